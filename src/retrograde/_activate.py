@@ -1,0 +1,139 @@
+"""`activate`: make `import torch` (or another framework's name) give retrograde's dialect of it, in this process.
+
+Owns the import hook and the framework modules that it set aside. Called by users (`retrograde.activate`) and by
+`retrograde run`. A dialect is the package of that name in `retrograde.dialects`; both names are one module object.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ._version import __version__
+
+DIALECTS = "retrograde.dialects"
+
+real_modules: dict[str, ModuleType] = {}
+"""The modules of a real framework that had been imported before its name was taken over, by their full names."""
+
+
+def available() -> tuple[str, ...]:
+    """The names of the dialects that this version of retrograde has, in alphabetical order."""
+    try:
+        folder = importlib.import_module(DIALECTS).__path__
+    except ModuleNotFoundError:
+        return ()
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(folder) if info.ispkg))
+
+
+def activate(*dialects: str) -> None:
+    """Make `import NAME`, and every `import NAME.x.y`, resolve to retrograde's dialect, for each name given.
+
+    It holds for the whole process and cannot be taken back. An installed framework of that name, or a folder of that
+    name on the path, changes nothing. If the real framework has already been imported, the modules that hold it keep
+    it; whoever imports it from now on gets the dialect.
+
+    Raises:
+        ValueError: no name was given, or one that is not a dialect of this version.
+
+    Example:
+        >>> import retrograde
+        >>> retrograde.activate("torch")
+        >>> import torch
+        >>> torch is retrograde.dialects.torch
+        True
+    """
+    known = available()
+    if not dialects:
+        raise ValueError(f"activate: name at least one dialect; there is {_listed(known)}")
+    for name in dialects:
+        if name not in known:
+            raise ValueError(f"activate: retrograde {__version__} has no dialect {name!r}; there is {_listed(known)}")
+    for name in dialects:
+        if name not in _finder.active:
+            _finder.active.add(name)
+            _set_aside(name)
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+    sys.meta_path.insert(0, _finder)
+
+
+def active() -> tuple[str, ...]:
+    """The names that this process's imports resolve to dialects, in alphabetical order."""
+    return tuple(sorted(_finder.active))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _set_aside(dialect: str) -> None:
+    for name in [name for name in sys.modules if name == dialect or name.startswith(f"{dialect}.")]:
+        real_modules[name] = sys.modules.pop(name)
+
+
+class _DialectFinder:
+    """A meta-path finder that answers for the active dialects' names and for nothing else."""
+
+    def __init__(self) -> None:
+        self.active: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        dialect = fullname.partition(".")[0]
+        if dialect not in self.active:
+            return None
+        ours = f"{DIALECTS}.{fullname}"
+        found = importlib.util.find_spec(ours)
+        if found is None:
+            # `importlib.util.find_spec("torch.x")` asks whether there is such a module: that is None. An import
+            # statement gets an error that says who answers, which plain None would not.
+            if sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
+                raise ModuleNotFoundError(_missing(fullname, ours), name=fullname)
+            return None
+        is_package = found.submodule_search_locations is not None
+        loader: Any = _AliasLoader(ours)  # a Loader by its methods: the base class costs more to import than this file
+        return ModuleSpec(fullname, loader, origin=found.origin, is_package=is_package)
+
+
+class _AliasLoader:
+    """Loads a module under a second name: imports it under its own, and gives that same object."""
+
+    def __init__(self, ours: str) -> None:
+        self.ours = ours
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.ours)
+        self.own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # It has run under its own name. The import system has just put the alias's spec on it: put its own back.
+        module.__spec__ = self.own_spec
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith(f"{self.ours}."):
+                sys.modules.setdefault(name.removeprefix(f"{DIALECTS}."), loaded)
+
+
+_finder = _DialectFinder()
+
+
+def _missing(fullname: str, ours: str) -> str:
+    import difflib  # only an error needs it, and importing it takes longer than importing this file
+
+    dialect = fullname.partition(".")[0]
+    parent, _, last = fullname.rpartition(".")
+    folder = getattr(sys.modules.get(ours.rpartition(".")[0]), "__path__", ())
+    siblings = sorted(info.name for info in pkgutil.iter_modules(folder) if not info.name.startswith("_"))
+    near = difflib.get_close_matches(last, siblings, n=3)
+    return (
+        f"No module named {fullname!r}: in this process {dialect!r} is retrograde's dialect, which has no such module; "
+        + (f"near: {', '.join(f'{parent}.{name}' for name in near)}" if near else f"{parent} has {_listed(siblings)}")
+    )

@@ -1,0 +1,83 @@
+"""`BatchedArray`: an array whose batch axis operations do not see. The backend of `vmap`.
+
+An operation on batched arrays applies the primitive's batching rule one level down.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .primitive import PRIMITIVES, Primitive
+from .value import Value, dtype_of, shape_of
+
+
+class BatchedArray:
+    """An array with one hidden axis `dim`, which belongs to vmap level `_level`."""
+
+    __slots__ = ("content", "dim", "_level", "shape", "dtype")
+
+    def __init__(self, content: Any, dim: int, level: int) -> None:
+        self.content, self.dim, self._level = content, dim, level
+        shape = tuple(shape_of(content))
+        self.shape = shape[:dim] + shape[dim + 1 :]
+        self.dtype: np.dtype = dtype_of(content)
+
+    @property
+    def ndim(self) -> int:
+        """The number of visible axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements per batch entry."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"BatchedArray(shape={self.shape}, dtype={self.dtype}, level={self._level})"
+
+    def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
+        level = self._level
+        inner, dims = [], []
+        for x in arrays:
+            if type(x) is BatchedArray and x._level == level:
+                inner.append(x.content)
+                dims.append(x.dim)
+            else:
+                inner.append(x)
+                dims.append(None)
+        # A rule computes with raw arrays only or with core values only; a value among the operands lifts the others
+        # by itself, since every operation that meets it goes through bind.
+        out, dim = prim.batch(prim.op, inner, dims, params)
+        if prim.multi:
+            return tuple(x if d is None else BatchedArray(x, d, level) for x, d in zip(out, dim))
+        return out if dim is None else BatchedArray(out, dim, level)
+
+
+def unbatch(x: Any, level: int, size: int, out_dim: int = 0) -> Any:
+    """The content of a batched array with its batch axis at `out_dim`; anything else repeated along such an axis."""
+    if type(x) is BatchedArray and x._level == level:
+        content, dim = x.content, x.dim
+        rank = len(shape_of(content))
+        out_dim %= rank
+        if dim != out_dim:
+            order = [i for i in range(rank) if i != dim]
+            order.insert(out_dim, dim)
+            content = PRIMITIVES["transpose"].op(content, axes=tuple(order))
+        return content
+    shape = tuple(shape_of(x))
+    out_dim %= len(shape) + 1
+    spread = PRIMITIVES["broadcast_to"].op(x, shape=(size, *shape))
+    if out_dim:
+        order = [*range(1, out_dim + 1), 0, *range(out_dim + 1, len(shape) + 1)]
+        spread = PRIMITIVES["transpose"].op(spread, axes=tuple(order))
+    return spread
+
+
+def as_lower(value: Value) -> Any:
+    """A value as content for a transform's array: its plain array where nothing else hangs on it."""
+    from . import value as values
+
+    core = values.as_core(value)
+    return core._a if core._node is None and core._level == 0 else core

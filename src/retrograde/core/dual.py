@@ -1,0 +1,74 @@
+"""`DualArray`: an array with its tangent. The backend of forward mode.
+
+An operation on dual arrays evaluates the primitive on the primals and applies its JVP rule, one level down.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import value as values
+from .primitive import Primitive
+from .value import Value, dtype_of, make, shape_of
+
+
+class DualArray:
+    """A primal and a tangent of the same shape; belongs to forward-mode level `_level`."""
+
+    __slots__ = ("primal", "tangent", "_level", "shape", "dtype")
+
+    def __init__(self, primal: Any, tangent: Any, level: int) -> None:
+        self.primal, self.tangent, self._level = primal, tangent, level
+        self.shape: tuple[int, ...] = tuple(shape_of(primal))
+        self.dtype: np.dtype = dtype_of(primal)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"DualArray(shape={self.shape}, dtype={self.dtype}, level={self._level})"
+
+    def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
+        level = self._level
+        primals, tangents = [], []
+        for x in arrays:
+            if type(x) is DualArray and x._level == level:
+                primals.append(x.primal)
+                tangents.append(x.tangent)
+            else:
+                primals.append(x)
+                tangents.append(None)
+        out = prim.op(*primals, **params)
+        if not prim.differentiable or all(t is None for t in tangents):
+            return out
+        # Rules see core values only, never a mixture: an array has no operators that know a value.
+        lifted = [_lift(x) for x in primals]
+        shown = tuple(_lift(x) for x in out) if prim.multi else _lift(out)
+        extra = {"prim": prim} if getattr(prim.jvp, "wants_prim", False) else {}
+        tangent = prim.jvp([None if t is None else _lift(t) for t in tangents], shown, *lifted, **params, **extra)
+        if prim.multi:
+            return tuple(_dual(x, t, level) for x, t in zip(out, tangent if tangent is not None else [None] * len(out)))
+        return _dual(out, tangent, level)
+
+
+def _lift(x: Any) -> Any:
+    if x is None or isinstance(x, Value):
+        return x
+    return make(values.core_class, x)
+
+
+def _dual(primal: Any, tangent: Any, level: int) -> Any:
+    if tangent is None or dtype_of(primal).kind in "iub":
+        return primal
+    if isinstance(tangent, Value) and tangent._node is None and tangent._level == 0:
+        tangent = tangent._a
+    return DualArray(primal, tangent, level)

@@ -1,0 +1,66 @@
+"""Levels: each functional transform that is running has one, numbered upwards and never numbered again.
+
+An operation takes place at the highest level among its operands. A level that records its own tape (`tape=True`:
+reverse mode) shields the levels below from the grad mode set inside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from .. import _errors
+from .._state import set_grad_enabled, state
+
+_ids = itertools.count(1).__next__
+_names: dict[int, str] = {}
+
+
+class Level:
+    """An open functional transform; use as a context manager."""
+
+    __slots__ = ("id", "name", "tape", "outer_mode")
+
+    def __init__(self, name: str, *, tape: bool = False) -> None:
+        self.name, self.tape = name, tape
+
+    def __enter__(self) -> Level:
+        self.id = _ids()
+        _names[self.id] = self.name
+        if len(_names) > 4096:  # the names only serve an error message: keep the recent ones
+            del _names[next(iter(_names))]
+        self.outer_mode = state.mode
+        state.levels = (*state.levels, self)
+        if self.tape:
+            set_grad_enabled(True)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        state.levels = tuple(level for level in state.levels if level is not self)
+        if self.tape:
+            set_grad_enabled(self.outer_mode != 0)
+
+
+def innermost() -> int:
+    """The id of the innermost open level, 0 if none is open."""
+    levels = state.levels
+    return levels[-1].id if levels else 0
+
+
+def mode_at(level: int) -> int:
+    """The grad mode that holds at a level: the one set outside the first tape level above it."""
+    for open_level in state.levels:
+        if open_level.id > level and open_level.tape:
+            return open_level.outer_mode
+    return state.mode
+
+
+def check_open(level: int) -> None:
+    """Raise LevelError when a value's level is no longer open."""
+    for open_level in state.levels:
+        if open_level.id == level:
+            return
+    name = _names.get(level, "a functional transform")
+    raise _errors.LevelError(
+        f"a value created inside {name} (level {level}) was used after {name} had returned; "
+        "return it from the transformed function (or through has_aux) instead of storing it outside"
+    )

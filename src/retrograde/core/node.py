@@ -1,0 +1,91 @@
+"""The recorded graph: nodes, the slots of nodes with several outputs, and the accumulate nodes of leaves.
+
+A node refers to the producers of its operands and to arrays, never to a value: so a graph has no reference cycles
+and is freed by reference counting alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+import numpy as np
+
+tick = itertools.count(1).__next__
+"""The global clock: numbers nodes and in-place changes, so that either can be said to come first."""
+
+
+class Freed:
+    """Stands in `Node.saved` for values that have been released."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<freed>"
+
+
+FREED: Any = Freed()
+
+
+class Node:
+    """One recorded operation.
+
+    `edges` holds one producer (or None) per operand. `saved` holds the arrays that the derivative rules need, one
+    entry per operand (None where not needed) and, when a rule needs it, the output as the last one. `shape` and
+    `dtype` are the output's; a node with several outputs has `outs`, a tuple of (shape, dtype), instead.
+    """
+
+    __slots__ = ("prim", "params", "edges", "saved", "seq", "shape", "dtype", "outs", "__dict__", "__weakref__")
+
+    prim: Any
+    params: dict[str, Any]
+    edges: tuple[Any, ...]
+    saved: Any
+    seq: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    outs: tuple[tuple[tuple[int, ...], np.dtype], ...]
+
+    # Set on few nodes, kept in the instance dictionary:
+    hooks: Any = None
+    """A `NodeHooks` (tape/hooks.py) or None."""
+    trace: Any = None
+    """Where the operation was called, under anomaly mode."""
+    packed: Any = None
+    """The unpack function when saved-tensor hooks have packed `saved`."""
+    dialect: Any = None
+    """The class of the value that the node produced, where user code needs values of it."""
+
+
+class Slot:
+    """One output of a node with several outputs."""
+
+    __slots__ = ("node", "index", "shape", "dtype", "__weakref__")
+
+    def __init__(self, node: Node, index: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.node, self.index, self.shape, self.dtype = node, index, shape, dtype
+
+    @property
+    def seq(self) -> int:
+        return self.node.seq
+
+
+class Accumulate:
+    """Where the gradient of a leaf arrives. Owns the leaf's hooks; refers to the leaf itself weakly only."""
+
+    __slots__ = ("shape", "dtype", "seq", "leaf", "hooks", "post_hooks", "node_hooks", "__dict__", "__weakref__")
+
+    edges: tuple[Any, ...] = ()
+
+    def __init__(self, leaf: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.leaf = weakref.ref(leaf)
+        self.shape, self.dtype, self.seq = shape, dtype, tick()
+        self.hooks: Any = None
+        self.post_hooks: Any = None
+        self.node_hooks: Any = None
+
+
+def producer(edge: Any) -> Any:
+    """The node behind an edge."""
+    return edge.node if type(edge) is Slot else edge

@@ -1,0 +1,127 @@
+"""`Value`: an array with its place on a tape. `Tensor` (floor 5) and every dialect's tensor derive from it.
+
+Owned here: the fields that `bind` sets per operation, how the result class of an operation is chosen, and the
+helpers that ask a value or an array for its shape and dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from .. import _errors
+
+V = TypeVar("V", bound="Value")
+
+
+class Value:
+    """An array on a tape.
+
+    `_a` is the array: a backend's array, an array of a transform (batched, dual), or a core value of a lower level.
+    `_node` is the edge along which its gradient leaves: a Node, a Slot of a node with several outputs, the
+    Accumulate of a leaf, or None when no gradient is wanted. `_level` is the level at which it computes (0: the
+    everyday tape). What few values have (hooks, views, `.grad`) lives in the instance's dictionary with the class
+    attributes below as defaults, since each slot set per operation costs 10 ns.
+    """
+
+    __slots__ = ("_a", "_level", "_node", "__dict__", "__weakref__")
+
+    _a: Any
+    _node: Any
+    _level: int
+
+    _result: ClassVar[type]
+    """The class of results of operations on this one: itself, unless the class says otherwise."""
+    _error_types: ClassVar[dict[type, type]] = {}
+    """What an exception of the engine (_errors.py) becomes for users of this class; itself where it is not listed."""
+    _kernel_errors: ClassVar[dict[type, type]] = {ValueError: _errors.ShapeError, TypeError: TypeError}
+    """What an exception raised inside a kernel becomes for users of this class."""
+
+    _grad: Any = None
+    _base: Any = None
+    """The value this one is a view of, if any."""
+    _views: Any = None
+    """Weak references to the live views of this value."""
+    _view_steps: Any = None
+    """How this view comes from its base: a tuple of (operation, parameters)."""
+    _born: int = 0
+    """The innermost level that was open when this value was created."""
+    _inference: bool = False
+
+    def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._result = cls if result is None else result
+
+
+Value._result = Value
+
+# The class that rules compute with when they run on values; floor 5 puts its Tensor here.
+core_class: type[Value] = Value
+
+
+def set_core_class(cls: type[Value]) -> None:
+    """Make `cls` the class of values that derivative rules see."""
+    global core_class
+    core_class = cls
+
+
+def make(cls: type[V], array: Any, node: Any = None, level: int = 0) -> V:
+    """A value of class `cls` around `array`."""
+    value = object.__new__(cls)
+    value._a, value._node, value._level = array, node, level
+    return value
+
+
+def as_core(value: Value) -> Value:
+    """The same value (array, edge, level) as a core value, without a dialect's behaviour."""
+    if type(value) is core_class:
+        return value
+    return make(core_class, value._a, value._node, value._level)
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, value, edge or Python number."""
+    while isinstance(x, Value):
+        x = x._a
+    if isinstance(x, (bool, int, float, complex)):
+        return ()
+    return x.shape
+
+
+def dtype_of(x: Any) -> np.dtype:
+    """The NumPy dtype of an array, value, edge or Python number."""
+    while isinstance(x, Value):
+        x = x._a
+    if isinstance(x, (bool, int, float, complex)):
+        return np.result_type(type(x))
+    return x.dtype
+
+
+def ndim_of(x: Any) -> int:
+    """The number of dimensions of an array, value, edge or Python number."""
+    return len(shape_of(x))
+
+
+def level_of(x: Any) -> int:
+    """The level at which a value or a transform's array computes; 0 for plain arrays."""
+    return getattr(x, "_level", 0)
+
+
+def result_class(operands: Any) -> type[Value]:
+    """The class of an operation's result: the most derived that an operand names; a dialect's before the core's."""
+    best: type[Value] | None = None
+    for x in operands:
+        if isinstance(x, Value):
+            cls = type(x)._result
+            if best is None or (cls is not best and (issubclass(cls, best) or best is core_class)):
+                best = cls
+    return core_class if best is None else best
+
+
+def error_type(cls: type[Value], kind: type[Exception]) -> type[Exception]:
+    """The exception type that users of `cls` expect where the engine means `kind`."""
+    for base in kind.__mro__:
+        if base in cls._error_types:
+            return cls._error_types[base]
+    return kind

@@ -1,0 +1,319 @@
+"""Tensors from data and from nothing: tensor, zeros, arange, eye..., and the `*_like` and `new_*` forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, make, shape_of
+from ...ops import structural as st
+from . import _dtype
+from ._api import api
+from ._dtype import FROM_NUMPY, dtype, int64
+from ._promote import scalar_dtype
+from ._size import Size, check_device
+from ._tensor import Tensor, from_array
+
+
+def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Sizes given one by one or as one sequence."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = tuple(args[0])
+    shape = []
+    for n in args:
+        if isinstance(n, bool) or not hasattr(n, "__index__"):
+            raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
+        n = n.__index__()
+        if n < 0:
+            raise RuntimeError(f"{op}: a size cannot be negative, got {n}")
+        shape.append(n)
+    return tuple(shape)
+
+
+def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
+    """The NumPy dtype of an optional torch dtype argument."""
+    if d is None:
+        return (default or _dtype.get_default_dtype()).np
+    if not isinstance(d, dtype):
+        raise TypeError(f"{op}: dtype must be a torch dtype, got {d!r}")
+    return d.np
+
+
+def _infer(data: Any) -> dtype:
+    """The dtype that PyTorch gives nested Python data."""
+    if isinstance(data, Value):
+        return FROM_NUMPY[dtype_of(data)]
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _dtype.from_numpy_dtype(data.dtype)
+    if isinstance(data, (list, tuple)):
+        found: dtype | None = None
+        for item in data:
+            d = _infer(item)
+            if found is None or (d is not found and d.category >= found.category):
+                found = d if found is None else _dtype.promote_types(found, d)
+        return found or _dtype.get_default_dtype()
+    return scalar_dtype(data)
+
+
+def _plain(data: Any) -> Any:
+    """Nested data with tensors replaced by arrays."""
+    if isinstance(data, Value):
+        return np.asarray(data.detach()._a)
+    if isinstance(data, (list, tuple)) and any(isinstance(x, (Value, list, tuple)) for x in data):
+        return [_plain(x) for x in data]
+    return data
+
+
+def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
+    """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
+    if isinstance(data, str):
+        raise TypeError("tensor: a string is no tensor data")
+    if np_dtype is None:
+        try:
+            np_dtype = _infer(data).np
+        except TypeError as error:
+            if hasattr(data, "__array__") or hasattr(data, "__len__"):
+                array = np.array(data)
+                return array.astype(_dtype.from_numpy_dtype(array.dtype).np)
+            raise TypeError(f"tensor: {error}") from None
+    plain = _plain(data)
+    try:
+        if np_dtype.kind in "iu":
+            array = np.array(plain)
+            if array.dtype.kind == "f" and not isinstance(data, (np.ndarray, np.generic)) and array.size:
+                array = np.trunc(array)
+            if array.dtype.kind == "O":
+                raise OverflowError("tensor: an integer does not fit into 64 bits")
+            return array.astype(np_dtype)
+        return np.array(plain, dtype=np_dtype)
+    except ValueError as error:
+        raise ValueError(f"tensor: the data is no rectangular array of numbers: {error}") from None
+    except TypeError as error:
+        raise TypeError(f"tensor: the data is no array of numbers: {error}") from None
+
+
+@api(method=False)
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new tensor with a copy of the data."""
+    check_device("tensor", device)
+    array = data_array(data, None if dtype is None else np_dtype_of("tensor", dtype))
+    if requires_grad and array.dtype.kind in "iub":
+        raise RuntimeError(f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}")
+    return from_array(array, requires_grad)
+
+
+@api(method=False)
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """The data as a tensor, sharing memory and history where it can."""
+    check_device("as_tensor", device)
+    if isinstance(data, Value):
+        if dtype is None or dtype.np == dtype_of(data):
+            return data  # type: ignore[return-value]
+        return st.cast(data, dtype=dtype.np)
+    if isinstance(data, np.ndarray):
+        shared = from_numpy(data)
+        return shared if dtype is None or dtype.np == data.dtype else from_array(data.astype(dtype.np))
+    return from_array(data_array(data, None if dtype is None else np_dtype_of("as_tensor", dtype)))
+
+
+@api(method=False)
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """The object as a tensor; `copy` says whether memory must (True) or must not (False) be its own."""
+    result = as_tensor(obj, dtype=dtype, device=device)
+    if copy and isinstance(obj, (Value, np.ndarray)):
+        result = from_array(np.array(result.detach()._a))
+    if requires_grad:
+        result = result.detach().requires_grad_() if result.requires_grad else result.requires_grad_()
+    return result
+
+
+@api(method=False)
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """A tensor that shares the memory of a NumPy array."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"from_numpy: wanted a NumPy array, got {type(ndarray).__name__}")
+    array = ndarray if type(ndarray) is np.ndarray else ndarray.view(np.ndarray)
+    _dtype.from_numpy_dtype(array.dtype)
+    if any(s < 0 for s in array.strides):
+        raise ValueError("from_numpy: arrays with negative strides have no tensor; pass a .copy()")
+    return from_array(array)
+
+
+def _filled(op: str, shape: tuple[int, ...], value: Any, d: Any, requires_grad: bool) -> Tensor:
+    return from_array(np.full(shape, value, dtype=d), requires_grad)
+
+
+@api(method=False)
+def zeros(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+          requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
+    """A tensor of zeros."""
+    check_device("zeros", device)
+    return from_array(np.zeros(sizes("zeros", size), np_dtype_of("zeros", dtype)), requires_grad)
+
+
+@api(method=False)
+def ones(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+         requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
+    """A tensor of ones."""
+    check_device("ones", device)
+    return from_array(np.ones(sizes("ones", size), np_dtype_of("ones", dtype)), requires_grad)
+
+
+@api(method=False)
+def empty(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+          requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    """A tensor whose elements are to be written (zeros here, anything in PyTorch)."""
+    check_device("empty", device)
+    return from_array(np.zeros(sizes("empty", size), np_dtype_of("empty", dtype)), requires_grad)
+
+
+@api(method=False)
+def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+         requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """A tensor with every element `fill_value`, in its dtype unless one is given."""
+    check_device("full", device)
+    if isinstance(fill_value, Value):
+        dtype = dtype or fill_value.dtype
+        fill_value = fill_value.item()
+    d = np_dtype_of("full", dtype, scalar_dtype(fill_value))
+    return from_array(np.full(sizes("full", (size,)), fill_value, dtype=d), requires_grad)
+
+
+@api(method=False)
+def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+           device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """Numbers from `start` (0 if only one is given) up to but without `end`, in steps."""
+    check_device("arange", device)
+    if end is None:
+        start, end = 0, start
+    start, end, step = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end, step))
+    if step == 0:
+        raise RuntimeError("arange: the step must not be 0")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"arange: from {start} to {end} there is no way in steps of {step}")
+    floating = any(isinstance(x, float) for x in (start, end, step))
+    d = np_dtype_of("arange", dtype, _dtype.get_default_dtype() if floating else int64)
+    n = math.ceil((end - start) / step)
+    if all(isinstance(x, int) for x in (start, end, step)):
+        n = -((start - end) // step)
+        array = np.arange(n, dtype=np.int64) * step + start
+    else:
+        array = np.arange(n, dtype=np.float64) * step + start
+    return from_array(array.astype(d), requires_grad)
+
+
+@api(method=False)
+def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """`steps` numbers from `start` to `end`, both included."""
+    check_device("linspace", device)
+    if steps < 0:
+        raise RuntimeError(f"linspace: the number of steps cannot be negative, got {steps}")
+    start, end = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end))
+    d = np_dtype_of("linspace", dtype)
+    work = d if d.kind in "fc" and d.itemsize >= 4 else np.dtype(np.float32 if d.kind == "f" else np.float64)
+    if steps < 2:
+        return from_array(np.full(steps, start, dtype=d), requires_grad)
+    # Both halves are counted from their own end, so that the sequence is exact at both ends and symmetric.
+    step = work.type((end - start) / (steps - 1)) if work.kind != "c" else (end - start) / (steps - 1)
+    i = np.arange(steps)
+    array = np.where(i < steps // 2, work.type(start) + step * i.astype(work),
+                     work.type(end) - step * (steps - 1 - i).astype(work))  # fmt: skip
+    return from_array(array.astype(d), requires_grad)
+
+
+@api(method=False)
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None,
+             layout: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """`base` to the powers `linspace(start, end, steps)`."""
+    check_device("logspace", device)
+    exponents = np.linspace(float(start), float(end), steps)
+    return from_array((float(base) ** exponents).astype(np_dtype_of("logspace", dtype)), requires_grad)
+
+
+@api(method=False)
+def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A matrix with ones on the diagonal, zeros elsewhere."""
+    check_device("eye", device)
+    return from_array(np.eye(n, m, dtype=np_dtype_of("eye", dtype)), requires_grad)
+
+
+def _like(op: str, x: Value, array: np.ndarray, requires_grad: bool) -> Tensor:
+    return from_array(array, requires_grad)
+
+
+def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
+    if not isinstance(x, Value):
+        raise TypeError(f"{op}: wanted a tensor, got {type(x).__name__}")
+    return dtype_of(x) if d is None else np_dtype_of(op, d)
+
+
+@api(method=False)
+def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+               memory_format: Any = None) -> Tensor:  # fmt: skip
+    """Zeros of the shape and dtype of a tensor."""
+    return from_array(np.zeros(shape_of(input), _like_dtype("zeros_like", input, dtype)), requires_grad)
+
+
+@api(method=False)
+def ones_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+              memory_format: Any = None) -> Tensor:  # fmt: skip
+    """Ones of the shape and dtype of a tensor."""
+    return from_array(np.ones(shape_of(input), _like_dtype("ones_like", input, dtype)), requires_grad)
+
+
+@api(method=False)
+def empty_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+               memory_format: Any = None) -> Tensor:  # fmt: skip
+    """A tensor of the shape and dtype of another, to be written."""
+    return from_array(np.zeros(shape_of(input), _like_dtype("empty_like", input, dtype)), requires_grad)
+
+
+@api(method=False)
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              requires_grad: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    """A tensor of the shape and dtype of another with every element `fill_value`."""
+    if isinstance(fill_value, Value):
+        fill_value = fill_value.item()
+    return from_array(np.full(shape_of(input), fill_value, _like_dtype("full_like", input, dtype)), requires_grad)
+
+
+def _new(name: str, build: Any) -> None:
+    def method(self: Tensor, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+               layout: Any = None, pin_memory: bool = False, **given: Any) -> Tensor:  # fmt: skip
+        if "size" in given:
+            size = (given.pop("size"),)
+        return build(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad, **given)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As `torch.{name[4:]}`, in this tensor's dtype unless another is given."
+    api(name, function=False)(method)
+
+
+_new("new_zeros", zeros)
+_new("new_ones", ones)
+_new("new_empty", empty)
+_new("new_full", full)
+
+
+@api(function=False)
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A new tensor with a copy of the data, in this tensor's dtype unless another is given."""
+    return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+def shape_as_size(x: Value) -> Size:
+    """The shape of a tensor as a Size."""
+    return Size(shape_of(x))
+
+
+def constant(array: Any) -> Tensor:
+    """A tensor around an array, without the marks of user creation."""
+    return make(Tensor, array)

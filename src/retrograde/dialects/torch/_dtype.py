@@ -1,0 +1,170 @@
+"""PyTorch's dtype objects, their NumPy counterparts, the default dtype, promotion tables, finfo and iinfo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+
+class dtype:
+    """The type of a tensor's elements, as PyTorch names it (`torch.float32`)."""
+
+    __slots__ = ("name", "np", "is_floating_point", "is_complex", "is_signed", "itemsize", "category")
+
+    def __init__(self, name: str, numpy: Any, category: int) -> None:
+        self.name, self.np = name, np.dtype(numpy)
+        self.category = category
+        """0 bool, 1 integer, 2 floating, 3 complex: what decides between tensors, 0-d tensors and numbers."""
+        self.is_floating_point, self.is_complex = category == 2, category == 3
+        self.is_signed = name != "bool" and not name.startswith("uint")
+        self.itemsize = self.np.itemsize
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def to_complex(self) -> dtype:
+        """The complex dtype whose parts have this one."""
+        return complex128 if self is float64 else complex64
+
+    def to_real(self) -> dtype:
+        """The dtype of this one's real part."""
+        return float64 if self is complex128 else float32 if self is complex64 else self
+
+
+# Pickles and saved state dicts refer to dtypes by these module attributes.
+dtype.__module__ = "torch"
+
+bool_ = dtype("bool", np.bool_, 0)
+uint8 = dtype("uint8", np.uint8, 1)
+int8 = dtype("int8", np.int8, 1)
+int16 = dtype("int16", np.int16, 1)
+int32 = dtype("int32", np.int32, 1)
+int64 = dtype("int64", np.int64, 1)
+uint16 = dtype("uint16", np.uint16, 1)
+uint32 = dtype("uint32", np.uint32, 1)
+uint64 = dtype("uint64", np.uint64, 1)
+float16 = dtype("float16", np.float16, 2)
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, 2)
+float32 = dtype("float32", np.float32, 2)
+float64 = dtype("float64", np.float64, 2)
+complex64 = dtype("complex64", np.complex64, 3)
+complex128 = dtype("complex128", np.complex128, 3)
+
+ALL = (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+       complex64, complex128)  # fmt: skip
+FROM_NUMPY: dict[np.dtype, dtype] = {d.np: d for d in ALL}
+
+ALIASES = {
+    "half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
+    "cfloat": complex64, "cdouble": complex128,
+}  # fmt: skip
+
+
+def from_numpy_dtype(np_dtype: Any) -> dtype:
+    """The torch dtype of a NumPy dtype; raises TypeError where PyTorch has none."""
+    try:
+        return FROM_NUMPY[np_dtype]
+    except KeyError:
+        raise TypeError(
+            f"no torch dtype for NumPy's {np_dtype}; there are {', '.join(d.name for d in ALL)}"
+        ) from None
+
+
+_default = float32  # of the process, as in PyTorch: threads share it
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of tensors made from Python floats."""
+    return _default
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the dtype of tensors made from Python floats; raises TypeError for one that is not floating."""
+    global _default
+    if not isinstance(d, dtype) or not d.is_floating_point:
+        raise TypeError(f"set_default_dtype: wanted a floating torch dtype, got {d!r}")
+    _default = d
+
+
+# Rows and columns: u8 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128 bool. Integers promote to the smallest signed integer
+# that holds both; a floating dtype wins over integers; float16 and bfloat16 meet in float32.
+def _promote_pair(a: dtype, b: dtype) -> dtype:
+    if a is b:
+        return a
+    if a.category < b.category:
+        a, b = b, a
+    if a.category == b.category:
+        if a.category == 1:
+            if a.is_signed == b.is_signed:
+                return a if a.itemsize >= b.itemsize else b
+            signed, unsigned = (a, b) if a.is_signed else (b, a)
+            if signed.itemsize > unsigned.itemsize:
+                return signed
+            wider = {1: int16, 2: int32, 4: int64}.get(unsigned.itemsize)
+            if wider is None:
+                raise RuntimeError(f"promote_types: no dtype holds both {a} and {b}")
+            return wider
+        if {a, b} == {float16, bfloat16}:
+            return float32
+        return a if a.itemsize >= b.itemsize else b
+    if a.category == 3 and b is float64:
+        return complex128
+    return a
+
+
+_PROMOTED: dict[tuple[dtype, dtype], dtype] = {}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both dtypes convert to."""
+    found = _PROMOTED.get((type1, type2))
+    if found is None:
+        if not isinstance(type1, dtype) or not isinstance(type2, dtype):
+            raise TypeError(f"promote_types: wanted two dtypes, got {type1!r} and {type2!r}")
+        found = _PROMOTED[type1, type2] = _promote_pair(type1, type2)
+    return found
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a cast stays within its kind or goes up (float to int, say, does not)."""
+    return from_.category <= to.category
+
+
+class finfo:
+    """The limits of a floating dtype."""
+
+    def __init__(self, type: dtype | None = None) -> None:  # noqa: A002 - PyTorch's parameter name
+        d = get_default_dtype() if type is None else type
+        if not isinstance(d, dtype) or d.category < 2:
+            raise TypeError(f"finfo: wanted a floating dtype, got {d!r}; integers have torch.iinfo")
+        d = d.to_real()
+        info: Any = ml_dtypes.finfo(d.np)
+        self.dtype = d.name
+        self.bits = d.itemsize * 8
+        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
+        self.tiny = self.smallest_normal = float(info.smallest_normal)
+        self.resolution = float(info.resolution)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """The limits of an integer dtype."""
+
+    def __init__(self, type: dtype) -> None:  # noqa: A002 - PyTorch's parameter name
+        if not isinstance(type, dtype) or type.category != 1:
+            raise TypeError(f"iinfo: wanted an integer dtype, got {type!r}; floating ones have torch.finfo")
+        info = np.iinfo(type.np)
+        self.dtype, self.bits, self.min, self.max = type.name, info.bits, int(info.min), int(info.max)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -1,0 +1,145 @@
+"""What `tensor.grad_fn` shows: a thin object per node, of a class named as PyTorch names the operation.
+
+NAMES maps a primitive's name to PyTorch's node name (without the trailing 0), or to a function of the node that gives
+the full one. A primitive that is not listed is shown in CamelCase with "Backward0". Each topic file adds its own.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ...core.node import Accumulate, Node, Slot, producer
+from ...core.value import make
+from ...tape import hooks
+
+NAMES: dict[str, str | Callable[[Any], str]] = {
+    "copy": "CloneBackward0",
+    "cast": "ToCopyBackward0",
+    "view_scatter": "CopySlices",
+    "getitem": "SliceBackward0",
+    "broadcast_to": "ExpandBackward0",
+    "multiply": "MulBackward0",
+    "subtract": "SubBackward0",
+    "divide": "DivBackward0",
+    "negative": "NegBackward0",
+    "concatenate": "CatBackward0",
+    "transpose": lambda node: "TBackward0" if node.params["axes"] == (1, 0) else "PermuteBackward0",
+    "reshape": lambda node: "ViewBackward0",
+}
+
+
+def node_name(node: Any) -> str:
+    """PyTorch's name for a node."""
+    if isinstance(node, Accumulate):
+        return "AccumulateGrad"
+    given = node.__dict__.get("shown_as")
+    if given is not None:
+        return given
+    name = NAMES.get(node.prim.name)
+    if name is None:
+        return "".join(part.capitalize() for part in node.prim.name.split("_")) + "Backward0"
+    return name if isinstance(name, str) else name(node)
+
+
+_CLASSES: dict[str, type[GradFn]] = {}
+_SHOWN: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+class GradFn:
+    """A node of the graph as PyTorch shows it."""
+
+    __slots__ = ("_node", "__dict__", "__weakref__")
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+
+    def name(self) -> str:
+        """The node's name."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The nodes that this one passes gradients to, each with the number of the output."""
+        return tuple(
+            (None, 0) if edge is None else (shown(producer(edge)), edge.index if isinstance(edge, Slot) else 0)
+            for edge in self._node.edges
+        )
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """A dictionary for the user's notes on this node."""
+        return self.__dict__.setdefault("_metadata", {})
+
+    @property
+    def variable(self) -> Any:
+        """The leaf of an AccumulateGrad node."""
+        if isinstance(self._node, Accumulate):
+            return self._node.leaf()
+        raise AttributeError(f"{self.name()} has no variable; only AccumulateGrad nodes have")
+
+    def register_hook(self, hook: Callable[..., Any]) -> hooks.Handle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run."""
+        return hooks.add(hooks.node_hooks(self._node, _tensor_class()).post, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> hooks.Handle:
+        """Call `hook(grad_outputs)` before the node runs."""
+        return hooks.add(hooks.node_hooks(self._node, _tensor_class()).pre, hook)
+
+    def _sequence_nr(self) -> int:
+        return self._node.seq
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            return _saved(self._node, name[7:])
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+def _tensor_class() -> Any:
+    from ._tensor import Tensor
+
+    return Tensor
+
+
+def _saved(node: Any, name: str) -> Any:
+    """A value that a node saved, by PyTorch's name for it."""
+    from ...core.node import FREED
+
+    if not isinstance(node, Node):
+        raise AttributeError(f"_saved_{name}: a leaf's node saves nothing")
+    if name in node.params:
+        return node.params[name]
+    if node.saved is FREED:
+        raise RuntimeError(f"_saved_{name}: the graph has been used and its saved values are freed; use retain_graph=True")
+    names = list(node.prim.operands or ())
+    saved = node.saved if node.packed is None else node.packed(node, node.saved)
+    if name == "result" and len(saved) > len(names):
+        array, edge = saved[-1], node
+    else:
+        position = {"self": 0, "other": 1, "exponent": 1}.get(name)
+        position = position if position is not None else names.index(name) if name in names else None
+        if position is None or position >= len(saved) or saved[position] is None:
+            raise AttributeError(f"{node_name(node)} has no attribute '_saved_{name}'")
+        array, edge = saved[position], node.edges[position]
+    return make(_tensor_class(), array, edge)
+
+
+def shown(node: Any) -> Any:
+    """The object for a node (the same one while somebody holds it); None for None."""
+    if node is None:
+        return None
+    reference = _SHOWN.get(node)
+    found = None if reference is None else reference()
+    if found is not None:
+        return found
+    name = node_name(node)
+    cls = _CLASSES.get(name)
+    if cls is None:
+        cls = _CLASSES[name] = type(name, (GradFn,), {"__slots__": ()})
+    found = cls(node)
+    _SHOWN[node] = weakref.ref(found)
+    return found

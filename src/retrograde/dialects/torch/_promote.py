@@ -1,0 +1,124 @@
+"""PyTorch's type promotion: tensors with axes before 0-d tensors before Python numbers, each by kind.
+
+`pair` is what binary operations call when their operands are not two tensors of one dtype already.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, make
+from ...ops.structural import cast
+from . import _dtype
+from ._dtype import FROM_NUMPY, complex64, complex128, dtype, float64, int64, promote_types
+
+_cast = cast.prim.bind  # type: ignore[attr-defined]
+
+
+def scalar_dtype(x: Any) -> dtype:
+    """The dtype that a Python number stands for when it decides."""
+    if isinstance(x, (bool, np.bool_)):
+        return _dtype.bool_
+    if isinstance(x, (int, np.integer)):
+        return int64
+    if isinstance(x, (float, np.floating)):
+        return _dtype.get_default_dtype()
+    if isinstance(x, (complex, np.complexfloating)):
+        return complex128 if _dtype.get_default_dtype() is float64 else complex64
+    raise TypeError(f"wanted a tensor or a number, got {type(x).__name__}")
+
+
+def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if lower.category <= higher.category:
+        return higher
+    if higher.category == 2:  # a lower complex only changes the kind, not the precision
+        return complex128 if higher is float64 else complex64
+    return promote_types(higher, lower)
+
+
+def result_dtype(*operands: Any) -> dtype:
+    """The dtype in which an operation on these tensors and numbers takes place."""
+    dimensioned: dtype | None = None
+    zero: dtype | None = None
+    number: dtype | None = None
+    for x in operands:
+        if isinstance(x, Value):
+            array = x._a
+            d = FROM_NUMPY[array.dtype if not isinstance(array, Value) else _dtype_of(array)]
+            if _ndim(array):
+                dimensioned = d if dimensioned is None else promote_types(dimensioned, d)
+            else:
+                zero = d if zero is None else promote_types(zero, d)
+        else:
+            d = scalar_dtype(x)
+            number = d if number is None else promote_types(number, d)
+    result = _combine(dimensioned, _combine(zero, number))
+    assert result is not None, "promotion of no operands"
+    return result
+
+
+def _dtype_of(x: Any) -> Any:
+    while isinstance(x, Value):
+        x = x._a
+    return x.dtype
+
+
+def _ndim(x: Any) -> int:
+    while isinstance(x, Value):
+        x = x._a
+    return len(x.shape)
+
+
+_CONSTANTS: dict[tuple[Any, Any, type], np.ndarray] = {}
+
+
+def constant(number: Any, np_dtype: np.dtype) -> np.ndarray:
+    """A Python number as a read-only 0-d array; the common ones are kept."""
+    key = (number, np_dtype, type(number))
+    found = _CONSTANTS.get(key)
+    if found is None or (number == 0 and not isinstance(number, bool)):  # 0.0 and -0.0 are equal keys
+        if np_dtype.kind in "iu" and isinstance(number, int):
+            found = np.array(int(number) & ((1 << (8 * np_dtype.itemsize)) - 1), f"u{np_dtype.itemsize}").view(np_dtype)
+        else:
+            found = np.array(number, dtype=np_dtype)
+        found.flags.writeable = False
+        if len(_CONSTANTS) < 4096:
+            _CONSTANTS[key] = found
+    return found
+
+
+def to_dtype(x: Any, d: dtype) -> Any:
+    """A tensor or number in a dtype: a tensor is cast (recorded), a number becomes a 0-d array."""
+    if isinstance(x, Value):
+        return x if _dtype_of(x._a) == d.np else _cast(x, dtype=d.np)
+    return constant(x.item() if isinstance(x, np.generic) else x, d.np)
+
+
+def pair(op: str, x: Any, y: Any, *, floating: bool = False) -> tuple[Any, Any]:
+    """Two operands, of which one at least is a tensor, in their common dtype (a floating one, if asked)."""
+    x, y = operand(op, x), operand(op, y)
+    d = result_dtype(x, y)
+    if floating and d.category < 2:
+        d = _dtype.get_default_dtype()
+    return to_dtype(x, d), to_dtype(y, d)
+
+
+def operand(op: str, x: Any) -> Any:
+    """An operand as a tensor or number; NumPy arrays count as tensors, as in PyTorch's operators."""
+    if isinstance(x, (Value, bool, int, float, complex, np.generic)):
+        return x
+    if isinstance(x, np.ndarray):
+        from ._tensor import Tensor
+
+        return make(Tensor, x)
+    raise TypeError(f"{op}: wanted a tensor or a number, got {type(x).__name__}")
+
+
+def floated(x: Value) -> Value:
+    """A tensor in a floating dtype: integers and booleans are cast to the default one."""
+    d = FROM_NUMPY[_dtype_of(x._a)]
+    return x if d.category >= 2 else _cast(x, dtype=_dtype.get_default_dtype().np)

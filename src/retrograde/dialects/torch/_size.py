@@ -1,0 +1,86 @@
+"""`torch.Size` and `torch.device`, the two plain value types of the dialect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor: a tuple of ints with `numel()`."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The product of the sizes."""
+        n = 1
+        for size in self:
+            n *= size
+        return n
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, index: Any) -> Any:
+        result = tuple.__getitem__(self, index)
+        return Size(result) if isinstance(index, slice) else result
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, times: Any) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    def __reduce__(self) -> Any:
+        return Size, (tuple(self),)
+
+
+Size.__module__ = "torch"
+
+
+class device:
+    """Where a tensor lives; retrograde's torch dialect computes on the CPU."""
+
+    __slots__ = ("type", "index")
+
+    def __init__(self, type: Any, index: int | None = None) -> None:  # noqa: A002 - PyTorch's parameter name
+        if isinstance(type, device):
+            type, index = type.type, type.index  # noqa: A001
+        if not isinstance(type, str):
+            raise TypeError(f"device: wanted a string such as 'cpu', got {type!r}")
+        kind, colon, number = type.partition(":")
+        if kind not in ("cpu", "cuda", "mps", "meta", "xpu") or (colon and not number.isdigit()):
+            raise RuntimeError(f"device: {type!r} is no device; the torch dialect of retrograde computes on 'cpu'")
+        self.type, self.index = kind, int(number) if colon else index
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}'" + (f", index={self.index})" if self.index is not None else ")")
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> Any:
+        return device, ((self.type,) if self.index is None else (self.type, self.index))
+
+
+device.__module__ = "torch"
+
+CPU = device("cpu")
+
+
+def check_device(op: str, where: Any) -> None:
+    """Accept None and the CPU; raise RuntimeError with the remedy for any other device."""
+    if where is None or where is CPU:
+        return
+    if isinstance(where, int):
+        where = device("cuda", where)
+    if device(where).type != "cpu":
+        raise RuntimeError(
+            f"{op}: device {str(where)!r} was asked for, but retrograde's torch dialect computes on the CPU; "
+            "use device='cpu' (torch.cuda.is_available() is False)"
+        )

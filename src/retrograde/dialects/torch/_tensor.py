@@ -1,0 +1,297 @@
+"""`torch.Tensor`: attributes, construction, operators' dispatch. Its methods register themselves (see _api.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import _errors
+from ..._state import state
+from ...core import value as values
+from ...core.level import innermost
+from ...core.node import Accumulate, Slot
+from ...core.value import Value, make
+from ...ops import structural as st
+from ...tape import autograd as tape
+from ...tape import hooks, inplace, mutation
+from . import _dtype
+from ._api import METHODS, missing
+from ._dtype import FROM_NUMPY, dtype
+from ._graph_nodes import shown
+from ._size import CPU, Size, device
+
+
+class _TensorMeta(type):
+    """Lets `isinstance(x, torch.Tensor)` and the class's own attribute errors answer as PyTorch's."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise missing(cls.__name__, name, dir(cls))
+
+
+class Tensor(Value, metaclass=_TensorMeta):
+    """An n-dimensional array of one dtype, with the behaviour of PyTorch's."""
+
+    _error_types = {
+        _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
+        _errors.UnsupportedError: NotImplementedError,
+    }  # fmt: skip
+    _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: RuntimeError}
+
+    __array_priority__ = 1000
+
+    def __new__(cls, *args: Any, device: Any = None) -> Any:
+        return _construct(cls, args)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    # -------------------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> Size:
+        """The size along each axis."""
+        return Size(values.shape_of(self._a))
+
+    @property
+    def dtype(self) -> dtype:
+        """The dtype of the elements."""
+        a = self._a
+        return FROM_NUMPY[a.dtype if type(a) is np.ndarray else values.dtype_of(a)]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(values.shape_of(self._a))
+
+    @property
+    def device(self) -> device:
+        """Where the elements are: the CPU."""
+        return CPU
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return values.dtype_of(self._a).itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.itemsize * self.shape.numel()
+
+    # -------------------------------------------------------------------- the tape
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded for its gradient."""
+        if self._node is not None:
+            return True
+        a = self._a
+        return isinstance(a, Value) and Tensor.requires_grad.fget(a)  # type: ignore[attr-defined]
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        self.requires_grad_(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
+        if requires_grad:
+            if self._node is None:
+                d = self.dtype
+                if d.category < 2:
+                    raise RuntimeError(f"requires_grad_: only floating and complex tensors have gradients, this is {d}")
+                if self._inference and not state.inference:
+                    raise RuntimeError("requires_grad_: an inference tensor takes no part in autograd; use clone() of it")
+                tape.leaf(self)
+        elif self._node is not None:
+            if not tape.is_leaf(self):
+                raise RuntimeError(
+                    "requires_grad can only be switched off on leaf tensors; use detach() for one that was computed"
+                )
+            self._node = None
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this tensor was not computed from others that require grad."""
+        return tape.is_leaf(self)
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that computed this tensor, None for a leaf."""
+        edge = self._node
+        if edge is None or type(edge) is Accumulate:
+            return None
+        return shown(edge.node if type(edge) is Slot else edge)
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its node this tensor is."""
+        return self._node.index if type(self._node) is Slot else 0
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have accumulated here, None before the first."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None:
+            if not isinstance(gradient, Tensor):
+                raise TypeError(f"grad: wanted a tensor or None, got {type(gradient).__name__}")
+            if gradient is self:
+                raise RuntimeError("grad: a tensor cannot be its own gradient")
+            if gradient.shape != self.shape:
+                raise RuntimeError(f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}")
+            if gradient.dtype is not self.dtype:
+                raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
+        self._grad = gradient
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this tensor keeps its gradient although it is no leaf."""
+        return hooks.retains_grad(self)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this tensor in `.grad` although it is no leaf."""
+        hooks.retain_grad(self)
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> hooks.Handle:
+        """Call `hook(gradient)` when this tensor's gradient is known; it may return another gradient."""
+        return hooks.add_tensor_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.Handle:
+        """Call `hook(tensor)` after a gradient has been added to `.grad` of this leaf."""
+        return hooks.add_post_accumulate_hook(self, hook)
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history, whose in-place changes autograd does not notice."""
+        out = make(type(self)._result, self._a, None, self._level)
+        out._untracked = True  # type: ignore[attr-defined]
+        return out
+
+    @data.setter
+    def data(self, new: Tensor) -> None:
+        if not isinstance(new, Tensor):
+            raise TypeError(f"data: wanted a tensor, got {type(new).__name__}")
+        if (new.dtype.category >= 2) != (self.dtype.category >= 2) and self._node is not None:
+            raise RuntimeError(f"data: a tensor that requires grad cannot take data of dtype {new.dtype}")
+        self._a, self._level = new._a, new._level
+        if type(self._node) is Accumulate:
+            self._node.shape, self._node.dtype = tuple(values.shape_of(new)), values.dtype_of(new)
+
+    def detach(self) -> Tensor:
+        """The same memory without history; in-place changes of either are noticed for both."""
+        out = make(type(self)._result, self._a, None, self._level)
+        if self._inference:
+            out._inference = True
+        return out
+
+    def detach_(self) -> Tensor:
+        """Take this tensor out of the graph that computed it; returns it."""
+        if self._base is not None:
+            raise RuntimeError("detach_: a view cannot be detached in place; use detach()")
+        self._node = None
+        return self
+
+    def is_inference(self) -> bool:
+        """Whether this tensor was made in inference mode."""
+        return self._inference
+
+    @property
+    def _version(self) -> int:
+        if self._inference:
+            raise RuntimeError("_version: inference tensors do not count their changes")
+        return mutation.count(self._a)
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    # -------------------------------------------------------------------- transposes and complex parts
+
+    @property
+    def T(self) -> Tensor:
+        """The axes in reverse order (the matrix transpose of a matrix)."""
+        return inplace.view(st.transpose, self, axes=tuple(range(self.ndim))[::-1])
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two axes exchanged."""
+        n = self.ndim
+        if n < 2:
+            raise RuntimeError(f"mT: wanted at least 2 axes, got {n}")
+        return inplace.view(st.transpose, self, axes=(*range(n - 2), n - 1, n - 2))
+
+    @property
+    def H(self) -> Tensor:
+        """The conjugate transpose of a matrix."""
+        if self.ndim not in (0, 2):
+            raise RuntimeError(f"H: wanted a matrix, got {self.ndim} axes; use mH for batches")
+        return st.conj(self.T) if self.dtype.is_complex else self.T
+
+    @property
+    def mH(self) -> Tensor:
+        """The last two axes exchanged, conjugated."""
+        return st.conj(self.mT) if self.dtype.is_complex else self.mT
+
+    # -------------------------------------------------------------------- fixed answers
+
+    layout = "torch.strided"  # replaced by the layout object in __init__.py
+    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = is_vulkan = False
+    is_cpu = True
+    names: Any = None
+
+    def __len__(self) -> int:
+        shape = values.shape_of(self._a)
+        if not shape:
+            raise TypeError("len() of a 0-d tensor")
+        return shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(type(self).__name__, name, dir(type(self)))
+
+
+def install_methods() -> None:
+    """Put the registered methods on the class; called once every topic file has been imported."""
+    for name, f in METHODS.items():
+        if name not in Tensor.__dict__:
+            setattr(Tensor, name, f)
+
+
+def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:
+    """A new tensor around a NumPy array (shared), as creation functions make it."""
+    tensor = make(Tensor, array)
+    if state.levels:
+        tensor._born = innermost()
+    if state.inference:
+        tensor._inference = True
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:
+    """The legacy constructor: `Tensor(2, 3)` uninitialised, `Tensor([1, 2])` from data, `Tensor()` empty."""
+    np_dtype = _dtype.get_default_dtype().np
+    if len(args) == 1 and isinstance(args[0], Value):
+        source = args[0]
+        array: Any = source._a if values.dtype_of(source) == np_dtype else np.asarray(source._a).astype(np_dtype)
+    elif len(args) == 1 and isinstance(args[0], Size):
+        array = np.zeros(args[0], np_dtype)
+    elif len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray)):
+        from ._creation import data_array
+
+        array = data_array(args[0], np_dtype)
+    elif all(isinstance(n, (int, np.integer)) for n in args):
+        array = np.zeros(args if args else (0,), np_dtype)
+    else:
+        raise TypeError(f"Tensor(): wanted sizes, a sequence or a tensor, got {', '.join(type(a).__name__ for a in args)}")
+    value = make(cls, array)
+    return value

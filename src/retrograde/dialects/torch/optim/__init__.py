@@ -1,0 +1,33 @@
+"""`torch.optim`: optimisers, learning-rate schedules (`lr_scheduler`) and weight averaging (`swa_utils`)."""
+
+from . import _bridge, lr_scheduler, optimizer, swa_utils
+from .accumulating import ASGD, Adadelta, Adagrad, RMSprop, Rprop
+from .adam import Adam, AdamW
+from .adam_variants import Adamax, NAdam, RAdam
+from .lbfgs import LBFGS
+from .matrix import Adafactor, Muon
+from .optimizer import Optimizer
+from .sgd import SGD
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+    "optimizer",
+    "swa_utils",
+]
+
+_bridge.register()

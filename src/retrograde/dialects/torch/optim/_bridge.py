@@ -1,0 +1,185 @@
+"""Between the optimisers and the tensors they change: the one place here that looks inside a tensor.
+
+Arrays of NumPy are updated in place by the rules of `retrograde.learn`, and the tape is told that their memory has
+changed. Any other array, and every update of a `differentiable=True` group, goes through the in-place operations of the
+tensors themselves (`Statements`), so that it is recorded or made functional like any other operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....core.value import make
+from ....learn import kernels
+from ....tape import mutation
+from ... import torch
+
+Tensor = Any
+
+_ndarray = np.ndarray
+
+
+def array_of(tensor: Tensor) -> Any:
+    """The array of a tensor, shared."""
+    return tensor._a
+
+
+def wrap(array: np.ndarray) -> Tensor:
+    """A plain tensor around an array, shared."""
+    return make(torch.Tensor, array)
+
+
+def changed(tensor: Tensor) -> None:
+    """Tell the tape that the memory of the tensor has been written."""
+    mutation.note(tensor._a)
+
+
+def scalar(value: float) -> Tensor:
+    """A 0-d tensor for a count or coefficient in an optimiser's state: float32, or float64 where that is the default."""
+    wide = torch.get_default_dtype() == torch.float64
+    return wrap(np.array(value, np.float64 if wide else np.float32))
+
+
+def zeros_like(p: Tensor) -> Tensor:
+    """Zeros of the shape, dtype and memory order of a parameter, without history."""
+    a = p._a
+    return wrap(np.zeros_like(a)) if type(a) is _ndarray else torch.zeros_like(p.detach())
+
+
+def full_like(p: Tensor, value: float) -> Tensor:
+    """A constant of the shape and dtype of a parameter; for complex ones in both parts."""
+    filled = zeros_like(p)
+    filled.fill_(complex(value, value) if torch.is_complex(p) else value)
+    return filled
+
+
+def advance(step: Tensor) -> float:
+    """Count one more step in a 0-d tensor and return the count."""
+    a = step._a
+    count = a.item() + 1
+    a[...] = count
+    return count
+
+
+def number(value: Any, differentiable: bool = False) -> Any:
+    """An option as a Python float; a tensor that wants a gradient stays one in a differentiable group."""
+    if differentiable and torch.is_tensor(value) and value.requires_grad:
+        return value
+    return float(value)
+
+
+def update(
+    rule: Callable[..., None], differentiable: bool, p: Tensor, *tensors: Tensor | None, **options: Any
+) -> None:
+    """Run a rule of `retrograde.learn` on a parameter, its gradient and its state tensors (None where absent)."""
+    a = p._a
+    if type(a) is _ndarray and not differentiable:
+        rule(a, *[None if t is None else t._a for t in tensors], **options)
+        mutation.note(a)
+        return
+    with torch.set_grad_enabled(differentiable):
+        rule(p, *tensors, **options)
+
+
+class Statements:
+    """The statements of update rules (see `retrograde.learn.kernels.Native`) in a tensor's own operations.
+
+    What a recorded operation keeps for its derivative is cloned where a later step overwrites it. Scratch arrays are
+    None: a statement whose `out` is not its first operand returns a new tensor.
+    """
+
+    @staticmethod
+    def scratch(x: Tensor) -> tuple[None, None, None]:
+        return None, None, None
+
+    @staticmethod
+    def add(x: Tensor, y: Any, out: Tensor | None) -> Tensor:
+        return x.add_(y) if out is x else x + y
+
+    @staticmethod
+    def subtract(x: Tensor, y: Any, out: Tensor | None) -> Tensor:
+        return x.sub_(y) if out is x else x - y
+
+    @staticmethod
+    def multiply(x: Tensor, y: Any, out: Tensor | None) -> Tensor:
+        return x.mul_(y) if out is x else x * y
+
+    @staticmethod
+    def divide(x: Any, y: Any, out: Tensor | None) -> Tensor:
+        return x.div_(y) if out is x else x / y
+
+    @staticmethod
+    def maximum(x: Tensor, y: Tensor, out: Tensor) -> Tensor:
+        return out.copy_(torch.maximum(x.clone(), y.clone()))
+
+    @staticmethod
+    def sqrt(x: Tensor, out: Tensor | None) -> Tensor:
+        return torch.sqrt(x.clone())
+
+    @staticmethod
+    def absolute(x: Tensor, out: Tensor | None) -> Tensor:
+        return torch.abs(x)
+
+    @staticmethod
+    def negative(x: Tensor, out: Tensor | None) -> Tensor:
+        return -x
+
+    @staticmethod
+    def greater(x: Tensor, y: float) -> Tensor:
+        return x > y
+
+    @staticmethod
+    def less(x: Tensor, y: float) -> Tensor:
+        return x < y
+
+    @staticmethod
+    def copy(x: Tensor, out: Tensor | None) -> Tensor:
+        return x.clone() if out is None else out.copy_(x)
+
+    @staticmethod
+    def clip(x: Tensor, low: float, high: float, out: Tensor) -> Tensor:
+        return out.copy_(torch.clamp(x.clone(), low, high))
+
+    @staticmethod
+    def plus(x: Tensor, a: Any, y: Tensor, out: Tensor | None) -> Tensor:
+        return x + a * y.clone()
+
+    @staticmethod
+    def axpy_(x: Tensor, a: Any, y: Tensor, t: None) -> None:
+        x.add_(a * y.clone())
+
+    @staticmethod
+    def lerp_(x: Tensor, y: Tensor, weight: float, t: None) -> None:
+        x.add_(weight * (y - x))
+
+    @staticmethod
+    def addcmul_(x: Tensor, a: Tensor, b: Tensor, s: Any, t: None) -> None:
+        x.add_(s * a.clone() * b.clone())
+
+    @staticmethod
+    def addcdiv_(x: Tensor, a: Tensor, b: Tensor, s: Any, t: None) -> None:
+        x.add_(s * a.clone() / b.clone())
+
+    @staticmethod
+    def scale_where_(x: Tensor, s: float, mask: Tensor) -> None:
+        x.copy_(torch.where(mask, x * s, x))
+
+    @staticmethod
+    def add_where_(x: Tensor, y: Tensor, mask: Tensor) -> None:
+        x.add_(torch.where(mask, y, 0.0))
+
+    @staticmethod
+    def subtract_where_(x: Tensor, y: Tensor, mask: Tensor) -> None:
+        x.sub_(torch.where(mask, y, 0.0))
+
+    @staticmethod
+    def zero_where_(x: Tensor, mask: Tensor) -> None:
+        x.masked_fill_(mask, 0.0)
+
+
+def register() -> None:
+    """Let update rules run on tensors."""
+    kernels.register(torch.Tensor, Statements)

@@ -1,0 +1,218 @@
+"""`Adamax`, `NAdam` and `RAdam`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....learn import updates
+from . import _bridge
+from .optimizer import ParamsT, RuleOptimizer, check_betas, check_lr, check_not_negative
+
+
+class Adamax(RuleOptimizer):
+    """Adamax (Kingma and Ba 2015, section 7): Adam with the largest gradient in place of the mean square.
+
+    Raises:
+        ValueError: an option is out of range.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("eps", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: dict[str, Any]) -> None:
+        differentiable = group["differentiable"]
+        options = {
+            "lr": _bridge.number(group["lr"], differentiable),
+            "betas": group["betas"],
+            "eps": group["eps"],
+            "weight_decay": group["weight_decay"],
+            "maximize": group["maximize"],
+        }
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if not state:
+                state["step"] = _bridge.scalar(0.0)
+                state["exp_avg"] = _bridge.zeros_like(p)
+                state["exp_inf"] = _bridge.zeros_like(p)
+            step = _bridge.advance(state["step"])
+            _bridge.update(
+                updates.adamax, differentiable, p, grad, state["exp_avg"], state["exp_inf"], step=step, **options
+            )
+
+
+class NAdam(RuleOptimizer):
+    """NAdam (Dozat 2016): Adam with Nesterov momentum.
+
+    Raises:
+        ValueError: an option is out of range.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("eps", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay", weight_decay)
+        check_not_negative("momentum_decay", momentum_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for value in self.state.values():
+            if isinstance(value, dict) and isinstance(value.get("mu_product"), (int, float)):
+                value["mu_product"] = _bridge.scalar(value["mu_product"])
+
+    def _update(self, group: dict[str, Any]) -> None:
+        differentiable = group["differentiable"]
+        options = {
+            "lr": _bridge.number(group["lr"], differentiable),
+            "betas": group["betas"],
+            "eps": group["eps"],
+            "weight_decay": group["weight_decay"],
+            "decoupled": group["decoupled_weight_decay"],
+            "maximize": group["maximize"],
+        }
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if not state:
+                state["step"] = _bridge.scalar(0.0)
+                state["mu_product"] = _bridge.scalar(1.0)
+                state["exp_avg"] = _bridge.zeros_like(p)
+                state["exp_avg_sq"] = _bridge.zeros_like(p)
+            step = _bridge.advance(state["step"])
+            mu, mu_next = updates.nadam_schedule(step, group["betas"][0], group["momentum_decay"])
+            product = _bridge.array_of(state["mu_product"])
+            product *= mu
+            _bridge.update(
+                updates.nadam,
+                differentiable,
+                p,
+                grad,
+                state["exp_avg"],
+                state["exp_avg_sq"],
+                step=step,
+                mu=mu,
+                mu_next=mu_next,
+                mu_product=product.item(),
+                **options,
+            )
+
+
+class RAdam(RuleOptimizer):
+    """RAdam (Liu et al. 2020): Adam with a rectified adaptive step.
+
+    Raises:
+        ValueError: an option is out of range.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("eps", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: dict[str, Any]) -> None:
+        differentiable = group["differentiable"]
+        options = {
+            "lr": _bridge.number(group["lr"], differentiable),
+            "betas": group["betas"],
+            "eps": group["eps"],
+            "weight_decay": group["weight_decay"],
+            "decoupled": group["decoupled_weight_decay"],
+            "maximize": group["maximize"],
+        }
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if not state:
+                state["step"] = _bridge.scalar(0.0)
+                state["exp_avg"] = _bridge.zeros_like(p)
+                state["exp_avg_sq"] = _bridge.zeros_like(p)
+            step = _bridge.advance(state["step"])
+            _bridge.update(
+                updates.radam, differentiable, p, grad, state["exp_avg"], state["exp_avg_sq"], step=step, **options
+            )

@@ -1,0 +1,164 @@
+"""`Adafactor` and `Muon`, which look at a parameter as a matrix."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ....learn import factored as rules
+from ... import torch
+from . import _bridge
+from .optimizer import ParamsT, RuleOptimizer, check_lr, check_not_negative
+
+
+class Adafactor(RuleOptimizer):
+    """Adafactor (Shazeer and Stern 2018): the second moment of a matrix is kept as a row and a column.
+
+    Raises:
+        ValueError: an option is out of range.
+        RuntimeError: at the first step, for complex parameters.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not 0.0 >= beta2_decay:
+            raise ValueError(f"Adafactor: beta2_decay is {beta2_decay}; wanted at most 0")
+        if eps[0] is not None:
+            check_not_negative("eps[0]", eps[0])
+        check_not_negative("eps[1]", eps[1])
+        if not 1.0 <= d:
+            raise ValueError(f"Adafactor: d is {d}; wanted at least 1")
+        check_not_negative("weight_decay", weight_decay)
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: dict[str, Any]) -> None:
+        first_eps, second_eps = group["eps"]
+        options = {
+            "lr": float(group["lr"]),
+            "beta2_decay": group["beta2_decay"],
+            "d": group["d"],
+            "weight_decay": group["weight_decay"],
+            "maximize": group["maximize"],
+        }
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if torch.is_complex(p):
+                raise RuntimeError("Adafactor: complex parameters are not supported; optimise view_as_real(p)")
+            state = self.state[p]
+            if not state:
+                state["step"] = _bridge.scalar(0.0)
+                if grad.dim() > 1:
+                    state["row_var"] = _bridge.zeros_like(p[..., :1])
+                    state["col_var"] = _bridge.zeros_like(p[..., :1, :])
+                else:
+                    state["variance"] = _bridge.zeros_like(p)
+            eps = (torch.finfo(p.dtype).eps if first_eps is None else first_eps, second_eps)
+            _bridge.update(
+                rules.adafactor,
+                False,
+                p,
+                grad,
+                state.get("row_var"),
+                state.get("col_var"),
+                state.get("variance"),
+                step=_bridge.advance(state["step"]),
+                eps=eps,
+                **options,
+            )
+
+
+class Muon(RuleOptimizer):
+    """Muon (Jordan et al. 2024): momentum, orthogonalised; for the weight matrices of hidden layers.
+
+    Raises:
+        ValueError: an option is out of range, or a parameter has not exactly two axes.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("momentum", momentum)
+        check_not_negative("weight_decay", weight_decay)
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Muon: adjust_lr_fn is {adjust_lr_fn!r}; wanted 'original' or 'match_rms_adamw'")
+        defaults = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.dim() != 2:
+                    raise ValueError(f"Muon: a parameter has shape {tuple(p.shape)}; wanted matrices only")
+
+    def _update(self, group: dict[str, Any]) -> None:
+        if group["ns_steps"] >= 100:
+            raise ValueError(f"Muon: ns_steps is {group['ns_steps']}; wanted fewer than 100")
+        if len(group["ns_coefficients"]) != 3:
+            raise ValueError(f"Muon: ns_coefficients has {len(group['ns_coefficients'])} entries; wanted 3")
+        lr = float(group["lr"])
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            state = self.state[p]
+            if not state:
+                state["momentum_buffer"] = _bridge.zeros_like(p)
+            rows, columns = p.shape
+            if group["adjust_lr_fn"] == "match_rms_adamw":
+                factor = 0.2 * math.sqrt(max(rows, columns))
+            else:
+                factor = math.sqrt(max(1, rows / columns))
+            _bridge.update(
+                rules.muon,
+                False,
+                p,
+                grad,
+                state["momentum_buffer"],
+                lr=lr,
+                step_size=lr * factor,
+                weight_decay=group["weight_decay"],
+                momentum=group["momentum"],
+                nesterov=group["nesterov"],
+                coefficients=group["ns_coefficients"],
+                eps=group["eps"],
+                steps=group["ns_steps"],
+            )

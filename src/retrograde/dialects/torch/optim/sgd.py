@@ -1,0 +1,75 @@
+"""`SGD`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....learn import updates
+from . import _bridge
+from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_lr, check_not_negative
+
+
+class SGD(RuleOptimizer):
+    """Stochastic gradient descent, with momentum where asked for.
+
+    Raises:
+        ValueError: an option is out of range, or `nesterov` without momentum or with dampening.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: Any = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("momentum", momentum)
+        check_not_negative("weight_decay", weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("SGD: nesterov needs momentum above 0 and dampening 0")
+        check_implementation(foreach, fused, differentiable)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: dict[str, Any]) -> None:
+        differentiable = group["differentiable"]
+        momentum = group["momentum"]
+        options = {
+            "lr": _bridge.number(group["lr"], differentiable),
+            "momentum": momentum,
+            "dampening": group["dampening"],
+            "weight_decay": _bridge.number(group["weight_decay"], differentiable),
+            "nesterov": group["nesterov"],
+            "maximize": group["maximize"],
+        }
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            if momentum == 0:
+                _bridge.update(updates.sgd, differentiable, p, grad, **options)
+                continue
+            state = self.state[p]
+            buffer = state.get("momentum_buffer")
+            first = buffer is None
+            if first:
+                buffer = state["momentum_buffer"] = _bridge.zeros_like(p)
+            _bridge.update(updates.sgd, differentiable, p, grad, buffer, first=first, **options)

@@ -1,0 +1,1 @@
+"""Update rules of optimisers and formulas of learning-rate schedules on plain arrays and numbers; no dialect names."""

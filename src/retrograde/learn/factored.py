@@ -1,0 +1,123 @@
+"""The update rules that look at a parameter as a matrix: Adafactor and Muon.
+
+They need norms and products of whole arrays, so they take NumPy arrays only; float32 and float64.
+"""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+import numpy as np
+
+from .._errors import UnsupportedError
+from .kernels import Array, Native
+
+
+def _require_numpy(rule: str, p: Array) -> None:
+    if not isinstance(p, np.ndarray):
+        raise UnsupportedError(f"{rule}: the parameter is a {type(p).__qualname__}; it has to be a NumPy array")
+
+
+def _root_mean_square(x: Array) -> float:
+    return float(np.linalg.norm(x)) / math.sqrt(x.size)
+
+
+def adafactor(
+    p: Array,
+    g: Array,
+    rows: Array | None,
+    columns: Array | None,
+    variance: Array | None,
+    *,
+    step: float,
+    lr: float,
+    beta2_decay: float = -0.8,
+    eps: tuple[float, float],
+    d: float = 1.0,
+    weight_decay: float = 0.0,
+    maximize: bool = False,
+) -> None:
+    """Adafactor (Shazeer and Stern 2018) in place.
+
+    Arrays of two and more axes keep `rows` (..., m, 1) and `columns` (..., 1, n), the factors of the squared gradient's
+    moving average; others keep the average itself, `variance`.
+    """
+    _require_numpy("adafactor", p)
+    if maximize:
+        g = -g
+    forget = step**beta2_decay
+    alpha = max(eps[1], _root_mean_square(p)) * min(lr, 1 / math.sqrt(step))
+    if weight_decay != 0:
+        np.multiply(p, 1 - lr * weight_decay, p)
+    if rows is not None and columns is not None:
+        for factor, axis in ((rows, -1), (columns, -2)):
+            norm = np.linalg.norm(g, axis=axis, keepdims=True)
+            mean = np.square(norm, norm)
+            np.divide(mean, g.shape[axis], mean)
+            Native.lerp_(factor, mean, forget, np.empty_like(mean))
+        estimate = rows @ columns
+        np.divide(estimate, np.maximum(rows.mean(axis=-2, keepdims=True), eps[0]), estimate)
+    else:
+        assert variance is not None
+        Native.lerp_(variance, g * g, forget, np.empty_like(g))
+        estimate = variance.copy()
+    update = np.maximum(estimate, eps[0] * eps[0], out=estimate)
+    np.sqrt(update, update)
+    np.divide(1.0, update, update)
+    np.multiply(update, g, update)
+    clipping = max(1.0, _root_mean_square(update) / d)
+    Native.axpy_(p, -alpha / clipping, update, np.empty_like(update))
+
+
+def _short(x: Array) -> Array:
+    """Rounded to bfloat16 and back to float32."""
+    return x.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
+def orthogonalized(g: Array, coefficients: tuple[float, float, float], steps: int, eps: float) -> Array:
+    """Nearly the orthogonal factor of a matrix, by a quintic Newton-Schulz iteration rounded to bfloat16 throughout.
+
+    Singular values end near 1, not at it: the coefficients favour speed (Jordan et al. 2024).
+    """
+    a, b, c = coefficients
+    x = _short(g)
+    tall = x.shape[0] > x.shape[1]
+    if tall:
+        x = x.T
+    x = _short(x / max(_short(np.linalg.norm(x)), np.float32(eps)))
+    for _ in range(steps):
+        gram = _short(x @ x.T)
+        polynomial = _short(b * gram + c * (gram @ gram))
+        x = _short(a * x + polynomial @ x)
+    return x.T if tall else x
+
+
+def muon(
+    p: Array,
+    g: Array,
+    buffer: Array,
+    *,
+    lr: float,
+    step_size: float,
+    weight_decay: float = 0.1,
+    momentum: float = 0.95,
+    nesterov: bool = True,
+    coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+    eps: float = 1e-7,
+    steps: int = 5,
+) -> None:
+    """Muon (Jordan et al. 2024) in place on a matrix: momentum, then a step along its orthogonal factor.
+
+    `step_size` is `lr` after any adjustment for the matrix's shape; the decay of the weights uses `lr` itself.
+    """
+    _require_numpy("muon", p)
+    t = np.empty_like(p)
+    Native.lerp_(buffer, g, 1 - momentum, t)
+    update = buffer
+    if nesterov:
+        update = g.copy()
+        Native.lerp_(update, buffer, momentum, t)
+    direction = orthogonalized(update, coefficients, steps, eps).astype(p.dtype)
+    np.multiply(p, 1 - lr * weight_decay, p)
+    Native.axpy_(p, -step_size, direction, t)

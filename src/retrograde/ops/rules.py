@@ -1,0 +1,338 @@
+"""Builders of records for the common kinds of primitives, and the batching and shape rules they share.
+
+A batching rule is `batch(op, arrays, dims, params) -> (out, dim)`: operands of one level down, where each carries its
+batch (None: not batched), and the operation to call on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval, aval_of
+
+from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, keyword_names, positional_names, primitive
+from ..core.value import Value, dtype_of, make, ndim_of, shape_of
+from ..core import value as values
+
+Rule = Callable[..., Any]
+
+# ------------------------------------------------------------------------------------------ batching rules
+
+
+def _op(name: str) -> Any:
+    return PRIMITIVES[name].op
+
+
+def move_batch(x: Any, dim: int | None, to: int = 0) -> Any:
+    """`x` with its batch axis at `to`; unbatched operands are returned as they are."""
+    if dim is None or dim == to:
+        return x
+    order = [i for i in range(ndim_of(x)) if i != dim]
+    order.insert(to, dim)
+    return _op("transpose")(x, axes=tuple(order))
+
+
+def batch_size(arrays: Sequence[Any], dims: Sequence[int | None]) -> int:
+    """The number of elements in the batch."""
+    return next(shape_of(x)[d] for x, d in zip(arrays, dims) if d is not None)
+
+
+def materialise_batch(x: Any, dim: int | None, size: int) -> Any:
+    """`x` with a batch axis in front, repeated where it had none."""
+    if dim is not None:
+        return move_batch(x, dim)
+    return _op("broadcast_to")(x, shape=(size, *shape_of(x)))
+
+
+def batch_elementwise(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
+    """Batch axes to the front, ranks aligned behind them."""
+    rank = max((ndim_of(x) - (d is not None)) for x, d in zip(arrays, dims) if x is not None)
+    aligned = []
+    for x, d in zip(arrays, dims):
+        if x is not None and d is not None:
+            x = move_batch(x, d)
+            shape = shape_of(x)
+            missing = rank - (len(shape) - 1)
+            if missing:
+                x = _op("reshape")(x, shape=(shape[0], *(1,) * missing, *shape[1:]))
+        aligned.append(x)
+    return op(*aligned, **params), 0
+
+
+def batch_axes(*names: str) -> Rule:
+    """For one batched operand whose parameters `names` are non-negative axes (an int or a tuple): axes move up."""
+
+    def rule(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
+        size = batch_size(arrays, dims)
+        moved = [x if x is None else materialise_batch(x, d, size) for x, d in zip(arrays, dims)]
+        shifted = dict(params)
+        for name in names:
+            axis = shifted[name]
+            shifted[name] = axis if axis is None else tuple(a + 1 for a in axis) if isinstance(axis, tuple) else axis + 1
+        out = op(*moved, **shifted)
+        return (out, (0,) * len(out)) if isinstance(out, tuple) else (out, 0)
+
+    return rule
+
+
+def batch_leading(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
+    """For operations that map over leading axes themselves (linear algebra): every operand gets the batch in front."""
+    size = batch_size(arrays, dims)
+    out = op(*(x if x is None else materialise_batch(x, d, size) for x, d in zip(arrays, dims)), **params)
+    return (out, (0,) * len(out)) if isinstance(out, tuple) else (out, 0)
+
+
+def batch_loop(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
+    """One call per element of the batch, stacked: for operations with no better rule."""
+    size = batch_size(arrays, dims)
+    rows = []
+    for i in range(size):
+        row = [x if d is None else _op("getitem")(x, index=(slice(None),) * d + (i,)) for x, d in zip(arrays, dims)]
+        rows.append(op(*row, **params))
+    if not rows:
+        raise ValueError(f"vmap over {getattr(op, '__name__', op)} with an empty batch is not possible")
+    if isinstance(rows[0], tuple):
+        outs = tuple(_op("stack")(*column, axis=0) for column in zip(*rows))
+        return outs, (0,) * len(outs)
+    return _op("stack")(*rows, axis=0), 0
+
+
+# ------------------------------------------------------------------------------------------ shape rules
+
+
+def infer_elementwise(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
+    """Broadcast shape, promoted dtype."""
+    given = [a for a in avals if a is not None]
+    return Aval(np.broadcast_shapes(*(a.shape for a in given)), np.result_type(*(a.dtype for a in given)))
+
+
+def infer_bool(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
+    """Broadcast shape, bool."""
+    return Aval(np.broadcast_shapes(*(a.shape for a in avals)), np.dtype(bool))
+
+
+def infer_same(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
+    """As the first operand."""
+    return avals[0]
+
+
+def infer_by_kernel(record_name: str) -> Rule:
+    """Run the kernel on zeros of stride 0: for operations whose shape rule is their computation."""
+
+    def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Any:
+        zeros = [None if a is None else np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in avals]
+        with np.errstate(all="ignore"):
+            out = PRIMITIVES[record_name].numpy_kernel(*zeros, **params)
+        return tuple(aval_of(np.asarray(x)) for x in out) if isinstance(out, tuple) else aval_of(np.asarray(out))
+
+    return rule
+
+
+# ------------------------------------------------------------------------------------------ derivative builders
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate where there is one to take; a real operand is returned as it is."""
+    if isinstance(x, (bool, int, float)) or dtype_of(x).kind != "c":
+        return x
+    return _op("conj")(x)
+
+
+def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **params: Any) -> Any:
+    """A JVP from the VJP: the pullback is linear in the cotangent, and its transpose is the pushforward.
+
+    Used through `jvp=from_vjp` by operations whose pushforward is not worth writing out.
+    """
+    from ..tape import engine
+
+    level = 0
+    for x in (*operands, *tangents, *(out if isinstance(out, tuple) else (out,))):
+        if isinstance(x, Value):
+            level = max(level, x._level)
+    outs = out if isinstance(out, tuple) else (out,)
+    from ..core.level import Level
+    from ..core.node import Accumulate
+
+    with Level("a derivative", tape=True) as inner:
+        dummies = []
+        for y in outs:
+            if dtype_of(y).kind in "iub":
+                dummies.append(None)
+                continue
+            u = make(values.core_class, np.zeros(shape_of(y), dtype_of(y)), None, inner.id)
+            u._node = Accumulate(u, shape_of(y), dtype_of(y))
+            dummies.append(u)
+        g = tuple(dummies) if isinstance(out, tuple) else dummies[0]
+        needs = tuple(t is not None for t in tangents)
+        if prim.vjp is not None:
+            pulled = prim.vjp(needs, g, out, *operands, **params)
+        else:
+            pulled = [rule(g, out, *operands, **params) if need and rule is not None else None
+                      for need, rule in zip(needs, prim.vjps)]  # fmt: skip
+        roots, cotangents = [], []
+        for x, t in zip(pulled, tangents):
+            if t is not None and isinstance(x, Value) and x._level == inner.id and x._node is not None:
+                x = _fit_value(x, t)
+                roots.append(x._node)
+                cotangents.append(t)
+        edges = [u._node for u in dummies if u is not None]
+        got = engine.run(roots, cotangents, cls=values.core_class, level=inner.id, inputs=edges, accumulate=False)
+    results: list[Any] = []
+    pulled_back = iter(got)
+    for u in dummies:
+        results.append(None if u is None else next(pulled_back))
+    return tuple(results) if isinstance(out, tuple) else results[0]
+
+
+def _fit_value(x: Any, like: Any) -> Any:
+    from ..tape.engine import fit
+
+    return fit(x, aval_of(like))
+
+
+def sum_tangents(terms: Sequence[Any]) -> Any:
+    """The sum of the tangents that are there; None when none is."""
+    total = None
+    for t in terms:
+        if t is not None:
+            total = t if total is None else total + t
+    return total
+
+
+def _from_partial(partial: Rule, n: int) -> Rule:
+    """A VJP rule from a partial derivative, with the same parameter names so that the same values are saved."""
+    names, _ = positional_names(partial)
+    keywords = keyword_names(partial)
+    out_name, operand_names = names[n], names[:n]
+    passed = ", ".join((*operand_names, out_name))
+    extra = "".join(f", {k}={k}" for k in keywords)
+    star = ("*, " + ", ".join(keywords)) if keywords else ""
+    signature = ", ".join(s for s in ("g", out_name, *operand_names, star) if s)
+    scope = {"partial": partial, "conj": conj}
+    exec(f"def rule({signature}):\n    return g * conj(partial({passed}{extra}))", scope)  # noqa: S102
+    return scope["rule"]  # type: ignore[return-value]
+
+
+def elementwise(
+    name: str,
+    *,
+    kernel: Rule,
+    samples: Any,
+    partials: Sequence[Rule | None] | None = None,
+    vjps: Sequence[Rule | None] | Any = None,
+    jvp: Rule | None = None,
+    operands: Sequence[str] | None = None,
+    infer: Rule = infer_elementwise,
+    tolerances: dict[str, Any] | None = None,
+) -> Any:
+    """An operation on corresponding elements of broadcast operands.
+
+    partials: for each operand the partial derivative `partial(*operands, out, **params)`; the pullback multiplies the
+        cotangent with its conjugate, the pushforward the tangent with itself. For operations that are not
+        holomorphic, or where a product would waste work, give `vjps` and `jvp` instead.
+    """
+    if isinstance(kernel, Ufunc) and operands is None:
+        count = kernel.numpy.nin
+        operands = ("x",) if count == 1 else ("x", "y") if count == 2 else tuple(f"x{i}" for i in range(count))
+    n = len(operands) if operands is not None else len(positional_names(kernel)[0]) - 1
+    if partials is not None:
+        given = tuple(partials)
+        if vjps is None:
+            vjps = [None if p is None else _from_partial(p, n) for p in given]
+        if jvp is None:
+
+            def jvp(tangents: Sequence[Any], out: Any, *xs: Any, **params: Any) -> Any:
+                return sum_tangents([
+                    None if t is None or p is None else t * p(*xs, out, **params) for t, p in zip(tangents, given)
+                ])  # fmt: skip
+
+    return primitive(
+        name, kernel=kernel, vjps=vjps, jvp=jvp, batch=batch_elementwise, infer=infer, samples=samples,
+        operands=operands, tolerances=tolerances,
+    )  # fmt: skip
+
+
+def linear(
+    name: str,
+    *,
+    kernel: Rule,
+    transpose: Rule,
+    batch: Rule,
+    infer: Rule,
+    samples: Any,
+    others: int = 0,
+    operands: Sequence[str] | None = None,
+    multi: bool = False,
+    tolerances: dict[str, Any] | None = None,
+) -> Any:
+    """An operation linear in its first operand; `others` more operands (indices) have no derivative.
+
+    transpose(g, x_, *others, **params) -> cotangent; `x_` only has shape and dtype.
+    """
+    names, _ = positional_names(transpose)
+    keywords = keyword_names(transpose)
+    scope: dict[str, Any] = {"transpose": transpose}
+    star = ("*, " + ", ".join(keywords)) if keywords else ""
+    signature = ", ".join(s for s in (names[0], "_out", *names[1:], star) if s)
+    passed = ", ".join((*names, *(f"{k}={k}" for k in keywords)))
+    exec(f"def rule({signature}):\n    return transpose({passed})", scope)  # noqa: S102
+
+    def jvp(tangents: Sequence[Any], out: Any, x: Any, *rest: Any, **params: Any) -> Any:
+        return None if tangents[0] is None else PRIMITIVES[name].op(tangents[0], *rest, **params)
+
+    return primitive(
+        name, kernel=kernel, vjps=[scope["rule"]] + [None] * others, jvp=jvp, batch=batch, infer=infer,
+        samples=samples, operands=operands, multi=multi, tolerances=tolerances,
+    )  # fmt: skip
+
+
+def bilinear(
+    name: str,
+    *,
+    kernel: Rule,
+    transposes: Sequence[Rule],
+    batch: Rule,
+    infer: Rule,
+    samples: Any,
+    operands: Sequence[str] | None = None,
+    tolerances: dict[str, Any] | None = None,
+) -> Any:
+    """An operation linear in each of its two operands: `transposes[0](g, _out, x_, y)`, `transposes[1](g, _out, x, y_)`."""
+
+    def jvp(tangents: Sequence[Any], out: Any, x: Any, y: Any, **params: Any) -> Any:
+        op = PRIMITIVES[name].op
+        dx, dy = tangents
+        return sum_tangents([
+            None if dx is None else op(dx, y, **params),
+            None if dy is None else op(x, dy, **params),
+        ])  # fmt: skip
+
+    return primitive(
+        name, kernel=kernel, vjps=list(transposes), jvp=jvp, batch=batch, infer=infer, samples=samples,
+        operands=operands, tolerances=tolerances,
+    )  # fmt: skip
+
+
+def nondifferentiable(
+    name: str,
+    *,
+    kernel: Rule,
+    samples: Any,
+    batch: Rule = batch_elementwise,
+    infer: Rule = infer_bool,
+    operands: Sequence[str] | None = None,
+    multi: bool = False,
+) -> Any:
+    """An operation without derivative (comparisons, integer results)."""
+    if isinstance(kernel, Ufunc) and operands is None:
+        operands = ("x",) if kernel.numpy.nin == 1 else ("x", "y")
+    return primitive(
+        name, kernel=kernel, vjps=NOT_DIFFERENTIABLE, batch=batch, infer=infer, samples=samples, operands=operands,
+        multi=multi,
+    )  # fmt: skip
+
+
+from_vjp.wants_prim = True  # type: ignore[attr-defined]  # core/dual.py hands such a rule its record

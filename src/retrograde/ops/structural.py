@@ -1,0 +1,275 @@
+"""Shape and layout: reshape, transpose, broadcasting, casts, basic indexing, joining. Views wherever NumPy has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, shape_of
+from .rules import (
+    batch_loop,
+    batch_size,
+    elementwise,
+    infer_same,
+    linear,
+    materialise_batch,
+    move_batch,
+)
+from .samples import complex_normal, normal, sample
+
+# ------------------------------------------------------------------------------------------ shape
+
+
+def _batch_reshape(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    x = move_batch(arrays[0], dims[0])
+    return op(x, shape=(shape_of(x)[0], *params["shape"])), 0
+
+
+reshape = linear(
+    "reshape", kernel=lambda xp, x, *, shape: xp.reshape(x, shape),
+    transpose=lambda g, x_, *, shape: reshape(g, shape=tuple(shape_of(x_))),
+    batch=_batch_reshape, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    samples=lambda: [sample(normal(2, 3), shape=(3, 2)), sample(normal(), shape=(1, 1)), sample(normal(4), shape=(2, 2))],
+)  # fmt: skip
+
+
+def _batch_transpose(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    x = move_batch(arrays[0], dims[0])
+    return op(x, axes=(0, *(a + 1 for a in params["axes"]))), 0
+
+
+transpose = linear(
+    "transpose", kernel=lambda xp, x, *, axes: xp.permute_dims(x, axes),
+    transpose=lambda g, _x, *, axes: transpose(g, axes=tuple(int(i) for i in np.argsort(axes))),
+    batch=_batch_transpose,
+    infer=lambda avals, p: Aval(tuple(avals[0].shape[a] for a in p["axes"]), avals[0].dtype),
+    samples=lambda: [sample(normal(2, 3, 4), axes=(2, 0, 1)), sample(normal(2, 3), axes=(1, 0)), sample(normal(), axes=())],
+)  # fmt: skip
+
+
+def _batch_broadcast(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    x, shape = move_batch(arrays[0], dims[0]), params["shape"]
+    have = shape_of(x)
+    if len(have) - 1 < len(shape):
+        x = reshape(x, shape=(have[0], *(1,) * (len(shape) - len(have) + 1), *have[1:]))
+    return op(x, shape=(have[0], *shape)), 0
+
+
+def _sum_to_shape(g: Any, x: Any) -> Any:
+    """The transpose of broadcasting: sum the axes that were added or stretched."""
+    have, want = shape_of(g), shape_of(x)
+    extra = len(have) - len(want)
+    axes = (*range(extra), *(i + extra for i, n in enumerate(want) if n == 1 and have[i + extra] != 1))
+    from .reduction import sum as reduce_sum
+
+    g = reduce_sum(g, axis=axes, keepdims=False) if axes else g
+    return g if shape_of(g) == tuple(want) else reshape(g, shape=tuple(want))
+
+
+broadcast_to = linear(
+    "broadcast_to", kernel=lambda xp, x, *, shape: xp.broadcast_to(x, shape),
+    transpose=lambda g, x_, *, shape: _sum_to_shape(g, x_),
+    batch=_batch_broadcast, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    samples=lambda: [sample(normal(3), shape=(2, 3)), sample(normal(2, 1), shape=(2, 3)), sample(normal(), shape=(2,))],
+)  # fmt: skip
+
+
+def broadcast_like(x: Any, like: Any) -> Any:
+    """`x` broadcast to the shape of `like`; None stays None."""
+    if x is None or shape_of(x) == shape_of(like):
+        return x
+    return broadcast_to(x, shape=tuple(shape_of(like)))
+
+
+# ------------------------------------------------------------------------------------------ dtype and complex parts
+
+
+def _cast_kernel(xp: Any, x: Any, *, dtype: Any) -> Any:
+    if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
+        x = x.real
+    return x.astype(dtype)
+
+
+def _uncast(g: Any, x: Any) -> Any:
+    """A cotangent in the dtype of the operand; the real part where that is real."""
+    want = dtype_of(x)
+    if dtype_of(g).kind == "c" and want.kind != "c":
+        g = real(g)
+    return g if dtype_of(g) == want else cast(g, dtype=want)
+
+
+cast = linear(
+    "cast", kernel=_cast_kernel, transpose=lambda g, x_, *, dtype: _uncast(g, x_),
+    batch=lambda op, arrays, dims, params: (op(arrays[0], **params), dims[0]),
+    infer=lambda avals, p: Aval(avals[0].shape, np.dtype(p["dtype"])),
+    samples=lambda: [sample(normal(3), dtype=np.dtype(np.float64)), sample(normal(3), dtype=np.dtype(np.complex128))],
+)  # fmt: skip
+
+
+def _real_dtype(dtype: np.dtype) -> np.dtype:
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+def _infer_real(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(avals[0].shape, _real_dtype(avals[0].dtype))
+
+
+def _as_complex(g: Any, x: Any) -> Any:
+    return cast(g, dtype=dtype_of(x)) if dtype_of(x).kind == "c" and dtype_of(g).kind != "c" else g
+
+
+conj = elementwise(
+    "conj", kernel=lambda xp, x: xp.conj(x) if x.dtype.kind == "c" else x,
+    vjps=[lambda g, _out, _x: conj(g)], jvp=lambda tangents, out, x: conj(tangents[0]), infer=infer_same,
+    samples=lambda: [sample(complex_normal(3)), sample(normal(2))],
+)  # fmt: skip
+
+real = elementwise(
+    "real", kernel=lambda xp, x: x.real, vjps=[lambda g, _out, x_: _as_complex(g, x_)],
+    jvp=lambda tangents, out, x: real(tangents[0]), infer=_infer_real,
+    samples=lambda: [sample(complex_normal(3)), sample(normal(2))],
+)  # fmt: skip
+
+imag = elementwise(
+    "imag", kernel=lambda xp, x: x.imag,
+    vjps=[lambda g, _out, x_: _as_complex(g, x_) * 1j if dtype_of(x_).kind == "c" else g * 0],
+    jvp=lambda tangents, out, x: imag(tangents[0]), infer=_infer_real,
+    samples=lambda: [sample(complex_normal(3))],
+)  # fmt: skip
+
+copy = linear(
+    "copy", kernel=lambda xp, x: xp.asarray(x, copy=True), transpose=lambda g, _x: g,
+    batch=lambda op, arrays, dims, params: (op(arrays[0]), dims[0]), infer=infer_same,
+    samples=lambda: [sample(normal(3))],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ basic indexing
+
+
+def _embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], index: Any) -> Any:
+    out = xp.zeros(shape, dtype=x.dtype)
+    out[index] = x
+    return out
+
+
+def _index_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...]:
+    return np.broadcast_to(np.zeros(()), shape)[index].shape
+
+
+# An index is a tuple of ints, slices, None and at most one Ellipsis.
+getitem = linear(
+    "getitem", kernel=lambda xp, x, *, index: x[index],
+    transpose=lambda g, x_, *, index: embed(g, shape=tuple(shape_of(x_)), index=index),
+    batch=lambda op, arrays, dims, params: (
+        op(move_batch(arrays[0], dims[0]), index=(slice(None), *params["index"])), 0),
+    infer=lambda avals, p: Aval(_index_shape(avals[0].shape, p["index"]), avals[0].dtype),
+    samples=lambda: [sample(normal(4, 3), index=(slice(1, 3), 0)), sample(normal(4), index=(slice(None, None, 2),)),
+                     sample(normal(2, 3), index=(None, Ellipsis, -1)), sample(normal(4), index=(2,))],
+)  # fmt: skip
+
+embed = linear(
+    "embed", kernel=_embed_kernel, transpose=lambda g, _x, *, shape, index: getitem(g, index=index),
+    batch=lambda op, arrays, dims, params: (
+        op(move_batch(arrays[0], dims[0]), shape=(batch_size(arrays, dims), *params["shape"]),
+           index=(slice(None), *params["index"])), 0),
+    infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    samples=lambda: [sample(normal(2), shape=(4, 3), index=(slice(1, 3), 0)), sample(normal(), shape=(3,), index=(1,))],
+)  # fmt: skip
+
+
+def select(x: Any, *, axis: int, index: int) -> Any:
+    """The slice of `x` at a position along an axis, without that axis."""
+    return getitem(x, index=(slice(None),) * axis + (index,))
+
+
+# ------------------------------------------------------------------------------------------ joining
+
+
+def _all_batched(arrays: Any, dims: Any) -> list[Any]:
+    size = batch_size(arrays, dims)
+    return [materialise_batch(x, d, size) for x, d in zip(arrays, dims)]
+
+
+def _split_cotangent(needs: Any, g: Any, axis: int, sizes: tuple[int, ...]) -> tuple[Any, ...]:
+    grads, start = [], 0
+    for size, need in zip(sizes, needs):
+        index = (slice(None),) * axis + (slice(start, start + size),)
+        grads.append(getitem(g, index=index) if need else None)
+        start += size
+    return tuple(grads)
+
+
+def _tangent_or_zero(t: Any, x: Any) -> Any:
+    return np.zeros(shape_of(x), dtype_of(x)) if t is None else t
+
+
+# The sizes along the axis are a parameter, since operands without a gradient carry no shape to the derivative rule.
+_concatenate = primitive(
+    "concatenate",
+    kernel=lambda xp, *xs, axis, sizes: xp.concat(xs, axis=axis),
+    vjp=lambda needs, g, _out, *xs_, axis, sizes: _split_cotangent(needs, g, axis, sizes),
+    jvp=lambda tangents, out, *xs, axis, sizes: _concatenate(
+        *(_tangent_or_zero(t, x) for t, x in zip(tangents, xs)), axis=axis, sizes=sizes),
+    batch=lambda op, arrays, dims, p: (
+        op(*_all_batched(arrays, dims), axis=p["axis"] + 1, sizes=p["sizes"]), 0),
+    infer=lambda avals, p: Aval(
+        (*avals[0].shape[: p["axis"]], sum(p["sizes"]), *avals[0].shape[p["axis"] + 1 :]),
+        np.result_type(*(a.dtype for a in avals))),
+    params=("axis", "sizes"),
+    samples=lambda: [sample(normal(2, 3), normal(1, 3), axis=0, sizes=(2, 1)), sample(normal(2), axis=0, sizes=(2,))],
+)  # fmt: skip
+
+
+def concatenate(*xs: Any, axis: int) -> Any:
+    """Arrays joined along an axis that they have."""
+    return _concatenate(*xs, axis=axis, sizes=tuple(shape_of(x)[axis] for x in xs))
+
+
+stack = primitive(
+    "stack",
+    kernel=lambda xp, *xs, axis: xp.stack(xs, axis=axis),
+    vjp=lambda needs, g, _out, *xs_, axis: tuple(
+        select(g, axis=axis, index=i) if need else None for i, need in enumerate(needs)),
+    jvp=lambda tangents, out, *xs, axis: stack(*(_tangent_or_zero(t, x) for t, x in zip(tangents, xs)), axis=axis),
+    batch=lambda op, arrays, dims, p: (op(*_all_batched(arrays, dims), axis=p["axis"] + 1), 0),
+    infer=lambda avals, p: Aval(
+        (*avals[0].shape[: p["axis"]], len(avals), *avals[0].shape[p["axis"] :]),
+        np.result_type(*(a.dtype for a in avals))),
+    params=("axis",),
+    samples=lambda: [sample(normal(2, 3), normal(2, 3, seed=1), axis=1), sample(normal(), normal(seed=1), axis=0)],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ views written in place
+
+
+def _view_of(x: Any, steps: Any) -> Any:
+    for op, params in steps:
+        x = op(x, **dict(params))
+    return x
+
+
+def _scatter_kernel(xp: Any, base: Any, part: Any, *, steps: Any) -> Any:
+    out = xp.asarray(base, copy=True)
+    _view_of(out, steps)[...] = part
+    return out
+
+
+# Steps know nothing of a batch axis, so under vmap each entry is written by itself.
+# The base with the view that `steps` (operations with parameters) make of it replaced by `part`.
+view_scatter = primitive(
+    "view_scatter", kernel=_scatter_kernel,
+    vjps=[lambda g, _out, _base, _part, *, steps: view_scatter(g, _zeros(_view_of(g, steps)), steps=steps),
+          lambda g, _out, _base, _part, *, steps: _view_of(g, steps)],
+    jvp=lambda tangents, out, base, part, *, steps: view_scatter(
+        _tangent_or_zero(tangents[0], base), _tangent_or_zero(tangents[1], part), steps=steps),
+    batch=batch_loop, infer=lambda avals, p: avals[0],
+    samples=lambda: [sample(normal(3, 2), normal(2), steps=((getitem, (("index", (1,)),)),)),
+                     sample(normal(3, 2), normal(3), steps=((transpose, (("axes", (1, 0)),)), (getitem, (("index", (0,)),))))],
+)  # fmt: skip
+
+
+def _zeros(like: Any) -> np.ndarray:
+    return np.zeros(shape_of(like), dtype_of(like))

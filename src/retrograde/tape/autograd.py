@@ -1,0 +1,224 @@
+"""The tape API of all dialects: `grad` and `backward` with the union of their options.
+
+The dialects translate their arguments and call these; nothing about differentiation is decided above this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import GradError
+from .._state import state
+from ..core import value as values
+from ..core.level import Level
+from ..core.node import Accumulate, Slot, producer
+from ..core.value import Value, dtype_of, error_type, make, shape_of
+from . import engine
+
+
+def leaf(value: Value) -> None:
+    """Make a value a leaf that wants a gradient."""
+    value._node = Accumulate(value, tuple(shape_of(value)), dtype_of(value))
+
+
+def is_leaf(value: Value) -> bool:
+    """Whether a value was not computed from others that want a gradient."""
+    return value._node is None or type(value._node) is Accumulate
+
+
+def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
+    """The cotangent of an output, as the engine takes it: checked, or ones for a single element.
+
+    Raises the dialect's GradError for a missing cotangent of several elements, a wrong shape or kind of dtype.
+    """
+    cls = type(output)._result
+    shape, dtype = tuple(shape_of(output)), dtype_of(output)
+    if given is None:
+        if int(np.prod(shape, dtype=np.int64)) != 1:
+            raise error_type(cls, GradError)(
+                f"{op}: an output of shape {shape} needs a gradient of that shape (grad_outputs / gradient); "
+                "only an output with one element has an implicit one"
+            )
+        if dtype.kind == "c":
+            raise error_type(cls, GradError)(
+                f"{op}: a complex output ({dtype}) has no implicit gradient; give one, or differentiate a real number"
+            )
+        return _ones_like(output)
+    if not isinstance(given, Value):
+        raise error_type(cls, TypeError)(f"{op}: a gradient must be a tensor or None, got {type(given).__name__}")
+    have = tuple(shape_of(given))[1:] if batched else tuple(shape_of(given))
+    if have != shape:
+        raise error_type(cls, GradError)(f"{op}: a gradient of shape {have} was given for an output of shape {shape}")
+    if (dtype_of(given).kind == "c") != (dtype.kind == "c"):
+        raise error_type(cls, GradError)(
+            f"{op}: a gradient of dtype {dtype_of(given)} was given for an output of dtype {dtype}; "
+            "both must be real or both complex"
+        )
+    return given
+
+
+def _ones_like(output: Value) -> Any:
+    array = output._a
+    if type(array) is np.ndarray:
+        return np.ones(array.shape, array.dtype)
+    return np.ones(shape_of(output), dtype_of(output))
+
+
+def check_outputs(op: str, outputs: Sequence[Value]) -> None:
+    """Raise the dialect's GradError for an output that has no history."""
+    for i, y in enumerate(outputs):
+        if y._node is None:
+            raise error_type(type(y)._result, GradError)(
+                f"{op}: output {i} does not require grad and was not computed from anything that does; "
+                "set requires_grad on an input, or check for detach() and no_grad() on the way"
+            )
+
+
+def backward(
+    outputs: Sequence[Value],
+    gradients: Sequence[Any],
+    *,
+    op: str = "backward",
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Sequence[Value] | None = None,
+) -> None:
+    """Accumulate the gradients of `outputs` into the `.grad` of the leaves below, or of `inputs` only."""
+    if not outputs:
+        return
+    check_outputs(op, outputs)
+    cls = type(outputs[0])._result
+    level = max(y._level for y in outputs)
+    seeds = [_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, gradients)]
+    edges = None
+    if inputs is not None:
+        edges = []
+        for x in inputs:
+            if x._node is None:
+                raise error_type(cls, GradError)(f"{op}: one of the inputs does not require grad")
+            edges.append(x._node)
+    retain = create_graph if retain_graph is None else retain_graph
+    engine.run(
+        [y._node for y in outputs], seeds, cls=cls, level=level, inputs=edges,
+        retain_graph=retain, create_graph=create_graph,
+    )  # fmt: skip
+    if inputs is None:
+        return
+    return
+
+
+def _level_array(g: Any, level: int, create_graph: bool) -> Any:
+    """A seed as the engine wants it: an array at the level of the tape, or a value when history matters."""
+    if not isinstance(g, Value):
+        return g
+    if create_graph or g._level > level:
+        return g
+    return g._a if g._level == level else values.as_core(g)
+
+
+def grad(
+    outputs: Sequence[Value],
+    inputs: Sequence[Value],
+    grad_outputs: Sequence[Any] | None = None,
+    *,
+    op: str = "grad",
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    materialize_grads: bool = False,
+    is_grads_batched: bool = False,
+    no_grad_vars: Sequence[Value] = (),
+) -> tuple[Any, ...]:
+    """The gradients of `outputs` with respect to `inputs`, as values of the dialect; None for an unused input.
+
+    With `only_inputs=False` every other leaf accumulates into `.grad` as well. `no_grad_vars` are treated as
+    constants. With `is_grads_batched` the first axis of each gradient in `grad_outputs` numbers independent passes.
+    """
+    cls = values.result_class((*outputs, *inputs))
+    check_outputs(op, outputs)
+    for i, x in enumerate(inputs):
+        if x._node is None:
+            raise error_type(cls, GradError)(
+                f"{op}: input {i} does not require grad; call requires_grad_() on it before it is used"
+            )
+    given = list(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
+    if len(given) != len(outputs):
+        raise error_type(cls, GradError)(f"{op}: {len(outputs)} outputs, but {len(given)} gradients in grad_outputs")
+    level = max((y._level for y in outputs), default=0)
+    retain = create_graph if retain_graph is None else retain_graph
+    edges = [x._node for x in inputs]
+    stop = frozenset(v._node for v in no_grad_vars if v._node is not None)
+
+    def once(seeds: list[Any], keep: bool) -> list[Any]:
+        return engine.run(
+            [y._node for y in outputs], seeds, cls=cls, level=level, inputs=edges, retain_graph=keep,
+            create_graph=create_graph, accumulate=False, stop=stop, others=not only_inputs,
+        )  # fmt: skip
+
+    if is_grads_batched:
+        found = _batched(op, outputs, given, lambda seeds: once(seeds, retain), level)
+    else:
+        found = once([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)], retain)
+    results = []
+    for i, (x, g) in enumerate(zip(inputs, found)):
+        if g is None:
+            if not allow_unused and not materialize_grads:
+                raise error_type(cls, GradError)(
+                    f"{op}: input {i} (shape {tuple(shape_of(x))}) was not used to compute the outputs; "
+                    "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
+                )
+            if materialize_grads:
+                results.append(make(cls, np.zeros(shape_of(x), dtype_of(x))))
+            else:
+                results.append(None)
+            continue
+        results.append(as_result(g, cls, level))
+    return tuple(results)
+
+
+def as_result(g: Any, cls: type[Value], level: int) -> Any:
+    """A gradient from the engine as a value of a dialect at the level of its tape."""
+    if isinstance(g, Value) and g._level >= level:
+        return make(cls, g._a, g._node, g._level)
+    return make(cls, np.asarray(g) if isinstance(g, np.generic) else g, None, level)
+
+
+def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any, level: int) -> list[Any]:
+    """One pass whose cotangents carry a batch axis in front."""
+    from ..core.batched import BatchedArray, unbatch
+
+    with Level("a batched backward pass") as inner:
+        seeds = []
+        for y, g in zip(outputs, given):
+            if g is None:
+                raise error_type(type(y)._result, GradError)(f"{op}: is_grads_batched needs a gradient for every output")
+            g = seed(op, y, g, batched=True)
+            core = values.as_core(g)
+            content = core if core._node is not None or core._level else core._a
+            seeds.append(make(values.core_class, BatchedArray(content, 0, inner.id), None, inner.id))
+        size = next(shape_of(g)[0] for g in given)
+        found = once(seeds)
+        results = []
+        for g in found:
+            if g is None:
+                results.append(None)
+                continue
+            array = g._a if isinstance(g, Value) and g._level == inner.id else g
+            plain = unbatch(array, inner.id, size)
+            results.append(plain if isinstance(plain, Value) else make(values.core_class, plain, None, level))
+        return results
+
+
+def edge_of(value: Value) -> tuple[Any, int]:
+    """The producing node of a value and which of its outputs the value is."""
+    edge = value._node
+    return (edge.node, edge.index) if type(edge) is Slot else (producer(edge), 0)
+
+
+def tracked(value: Value) -> bool:
+    """Whether an operation on `value` would be recorded now."""
+    return value._node is not None and state.mode != 0

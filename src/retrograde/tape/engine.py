@@ -1,0 +1,407 @@
+"""The backward pass.
+
+`run` walks the recorded graph from the roots in descending order of the global clock, which is a topological order:
+a node's operands are always older than the node. Only nodes between roots and inputs are visited. Called by
+tape/autograd.py (the tape API of all dialects) and by the functional transforms.
+
+Rules run on raw arrays when no graph of the derivative is wanted, on core values otherwise; both go through the same
+`pull` of each primitive.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import FreedGraphError, GradError, MutationError
+from .._state import OFF, set_grad_enabled, state
+from ..core import value as values
+from ..core.node import FREED, Accumulate, Node, Slot, producer
+from ..core.primitive import PRIMITIVES
+from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
+from . import mutation
+
+_ndarray = np.ndarray
+_accumulate_lock = threading.Lock()
+
+
+class Run:
+    """What one backward pass needs beside the graph."""
+
+    __slots__ = ("cls", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan")
+
+    def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
+                 accumulate: bool) -> None:  # fmt: skip
+        self.cls, self.level, self.wrap = cls, level, wrap
+        self.create_graph, self.retain_graph, self.accumulate = create_graph, retain_graph, accumulate
+        self.captured: dict[Any, Any] = {}
+        self.check_nan = state.anomaly and state.check_nan
+
+    def shown(self, g: Any, cls: type[Value] | None = None) -> Any:
+        """A gradient as a value that user code may see."""
+        if g is None:
+            return None
+        cls = cls or self.cls
+        if self.wrap:
+            return make(cls, g._a, g._node, g._level)
+        return make(cls, g if not isinstance(g, np.generic) else np.asarray(g), None, self.level)
+
+    def taken(self, value: Any) -> Any:
+        """What user code gave back as a gradient, as rules see it."""
+        if self.wrap:
+            return values.as_core(value)
+        return value._a if value._level == self.level else values.as_core(value)
+
+
+def fit(g: Any, edge: Any) -> Any:
+    """A cotangent in the shape and dtype of what it belongs to: summed over broadcast axes, real part where real."""
+    shape, dtype = edge.shape, edge.dtype
+    have = shape_of(g)
+    if have != shape:
+        extra = len(have) - len(shape)
+        if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
+            raise GradError(f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}")
+        axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
+        g = PRIMITIVES["sum"].op(g, axis=axes, keepdims=False)
+        if shape_of(g) != shape:
+            g = PRIMITIVES["reshape"].op(g, shape=tuple(shape))
+    have_dtype = dtype_of(g)
+    if have_dtype != dtype:
+        if have_dtype.kind == "c" and dtype.kind != "c":
+            g = PRIMITIVES["real"].op(g)
+        if dtype_of(g) != dtype:
+            g = PRIMITIVES["cast"].op(g, dtype=dtype)
+    return g
+
+
+def discover(roots: Sequence[Any], stop: frozenset[Any] | set[Any]) -> list[Node]:
+    """The nodes reachable from the roots, newest first; edges in `stop` are not followed."""
+    seen: set[Node] = set()
+    order: list[Node] = []
+    stack = [producer(edge) for edge in roots if type(edge) is not Accumulate]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        order.append(node)
+        for edge in node.edges:
+            if edge is not None:
+                kind = type(edge)
+                if kind is Accumulate or (stop and edge in stop):
+                    continue
+                stack.append(edge.node if kind is Slot else edge)
+    order.sort(key=_seq, reverse=True)
+    return order
+
+
+def _seq(node: Node) -> int:
+    return node.seq
+
+
+def _check_graph(order: list[Node], cls: type[Value]) -> None:
+    """Refuse a graph that cannot be run, before anything has been changed."""
+    mutated = mutation.MUTATED
+    for node in order:
+        saved = node.saved
+        if saved is FREED:
+            raise error_type(cls, FreedGraphError)(
+                f"the graph below {describe(node)} has been used for a backward pass already and its saved values are "
+                "freed; pass retain_graph=True to the earlier pass if a second one is wanted"
+            )
+        if mutated and saved and node.packed is None:
+            for array in saved:
+                if array is not None and _changed(array, node.seq):
+                    raise error_type(cls, MutationError)(
+                        f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place after "
+                        f"{node.prim.name} had used it; change a clone() instead, or do it before"
+                        + (f"\nthe operation was recorded here:\n{node.trace}" if node.trace else "")
+                    )
+
+
+def _changed(array: Any, seq: int) -> bool:
+    if type(array) is tuple:
+        return any(_changed(x, seq) for x in array)
+    return mutation.changed_after(array, seq)
+
+
+def shape_text(array: Any) -> str:
+    """The shape of a saved value for a message."""
+    return str([shape_text(x) for x in array]) if type(array) is tuple else str(tuple(shape_of(array)))
+
+
+def describe(node: Any) -> str:
+    """A node for a message."""
+    return f"{node.prim.name} (operation {node.seq})" if isinstance(node, Node) else "a leaf"
+
+
+def _plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
+    """For the nodes that lie above a wanted edge: their edges, with None for those that lead nowhere wanted."""
+    needs: dict[Node, tuple[Any, ...]] = {}
+    for node in reversed(order):
+        flags = tuple(
+            edge if edge is not None and (edge in wanted or producer(edge) in needs) else None for edge in node.edges
+        )
+        if any(edge is not None for edge in flags):
+            needs[node] = flags
+    return needs
+
+
+def run(
+    roots: Sequence[Any],
+    gradients: Sequence[Any],
+    *,
+    cls: type[Value],
+    level: int = 0,
+    inputs: Sequence[Any] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    accumulate: bool = True,
+    stop: frozenset[Any] = frozenset(),
+    others: bool = False,
+) -> list[Any]:
+    """Pull `gradients` (one per root edge) back through the graph.
+
+    Without `inputs`, every leaf reached accumulates. With `inputs` (edges), their cotangents are returned in order,
+    None where unreachable; with `accumulate` they are added to the leaves' `.grad` as well, and with `others` every
+    other leaf accumulates too. Edges in `stop` are treated as constants.
+
+    Raises FreedGraphError or MutationError (as the type that `cls` documents) before anything is changed.
+    """
+    plain_level = level == 0 or any(open_level.id == level and open_level.tape for open_level in state.levels)
+    wrap = create_graph or not plain_level or any(isinstance(g, Value) and g._level >= level for g in gradients)
+    if wrap:
+        gradients = [values.as_core(g) if isinstance(g, Value) and g._level >= level
+                     else make(values.core_class, g, None, level) for g in gradients]  # fmt: skip
+    this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)
+    order = discover(roots, stop)
+    _check_graph(order, cls)
+    wanted: set[Any] | None = None
+    needs: dict[Node, tuple[Any, ...]] | None = None
+    if inputs is not None and not others:
+        wanted = set(inputs)
+        needs = _plan(order, wanted)
+    elif inputs is not None:
+        wanted = set(inputs)
+    before = state.mode
+    set_grad_enabled(create_graph)
+    try:
+        with np.errstate(all="ignore"):
+            _walk(this, roots, gradients, order, needs, wanted, stop, others)
+    finally:
+        set_grad_enabled(before != OFF)
+    return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
+
+
+def _walk(
+    this: Run,
+    roots: Sequence[Any],
+    gradients: Sequence[Any],
+    order: list[Node],
+    needs_of: dict[Node, tuple[Any, ...]] | None,
+    wanted: set[Any] | None,
+    stop: frozenset[Any],
+    others: bool,
+) -> None:
+    grads: dict[Any, Any] = {}
+    pending: set[Any] = set()  # nodes one of whose outputs is wanted
+    if wanted:
+        pending = {producer(edge) for edge in wanted if type(edge) is not Accumulate}
+    for edge, g in zip(roots, gradients):
+        _add(grads, edge, g)
+    del gradients, g
+    finish, orphans = _last_uses(order, roots, needs_of)
+    for leaf in orphans:
+        if leaf in grads:
+            _arrive(this, leaf, grads, wanted, others)
+    wrap, retain, check_nan = this.wrap, this.retain_graph, this.check_nan
+    for node in order:
+        g = grads.pop(node, None)
+        if g is not None:
+            hooks = node.hooks
+            if hooks is not None:
+                g = hooks.before(this, node, g)
+                if g is None:
+                    continue
+            if node in pending:
+                _capture(this, node, g, wanted)
+            needs = node.edges if needs_of is None else needs_of.get(node)
+            if needs is not None:
+                if stop:
+                    needs = tuple(None if edge in stop else edge for edge in needs)
+                saved = node.saved
+                if saved is FREED:
+                    raise error_type(this.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
+                if node.packed is not None:
+                    saved = node.packed(node, saved)
+                if wrap:
+                    saved = _wrapped(this, node, saved)
+                if type(g) is list:
+                    g = tuple(g)
+                results = node.prim.pull(node, saved, g, needs)
+                if check_nan:
+                    _refuse_nan(this, node, results)
+                if hooks is not None and hooks.post:
+                    results = hooks.after(this, node, results, g)
+                for edge, r in zip(needs, results):
+                    if r is None or edge is None:
+                        continue
+                    if wrap:
+                        if not isinstance(r, Value):
+                            r = make(values.core_class, np.asarray(r), None, this.level)
+                        if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
+                            r = fit(r, edge)
+                    elif r.shape != edge.shape or r.dtype is not edge.dtype:
+                        r = fit(r, edge)
+                    if type(edge) is Slot:
+                        _add(grads, edge, r)
+                    else:
+                        other = grads.get(edge)
+                        grads[edge] = r if other is None else other + r
+                        other = None
+                results = r = None
+                if not retain and saved:
+                    node.saved = FREED
+                saved = None
+            g = None
+        if node in finish:
+            for leaf in finish[node]:
+                if leaf in grads:
+                    _arrive(this, leaf, grads, wanted, others)
+
+
+def _add(grads: dict[Any, Any], edge: Any, g: Any) -> None:
+    """Add a cotangent to what has arrived at an edge so far."""
+    if type(edge) is Slot:
+        parts = grads.get(edge.node)
+        if parts is None:
+            parts = grads[edge.node] = [None] * len(edge.node.outs)
+        before = parts[edge.index]
+        parts[edge.index] = g if before is None else before + g
+    else:
+        before = grads.get(edge)
+        grads[edge] = g if before is None else before + g
+
+
+def _last_uses(order: list[Node], roots: Sequence[Any], needs_of: Any) -> tuple[dict[Node, list[Any]], list[Any]]:
+    """The leaves by the node after which their gradient is complete, and those that only are roots."""
+    last: dict[Any, Node | None] = {edge: None for edge in roots if type(edge) is Accumulate}
+    for node in order:
+        for edge in node.edges if needs_of is None else needs_of.get(node, ()):
+            if type(edge) is Accumulate:
+                last[edge] = node
+    finish: dict[Node, list[Any]] = {}
+    orphans = []
+    for leaf, user in last.items():
+        if user is None:
+            orphans.append(leaf)
+        else:
+            finish.setdefault(user, []).append(leaf)
+    return finish, orphans
+
+
+def _wrapped(this: Run, node: Node, saved: Any) -> Any:
+    """Saved arrays as core values, with their history when the derivative is to be differentiated again."""
+    if not saved:
+        return saved
+    core, level = values.core_class, this.level
+    edges = node.edges if this.create_graph else (None,) * len(node.edges)
+    wrapped = [None if a is None else make(core, a, edge, level) for a, edge in zip(saved, edges)]
+    if len(saved) > len(edges):
+        out = saved[-1]
+        if type(out) is tuple:
+            wrapped.append(tuple(
+                make(core, a, Slot(node, i, *node.outs[i])
+                     if this.create_graph and dtype_of(a).kind not in "iub" else None, level)
+                for i, a in enumerate(out)))  # fmt: skip
+        else:
+            wrapped.append(None if out is None else make(core, out, node if this.create_graph else None, level))
+    return wrapped
+
+
+def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
+    """Keep the cotangent of a node's wanted outputs."""
+    if type(g) is list:
+        for edge in wanted or ():
+            if type(edge) is Slot and edge.node is node:
+                this.captured[edge] = g[edge.index]
+    elif wanted and node in wanted:
+        this.captured[node] = g
+
+
+def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any] | None, others: bool) -> None:
+    """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
+    g = grads.pop(leaf)
+    if leaf.hooks is not None:
+        g = leaf.hooks.run(this, g)
+    if wanted is not None:
+        if leaf in wanted:
+            this.captured[leaf] = g
+            if not this.accumulate:
+                return
+        elif not others:
+            return
+    if leaf.node_hooks is not None:
+        g = leaf.node_hooks.before(this, leaf, g)
+    target = leaf.leaf()
+    if target is not None:
+        accumulate_grad(this, target, g)
+        if leaf.post_hooks:
+            for hook in list(leaf.post_hooks.values()):
+                hook(target)
+    if leaf.node_hooks is not None:
+        leaf.node_hooks.after(this, leaf, (), g)
+
+
+def accumulate_grad(this: Run, target: Any, g: Any) -> None:
+    """Add a gradient to `target.grad`, which gets an array of its own."""
+    cls = type(target)._result
+    if this.create_graph:
+        with _accumulate_lock:
+            before = target._grad
+            total = g if before is None else values.as_core(before) + g
+            target._grad = make(cls, total._a, total._node, total._level)
+        return
+    if this.wrap:
+        g = g._a if g._level == this.level else values.as_core(g)
+    with _accumulate_lock:
+        before = target._grad
+        if before is None:
+            target._grad = make(cls, own(g), None, target._level)
+        elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable and before._node is None:
+            mutation.note(before._a)
+            np.add(before._a, g, out=before._a, casting="unsafe")
+        else:
+            target._grad = make(cls, before._a + g, None, target._level)
+
+
+def own(g: Any) -> Any:
+    """`g` itself when nobody else can hold its memory, else a copy in C order."""
+    if type(g) is not _ndarray:
+        return np.asarray(g).copy() if isinstance(g, np.generic) else g
+    # Two references: the caller's variable and this parameter; getrefcount adds its own argument. The caller's
+    # callers (`_arrive`) hold one more.
+    if g.base is None and g.flags.owndata and g.flags.writeable and g.flags.c_contiguous and sys.getrefcount(g) <= 4:
+        return g
+    return np.array(g, order="C", copy=True)
+
+
+def _refuse_nan(this: Run, node: Node, results: Any) -> None:
+    """Under anomaly mode: raise where a rule has produced nan."""
+    for i, r in enumerate(results):
+        while isinstance(r, Value):
+            r = r._a
+        if r is not None and level_of(r) == 0 and dtype_of(r).kind in "fc" and np.isnan(np.asarray(r)).any():
+            raise error_type(this.cls, GradError)(
+                f"the derivative of {describe(node)} gave nan for operand {i}"
+                + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")
+            )
+
+
+def accumulate_retained(this: Run, value: Any, g: Any) -> None:
+    """Put the gradient of a value that is no leaf into its `.grad`."""
+    accumulate_grad(this, value, g)

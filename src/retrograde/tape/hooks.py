@@ -1,0 +1,250 @@
+"""Hooks on values, nodes and leaves, saved-tensor hooks, and anomaly mode's traces.
+
+A node has at most one `NodeHooks`, a leaf's Accumulate keeps tensor hooks in a `LeafHooks` and node hooks in a
+`NodeHooks`. The engine calls them; the dialects register through `add_tensor_hook` and `add_node_hook`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .._errors import GradError
+from .._state import state
+from ..core import bind
+from ..core.node import Accumulate, Node, Slot
+from ..core.value import Value, dtype_of, error_type, make, shape_of
+
+_ids = itertools.count().__next__
+
+
+class Handle:
+    """What registering a hook returns: `remove()` takes the hook away; also a context manager."""
+
+    __slots__ = ("_hooks", "id", "__weakref__")
+
+    def __init__(self, hooks: dict[int, Any], key: int) -> None:
+        self._hooks, self.id = hooks, key
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens when it is gone already."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def add(hooks: dict[int, Any], hook: Any) -> Handle:
+    """Put a hook into a table and return its handle."""
+    key = _ids()
+    hooks[key] = hook
+    return Handle(hooks, key)
+
+
+def _call_tensor_hook(this: Any, hook: Callable[[Any], Any], cls: type[Value], g: Any) -> Any:
+    """Run one tensor hook; its result replaces the gradient if it gives one."""
+    result = hook(this.shown(g, cls))
+    if result is None:
+        return g
+    if not isinstance(result, Value):
+        raise error_type(cls, TypeError)(
+            f"a gradient hook returned {type(result).__name__}; it must return a tensor, or None to leave the gradient"
+        )
+    if tuple(shape_of(result)) != tuple(shape_of(g)):
+        raise error_type(cls, GradError)(
+            f"a gradient hook returned shape {tuple(shape_of(result))} for a gradient of shape {tuple(shape_of(g))}"
+        )
+    if dtype_of(result) != dtype_of(g):
+        raise error_type(cls, GradError)(
+            f"a gradient hook returned dtype {dtype_of(result)} for a gradient of dtype {dtype_of(g)}"
+        )
+    return this.taken(result)
+
+
+class LeafHooks:
+    """The tensor hooks of a leaf."""
+
+    __slots__ = ("hooks", "cls")
+
+    def __init__(self, cls: type[Value]) -> None:
+        self.hooks: dict[int, Any] = {}
+        self.cls = cls
+
+    def run(self, this: Any, g: Any) -> Any:
+        for hook in list(self.hooks.values()):
+            g = _call_tensor_hook(this, hook, self.cls, g)
+        return g
+
+
+class NodeHooks:
+    """The hooks of a node: on its outputs' gradients, before it runs, and after it has run."""
+
+    __slots__ = ("tensor", "retain", "pre", "post", "cls")
+
+    def __init__(self, cls: type[Value]) -> None:
+        self.tensor: dict[int, dict[int, Any]] = {}
+        self.retain: dict[int, Any] = {}
+        """Output index -> weak reference to the value that wants its gradient kept."""
+        self.pre: dict[int, Any] = {}
+        self.post: dict[int, Any] = {}
+        self.cls = cls
+
+    def before(self, this: Any, node: Any, g: Any) -> Any:
+        """The cotangents after tensor hooks, pre-hooks and retained gradients have seen them."""
+        several = type(g) is list
+        parts = g if several else [g]
+        for index, hooks in self.tensor.items():
+            for hook in list(hooks.values()):
+                if parts[index] is not None:
+                    parts[index] = _call_tensor_hook(this, hook, self.cls, parts[index])
+        for hook in list(self.pre.values()):
+            result = hook(tuple(this.shown(p, self.cls) for p in parts))
+            if result is not None:
+                result = (result,) if isinstance(result, Value) else tuple(result)
+                if len(result) != len(parts):
+                    raise error_type(self.cls, GradError)(
+                        f"a node's pre-hook returned {len(result)} gradients; the node has {len(parts)} outputs"
+                    )
+                parts = [None if p is None else this.taken(p) for p in result]
+        for index, reference in self.retain.items():
+            value = reference()
+            if value is not None and parts[index] is not None:
+                from .engine import accumulate_retained
+
+                accumulate_retained(this, value, parts[index])
+        return parts if several else parts[0]
+
+    def after(self, this: Any, node: Any, results: Any, g: Any) -> Any:
+        """The operands' cotangents after the node's hooks have seen them."""
+        given = tuple(this.shown(p, self.cls) for p in (g if type(g) in (list, tuple) else (g,)))
+        for hook in list(self.post.values()):
+            shown = tuple(this.shown(r, self.cls) for r in results)
+            replaced = hook(shown, given)
+            if replaced is not None:
+                replaced = (replaced,) if isinstance(replaced, Value) else tuple(replaced)
+                if len(replaced) != len(results):
+                    raise error_type(self.cls, GradError)(
+                        f"a node's hook returned {len(replaced)} gradients; the node has {len(results)} operands"
+                    )
+                results = tuple(None if r is None else this.taken(r) for r in replaced)
+        return results
+
+
+def node_hooks(node: Any, cls: type[Value]) -> NodeHooks:
+    """The NodeHooks of a node or of a leaf's Accumulate, made on first use."""
+    if isinstance(node, Accumulate):
+        if node.node_hooks is None:
+            node.node_hooks = NodeHooks(cls)
+        return node.node_hooks
+    if node.hooks is None:
+        node.hooks = NodeHooks(cls)
+    return node.hooks
+
+
+def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
+    """Call `hook(gradient)` when the gradient of `value` is known; it may return another one.
+
+    Raises GradError when the value wants no gradient.
+    """
+    edge, cls = value._node, type(value)._result
+    if edge is None:
+        raise error_type(cls, GradError)("register_hook: this tensor does not require grad, so no hook would be called")
+    if isinstance(edge, Accumulate):
+        if edge.hooks is None:
+            edge.hooks = LeafHooks(cls)
+        return add(edge.hooks.hooks, hook)
+    node, index = (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+    return add(node_hooks(node, cls).tensor.setdefault(index, {}), hook)
+
+
+def add_post_accumulate_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
+    """Call `hook(value)` after the gradient of a leaf has been added to `.grad`."""
+    edge, cls = value._node, type(value)._result
+    if not isinstance(edge, Accumulate):
+        raise error_type(cls, GradError)(
+            "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient"
+        )
+    if edge.post_hooks is None:
+        edge.post_hooks = {}
+    return add(edge.post_hooks, hook)
+
+
+def retain_grad(value: Value) -> None:
+    """Keep the gradient of a value that is no leaf in its `.grad`; nothing happens for a leaf."""
+    edge, cls = value._node, type(value)._result
+    if edge is None:
+        raise error_type(cls, GradError)("retain_grad: this tensor does not require grad")
+    if isinstance(edge, Accumulate):
+        return
+    node, index = (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+    node_hooks(node, cls).retain[index] = weakref.ref(value)
+
+
+def retains_grad(value: Value) -> bool:
+    """Whether `retain_grad` has been called on a value that is no leaf."""
+    edge = value._node
+    if edge is None or isinstance(edge, Accumulate):
+        return False
+    node, index = (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+    return node.hooks is not None and node.hooks.retain.get(index, lambda: None)() is value
+
+
+# ------------------------------------------------------------------------------------------ recorded under watch
+
+
+class Packed:
+    """A saved array in the form that a saved-tensor hook gave it."""
+
+    __slots__ = ("content", "unpack", "cls", "level")
+
+    def __init__(self, content: Any, unpack: Callable[[Any], Any], cls: type[Value], level: int) -> None:
+        self.content, self.unpack, self.cls, self.level = content, unpack, cls, level
+
+
+def _unpack(node: Node, saved: Any) -> Any:
+    out = []
+    for entry in saved:
+        if isinstance(entry, Packed):
+            value = entry.unpack(entry.content)
+            if not isinstance(value, Value):
+                raise error_type(entry.cls, TypeError)(
+                    f"the unpack hook of saved tensors returned {type(value).__name__}, wanted a tensor"
+                )
+            entry = value._a
+        out.append(entry)
+    return tuple(out)
+
+
+def _annotate(node: Node, cls: type[Value]) -> None:
+    """What a node gets in WATCHED mode: the caller's trace, and its saved arrays packed."""
+    if state.anomaly:
+        node.trace = "".join(traceback.format_list(user_frames()))
+    if state.saved_hooks and node.saved:
+        pack, unpack = state.saved_hooks[-1]
+        packed = []
+        for array in node.saved:
+            if array is None or type(array) is tuple or dtype_of(array).kind in "b":
+                packed.append(array)
+                continue
+            packed.append(Packed(pack(make(cls, array)), unpack, cls, 0))
+        node.saved = tuple(packed)
+        node.packed = _unpack
+
+
+def user_frames() -> list[traceback.FrameSummary]:
+    """The stack without retrograde's own frames."""
+    package = __name__.partition(".")[0]
+    return [
+        frame
+        for frame in traceback.extract_stack()[:-2]
+        if f"/{package}/" not in frame.filename.replace("\\", "/") and not frame.filename.startswith("<bind")
+    ]
+
+
+bind.set_annotate(_annotate)

@@ -1,0 +1,248 @@
+"""In-place changes and views: what keeps history right when memory is written.
+
+An in-place operation is its out-of-place form, computed first and then written: `assign(target, new, start)`. Written
+into a view, the base's history becomes a `view_scatter` of the new part into the old whole, and every live view of the
+base gets the history of that part of the new base. Arrays that cannot be written (of a transform, or of a library
+without mutation) are replaced instead, and their views taken anew from the base.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._errors import GradError, LevelError, ShapeError
+from .._state import state
+from ..core import level as levels
+from ..core import value as values
+from ..core.bind import record
+from ..core.node import Accumulate, Node, Slot, producer, tick
+from ..core.primitive import PRIMITIVES
+from ..core.value import Value, dtype_of, error_type, make, shape_of
+from . import mutation
+
+_ndarray = np.ndarray
+
+NO_GRAD, MULTIPLE = "no_grad", "multiple"
+"""Why a view may not be written while recording: made under no_grad, or one of several views made by one operation."""
+
+Step = tuple[Callable[..., Any], tuple[tuple[str, Any], ...]]
+
+
+def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
+    """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
+    out = op(x, **params)
+    attach(out, x, ((op, tuple(params.items())),))
+    return out
+
+
+def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = None) -> None:
+    """Remember `out` as the view of `x` that `steps` make, if it shares memory (or cannot own any)."""
+    if type(out._a) is _ndarray and out._a.base is None:
+        return
+    base = x if x._base is None else x._base
+    if x._base is not None:
+        steps = x._view_steps + steps
+    out._base, out._view_steps = base, steps
+    if why_not is None and state.mode == 0 and not state.inference:
+        why_not = NO_GRAD
+    if why_not is None:
+        why_not = x.__dict__.get("_view_restriction")
+    if why_not is not None:
+        out._view_restriction = why_not  # type: ignore[attr-defined]
+    live = base._views
+    if live is None:
+        base._views = [weakref.ref(out)]
+        return
+    if len(live) > 8 and len(live) & (len(live) - 1) == 0:  # prune at powers of two: constant time on average
+        live[:] = [reference for reference in live if reference() is not None]
+    live.append(weakref.ref(out))
+
+
+def replay(x: Any, steps: tuple[Step, ...]) -> Any:
+    """The view that `steps` make of `x`."""
+    for op, params in steps:
+        x = op(x, **dict(params))
+    return x
+
+
+def live_views(base: Value) -> list[Value]:
+    """The views of `base` that still exist."""
+    return [v for reference in base._views or () if (v := reference()) is not None and v._base is base]
+
+
+def check(op: str, target: Value) -> None:
+    """Raise where `target` may not be changed in place now; nothing has been changed then."""
+    cls = type(target)._result
+    if target._inference and not state.inference:
+        raise error_type(cls, GradError)(
+            f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
+        )
+    if state.mode:
+        if type(target._node) is Accumulate:
+            raise error_type(cls, GradError)(
+                f"{op}: a leaf that requires grad cannot be changed in place while operations are recorded; "
+                "do it under no_grad(), or work on a clone()"
+            )
+        base = target._base
+        if base is not None:
+            if type(base._node) is Accumulate:
+                raise error_type(cls, GradError)(
+                    f"{op}: a view of a leaf that requires grad cannot be changed in place while operations are "
+                    "recorded; do it under no_grad(), or work on a clone()"
+                )
+            restriction = target.__dict__.get("_view_restriction")
+            if restriction == MULTIPLE and (base._node is not None or target._node is not None):
+                raise error_type(cls, GradError)(
+                    f"{op}: this view is one of several that one operation returned (split, unbind...), and such views "
+                    "cannot be changed in place; change a clone(), or slice the base instead"
+                )
+            if restriction == NO_GRAD and base._node is not None:
+                raise error_type(cls, GradError)(
+                    f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
+                    "recorded; make the view outside, or change it under no_grad() as well"
+                )
+    array = target._a
+    if type(array) is _ndarray:
+        if 0 in array.strides and array.size > 1:
+            for stride, n in zip(array.strides, array.shape):
+                if stride == 0 and n > 1:
+                    raise error_type(cls, GradError)(
+                        f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
+                        "cannot be changed in place; use clone() first"
+                    )
+        if not array.flags.writeable:
+            raise error_type(cls, GradError)(
+                f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
+            )
+
+
+def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
+    """Make `target` hold what `compute()` gives: the in-place form of an operation. Returns `target`."""
+    check(op, target)
+    start = tick()
+    return assign(op, target, compute(), start)
+
+
+def assign(op: str, target: Value, new: Value, start: int) -> Value:
+    """Write `new`, computed after clock reading `start`, into `target`, history included."""
+    cls = type(target)._result
+    if tuple(shape_of(new)) != tuple(shape_of(target)):
+        raise error_type(cls, ShapeError)(
+            f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"
+        )
+    if dtype_of(new) != dtype_of(target):
+        new = PRIMITIVES["cast"].op(new, dtype=dtype_of(target))
+    recording = state.mode != 0 and (new._node is not None or target._node is not None or _base_node(target))
+    if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
+        return _replace(op, target, new, bool(recording))
+    array = target._a
+    if recording and new._node is not None:
+        _release(new, array, start)
+    np.copyto(array, new._a, casting="unsafe")
+    if not target.__dict__.get("_untracked"):
+        mutation.note(array)
+    if not recording:
+        return target
+    if new._node is not None:
+        _restamp(new, array, start)
+    _rebase(target, new._node)
+    return target
+
+
+def _base_node(target: Value) -> bool:
+    return target._base is not None and target._base._node is not None
+
+
+def _rebase(target: Value, edge: Any) -> None:
+    """Give `target`, whose memory has just been written, the history `edge`; its base and other views follow."""
+    base = target._base
+    if base is None:
+        target._node = edge
+        if target._views:
+            _refresh(target)
+        return
+    steps = target._view_steps
+    if base._node is None and edge is None:
+        return
+    node = record(
+        PRIMITIVES["view_scatter"], {"steps": steps}, (base._node, edge), (base._a, target._a), base._a
+    )
+    base._node = node
+    _refresh(base)
+
+
+def _refresh(base: Value) -> None:
+    """Take the history (and, where memory is not shared, the array) of every live view from its base anew."""
+    root = values.as_core(base)
+    for v in live_views(base):
+        fresh = replay(root, v._view_steps)
+        v._node = fresh._node
+        if type(base._a) is not _ndarray:
+            v._a, v._level = fresh._a, fresh._level
+
+
+def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
+    """The in-place change of an array that cannot be written: the holder gets another array."""
+    holder = target if target._base is None else target._base
+    if new._level > holder._level and holder._born < new._level:
+        if state.levels and levels.innermost() >= new._level:
+            cls = type(target)._result
+            raise error_type(cls, LevelError)(
+                f"{op}: a value computed inside a functional transform cannot be written into a tensor that was "
+                "created outside it; create the tensor inside, or return the value"
+            )
+    core = values.as_core(new) if recording or new._level else make(values.core_class, new._a)
+    if target._base is not None:
+        root = values.as_core(holder)
+        core = PRIMITIVES["view_scatter"].op(root, core, steps=target._view_steps)
+    holder._a, holder._level = core._a, core._level
+    if recording:
+        holder._node = core._node
+    _refresh(holder)
+    return target
+
+
+def _new_nodes(new: Value, start: int) -> list[Node]:
+    """The nodes below `new` that were recorded after `start`, oldest first."""
+    seen: set[Node] = set()
+    stack = [producer(new._node)]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, Node) or node.seq <= start or node in seen:
+            continue
+        seen.add(node)
+        stack.extend(producer(edge) for edge in node.edges if edge is not None)
+    return sorted(seen, key=lambda node: node.seq)
+
+
+def _release(new: Value, array: np.ndarray, start: int) -> None:
+    """Before `array` is overwritten: what the new nodes saved of it is copied."""
+    owner = mutation.owner_of(array)
+    copies: dict[int, Any] = {}
+    for node in _new_nodes(new, start):
+        if not node.saved:
+            continue
+        saved = []
+        for x in node.saved:
+            if type(x) is _ndarray and mutation.owner_of(x) is owner and np.may_share_memory(x, array):
+                x = copies.setdefault(id(x), x.copy())
+            saved.append(x)
+        node.saved = tuple(saved)
+
+
+def _restamp(new: Value, array: np.ndarray, start: int) -> None:
+    """After the write: the new nodes count as younger than it, and a saved result is the memory written."""
+    result = new._a
+    for node in _new_nodes(new, start):
+        node.seq = tick()
+        if node.saved:
+            node.saved = tuple(array if x is result else x for x in node.saved)
+
+
+def slot_index(edge: Any) -> int:
+    """Which output of its node an edge is."""
+    return edge.index if type(edge) is Slot else 0

@@ -1,0 +1,61 @@
+"""When memory was last changed in place: a clock per array owner, kept only for memory that has been changed.
+
+A node carries a number from the same clock, so the backward pass can refuse a saved array that was changed after the
+node was recorded, and recording itself pays nothing. Memory is told apart by the array that owns it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ..core.node import tick
+from ..core.value import Value
+
+_ndarray = np.ndarray
+
+MUTATED: dict[int, list[Any]] = {}
+"""id(owner) -> [clock of the last change, number of changes, weak reference to the owner]."""
+
+
+def owner_of(array: Any) -> Any:
+    """The array that owns the memory of `array`: itself, or the end of its chain of bases."""
+    while isinstance(array, Value):
+        array = array._a
+    if type(array) is _ndarray:
+        base = array.base
+        while isinstance(base, _ndarray):
+            array, base = base, base.base
+    return array
+
+
+def note(array: Any) -> None:
+    """Note that the memory of `array` is changed in place now."""
+    owner = owner_of(array)
+    key = id(owner)
+    entry = MUTATED.get(key)
+    if entry is not None and entry[2]() is owner:
+        entry[0] = tick()
+        entry[1] += 1
+        return
+    try:
+        reference = weakref.ref(owner, lambda _, key=key: MUTATED.pop(key, None))
+    except TypeError:  # a library whose arrays take no weak references cannot be watched
+        return
+    MUTATED[key] = [tick(), 1, reference]
+
+
+def changed_after(array: Any, seq: int) -> bool:
+    """Whether the memory of `array` was changed after clock reading `seq`."""
+    owner = owner_of(array)
+    entry = MUTATED.get(id(owner))
+    return entry is not None and entry[0] > seq and entry[2]() is owner
+
+
+def count(array: Any) -> int:
+    """How often the memory of `array` has been changed in place."""
+    owner = owner_of(array)
+    entry = MUTATED.get(id(owner))
+    return entry[1] if entry is not None and entry[2]() is owner else 0

@@ -1,0 +1,40 @@
+"""The `retrograde` command: reads the arguments and calls the subcommand's file. Also `python -m retrograde`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from .._version import __version__
+from . import run
+
+_SUBCOMMANDS = (run,)
+"""Each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    `arguments` defaults to those of the process. What a subcommand runs may end in an exception of its own, which
+    is left to the interpreter, so that `retrograde run` ends as the program does.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(
+        prog="retrograde", description="Programs written for other autograd frameworks, on one engine."
+    )
+    parser.add_argument("--version", action="version", version=f"retrograde {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = {}
+    for command in _SUBCOMMANDS:
+        subparser = subparsers.add_parser(command.NAME, help=command.HELP, description=command.HELP)
+        command.configure(subparser)
+        subparser.set_defaults(execute=command.execute)
+        commands[command.NAME] = command
+    rest: list[str] = []
+    if arguments and arguments[0] in commands:
+        own, rest = commands[arguments[0]].split(arguments[1:])
+        arguments = [arguments[0], *own]
+    options = parser.parse_args(arguments)
+    status: int = options.execute(options, rest)
+    return status

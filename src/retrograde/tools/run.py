@@ -1,0 +1,190 @@
+"""`retrograde run`: a script or module as `python` would run it, with the frameworks' names resolving to the dialects.
+
+Owns what makes a process look like the script's own: `__main__`, `sys.argv`, `sys.path[0]`, tracebacks, exit status.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import importlib.util
+import io
+import multiprocessing.spawn
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from .. import _activate
+
+NAME = "run"
+HELP = "run a Python program with `import torch` (and the other dialects there are) answered by retrograde"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's own arguments; those after SCRIPT or `-m MODULE` are the program's."""
+    parser.usage = "retrograde run [--real] (SCRIPT | -m MODULE) [ARGS...]"
+    parser.add_argument("--real", action="store_true", help="use the installed frameworks instead, for comparison")
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module or package, as `python -m` does")
+    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or a folder or zip file with __main__.py")
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide the arguments into our own and the program's, which come after what names the program."""
+    for i, argument in enumerate(arguments):
+        if argument == "-m":
+            return list(arguments[: i + 2]), list(arguments[i + 2 :])
+        if argument.startswith("-m") or not argument.startswith("-"):
+            return list(arguments[: i + 1]), list(arguments[i + 1 :])
+    return list(arguments), []
+
+
+def execute(options: argparse.Namespace, rest: list[str]) -> int:
+    """Run the program in this process; gives a status other than 0 only when it could not be started.
+
+    An exception that the program does not catch, SystemExit and KeyboardInterrupt included, passes through, and the
+    interpreter ends the process as it does after `python SCRIPT`; only the traceback leaves out retrograde's frames.
+    """
+    if (options.script is None) == (options.module is None):
+        print("retrograde run: name a SCRIPT or -m MODULE; see retrograde run --help", file=sys.stderr)
+        return 2
+    dialects = _activate.available()
+    if dialects and not options.real:
+        _activate.activate(*dialects)
+        _carry_to_spawned(dialects)
+    main = ModuleType("__main__")
+    main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
+    sys.modules["__main__"] = main
+    try:
+        if options.module is not None:
+            code = _prepare_module(main, options.module, rest)
+        else:
+            code = _prepare_script(main, options.script, rest)
+        exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
+    except _CannotRun as reason:
+        print(f"retrograde run: {reason}", file=sys.stderr)
+        return reason.status
+    except BaseException as error:
+        if options.real and isinstance(error, ModuleNotFoundError) and error.name in dialects:
+            error.add_note(f"--real needs {error.name} installed for {sys.executable}; install it, or leave --real out")
+        _begin_traceback_in_program()
+        raise
+    return 0
+
+
+class _CannotRun(Exception):
+    """The program could not be started; the message says why, the status is what `python` gives then."""
+
+    def __init__(self, reason: str, status: int) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def _prepare_script(main: ModuleType, script: str, rest: list[str]) -> CodeType:
+    """Set up the process for a file, or for a folder or zip file with a `__main__.py`; returns the code to run."""
+    sys.argv[:] = [script, *rest]
+    path = os.path.abspath(script)
+    importer = pkgutil.get_importer(path)
+    if importer is not None:  # a folder or a zip file: it goes on the path itself
+        _set_first_path(path)
+        spec = importer.find_spec("__main__", None)
+        if spec is None:
+            raise _CannotRun(f"there is no __main__.py in {script!r}", 1)
+        return _prepare_spec(main, spec)
+    try:
+        with io.open_code(path) as file:
+            source = file.read()
+    except OSError as error:
+        raise _CannotRun(f"cannot open {script!r}: {error.strerror}", 2) from None
+    _set_first_path(os.path.dirname(os.path.realpath(path)))
+    loader = SourceFileLoader("__main__", path)
+    vars(main).update(__file__=path, __cached__=None, __loader__=loader, __package__=None, __spec__=None)
+    return compile(source, path, "exec", dont_inherit=True)
+
+
+def _prepare_module(main: ModuleType, name: str, rest: list[str]) -> CodeType:
+    """Set up the process for a module, as `python -m` does; returns the code to run."""
+    sys.argv[:] = ["-m", *rest]
+    _set_first_path(os.getcwd())
+    spec = _find(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        name += ".__main__"
+        spec = _find(name)
+    if spec is None:
+        raise _CannotRun(f"no module named {name!r}", 1)
+    code = _prepare_spec(main, spec)
+    sys.argv[0] = main.__file__ or name
+    return code
+
+
+def _find(name: str) -> ModuleSpec | None:
+    """A module's spec, its parents imported; None when it or a parent is missing, not when one fails to import."""
+    if name.startswith("."):
+        return None
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            return None
+        raise
+    except ValueError:  # a module in sys.modules that has no spec, such as `__main__`
+        return None
+
+
+def _prepare_spec(main: ModuleType, spec: ModuleSpec) -> CodeType:
+    loader: Any = spec.loader
+    code = loader.get_code(spec.name) if hasattr(loader, "get_code") else None
+    if code is None:
+        raise _CannotRun(f"{spec.name!r} has no Python code to run", 1)
+    vars(main).update(
+        __file__=spec.origin, __cached__=spec.cached, __loader__=loader, __package__=spec.parent, __spec__=spec
+    )
+    return code
+
+
+def _set_first_path(entry: str) -> None:
+    """Put the program's folder where the interpreter has put the folder of the command (nowhere under `python -P`)."""
+    if not sys.flags.safe_path:
+        sys.path[0] = entry
+
+
+def _begin_traceback_in_program() -> None:
+    """Let the report of the exception that is about to end the process begin with the program's first frame."""
+    hook = sys.excepthook  # the program's own, if it has set one
+    ours = (__file__, importlib.util.__file__)
+
+    def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        entry = traceback
+        while entry is not None and entry.tb_frame.f_code is not execute.__code__:
+            entry = entry.tb_next
+        if entry is not None:
+            traceback = entry.tb_next
+        # What looked for the program failed before it began: a syntax error, or a package that does not import.
+        while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(("<frozen ", *ours)):
+            traceback = traceback.tb_next
+        hook(kind, error.with_traceback(traceback), traceback)
+
+    sys.excepthook = report
+
+
+def _carry_to_spawned(dialects: tuple[str, ...]) -> None:
+    """Activate the dialects in processes that multiprocessing starts afresh, before they import the program."""
+    prepare = multiprocessing.spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        return {**prepare(name), "retrograde": _Activation(dialects)}
+
+    multiprocessing.spawn.get_preparation_data = get_preparation_data
+
+
+class _Activation:
+    """Activates the dialects where it is unpickled: a new process unpickles it before anything of the program."""
+
+    def __init__(self, dialects: tuple[str, ...]) -> None:
+        self.dialects = dialects
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _activate.activate, self.dialects

@@ -1,0 +1,190 @@
+"""`retrograde.activate`: a framework's name, and every module path below it, gives the dialect."""
+
+import importlib
+import importlib.util
+import pickle
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from retrograde import _activate
+
+MODULES = {
+    "__init__.py": "",
+    "frame/__init__.py": """
+        from . import nn
+        answer = 42
+        def __getattr__(name):
+            raise AttributeError(f"no {name}")
+        """,
+    "frame/nn/__init__.py": "from . import functional",
+    "frame/nn/functional.py": "def relu(x):\n    return max(x, 0)",
+    "frame/lazy.py": "class Thing:\n    pass\nThing.__module__ = 'frame.lazy'",
+    "frame/broken.py": "import a_module_that_is_nowhere",
+    "other/__init__.py": "",
+    "_private.py": "",
+    "single.py": "",
+}
+
+
+@pytest.fixture
+def dialects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A package of made-up dialects in the place of retrograde's; the import system is put back afterwards."""
+    for name, text in MODULES.items():
+        file = tmp_path / "made_up_dialects" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(text))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(_activate, "DIALECTS", "made_up_dialects")
+    monkeypatch.setattr(_activate, "real_modules", {})
+    monkeypatch.setattr(_activate._finder, "active", set())
+    monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not _activate._finder])
+    before = dict(sys.modules)
+    yield tmp_path
+    sys.modules.clear()
+    sys.modules.update(before)
+
+
+def test_both_names_are_one_module(dialects):
+    _activate.activate("frame")
+    frame = importlib.import_module("frame")
+    ours = importlib.import_module("made_up_dialects.frame")
+    assert frame is ours
+    assert frame.answer == 42
+    assert sys.modules["frame"] is sys.modules["made_up_dialects.frame"] is frame
+    assert frame.__file__ == str(dialects / "made_up_dialects" / "frame" / "__init__.py")
+    assert frame.__name__ == frame.__spec__.name == "made_up_dialects.frame"
+
+
+def test_submodules_loaded_with_the_dialect_have_both_names(dialects):
+    _activate.activate("frame")
+    frame = importlib.import_module("frame")
+    assert sys.modules["frame.nn.functional"] is frame.nn.functional
+
+
+@pytest.mark.parametrize("first", ["frame.lazy", "made_up_dialects.frame.lazy"])
+def test_submodules_loaded_later_have_both_names(dialects, first):
+    _activate.activate("frame")
+    module = importlib.import_module(first)
+    assert importlib.import_module("frame.lazy") is module
+    assert importlib.import_module("made_up_dialects.frame.lazy") is module
+    assert importlib.import_module("frame").lazy is module
+    assert module.__spec__.name == "made_up_dialects.frame.lazy"
+
+
+def test_deep_import_without_the_parents(dialects):
+    _activate.activate("frame")
+    namespace: dict = {}
+    exec("import frame.nn.functional as F\nfrom frame.nn import functional\nfrom frame import nn, lazy", namespace)
+    assert namespace["F"] is namespace["functional"] is namespace["nn"].functional
+    assert namespace["F"].relu(-1) == 0
+
+
+def test_dialect_imported_before(dialects):
+    ours = importlib.import_module("made_up_dialects.frame")
+    _activate.activate("frame")
+    assert importlib.import_module("frame") is ours
+    assert importlib.import_module("frame.nn") is ours.nn
+
+
+def test_reload_keeps_the_module(dialects):
+    _activate.activate("frame")
+    frame = importlib.import_module("frame")
+    assert importlib.reload(frame) is frame
+
+
+def test_a_folder_of_that_name_changes_nothing(dialects):
+    (dialects / "frame").mkdir()
+    (dialects / "frame" / "__init__.py").write_text("raise RuntimeError('the wrong one')")
+    (dialects / "frame" / "extra.py").write_text("")
+    _activate.activate("frame")
+    assert importlib.import_module("frame").answer == 42
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("frame.extra")
+
+
+def test_the_real_framework_is_kept_aside(dialects):
+    real, nn = ModuleType("frame"), ModuleType("frame.nn")
+    sys.modules.update({"frame": real, "frame.nn": nn, "framework": ModuleType("framework")})
+    _activate.activate("frame")
+    assert _activate.real_modules == {"frame": real, "frame.nn": nn}
+    assert importlib.import_module("frame").answer == 42
+    assert importlib.import_module("frame.nn") is not nn
+    assert "framework" in sys.modules
+
+
+def test_pickled_names_resolve(dialects):
+    _activate.activate("frame")
+    module = importlib.import_module("made_up_dialects.frame.lazy")
+    data = pickle.dumps(module.Thing())
+    assert b"frame.lazy" in data
+    assert b"made_up" not in data
+    assert type(pickle.loads(data)) is module.Thing
+
+
+def test_again_and_several(dialects):
+    _activate.activate("frame")
+    frame = importlib.import_module("frame")
+    sys.meta_path.insert(0, sys.meta_path[-1])
+    _activate.activate("frame", "other")
+    assert importlib.import_module("frame") is frame
+    assert importlib.import_module("other") is importlib.import_module("made_up_dialects.other")
+    assert sys.meta_path[0] is _activate._finder
+    assert sys.meta_path.count(_activate._finder) == 1
+    assert _activate.active() == ("frame", "other")
+
+
+def test_only_the_names_given(dialects):
+    _activate.activate("frame")
+    with pytest.raises(ModuleNotFoundError, match="^No module named 'other'$"):
+        importlib.import_module("other")
+
+
+def test_available(dialects):
+    assert _activate.available() == ("frame", "other")
+
+
+@pytest.mark.parametrize("name", ["fram", "frame.nn", "", "single", "_private"])
+def test_unknown_dialect(dialects, name):
+    with pytest.raises(ValueError, match="no dialect .*'frame', 'other'"):
+        _activate.activate("frame", name)
+    assert _activate.active() == ()
+    assert _activate._finder not in sys.meta_path
+
+
+def test_no_dialect_named(dialects):
+    with pytest.raises(ValueError, match="'frame', 'other'"):
+        _activate.activate()
+
+
+def test_unknown_submodule(dialects):
+    _activate.activate("frame")
+    message = r"'frame\.nn\.functonal'.*retrograde.*near: frame\.nn\.functional"
+    with pytest.raises(ModuleNotFoundError, match=message) as e:
+        importlib.import_module("frame.nn.functonal")
+    assert e.value.name == "frame.nn.functonal"
+    with pytest.raises(ModuleNotFoundError, match=r"retrograde.*'broken', 'lazy', 'nn'"):
+        importlib.import_module("frame.zzz")
+
+
+def test_asking_for_a_spec(dialects):
+    _activate.activate("frame")
+    assert importlib.util.find_spec("frame") is not None
+    assert importlib.util.find_spec("frame.lazy") is not None
+    assert importlib.util.find_spec("frame.zzz") is None
+
+
+def test_a_name_that_is_no_attribute_either(dialects):
+    _activate.activate("frame")
+    with pytest.raises(ImportError, match="cannot import name 'zzz'"):
+        exec("from frame import zzz")
+
+
+def test_a_submodule_that_fails_says_why(dialects):
+    _activate.activate("frame")
+    with pytest.raises(ModuleNotFoundError, match="^No module named 'a_module_that_is_nowhere'$"):
+        importlib.import_module("frame.broken")
+    assert "frame.broken" not in sys.modules

@@ -1,0 +1,71 @@
+"""The rules of the house that no other tool checks: file sizes, floors, leftovers, packaging."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import retrograde
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MAX_LINES = 700
+# In pure Python or already needed by the others; each more is an install that somebody has to wait for.
+DEPENDENCIES = {"numpy", "ml-dtypes", "array-api-compat", "scipy", "safetensors"}
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
+    too_long = {name: lines for name, lines in lengths.items() if lines > MAX_LINES}
+    assert not too_long, f"over {MAX_LINES} lines, split by topic: {too_long}"
+
+
+def test_nothing_is_left_to_do() -> None:
+    left = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"\b(TODO|FIXME|XXX)\b|NotImplementedError\(\)", line)
+    ]
+    assert not left, "\n".join(left)
+
+
+def test_floors() -> None:
+    """A lower floor never imports a higher one, and the dialects do not import each other."""
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--config", "pyproject.toml"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_typed() -> None:
+    assert (Path(retrograde.__file__).parent / "py.typed").exists()
+
+
+def test_version_is_the_installed_one() -> None:
+    try:
+        installed = metadata.version("retrograde")
+    except metadata.PackageNotFoundError:
+        pytest.skip("retrograde is on the path, not installed")
+    assert retrograde.__version__ == installed
+
+
+def test_dependencies() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {normal(re.split(r"[^A-Za-z0-9_.-]", requirement)[0]) for requirement in project["dependencies"]}
+    assert names == DEPENDENCIES
+
+
+def test_import_brings_in_little() -> None:
+    """`import retrograde` loads neither SciPy nor a dialect: they are loaded when they are used."""
+    heavy = ("scipy", "matplotlib", "multiprocessing", "retrograde.dialects", "retrograde.tools", "safetensors")
+    program = f"import retrograde, sys\nprint([n for n in {heavy!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
