@@ -24,6 +24,8 @@ class State(threading.local):
     saved_hooks: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = ()
     saved_hooks_disabled: str | None = None
     levels: tuple[Any, ...] = ()
+    run: Any = None
+    """The backward pass that this thread is in."""
 
 
 state = State()

@@ -74,10 +74,3 @@ def unbatch(x: Any, level: int, size: int, out_dim: int = 0) -> Any:
         spread = PRIMITIVES["transpose"].op(spread, axes=tuple(order))
     return spread
 
-
-def as_lower(value: Value) -> Any:
-    """A value as content for a transform's array: its plain array where nothing else hangs on it."""
-    from . import value as values
-
-    core = values.as_core(value)
-    return core._a if core._node is None and core._level == 0 else core

@@ -11,20 +11,20 @@ import itertools
 from .. import _errors
 from .._state import set_grad_enabled, state
 
-_ids = itertools.count(1).__next__
+_ids = itertools.count(1).__next__  # odd ids are tapes, even ones other transforms, so that an id tells by itself
 _names: dict[int, str] = {}
 
 
 class Level:
     """An open functional transform; use as a context manager."""
 
-    __slots__ = ("id", "name", "tape", "outer_mode")
+    __slots__ = ("id", "name", "tape", "outer_mode", "batch_size", "randomness")
 
     def __init__(self, name: str, *, tape: bool = False) -> None:
         self.name, self.tape = name, tape
 
     def __enter__(self) -> Level:
-        self.id = _ids()
+        self.id = 2 * _ids() + (1 if self.tape else 0)
         _names[self.id] = self.name
         if len(_names) > 4096:  # the names only serve an error message: keep the recent ones
             del _names[next(iter(_names))]
@@ -34,10 +34,36 @@ class Level:
             set_grad_enabled(True)
         return self
 
+    def reopen(self) -> Reopened:
+        """A context in which this closed level is open again (a pullback that is called later)."""
+        return Reopened(self)
+
     def __exit__(self, *exception: object) -> None:
         state.levels = tuple(level for level in state.levels if level is not self)
         if self.tape:
             set_grad_enabled(self.outer_mode != 0)
+
+
+class Reopened:
+    """See `Level.reopen`."""
+
+    __slots__ = ("_level", "_before")
+
+    def __init__(self, level: Level) -> None:
+        self._level = level
+
+    def __enter__(self) -> None:
+        self._before = state.levels
+        if self._level not in state.levels:
+            state.levels = tuple(sorted((*state.levels, self._level), key=lambda level: level.id))
+
+    def __exit__(self, *exception: object) -> None:
+        state.levels = self._before
+
+
+def is_tape(level: int) -> bool:
+    """Whether a level is a tape whose arrays need no transform: the everyday one, or reverse mode's."""
+    return level == 0 or bool(level & 1)
 
 
 def innermost() -> int:

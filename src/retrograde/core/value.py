@@ -73,6 +73,20 @@ def make(cls: type[V], array: Any, node: Any = None, level: int = 0) -> V:
     return value
 
 
+def as_value(cls: type[V], x: Any) -> V:
+    """An array, or a value of another class, as a value of class `cls` at the level where it is."""
+    if isinstance(x, Value):
+        return make(cls, x._a, x._node, x._level)
+    return make(cls, np.asarray(x) if isinstance(x, np.generic) else x, None, level_of(x))
+
+
+def content(value: Value) -> Any:
+    """A value as what a transform's array or a tape of a higher level holds: its plain array if nothing hangs on it."""
+    if value._node is None and value._level == 0:
+        return value._a
+    return as_core(value)
+
+
 def as_core(value: Value) -> Value:
     """The same value (array, edge, level) as a core value, without a dialect's behaviour."""
     if type(value) is core_class:

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError
-from .._state import state
 from ..core import value as values
 from ..core.level import Level
-from ..core.node import Accumulate, Slot, producer
+from ..core.node import Accumulate
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from . import engine
 
@@ -105,9 +104,6 @@ def backward(
         [y._node for y in outputs], seeds, cls=cls, level=level, inputs=edges,
         retain_graph=retain, create_graph=create_graph,
     )  # fmt: skip
-    if inputs is None:
-        return
-    return
 
 
 def _level_array(g: Any, level: int, create_graph: bool) -> Any:
@@ -116,7 +112,7 @@ def _level_array(g: Any, level: int, create_graph: bool) -> Any:
         return g
     if create_graph or g._level > level:
         return g
-    return g._a if g._level == level else values.as_core(g)
+    return g._a if g._level == level else values.content(g)
 
 
 def grad(
@@ -160,7 +156,7 @@ def grad(
         )  # fmt: skip
 
     if is_grads_batched:
-        found = _batched(op, outputs, given, lambda seeds: once(seeds, retain), level)
+        found = _batched(op, outputs, given, lambda seeds: once(seeds, retain))
     else:
         found = once([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)], retain)
     results = []
@@ -176,18 +172,11 @@ def grad(
             else:
                 results.append(None)
             continue
-        results.append(as_result(g, cls, level))
+        results.append(values.as_value(cls, g))
     return tuple(results)
 
 
-def as_result(g: Any, cls: type[Value], level: int) -> Any:
-    """A gradient from the engine as a value of a dialect at the level of its tape."""
-    if isinstance(g, Value) and g._level >= level:
-        return make(cls, g._a, g._node, g._level)
-    return make(cls, np.asarray(g) if isinstance(g, np.generic) else g, None, level)
-
-
-def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any, level: int) -> list[Any]:
+def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any) -> list[Any]:
     """One pass whose cotangents carry a batch axis in front."""
     from ..core.batched import BatchedArray, unbatch
 
@@ -197,9 +186,7 @@ def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any,
             if g is None:
                 raise error_type(type(y)._result, GradError)(f"{op}: is_grads_batched needs a gradient for every output")
             g = seed(op, y, g, batched=True)
-            core = values.as_core(g)
-            content = core if core._node is not None or core._level else core._a
-            seeds.append(make(values.core_class, BatchedArray(content, 0, inner.id), None, inner.id))
+            seeds.append(make(values.core_class, BatchedArray(values.content(g), 0, inner.id), None, inner.id))
         size = next(shape_of(g)[0] for g in given)
         found = once(seeds)
         results = []
@@ -208,17 +195,5 @@ def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any,
                 results.append(None)
                 continue
             array = g._a if isinstance(g, Value) and g._level == inner.id else g
-            plain = unbatch(array, inner.id, size)
-            results.append(plain if isinstance(plain, Value) else make(values.core_class, plain, None, level))
+            results.append(unbatch(array, inner.id, size))
         return results
-
-
-def edge_of(value: Value) -> tuple[Any, int]:
-    """The producing node of a value and which of its outputs the value is."""
-    edge = value._node
-    return (edge.node, edge.index) if type(edge) is Slot else (producer(edge), 0)
-
-
-def tracked(value: Value) -> bool:
-    """Whether an operation on `value` would be recorded now."""
-    return value._node is not None and state.mode != 0

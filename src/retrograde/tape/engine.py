@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ import numpy as np
 from .._errors import FreedGraphError, GradError, MutationError
 from .._state import OFF, set_grad_enabled, state
 from ..core import value as values
-from ..core.node import FREED, Accumulate, Node, Slot, producer
+from ..core.level import is_tape
+from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.primitive import PRIMITIVES
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
 from . import mutation
@@ -32,7 +33,9 @@ _accumulate_lock = threading.Lock()
 class Run:
     """What one backward pass needs beside the graph."""
 
-    __slots__ = ("cls", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan")
+    __slots__ = (
+        "cls", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number", "_end",
+    )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
                  accumulate: bool) -> None:  # fmt: skip
@@ -40,31 +43,46 @@ class Run:
         self.create_graph, self.retain_graph, self.accumulate = create_graph, retain_graph, accumulate
         self.captured: dict[Any, Any] = {}
         self.check_nan = state.anomaly and state.check_nan
+        self.number = tick()
+        self._end: list[Callable[[], None]] | None = None
+
+    def at_end(self, callback: Callable[[], None]) -> None:
+        """Call `callback` when this pass has ended without an error."""
+        if self._end is None:
+            self._end = []
+        self._end.append(callback)
+
+    def ended(self) -> None:
+        """Run the callbacks of `at_end`."""
+        while self._end:
+            self._end.pop(0)()
 
     def shown(self, g: Any, cls: type[Value] | None = None) -> Any:
         """A gradient as a value that user code may see."""
-        if g is None:
-            return None
-        cls = cls or self.cls
-        if self.wrap:
-            return make(cls, g._a, g._node, g._level)
-        return make(cls, g if not isinstance(g, np.generic) else np.asarray(g), None, self.level)
+        return None if g is None else values.as_value(cls or self.cls, g)
 
     def taken(self, value: Any) -> Any:
         """What user code gave back as a gradient, as rules see it."""
         if self.wrap:
             return values.as_core(value)
-        return value._a if value._level == self.level else values.as_core(value)
+        return value._a if value._level == self.level else values.content(value)
 
 
-def fit(g: Any, edge: Any) -> Any:
+def current_run() -> Run:
+    """The backward pass that is running in this thread; raises RuntimeError outside of one."""
+    if state.run is None:
+        raise RuntimeError("there is no backward pass running in this thread")
+    return state.run
+
+
+def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     """A cotangent in the shape and dtype of what it belongs to: summed over broadcast axes, real part where real."""
     shape, dtype = edge.shape, edge.dtype
     have = shape_of(g)
     if have != shape:
         extra = len(have) - len(shape)
         if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
-            raise GradError(f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}")
+            raise error_type(cls, GradError)(f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}")
         axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
         g = PRIMITIVES["sum"].op(g, axis=axes, keepdims=False)
         if shape_of(g) != shape:
@@ -172,11 +190,9 @@ def run(
 
     Raises FreedGraphError or MutationError (as the type that `cls` documents) before anything is changed.
     """
-    plain_level = level == 0 or any(open_level.id == level and open_level.tape for open_level in state.levels)
-    wrap = create_graph or not plain_level or any(isinstance(g, Value) and g._level >= level for g in gradients)
+    wrap = create_graph or not is_tape(level) or any(isinstance(g, Value) and g._level >= level for g in gradients)
     if wrap:
-        gradients = [values.as_core(g) if isinstance(g, Value) and g._level >= level
-                     else make(values.core_class, g, None, level) for g in gradients]  # fmt: skip
+        gradients = [values.as_value(values.core_class, g) for g in gradients]
     this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)
     order = discover(roots, stop)
     _check_graph(order, cls)
@@ -187,12 +203,16 @@ def run(
         needs = _plan(order, wanted)
     elif inputs is not None:
         wanted = set(inputs)
-    before = state.mode
+    before, outer = state.mode, state.run
     set_grad_enabled(create_graph)
+    state.run = this
     try:
         with np.errstate(all="ignore"):
             _walk(this, roots, gradients, order, needs, wanted, stop, others)
+        if this._end is not None:
+            this.ended()
     finally:
+        state.run = outer
         set_grad_enabled(before != OFF)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
 
@@ -252,11 +272,11 @@ def _walk(
                         continue
                     if wrap:
                         if not isinstance(r, Value):
-                            r = make(values.core_class, np.asarray(r), None, this.level)
+                            r = values.as_value(values.core_class, r)
                         if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
-                            r = fit(r, edge)
+                            r = fit(r, edge, this.cls)
                     elif r.shape != edge.shape or r.dtype is not edge.dtype:
-                        r = fit(r, edge)
+                        r = fit(r, edge, this.cls)
                     if type(edge) is Slot:
                         _add(grads, edge, r)
                     else:
@@ -309,17 +329,23 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
     if not saved:
         return saved
     core, level = values.core_class, this.level
-    edges = node.edges if this.create_graph else (None,) * len(node.edges)
+    edges = node.edges
+    if not this.create_graph:
+        return [
+            None if a is None
+            else tuple(values.as_value(core, x) for x in a) if type(a) is tuple
+            else values.as_value(core, a)
+            for a in saved
+        ]  # fmt: skip
     wrapped = [None if a is None else make(core, a, edge, level) for a, edge in zip(saved, edges)]
     if len(saved) > len(edges):
         out = saved[-1]
         if type(out) is tuple:
             wrapped.append(tuple(
-                make(core, a, Slot(node, i, *node.outs[i])
-                     if this.create_graph and dtype_of(a).kind not in "iub" else None, level)
+                make(core, a, Slot(node, i, *node.outs[i]) if dtype_of(a).kind not in "iub" else None, level)
                 for i, a in enumerate(out)))  # fmt: skip
         else:
-            wrapped.append(None if out is None else make(core, out, node if this.create_graph else None, level))
+            wrapped.append(None if out is None else make(core, out, node, level))
     return wrapped
 
 
@@ -360,23 +386,21 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
 def accumulate_grad(this: Run, target: Any, g: Any) -> None:
     """Add a gradient to `target.grad`, which gets an array of its own."""
     cls = type(target)._result
-    if this.create_graph:
+    if this.create_graph or isinstance(g, Value):
         with _accumulate_lock:
             before = target._grad
             total = g if before is None else values.as_core(before) + g
-            target._grad = make(cls, total._a, total._node, total._level)
+            target._grad = values.as_value(cls, total)
         return
-    if this.wrap:
-        g = g._a if g._level == this.level else values.as_core(g)
     with _accumulate_lock:
         before = target._grad
         if before is None:
-            target._grad = make(cls, own(g), None, target._level)
+            target._grad = make(cls, own(g), None, level_of(g))
         elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable and before._node is None:
             mutation.note(before._a)
             np.add(before._a, g, out=before._a, casting="unsafe")
         else:
-            target._grad = make(cls, before._a + g, None, target._level)
+            target._grad = values.as_value(cls, before._a + g)
 
 
 def own(g: Any) -> Any:

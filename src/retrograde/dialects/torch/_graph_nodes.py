@@ -93,6 +93,9 @@ class GradFn:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             return _saved(self._node, name[7:])
+        ctx = self._node.__dict__.get("ctx") if isinstance(self._node, Node) else None
+        if ctx is not None:  # a custom function's node shows its context
+            return getattr(ctx, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __repr__(self) -> str:

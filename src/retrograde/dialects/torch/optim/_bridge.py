@@ -39,8 +39,16 @@ def changed(tensor: Tensor) -> None:
 
 def scalar(value: float) -> Tensor:
     """A 0-d tensor for a count or coefficient in an optimiser's state: float32, or float64 where that is the default."""
-    wide = torch.get_default_dtype() == torch.float64
-    return wrap(np.array(value, np.float64 if wide else np.float32))
+    return wrap(np.array(value, _scalar_dtype()))
+
+
+def round_scalars(values: tuple[float, ...]) -> tuple[float, ...]:
+    """Numbers as `scalar` would hold them."""
+    return tuple(np.array(values, _scalar_dtype()).tolist())
+
+
+def _scalar_dtype() -> type[np.floating[Any]]:
+    return np.float64 if torch.get_default_dtype() == torch.float64 else np.float32
 
 
 def zeros_like(p: Tensor) -> Tensor:

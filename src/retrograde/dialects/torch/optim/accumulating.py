@@ -311,4 +311,5 @@ class ASGD(RuleOptimizer):
             _bridge.update(
                 rules.asgd, differentiable, p, grad, state["ax"], eta=eta.item(), mu=mu.item(), **options
             )
-            eta[...], mu[...] = rules.asgd_schedule(step, lr, lambd, group["alpha"], group["t0"])
+            schedule = rules.asgd_schedule(step, lr, lambd, group["alpha"], group["t0"])
+            eta[...], mu[...] = _bridge.round_scalars(schedule)

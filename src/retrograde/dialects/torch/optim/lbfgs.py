@@ -90,7 +90,7 @@ class LBFGS(Optimizer):
         state.setdefault("n_iter", 0)
         objective = _Objective(params, closure)
         first = objective.call()
-        loss, gradient = float(first), objective.gradient()
+        loss, gradient = _value(first), objective.gradient()
         state["func_evals"] += 1
         if gradient.size == 0 or np.abs(gradient).max() <= group["tolerance_grad"]:
             return first
@@ -108,7 +108,7 @@ class LBFGS(Optimizer):
                 memory,
                 loss,
                 gradient,
-                lr=float(group["lr"]),
+                lr=group["lr"].item() if torch.is_tensor(group["lr"]) else group["lr"],
                 max_iter=group["max_iter"],
                 max_eval=group["max_eval"],
                 tolerance_grad=group["tolerance_grad"],
@@ -122,6 +122,10 @@ class LBFGS(Optimizer):
         for name, attribute in _ENTRIES.items():
             state[name] = _to_tensors(getattr(memory, attribute))
         return first
+
+
+def _value(loss: Any) -> float:
+    return float(loss.detach() if torch.is_tensor(loss) else loss)
 
 
 class _Objective:
@@ -146,7 +150,7 @@ class _Objective:
         return np.concatenate(parts)
 
     def evaluate(self) -> tuple[float, np.ndarray]:
-        loss = float(self.call())
+        loss = _value(self.call())
         return loss, self.gradient()
 
     def move(self, t: Any, direction: np.ndarray) -> None:

@@ -1,0 +1,61 @@
+"""The torch dialect: retrograde's engine under PyTorch's names and rules.
+
+`retrograde.activate("torch")` makes `import torch` resolve to this package. The functions live in topic files, which
+register themselves through `_api.api`; an unknown name raises an AttributeError that says what is near.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any as _Any
+
+from ..._state import is_grad_enabled
+from ..._version import __version__ as _retrograde_version
+from . import _dtype
+from ._api import FUNCTIONS as _FUNCTIONS
+from ._api import missing as _missing
+from ._dtype import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
+from ._repr import get_printoptions, printoptions, set_printoptions
+from ._grad_modes import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ._size import Size, device
+from ._tensor import Tensor, install_methods
+
+# The topic files, each a set of functions and methods (one line each).
+from . import _creation  # noqa: I001
+from . import _pointwise
+from . import _printing
+from . import random
+from . import autograd
+
+__version__ = "2.13.0+retrograde." + _retrograde_version
+
+bool = _dtype.bool_  # noqa: A001 - PyTorch's name
+for _d in _dtype.ALL[1:]:
+    globals()[_d.name] = _d
+globals().update(_dtype.ALIASES)
+
+pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
+newaxis = None
+
+
+def is_tensor(obj: _Any) -> _Any:
+    """Whether an object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: _Any) -> _Any:  # noqa: A002
+    """Whether a tensor's dtype is a floating one."""
+    return input.dtype.is_floating_point
+
+
+def is_complex(input: _Any) -> _Any:  # noqa: A002
+    """Whether a tensor's dtype is complex."""
+    return input.dtype.is_complex
+
+
+install_methods()
+globals().update(_FUNCTIONS)
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing("torch", name, globals())

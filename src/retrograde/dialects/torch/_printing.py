@@ -1,0 +1,60 @@
+"""How tensors print: the pieces of `repr` that only a tensor knows. The text itself is made by _repr.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.batched import BatchedArray
+from ...core.dual import DualArray
+from ...core.node import Accumulate
+from ...core.value import Value
+from . import _dtype, _repr
+from ._api import api
+from ._graph_nodes import node_name
+from ._tensor import Tensor
+
+
+def plain(x: Any) -> np.ndarray | None:
+    """The NumPy array at the bottom of a value; None for an array of a transform."""
+    while isinstance(x, Value):
+        x = x._a
+    if isinstance(x, (BatchedArray, DualArray)):
+        return None
+    return np.asarray(x)
+
+
+def note(x: Tensor) -> list[str]:
+    """What follows the numbers: the node, or that gradients are wanted."""
+    edge = x._node
+    if edge is None:
+        return []
+    if type(edge) is Accumulate:
+        return ["requires_grad=True"]
+    return [f"grad_fn=<{node_name(edge.node if hasattr(edge, 'node') else edge)}>"]
+
+
+@api("__repr__", function=False)
+def tensor_repr(self: Tensor, *, tensor_contents: Any = None) -> str:
+    """The tensor as PyTorch prints it."""
+    array = plain(self)
+    if array is None:
+        return f"{type(self).__name__}(shape={list(self.shape)}, dtype={self.dtype}, inside a functional transform)"
+    cls = type(self)
+    return _repr.format_tensor(
+        array, dtype_name=self.dtype.name, default_dtype_name=_dtype.get_default_dtype().name, suffixes=note(self),
+        prefix="tensor(" if cls._result is Tensor else f"{cls.__name__}(",
+    )  # fmt: skip
+
+
+@api("__format__", function=False)
+def tensor_format(self: Tensor, spec: str) -> str:
+    """A 0-d tensor formats as its number, any other as its repr."""
+    array = plain(self)
+    if array is not None and array.ndim == 0 and type(self)._result is type(self):
+        return _repr.format_scalar(array, spec)
+    return object.__format__(self, spec)
+
+
+api("set_printoptions", method=False)(_repr.set_printoptions)

@@ -1,0 +1,594 @@
+"""The CPU random stream of the torch dialect: the same seed draws the numbers that PyTorch draws, bit for bit.
+
+`Stream` owns one MT19937 generator and turns its words into NumPy arrays, knowing nothing of tensors; the dialect's
+Generator and its random functions call it. How each draw consumes words was measured against PyTorch 2.13
+(docs/decisions/0003-random-streams.md). Arrays come in C order: a draw into strided memory goes in storage order.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import struct
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _stream_samplers as samplers
+from ._stream_dtypes import (
+    DIGITS,
+    NO_KERNEL,
+    Shape,
+    as_tuple,
+    c_integers,
+    discrete_kind,
+    float_kind,
+    integer_range,
+    largest,
+    narrow,
+    random_top,
+    real_kind,
+    size_of,
+)
+from ._stream_math import (
+    F32,
+    F64,
+    Floats,
+    Words,
+    block_normals32,
+    block_normals64,
+    fma32,
+    fma64,
+    join64,
+    libm,
+    unit24,
+    unit53,
+)
+
+DEFAULT_SEED = 67280421310721  # what a PyTorch generator holds before anyone seeds it
+STATE_SIZE = 5056
+
+_BLOCK = 624
+_HEAD = struct.Struct("<QiiQ")  # seed, words left, seeded, next word
+_TAIL = struct.Struct("<3dii")  # unused, spare normal, unused, spare held, padding
+_KEYS = slice(_HEAD.size, _HEAD.size + 8 * _BLOCK)
+_WIDE_RANGE = 1 << 28  # integer ranges from here on take two words
+_BLOCK_NORMALS = 16  # contiguous targets from this size on take the block path
+
+
+def storage_axes(strides: Sequence[int]) -> tuple[int, ...]:
+    """Give the axes of a strided target, outermost in memory first: the order in which draws fill it.
+
+    Draw the permuted shape and permute back; for normals pass `contiguous=False` unless the target is in C order.
+    """
+    return tuple(sorted(range(len(strides)), key=lambda axis: -strides[axis]))
+
+
+class Stream:
+    """A seeded source of random arrays that repeats PyTorch's CPU generator; safe to share between threads.
+
+    Shapes are an int or a sequence of ints, dtypes NumPy's (with ml_dtypes.bfloat16); every draw returns a new array.
+
+    >>> Stream(0).uniform(3).tolist()
+    [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
+    """
+
+    __slots__ = ("__weakref__", "_block", "_end", "_engine", "_float_spare", "_lock", "_pos", "_seed", "_spare")
+
+    def __init__(self, seed: int = DEFAULT_SEED) -> None:
+        self._lock = threading.RLock()
+        self._engine = np.random.RandomState(0)
+        self.manual_seed(seed)
+
+    # -- seeding and state ---------------------------------------------------------------------------------------
+
+    def manual_seed(self, seed: int) -> Stream:
+        """Start the stream anew from `seed`, an integer in [-2**63, 2**64); raises ValueError outside."""
+        seed = operator.index(seed)
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(f"manual_seed: seed is {seed}; it has to lie in [-2**63, 2**64)")
+        with self._lock:
+            self._seed = seed % 2**64
+            self._engine.seed(self._seed & 0xFFFFFFFF)
+            self._block: Words = np.empty(0, np.uint32)
+            self._pos = self._end = 0
+            self._spare: float | None = None
+            self._float_spare = bytes(8)
+        return self
+
+    def seed(self) -> int:
+        """Seed from the operating system's entropy and return that seed."""
+        self.manual_seed(int.from_bytes(os.urandom(8), "little"))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """Return the seed the stream was last started from, in [0, 2**64)."""
+        return self._seed
+
+    def get_state(self) -> NDArray[np.uint8]:
+        """Return the state as 5056 bytes, laid out as `torch.get_rng_state()` lays it out."""
+        with self._lock:
+            keys = self._engine.get_state(legacy=False)["state"]["key"]
+            head = _HEAD.pack(self._seed, self._end - self._pos + 1, 1, self._pos)
+            spare = self._spare
+            tail = _TAIL.pack(0.0, 0.0 if spare is None else spare, 0.0, spare is not None, 0)
+            raw = head + np.asarray(keys).astype("<u8").tobytes() + tail + self._float_spare
+        return np.frombuffer(raw, np.uint8).copy()
+
+    def set_state(self, state: NDArray[np.uint8]) -> Stream:
+        """Continue from a state that this class or PyTorch gave; TypeError or RuntimeError if it is none."""
+        array = np.asarray(state)
+        if array.dtype != np.uint8:
+            raise TypeError(f"set_state: state has dtype {array.dtype}; it has to be an array of uint8")
+        raw = np.ascontiguousarray(array).tobytes()
+        if len(raw) != STATE_SIZE:
+            raise RuntimeError(f"set_state: state has {len(raw)} bytes; a generator's state has {STATE_SIZE}")
+        seed, left, seeded, following = _HEAD.unpack_from(raw)
+        _, spare, _, held, _ = _TAIL.unpack_from(raw, _KEYS.stop)
+        end = following + left - 1
+        if not seeded or not 1 <= left <= _BLOCK or following > _BLOCK or (left > 1 and end > _BLOCK):
+            raise RuntimeError(
+                f"set_state: not a generator's state (seeded {seeded}, {left} words left after word {following}); "
+                "pass what get_state returned"
+            )
+        keys = np.frombuffer(raw[_KEYS], "<u8").astype(np.uint32)
+        with self._lock:
+            exhausted = left == 1
+            self._engine.set_state(("MT19937", keys, _BLOCK if exhausted else 0, 0, 0.0))
+            self._block = np.empty(0, np.uint32) if exhausted else self._fresh(1)
+            self._seed, self._pos, self._end = seed, following, end
+            self._spare = spare if held else None
+            self._float_spare = raw[-8:]
+        return self
+
+    def clone(self) -> Stream:
+        """Return an independent stream that continues from the same state."""
+        return _resume(self.get_state())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _resume, (self.get_state(),)
+
+    # -- words ---------------------------------------------------------------------------------------------------
+
+    def _fresh(self, blocks: int) -> Words:
+        return self._engine.randint(0, 1 << 32, blocks * _BLOCK, np.uint32)
+
+    def _take(self, count: int) -> Words:
+        """Return the next `count` words; the array may be the buffer itself, so it is never written to.
+
+        Whole blocks are drawn, so that the engine's key is always that of the block at hand.
+        """
+        with self._lock:
+            start, stop = self._pos, self._pos + count
+            if stop <= self._end:
+                self._pos = stop
+                return self._block[start:stop]
+            head = self._block[start : self._end]
+            missing = count - head.size
+            blocks = -(-missing // _BLOCK)
+            fresh = self._fresh(blocks)
+            self._block = fresh if blocks == 1 else fresh[-_BLOCK:].copy()
+            self._pos, self._end = missing - (blocks - 1) * _BLOCK, _BLOCK
+            fresh = fresh[:missing]
+            return np.concatenate((head, fresh)) if head.size else fresh
+
+    def _unit_doubles(self) -> Iterator[float]:
+        """Yield doubles one by one, consuming words only as they are asked for; the caller holds the lock."""
+        while True:
+            pairs = (self._end - self._pos) // 2
+            if pairs == 0:
+                yield float(unit53(self._take(2))[0])
+                continue
+            for value in unit53(self._block[self._pos : self._pos + 2 * pairs]).tolist():
+                self._pos += 2
+                yield value
+
+    def _normal(self, source: Iterator[float]) -> float:
+        """Draw one standard normal: the spare of the last pair, or the first of a new pair."""
+        if self._spare is not None:
+            value, self._spare = self._spare, None
+            return value
+        angle = 2.0 * math.pi * next(source)
+        radius = math.sqrt(-2.0 * math.log1p(-next(source)))
+        self._spare = radius * math.sin(angle)
+        return radius * math.cos(angle)
+
+    def _normals(self, count: int, exact: bool) -> NDArray[np.float64]:
+        """Draw standard normals in pairs, the spare first and last; `exact` takes the C library's logarithms."""
+        out = np.empty(count, F64)
+        with self._lock:
+            done = 0
+            if count and self._spare is not None:
+                out[0], self._spare, done = self._spare, None, 1
+            if count - done <= 2 * _BLOCK_NORMALS:
+                source = iter(unit53(self._take(4 * ((count - done + 1) // 2))).tolist())
+                for index in range(done, count):
+                    out[index] = self._normal(source)
+                return out
+            pairs = (count - done) // 2
+            u = unit53(self._take(4 * pairs)).reshape(-1, 2)
+            log = libm(math.log1p, np.log1p, -u[:, 1]) if exact else np.log1p(-u[:, 1])
+            radius, angle = np.sqrt(-2.0 * log), (2.0 * math.pi) * u[:, 0]
+            body = out[done : done + 2 * pairs].reshape(-1, 2)
+            np.multiply(radius, np.cos(angle), out=body[:, 0])
+            np.multiply(radius, np.sin(angle), out=body[:, 1])
+            if (count - done) % 2:
+                out[-1] = self._normal(iter(unit53(self._take(4)).tolist()))
+        return out
+
+    # -- continuous draws ----------------------------------------------------------------------------------------
+
+    def uniform(self, shape: Shape, low: float = 0.0, high: float = 1.0, dtype: DTypeLike = F32) -> Floats:
+        """Draw from [low, high), as `rand` and `uniform_` do; complex dtypes draw both parts."""
+        kind, size = float_kind("uniform", dtype), size_of(shape)
+        low, high = float(low), float(high)
+        real = real_kind(kind)
+        limit = largest(real)
+        for name, bound in (("low", low), ("high", high)):
+            if not abs(bound) <= limit:
+                raise RuntimeError(f"uniform: {name} is {bound}; it has to be finite and in the range of {real}")
+        if low > high:
+            raise RuntimeError(f"uniform: low is {low} and high is {high}; low may not exceed high")
+        if high - low > limit:
+            raise RuntimeError(f"uniform: the interval [{low}, {high}) is wider than {real} can express; narrow it")
+        count = 2 * size if kind.kind == "c" else size
+        if real == F64:
+            out: Floats = unit53(self._take(2 * count))
+            if (low, high) != (0.0, 1.0):
+                out = fma64(out, high - low, low)
+        else:
+            out = unit24(self._take(count))
+            if (low, high) != (0.0, 1.0):
+                out = fma32(out, float(F32(high) - F32(low)), float(F32(low)))
+            out = out.astype(real, copy=False)
+        if real not in (F32, F64) or (low, high) != (0.0, 1.0):
+            bottom, top = np.array((low, high)).astype(F64 if real == F64 else F32).astype(real)
+            np.copyto(out, bottom, where=out == top)  # rounding may reach the excluded end, which gives the other one
+        return out.view(kind).reshape(shape)
+
+    def normal(
+        self, shape: Shape, mean: float = 0.0, std: float = 1.0, dtype: DTypeLike = F32, *, contiguous: bool = True
+    ) -> Floats:
+        """Draw normals, as `randn` and `normal_` do; `contiguous` tells whether the target is, for the path differs.
+
+        In a complex dtype each part has standard deviation std/sqrt(2), and `mean` is added to both parts.
+        """
+        kind, size = float_kind("normal", dtype), size_of(shape)
+        mean, std = float(mean), float(std)
+        if not std >= 0.0:
+            raise RuntimeError(f"normal: std is {std}; it has to be 0 or more")
+        if kind.kind == "c":
+            size, std = 2 * size, std / math.sqrt(2.0)
+        real = real_kind(kind)
+        if contiguous and size >= _BLOCK_NORMALS:
+            out = self._block_path(size, mean, std, real)
+        else:
+            out = narrow(_affine(self._normals(size, real == F64), std, mean), real)
+        return out.view(kind).reshape(shape)
+
+    def _block_path(self, size: int, mean: float, std: float, real: np.dtype[Any]) -> Floats:
+        """Fill by blocks of 16; a last partial block is redrawn whole, over the end of the one before."""
+        rest = size % _BLOCK_NORMALS
+        whole = size - rest
+        skipped = rest if real in (F32, F64) else 0  # drawn there before the redraw, though never used
+        with self._lock:
+            if real == F64:
+                words = self._take(2 * (size + (_BLOCK_NORMALS if rest else 0)))
+                used = np.concatenate((words[: 2 * whole], words[2 * size :])) if rest else words
+                values: Floats = _affine(block_normals64(used), std, mean)
+            else:
+                words = self._take(whole + skipped + (_BLOCK_NORMALS if rest else 0))
+                used = np.concatenate((words[:whole], words[whole + skipped :])) if rest else words
+                values = block_normals32(used)
+                if (mean, std) != (0.0, 1.0):
+                    values = fma32(values, float(F32(std)), float(F32(mean)))
+                else:
+                    values += F32(0.0)  # -0 becomes 0, as adding the mean makes it
+        if rest:
+            out = np.empty(size, values.dtype)
+            out[:whole] = values[:whole]
+            out[-_BLOCK_NORMALS:] = values[whole:]
+            values = out
+        return values.astype(real, copy=False)
+
+    def normal_each(self, mean: Floats | float, std: Floats | float) -> Floats:
+        """Draw with a mean or standard deviation per element, as `torch.normal` does with tensors; they broadcast.
+
+        The result has the dtype of `mean` where that is an array, else that of `std`.
+        """
+        if isinstance(std, np.ndarray):
+            if std.dtype.kind == "c":
+                raise RuntimeError("normal: std is complex; it has to be real")
+            if std.size and not bool((std >= 0).all()):
+                raise RuntimeError("normal: std has a negative element or a nan; each has to be 0 or more")
+        shape = np.broadcast_shapes(np.shape(mean), np.shape(std))
+        dtype = mean.dtype if isinstance(mean, np.ndarray) else np.asarray(std).dtype
+        if not isinstance(std, np.ndarray):
+            out = self.normal(shape, 0.0, std, dtype)
+        else:
+            out = self.normal(shape, dtype=dtype)
+            out = (out * std).astype(dtype, copy=False)
+        return np.asarray(out + (mean if isinstance(mean, np.ndarray) else np.asarray(mean, dtype)), dtype)
+
+    def log_normal(self, shape: Shape, mean: float = 1.0, std: float = 2.0, dtype: DTypeLike = F32) -> Floats:
+        """Draw exp of a normal, as `log_normal_` does; always by the path for small sizes."""
+        kind = float_kind("log_normal", dtype, complex_too=False)
+        if not std > 0.0:
+            raise RuntimeError(f"log_normal: std is {std}; it has to be above 0")
+        exponent = _affine(self._normals(size_of(shape), kind == F64), float(std), float(mean))
+        with np.errstate(over="ignore"):
+            values = libm(math.exp, np.exp, exponent) if kind == F64 else np.exp(exponent)
+        return narrow(values, kind).reshape(shape)
+
+    def exponential(self, shape: Shape, rate: float = 1.0, dtype: DTypeLike = F32) -> Floats:
+        """Draw exponentials with the given rate, as `exponential_` does."""
+        kind = float_kind("exponential", dtype, complex_too=False, error=RuntimeError)
+        rate = float(rate)
+        if not rate > 0.0:
+            raise RuntimeError(f"exponential: rate is {rate}; it has to be above 0")
+        u = unit53(self._take(2 * size_of(shape)))
+        log = libm(math.log1p, np.log1p, -u) if kind == F64 else np.log1p(-u)
+        log *= -1.0 / rate
+        return narrow(log, kind).reshape(shape)
+
+    def gumbel(self, shape: Shape, dtype: DTypeLike = F32) -> Floats:
+        """Draw standard Gumbel noise as `gumbel_softmax` makes it: -log of exponentials of the same dtype."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log(self.exponential(shape, dtype=dtype)))
+
+    def cauchy(self, shape: Shape, median: float = 0.0, sigma: float = 1.0, dtype: DTypeLike = F32) -> Floats:
+        """Draw from the Cauchy distribution, as `cauchy_` does."""
+        kind = float_kind("cauchy", dtype, complex_too=False, error=RuntimeError)
+        if not sigma > 0.0:
+            raise RuntimeError(f"cauchy: sigma is {sigma}; it has to be above 0")
+        angle = math.pi * (unit53(self._take(2 * size_of(shape))) - 0.5)
+        values = libm(math.tan, np.tan, angle) if kind == F64 else np.tan(angle)
+        return narrow(_affine(values, float(sigma), float(median)), kind).reshape(shape)
+
+    def rrelu_slopes(self, negative: NDArray[np.bool_], low: float, high: float, dtype: DTypeLike = F32) -> Floats:
+        """Draw a slope in [low, high) for each element that `negative` marks and give 1 to the others, as rrelu does.
+
+        Only marked elements (those <= 0) consume the stream. For a 16-bit dtype the slopes come in float32, since the
+        product with the input is what is rounded.
+        """
+        if not low <= high:
+            raise RuntimeError(f"rrelu: lower is {low} and upper is {high}; lower may not exceed upper")
+        kind = F64 if float_kind("rrelu", dtype, complex_too=False) == F64 else F32
+        first, last = float(kind(low)), float(kind(high))
+        slopes = np.ones(np.shape(negative), kind)
+        drawn = unit53(self._take(2 * int(np.count_nonzero(negative)))) * (last - first) + first
+        slopes[negative] = np.where(drawn == last, first, drawn)
+        return slopes
+
+    # -- discrete draws ------------------------------------------------------------------------------------------
+
+    def randint(self, shape: Shape, low: int, high: int, dtype: DTypeLike = np.int64) -> NDArray[Any]:
+        """Draw integers from [low, high), as `randint` and `random_(low, high)` do, in any real dtype."""
+        kind = np.dtype(dtype)
+        low, high = integer_range(operator.index(low), operator.index(high), kind)
+        return self._integers(shape, low, high - low, kind)
+
+    def random(self, shape: Shape, dtype: DTypeLike, low: int | None = None) -> NDArray[Any]:
+        """Draw from the dtype's whole range (floats: the integers it holds exactly), as `random_()` does.
+
+        From 0, or from `low` as `random_(low, None)` does.
+        """
+        kind = np.dtype(dtype)
+        if kind.name in NO_KERNEL:
+            raise NotImplementedError(f"random: dtype {kind} has no default range; give low and high, or another dtype")
+        if low is None:
+            return self._integers(shape, 0, random_top(kind) + 1, kind, words_each=2 if kind.itemsize == 8 else 1)
+        low = operator.index(low)
+        top, bottom = random_top(kind), 0 if kind.kind in "ub" else -random_top(kind) - 1
+        if not bottom <= low <= top:
+            raise RuntimeError(f"random: low is {low}, outside the range of {kind}; pass one that the dtype holds")
+        return self._integers(shape, low, top + 1 - low, kind)
+
+    def _integers(
+        self, shape: Shape, low: int, span: int, kind: np.dtype[Any], words_each: int | None = None
+    ) -> NDArray[Any]:
+        size = size_of(shape)
+        if (words_each or (2 if span >= _WIDE_RANGE else 1)) == 2:
+            wide = join64(self._take(2 * size))
+            if span < 2**64:  # else the words are the integers
+                wide %= np.uint64(span)
+                wide += np.uint64(low % 2**64)  # modulo 2**64, as two's complement adds
+            values = wide.view(np.int64)
+        else:
+            values = (self._take(size) % np.uint32(span)).astype(np.int64)
+            values += low
+        if kind.name in ("float16", "bfloat16"):
+            return values.astype(F32).astype(kind).reshape(shape)
+        return values.astype(kind, copy=False).reshape(shape)
+
+    def permutation(self, n: int, dtype: DTypeLike = np.int64) -> NDArray[Any]:
+        """Draw a permutation of 0..n-1, as `randperm` does (n - 1 words, a forward Fisher-Yates shuffle)."""
+        n, kind = operator.index(n), np.dtype(dtype)
+        if n < 0:
+            raise RuntimeError(f"randperm: n is {n}; it has to be 0 or more")
+        if kind.kind not in "iufV" or kind.name in ("uint16", "uint32", "uint64"):
+            raise NotImplementedError(f"randperm: no permutations of dtype {kind}; ask for a signed integer or a float")
+        if n - 1 > (np.iinfo(kind).max if kind.kind in "iu" else (1 << DIGITS[kind.name])) and kind.name != "bfloat16":
+            raise RuntimeError(f"randperm: n is {n}, and {kind} cannot hold each of 0..n-1; ask for a wider dtype")
+        order = list(range(n))
+        if n > 1:
+            index = np.arange(n - 1)
+            swaps = index + self._take(n - 1).astype(np.int64) % (n - index)
+            for i, j in enumerate(swaps.tolist()):
+                order[i], order[j] = order[j], order[i]
+        return np.array(order, np.int64).astype(kind, copy=False)
+
+    def bernoulli(self, shape: Shape, p: float = 0.5, dtype: DTypeLike = F32) -> NDArray[Any]:
+        """Draw 1 with probability p, else 0, as `bernoulli_(p)` does: two words an element."""
+        kind = discrete_kind("bernoulli", dtype)
+        if not 0.0 <= p <= 1.0:
+            raise RuntimeError(f"bernoulli: p is {p}; it has to lie in [0, 1]")
+        return (unit53(self._take(2 * size_of(shape))) < float(p)).astype(kind).reshape(shape)
+
+    def bernoulli_each(self, p: Floats, dtype: DTypeLike | None = None) -> NDArray[Any]:
+        """Draw 1 with each element's own probability, as `bernoulli(p)` does; the dtype is that of `p` by default.
+
+        Two words an element where `p` is float64, else one.
+        """
+        p = np.asarray(p)
+        float_kind("bernoulli", p.dtype, complex_too=False)
+        kind = discrete_kind("bernoulli", p.dtype if dtype is None else dtype)
+        if not bool(((p >= 0) & (p <= 1)).all()):
+            raise RuntimeError("bernoulli: p has an element outside [0, 1] or a nan; each has to be a probability")
+        if p.dtype == F64:
+            return (unit53(self._take(2 * p.size)).reshape(p.shape) < p).astype(kind)
+        return (unit24(self._take(p.size)).reshape(p.shape) < p.astype(F32)).astype(kind)
+
+    def dropout_keep(self, shape: Shape, p: float, *, features: bool = False) -> NDArray[np.bool_]:
+        """Draw which elements dropout at rate p keeps; `features` draws per channel, shape (N, C, 1, ...).
+
+        Nothing is drawn at p = 0 and p = 1. Raises ValueError unless p is in [0, 1].
+        """
+        if not 0.0 <= p <= 1.0:
+            raise ValueError(f"dropout: p is {p}; it has to lie in [0, 1]")
+        shape = as_tuple(shape)
+        if features and 0.0 < p < 1.0:
+            if len(shape) < 2:
+                raise RuntimeError(f"dropout: the shape {shape} has no channel axis; features are dropped along axis 1")
+            shape = (*shape[:2], *(1 for _ in shape[2:]))
+        if p in (0.0, 1.0):
+            return np.full(shape, p == 0.0)
+        return self.bernoulli(shape, 1.0 - p, np.bool_)
+
+    def geometric(self, shape: Shape, p: float, dtype: DTypeLike = F32) -> NDArray[Any]:
+        """Draw the number of trials up to the first success, as `geometric_` does."""
+        kind = discrete_kind("geometric", dtype)
+        if kind.kind == "b":
+            raise NotImplementedError("geometric: dtype bool cannot hold a count; ask for an integer or a float")
+        if not 0.0 < p < 1.0:
+            raise RuntimeError(f"geometric: p is {p}; it has to lie in (0, 1)")
+        with np.errstate(divide="ignore"):
+            values = np.ceil(np.log(unit53(self._take(2 * size_of(shape)))) / math.log1p(-p))
+        if kind.kind in "iu":
+            return c_integers(values, kind).reshape(shape)
+        return narrow(values, kind).reshape(shape)
+
+    def multinomial(self, probs: Floats, count: int, replacement: bool = False) -> NDArray[np.int64]:
+        """Draw `count` category indices per row of `probs`, shape (C,) or (R, C), as `torch.multinomial` does."""
+        probs = np.asarray(probs)
+        if probs.ndim not in (1, 2):
+            raise RuntimeError(f"multinomial: probs has {probs.ndim} dimensions; it has to have 1 or 2")
+        kind = float_kind("multinomial", probs.dtype, complex_too=False, error=RuntimeError)
+        categories = probs.shape[-1]
+        if count <= 0:
+            raise RuntimeError(f"multinomial: count is {count}; it has to be at least 1")
+        if not replacement and count > categories:
+            raise RuntimeError(f"multinomial: {count} of {categories} categories asked for; that takes replacement")
+        if categories > 2**24:
+            raise RuntimeError(f"multinomial: {categories} categories; there may be at most 2**24")
+        if not bool(((probs >= 0) & (probs < math.inf)).all()):
+            raise RuntimeError("multinomial: probs has a negative, infinite or nan element; each has to be >= 0")
+        weights = probs.astype(F64 if kind == F64 else F32, copy=False)
+        if not bool((weights.sum(axis=-1) > 0).all()):
+            raise RuntimeError("multinomial: a row of probs sums to 0; at least one category needs a weight")
+        if not replacement or count == 1:
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+                race = (probs / self.exponential(probs.shape, 1.0, kind)).astype(F64)
+            if count == 1:
+                return np.argmax(race, axis=-1, keepdims=True)
+            return np.argsort(-race, axis=-1, kind="stable")[..., :count]
+        bounds = np.cumsum(weights, axis=-1)
+        bounds /= bounds[..., -1:]
+        rows = bounds.reshape(-1, categories).astype(F64, copy=False)
+        u = unit53(self._take(2 * len(rows) * count)).reshape(len(rows), count)
+        out = np.empty(u.shape, np.int64)
+        for row, (edges, points) in enumerate(zip(rows, u, strict=True)):
+            out[row] = np.searchsorted(edges, points)
+        return out.reshape(*probs.shape[:-1], count)
+
+    # -- rejection samplers --------------------------------------------------------------------------------------
+
+    def poisson(self, rates: Floats) -> Floats:
+        """Draw a Poisson count for each rate, in the dtype of `rates`, as `torch.poisson` does."""
+        rates = np.asarray(rates)
+        kind = float_kind("poisson", rates.dtype, complex_too=False)
+        if not bool((rates >= 0).all()):
+            raise RuntimeError("poisson: rates has a negative element or a nan; each has to be 0 or more")
+        with self._lock:
+            source = self._unit_doubles()
+            values = [samplers.poisson(rate, source) for rate in rates.astype(F64).ravel().tolist()]
+        return narrow(np.array(values, F64), kind).reshape(rates.shape)
+
+    def binomial(self, count: Floats, prob: Floats) -> Floats:
+        """Draw the successes in `count` trials of probability `prob`, which broadcast, as `torch.binomial` does."""
+        count, prob = np.asarray(count), np.asarray(prob)
+        kind = float_kind("binomial", count.dtype, complex_too=False, error=ValueError)
+        if kind not in (F32, F64):
+            raise NotImplementedError(f"binomial: count is {kind}; it has to be float32 or float64")
+        if prob.dtype != kind:
+            raise RuntimeError(f"binomial: count is {kind} and prob {prob.dtype}; both have to have one dtype")
+        count, prob = np.broadcast_arrays(count, prob)
+        with self._lock:
+            source = self._unit_doubles()
+            pairs = zip(count.astype(F64).ravel().tolist(), prob.astype(F64).ravel().tolist(), strict=True)
+            values = [samplers.binomial(n, p, source) for n, p in pairs]
+        return narrow(np.array(values, F64), kind).reshape(count.shape)
+
+    def standard_gamma(self, alpha: Floats) -> Floats:
+        """Draw gamma values of scale 1 for each shape parameter, as `torch._standard_gamma` does."""
+        alpha = np.asarray(alpha)
+        if alpha.dtype not in (F32, F64):
+            raise NotImplementedError(f"standard_gamma: alpha is {alpha.dtype}; it has to be float32 or float64")
+        values = self._gammas(alpha, single=alpha.dtype == F32).astype(alpha.dtype)
+        return np.fmax(values, np.finfo(alpha.dtype).tiny)
+
+    def dirichlet(self, alpha: Floats) -> Floats:
+        """Draw points of the simplex along the last axis of `alpha`, as `torch._sample_dirichlet` does."""
+        alpha = np.asarray(alpha)
+        if alpha.dtype not in (F32, F64):
+            raise NotImplementedError(f"dirichlet: alpha is {alpha.dtype}; it has to be float32 or float64")
+        values = np.fmax(self._gammas(alpha, single=False), np.finfo(F64).tiny)
+        limits = np.finfo(alpha.dtype)
+        if alpha.ndim:
+            values /= _four_lane_sum(values)
+        else:
+            values /= values.copy()
+        return np.clip(values.astype(alpha.dtype), limits.tiny, 1.0 - limits.eps / 2)
+
+    def _gammas(self, alpha: Floats, single: bool) -> NDArray[np.float64]:
+        with self._lock:
+            source = self._unit_doubles()
+            values = [
+                samplers.gamma(a, source, lambda: self._normal(source), single)
+                for a in alpha.astype(F64).ravel().tolist()
+            ]
+        return np.array(values, F64).reshape(alpha.shape)
+
+
+def _resume(state: NDArray[np.uint8]) -> Stream:
+    return Stream().set_state(state)
+
+
+def _affine(x: Floats, scale: float, offset: float) -> Floats:
+    if (scale, offset) == (1.0, 0.0):
+        x += 0.0  # -0 becomes 0, as adding the offset makes it
+        return x
+    return fma64(x, scale, offset)
+
+
+def _four_lane_sum(x: Floats) -> Floats:
+    """Sum the last axis in the order of the reference's loop (four lanes, the rest on the first), up to 31 elements."""
+    length = x.shape[-1]
+    if length > 31:
+        return np.asarray(x.sum(axis=-1, keepdims=True))
+    whole = length // 4 * 4 if length > 4 else length
+    total = _sequential_sum(x[..., 0:whole:4] if length > 4 else x)
+    if length > 4:
+        if whole < length:
+            total += _sequential_sum(x[..., whole:])
+        for lane in (1, 2, 3):
+            total += _sequential_sum(x[..., lane:whole:4])
+    return total
+
+
+def _sequential_sum(x: Floats) -> Floats:
+    return np.asarray(np.cumsum(x, axis=-1)[..., -1:])

@@ -1,0 +1,23 @@
+"""`torch.autograd`: grad, backward, custom functions, gradient checks, functional forms, forward mode, graph tools."""
+
+from __future__ import annotations
+
+from typing import Any as _Any
+
+from .._api import missing as _missing
+from .._grad_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from . import forward_ad, functional, grad_mode, graph
+from ._entry import Variable, backward, grad
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
+from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
+
+__all__ = [
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad",
+    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
+    "set_grad_enabled",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing("torch.autograd", name, globals())

@@ -1,0 +1,124 @@
+"""`torch.autograd.grad` and `backward`: PyTorch's arguments for the engine's tape API."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ....tape import autograd as tape
+from .._api import api
+from .._tensor import Tensor
+
+
+def _tensors(op: str, argument: str, given: Any) -> tuple[Any, ...]:
+    """One tensor or a sequence of them as a tuple; raises TypeError for anything else."""
+    if isinstance(given, Tensor):
+        return (given,)
+    if not isinstance(given, Sequence) and not hasattr(given, "__iter__"):
+        raise TypeError(f"{op}: {argument} must be a tensor or a sequence of tensors, got {type(given).__name__}")
+    found = tuple(given)
+    for i, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{op}: {argument}[{i}] must be a tensor, got {type(x).__name__}")
+    return found
+
+
+def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
+    if given is None:
+        return [None] * count
+    found = [given] if isinstance(given, Tensor) else list(given)
+    if len(found) != count:
+        raise RuntimeError(f"{op}: {argument} has {len(found)} entries for {count} outputs")
+    for i, g in enumerate(found):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"{op}: {argument}[{i}] must be a tensor or None, got {type(g).__name__}")
+    return found
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `outputs`, weighted with `grad_outputs`, with respect to `inputs`.
+
+    Raises RuntimeError when an input was not used (unless `allow_unused`), when an output needs a gradient of its own
+    shape and has none, or when the graph cannot be run (freed, or values changed in place).
+
+    Examples
+    --------
+    >>> import retrograde.dialects.torch as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> torch.autograd.grad((x * x).sum(), x)
+    (tensor([2., 4.]),)
+    """
+    if not only_inputs:
+        warnings.warn("grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2)
+    ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
+    if materialize_grads and allow_unused is False:
+        raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
+    gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
+    return tape.grad(
+        ys, xs, gradients, retain_graph=retain_graph, create_graph=create_graph, allow_unused=bool(allow_unused),
+        materialize_grads=materialize_grads, is_grads_batched=is_grads_batched,
+    )  # fmt: skip
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors`, weighted with `grad_tensors`, to `.grad` of the leaves (or of `inputs`).
+
+    Raises RuntimeError as `grad` does, and when `inputs` is empty.
+    """
+    if grad_variables is not None:
+        warnings.warn("backward: grad_variables is the old name of grad_tensors", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError("backward: give grad_tensors or grad_variables, not both")
+        grad_tensors = grad_variables
+    ys = _tensors("backward", "tensors", tensors)
+    chosen = None
+    if inputs is not None:
+        chosen = _tensors("backward", "inputs", inputs)
+        if not chosen:
+            raise RuntimeError("backward: inputs is empty; leave it out to accumulate into all leaves")
+    gradients = _gradients("backward", "grad_tensors", grad_tensors, len(ys))
+    tape.backward(ys, gradients, retain_graph=retain_graph, create_graph=create_graph, inputs=chosen)
+
+
+@api("backward", function=False)
+def tensor_backward(
+    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Add the gradient of this tensor to `.grad` of the leaves that it was computed from."""
+    if gradient is None and inputs is None:  # the everyday call, without the checks that only arguments need
+        tape.backward((self,), (None,), retain_graph=retain_graph, create_graph=create_graph)
+        return
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+class _VariableMeta(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_VariableMeta):
+    """The old name of a tensor: `Variable(x, requires_grad=True)` gives the tensor itself."""
+
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
+        from .._creation import as_tensor
+
+        x = as_tensor(data)
+        return x.detach().requires_grad_(requires_grad) if x.requires_grad != requires_grad else x

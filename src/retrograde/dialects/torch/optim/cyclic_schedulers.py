@@ -1,0 +1,282 @@
+"""The schedules that move rate and momentum in cycles: CyclicLR, OneCycleLR, CosineAnnealingWarmRestarts."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ....learn import schedules
+from .optimizer import Optimizer
+from .scheduler_base import LRScheduler, Rate, check_optimizer, option_per_group, set_option
+
+
+def _uses_beta1(scheduler: str, optimizer: Optimizer) -> bool:
+    """Whether the momentum of this optimiser is the first of its betas."""
+    if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+        raise ValueError(
+            f"{scheduler}: {type(optimizer).__name__} has neither momentum nor betas to cycle; pass cycle_momentum=False"
+        )
+    return "betas" in optimizer.defaults
+
+
+def _set_momentum(group: dict[str, Any], use_beta1: bool, momentum: float) -> None:
+    if use_beta1:
+        group["betas"] = (momentum, *group["betas"][1:])
+    else:
+        group["momentum"] = momentum
+
+
+class CyclicLR(LRScheduler):
+    """A triangular wave between `base_lr` and `max_lr` (Smith 2017), the momentum running against it.
+
+    Raises:
+        ValueError: an unknown mode, lists of the wrong length, or no momentum to cycle.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: Any,
+        max_lr: Any,
+        step_size_up: float = 2000,
+        step_size_down: float | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        base_lrs = option_per_group("base_lr", base_lr, optimizer)
+        if last_epoch == -1:
+            for rate, group in zip(base_lrs, optimizer.param_groups):
+                set_option(group, "lr", rate)
+        self.max_lrs = option_per_group("max_lr", max_lr, optimizer)
+        rising = float(step_size_up)
+        self.total_size = rising + (float(step_size_down) if step_size_down is not None else rising)
+        self.step_ratio = rising / self.total_size
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError(
+                f"CyclicLR: mode is {mode!r}; wanted 'triangular', 'triangular2' or 'exp_range', or a scale_fn"
+            )
+        self.mode, self.gamma = mode, gamma
+        self._scale_fn_custom = scale_fn
+        if scale_fn is None:
+            scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.scale_mode = scale_mode
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = _uses_beta1("CyclicLR", optimizer)
+            self.base_momentums = option_per_group("base_momentum", base_momentum, optimizer)
+            self.max_momentums = option_per_group("max_momentum", max_momentum, optimizer)
+            if last_epoch == -1:
+                for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups):
+                    _set_momentum(group, self.use_beta1, high)
+                    group["max_momentum"], group["base_momentum"] = high, low
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x: float) -> float:
+        """The share of the full height in cycle (or iteration) `x`."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        if self.mode == "triangular":
+            return 1.0
+        if self.mode == "triangular2":
+            return 1 / (2.0 ** (x - 1))
+        return self.gamma**x
+
+    def get_lr(self) -> list[Rate]:
+        """The rates of iteration `last_epoch`; sets the momenta."""
+        self._current()
+        cycle, height = schedules.triangle(self.last_epoch, self.total_size, self.step_ratio)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        rates = [base + (top - base) * height * scale for base, top in zip(self.base_lrs, self.max_lrs)]
+        if self.cycle_momentum:
+            for low, high, group in zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups):
+                _set_momentum(group, self.use_beta1, high - (high - low) * height * scale)
+        return rates
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser and a plain scale function; of a callable object the attributes."""
+        state = super().state_dict()
+        custom = state.pop("_scale_fn_custom")
+        state["_scale_fn_custom"] = None
+        if custom is not None and not isinstance(custom, types.FunctionType):
+            state["_scale_fn_custom"] = custom.__dict__.copy()
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; a scale function stays that of this scheduler."""
+        state = dict(state_dict)
+        attributes = state.pop("_scale_fn_custom")
+        super().load_state_dict(state)
+        if attributes is not None:
+            self._scale_fn_custom.__dict__.update(attributes)  # type: ignore[union-attr]
+
+
+class OneCycleLR(LRScheduler):
+    """One cycle up to `max_lr` and down to nearly nothing (Smith and Topin 2018), the momentum running against it.
+
+    Raises:
+        ValueError: neither `total_steps` nor `epochs` and `steps_per_epoch`, options out of range, no momentum to
+            cycle; in `step`, more steps than the cycle has.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: Any,
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
+        if total_steps is not None:
+            self.total_steps = _positive_integer("total_steps", total_steps)
+        elif epochs is not None and steps_per_epoch is not None:
+            epochs = _positive_integer("epochs", epochs)
+            self.total_steps = epochs * _positive_integer("steps_per_epoch", steps_per_epoch)
+        else:
+            raise ValueError("OneCycleLR: give total_steps, or both epochs and steps_per_epoch")
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(f"OneCycleLR: pct_start is {pct_start!r}; wanted a float between 0 and 1")
+        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"OneCycleLR: anneal_strategy is {anneal_strategy!r}; wanted 'cos' or 'linear'")
+        self._anneal_func_type = anneal_strategy
+        max_lrs = option_per_group("max_lr", max_lr, optimizer)
+        if last_epoch == -1:
+            for group, top in zip(optimizer.param_groups, max_lrs):
+                group["initial_lr"] = top / div_factor
+                group["max_lr"] = top
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = _uses_beta1("OneCycleLR", optimizer)
+            highest = option_per_group("max_momentum", max_momentum, optimizer)
+            lowest = option_per_group("base_momentum", base_momentum, optimizer)
+            if last_epoch == -1:
+                for high, low, group in zip(highest, lowest, optimizer.param_groups):
+                    _set_momentum(group, self.use_beta1, high)
+                    group["max_momentum"], group["base_momentum"] = high, low
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Rate]:
+        """The rates of step `last_epoch`; sets the momenta."""
+        self._current()
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(f"OneCycleLR: step {step} of a cycle that has {self.total_steps} steps")
+        start = 0.0
+        for phase in self._schedule_phases:
+            end = float(phase["end_step"])
+            if step <= end or phase is self._schedule_phases[-1]:
+                break
+            start = end
+        share = (step - start) / (end - start)
+        cosine = self._anneal_func_type == "cos"
+        interpolate = schedules.interpolate_cosine if cosine else schedules.interpolate_linear
+        rates = []
+        for group in self.optimizer.param_groups:
+            rates.append(interpolate(group[phase["start_lr"]], group[phase["end_lr"]], share))
+            if self.cycle_momentum:
+                momentum = interpolate(group[phase["start_momentum"]], group[phase["end_momentum"]], share)
+                _set_momentum(group, self.use_beta1, momentum)
+        return rates
+
+
+def _positive_integer(name: str, value: Any) -> int:
+    if not isinstance(value, int) or value <= 0:
+        raise ValueError(f"OneCycleLR: {name} is {value!r}; wanted a positive integer")
+    return value
+
+
+def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:
+    def phase(end: float, start_lr: str, end_lr: str, start_momentum: str, end_momentum: str) -> dict[str, Any]:
+        return {
+            "end_step": end,
+            "start_lr": start_lr,
+            "end_lr": end_lr,
+            "start_momentum": start_momentum,
+            "end_momentum": end_momentum,
+        }
+
+    rise = phase(float(pct_start * total_steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+    last = total_steps - 1
+    if not three_phase:
+        return [rise, phase(last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
+    middle = float(2 * pct_start * total_steps) - 2
+    return [
+        rise,
+        phase(middle, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+        phase(last, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+    ]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Cosine annealing that starts anew after `T_0` epochs, then `T_0 * T_mult`, ... (Loshchilov and Hutter 2017).
+
+    Raises:
+        ValueError: `T_0` is no positive integer, `T_mult` no integer from 1, `eta_min` no number.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"CosineAnnealingWarmRestarts: T_0 is {T_0!r}; wanted a positive integer")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"CosineAnnealingWarmRestarts: T_mult is {T_mult!r}; wanted an integer of at least 1")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(f"CosineAnnealingWarmRestarts: eta_min is {eta_min!r}; wanted a number")
+        self.T_0 = self.T_i = T_0
+        self.T_mult, self.eta_min = T_mult, eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Rate]:
+        """The rates of the present place in the cycle."""
+        self._current()
+        return [schedules.cosine(base, self.eta_min, self.T_cur, self.T_i) for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Go on by one epoch, or to `epoch`, which may be fractional and is counted from the very start.
+
+        Raises:
+            ValueError: `epoch` is negative.
+        """
+        if epoch is None and self.last_epoch >= 0:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+        else:
+            epoch = 0 if epoch is None else epoch
+            if epoch < 0:
+                raise ValueError(f"CosineAnnealingWarmRestarts: epoch is {epoch}; wanted at least 0")
+            self.T_cur, self.T_i = schedules.warm_restart(epoch, self.T_0, self.T_mult)
+        self.last_epoch = math.floor(epoch)
+        self._get_lr_called_within_step = True
+        try:
+            rates = self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+        self._set(rates)

@@ -1,0 +1,36 @@
+"""`torch.optim.lr_scheduler`: schedules of the learning rate."""
+
+from .composed_schedulers import ChainedScheduler, ReduceLROnPlateau, SequentialLR
+from .cyclic_schedulers import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from .epoch_schedulers import (
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+from .scheduler_base import LRScheduler, _LRScheduler
+
+__all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+    "_LRScheduler",
+]

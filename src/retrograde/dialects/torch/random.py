@@ -1,0 +1,275 @@
+"""`torch.random` and the random functions: every draw goes through one Stream that repeats PyTorch's numbers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, make, shape_of
+from ...tape import inplace
+
+from ._api import METHODS, api
+from ._creation import np_dtype_of, sizes
+from ._dtype import int64
+from ._size import check_device, device
+from ._stream import Stream, storage_axes
+from ._tensor import Tensor, from_array
+
+
+class Generator:
+    """A source of random numbers with a state of its own."""
+
+    def __init__(self, device: Any = "cpu") -> None:  # noqa: A002
+        check_device("Generator", device)
+        self._stream = Stream()
+
+    @property
+    def device(self) -> device:
+        """Where the generator draws: the CPU."""
+        return device("cpu")
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start again from a seed; returns the generator."""
+        self._stream.manual_seed(seed)
+        return self
+
+    def seed(self) -> int:
+        """Start again from a seed of the system's, which is returned."""
+        return self._stream.seed()
+
+    def initial_seed(self) -> int:
+        """The seed that the generator started from."""
+        return self._stream.initial_seed()
+
+    def get_state(self) -> Tensor:
+        """The state as a tensor of bytes, in PyTorch's layout."""
+        return from_array(self._stream.get_state())
+
+    def set_state(self, new_state: Tensor) -> None:
+        """Go on from a state that `get_state` gave."""
+        if not isinstance(new_state, Tensor) or dtype_of(new_state) != np.uint8:
+            raise TypeError("set_state: wanted a tensor of bytes (uint8), as get_state gives it")
+        self._stream.set_state(np.asarray(new_state._a))
+
+    def clone_state(self) -> Generator:
+        """A generator that draws the same numbers from here on."""
+        other = Generator()
+        other._stream = self._stream.clone()
+        return other
+
+
+default_generator = Generator()
+
+
+def stream_of(op: str, generator: Any) -> Stream:
+    """The stream of an optional generator argument."""
+    if generator is None:
+        return default_generator._stream
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{op}: generator must be a torch.Generator, got {type(generator).__name__}")
+    return generator._stream
+
+
+@api(method=False)
+def manual_seed(seed: int) -> Generator:
+    """Seed the default generator, which is returned."""
+    return default_generator.manual_seed(int(seed))
+
+
+@api(method=False)
+def seed() -> int:
+    """Seed the default generator from the system; returns the seed."""
+    return default_generator.seed()
+
+
+@api(method=False)
+def initial_seed() -> int:
+    """The seed of the default generator."""
+    return default_generator.initial_seed()
+
+
+@api(method=False)
+def get_rng_state() -> Tensor:
+    """The state of the default generator."""
+    return default_generator.get_state()
+
+
+@api(method=False)
+def set_rng_state(new_state: Tensor) -> None:
+    """Put the default generator into a state."""
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = (), enabled: bool = True, **_: Any) -> Iterator[None]:
+    """Draws inside leave the default generator as it was."""
+    before = default_generator._stream.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator._stream.set_state(before)
+
+
+def _shape(op: str, size: tuple[Any, ...], given: dict[str, Any]) -> tuple[int, ...]:
+    if "size" in given:
+        size = (given["size"],)
+    return sizes(op, size)
+
+
+@api(method=False)
+def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+         requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **given: Any) -> Tensor:  # fmt: skip
+    """Numbers drawn uniformly from [0, 1)."""
+    check_device("rand", device)
+    d = np_dtype_of("rand", dtype)
+    return from_array(stream_of("rand", generator).uniform(_shape("rand", size, given), dtype=d), requires_grad)
+
+
+@api(method=False)
+def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+          requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **given: Any) -> Tensor:  # fmt: skip
+    """Standard normal numbers."""
+    check_device("randn", device)
+    d = np_dtype_of("randn", dtype)
+    return from_array(stream_of("randn", generator).normal(_shape("randn", size, given), dtype=d), requires_grad)
+
+
+@api(method=False)
+def randint(low: Any, high: Any = None, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
+            layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """Integers drawn uniformly from `low` (0 if left out) up to but without `high`."""
+    check_device("randint", device)
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    d = np_dtype_of("randint", dtype, int64)
+    return from_array(stream_of("randint", generator).randint(sizes("randint", (size,)), int(low), int(high), d),
+                      requires_grad)  # fmt: skip
+
+
+@api(method=False)
+def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """The numbers 0 to n - 1 in random order."""
+    check_device("randperm", device)
+    return from_array(stream_of("randperm", generator).permutation(int(n), np_dtype_of("randperm", dtype, int64)))
+
+
+def _like(name: str, draw: Any) -> None:
+    def function(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
+                 requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
+        return draw(input, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad,
+                    generator=generator)  # fmt: skip
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As `torch.{name[:-5]}`, in the shape and dtype of a tensor."
+    api(name, method=False)(function)
+
+
+_like("rand_like", lambda x, **kw: rand(tuple(shape_of(x)), **kw))
+_like("randn_like", lambda x, **kw: randn(tuple(shape_of(x)), **kw))
+_like("randint_like", lambda x, low, high=None, **kw: randint(
+    *((0, low) if high is None else (low, high)), tuple(shape_of(x)), **kw))  # fmt: skip
+
+
+@api(method=False, out=True)
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """Normal numbers: of one mean and deviation in a given size, or of one each per element."""
+    stream = stream_of("normal", generator)
+    if size is not None:
+        return from_array(stream.normal(sizes("normal", (size,)), float(mean), float(std), np_dtype_of("normal", dtype)),
+                          requires_grad)  # fmt: skip
+    parts = [np.asarray(x.detach()._a) if isinstance(x, Value) else float(x) for x in (mean, std)]
+    return from_array(np.asarray(stream.normal_each(*parts)))
+
+
+@api(in_place=False, out=True)
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:  # noqa: A002
+    """Zeros and ones, one with the probability that the element says (or `p`)."""
+    stream = stream_of("bernoulli", generator)
+    if p is not None:
+        return from_array(stream.bernoulli(tuple(shape_of(input)), float(p), dtype_of(input)))
+    return from_array(stream.bernoulli_each(np.asarray(input.detach()._a)))
+
+
+@api(out=True)
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:  # noqa: A002
+    """Indices drawn with the probabilities that a row's weights say."""
+    return from_array(stream_of("multinomial", generator).multinomial(
+        np.asarray(input.detach()._a), int(num_samples), bool(replacement)))  # fmt: skip
+
+
+@api(method=False)
+def poisson(input: Any, generator: Any = None) -> Tensor:  # noqa: A002
+    """Poisson numbers of the rates that the elements say."""
+    return from_array(stream_of("poisson", generator).poisson(np.asarray(input.detach()._a)))
+
+
+@api(method=False)
+def binomial(count: Any, prob: Any, generator: Any = None) -> Tensor:
+    """Binomial numbers of the counts and probabilities that the elements say."""
+    return from_array(stream_of("binomial", generator).binomial(
+        np.asarray(count.detach()._a), np.asarray(prob.detach()._a)))  # fmt: skip
+
+
+@api(method=False)
+def _standard_gamma(input: Any, generator: Any = None) -> Tensor:  # noqa: A002
+    return from_array(stream_of("_standard_gamma", generator).standard_gamma(np.asarray(input.detach()._a)))
+
+
+# ------------------------------------------------------------------------------------------ drawn in place
+
+
+def _drawn(name: str, draw: Any) -> None:
+    """Register `Tensor.NAME`, which overwrites the tensor with what `draw(stream, shape, dtype, ...)` gives."""
+
+    def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
+        stream = stream_of(name, generator)
+        array = self._a
+        shape, d = tuple(shape_of(self)), dtype_of(self)
+        order = tuple(range(len(shape)))
+        contiguous = True
+        if type(array) is np.ndarray and not array.flags.c_contiguous:
+            order, contiguous = storage_axes(array.strides), False
+
+        def compute() -> Tensor:
+            drawn = draw(stream, tuple(shape[i] for i in order), d, contiguous, *args, **kwargs)
+            return self._filled(np.transpose(drawn, np.argsort(order)) if order else drawn)
+
+        return inplace.update(name, self, compute)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"Overwrite this tensor with random numbers ({name[:-1]}); returns it."
+    METHODS[name] = method
+
+
+@api("_filled", function=False)
+def _filled(self: Tensor, array: np.ndarray) -> Tensor:
+    """New contents for this tensor, with the history that an overwritten tensor has (a zero gradient)."""
+    new = make(Tensor, np.asarray(array).astype(dtype_of(self), copy=False))
+    if self._node is None:
+        return new
+    from ...ops.structural import replace
+
+    return replace(self, new)
+
+
+_drawn("uniform_", lambda s, shape, d, contiguous, *bounds, **named: s.uniform(
+    shape, *bounds, dtype=d, **{{"from": "low", "to": "high"}[k]: v for k, v in named.items()}))
+_drawn("normal_", lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous))
+_drawn("exponential_", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d))
+_drawn("geometric_", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
+_drawn("cauchy_", lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))
+_drawn("log_normal_", lambda s, shape, d, contiguous, mean=1.0, std=2.0: s.log_normal(shape, mean, std, d))
+_drawn("random_", lambda s, shape, d, contiguous, low=None, high=None: (
+    s.random(shape, d) if low is None else s.randint(shape, 0, low, d) if high is None else s.random(shape, d, low)
+    if high is None else s.randint(shape, low, high, d)))
+_drawn("bernoulli_", lambda s, shape, d, contiguous, p=0.5: (
+    s.bernoulli_each(np.broadcast_to(np.asarray(p.detach()._a), shape), d) if isinstance(p, Value)
+    else s.bernoulli(shape, float(p), d)))

@@ -1,0 +1,27 @@
+"""The file formats of `torch.save` and `torch.load`, as functions over NumPy arrays.
+
+The dialect's `save` and `load` call these with callbacks that take a tensor apart and put one together
+(`describe`, `rebuild`), and with the names of the dialect's own constants and constructors, so that nothing
+here imports a Tensor. Reading never runs code that a file names: the pickle inside is interpreted by a machine
+that knows tensors, plain containers and what the caller passes, and refuses everything else by name.
+"""
+
+from __future__ import annotations
+
+from ._legacy import read_legacy
+from ._numpy_values import NUMPY_CONSTANTS, NUMPY_FUNCTIONS
+from ._records import TensorRecord
+from ._safetensors import read_safetensors, write_safetensors
+from ._zip import read, read_zip, write_zip
+
+__all__ = [
+    "NUMPY_CONSTANTS",
+    "NUMPY_FUNCTIONS",
+    "TensorRecord",
+    "read",
+    "read_legacy",
+    "read_safetensors",
+    "read_zip",
+    "write_safetensors",
+    "write_zip",
+]

@@ -1,0 +1,306 @@
+"""PyTorch's zip archives: `data.pkl`, one record per storage, and small records that describe the format.
+
+Records are stored uncompressed and start at multiples of 64 bytes, so that a storage can be mapped into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ._legacy import read_legacy
+from ._pickle import Describe, Pickler, Reduce
+from ._records import Storage, check_location, storage_bytes
+from ._unpickle import Rebuild, Unpickler
+
+File = str | os.PathLike[str] | IO[bytes]
+
+_ALIGNMENT = 64
+_LOCAL_HEADER = 30  # bytes before the name in the header of a record
+_ZIP64_EXTRA = 20  # what zipfile adds to that header for a record that needs 64-bit sizes
+_LARGE = 2**31 - 1  # bytes from which a record does
+_DEFLATE_RATIO = 1032  # the most that compression can save
+_SIGNATURE = b"PK\x03\x04"
+
+
+def write_zip(file: File, obj: Any, describe: Describe, *, reduce: Reduce | None = None) -> None:
+    """Write `obj` as `torch.save` does: numbers, text, plain containers, NumPy values and tensors.
+
+    The file is not touched unless all of `obj` can be stored.
+
+    Args:
+        file: a path, or an object with a `write` method.
+        describe: returns the TensorRecord of a tensor and None for any other object.
+        reduce: returns, for an object of the dialect such as a dtype or a Size, the full name of a constant
+            ("torch.float32") or a name and arguments (("torch.Size", ((2, 3),))), and None for any other.
+
+    Raises:
+        PicklingError: something else is in `obj`; the message names its type.
+        RuntimeError: one storage is used with two dtypes, or the folder of the path does not exist.
+        AttributeError: `file` is neither a path nor writable.
+    """
+    pickler = Pickler(describe, reduce)
+    data = pickler.dumps(obj)
+    if isinstance(file, (str, os.PathLike)):
+        path = Path(file)
+        if not path.parent.is_dir():
+            raise RuntimeError(f"torch.save: there is no folder {str(path.parent)!r} to write to")
+        with open(path, "wb") as stream:
+            _write_records(stream, path.stem or "archive", data, pickler.storages)
+    elif callable(getattr(file, "write", None)):
+        _write_records(file, "archive", data, pickler.storages)
+    else:
+        raise AttributeError(f"torch.save: got {type(file).__name__}, wanted a path or an object with a write method")
+
+
+class _Sink:
+    """Makes zipfile count from where writing starts and never seek, whatever stream the user passed."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.position = 0
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        done = 0
+        while done < len(view):
+            count = self._stream.write(view[done:])
+            if count is None:  # a stream that does not say how much it took took all
+                break
+            done += count
+        self.position += len(view)
+        return len(view)
+
+    def flush(self) -> None:
+        flush = getattr(self._stream, "flush", None)
+        if flush is not None:
+            flush()
+
+
+def _write_records(stream: IO[bytes], name: str, data: bytes, storages: list[np.ndarray]) -> None:
+    records: list[tuple[str, Any]] = [
+        ("data.pkl", data),
+        (".format_version", b"1"),
+        (".storage_alignment", str(_ALIGNMENT).encode()),
+        ("byteorder", sys.byteorder.encode()),
+        *((f"data/{key}", array.view(np.uint8).data) for key, array in enumerate(storages)),
+        ("version", b"3\n"),
+    ]
+    digest = hashlib.sha256()
+    sink = _Sink(stream)
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:  # type: ignore[call-overload]
+        for record, content in records:
+            info = _write_record(archive, sink.position, f"{name}/{record}", content)
+            digest.update(struct.pack("<I", info.CRC))
+        identity = int.from_bytes(digest.digest(), "little") % 10**40
+        _write_record(archive, sink.position, f"{name}/.data/serialization_id", f"{identity:040}".encode())
+
+
+def _write_record(archive: zipfile.ZipFile, position: int, name: str, content: Any) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # dated 1980, so that equal objects give equal files
+    large = len(content) >= _LARGE
+    start = position + _LOCAL_HEADER + len(name.encode()) + 4 + (_ZIP64_EXTRA if large else 0)
+    padding = -start % _ALIGNMENT
+    info.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
+    with archive.open(info, "w", force_zip64=large) as record:
+        record.write(content)
+    return info
+
+
+def read(
+    file: File,
+    rebuild: Rebuild,
+    *,
+    constants: Mapping[str, Any] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    map_location: Any = None,
+    mmap: bool = False,
+) -> Any:
+    """Read what `torch.save` wrote, in the zip format or in the one before PyTorch 1.6.
+
+    Args:
+        file: a path, or a binary stream that can seek, positioned at the start.
+        rebuild: called with storage (a 1-D array; the same object for tensors that share it), dtype name, offset,
+            shape, strides, requires_grad and is_parameter; returns a tensor.
+        constants: values that files may name, by full name, such as {"torch.float32": float32}.
+        functions: what files may call, by full name, such as {"torch.Size": Size, "torch.device": device}.
+        map_location: where storages of other devices go: "cpu", a device, a dict from location to location, or a
+            function of storage and location that returns None to decline; as for `torch.load`.
+        mmap: map the storages from the file (which must be a path to a zip archive) instead of reading them.
+
+    Raises:
+        UnpicklingError: the file asks for something else, which the message names, or its pickle is damaged.
+        RuntimeError: the archive is damaged or cut short, or a tensor belongs on a device that is not here.
+        EOFError: the file is empty.
+        FileNotFoundError: there is no such file.
+        AttributeError: `file` is neither a path nor a stream that can read and seek.
+        ValueError: `mmap` without a path.
+    """
+    with _opened(file) as stream:
+        start = stream.read(len(_SIGNATURE))
+        stream.seek(-len(start), os.SEEK_CUR)
+        if not start:
+            raise EOFError("torch.load: the file is empty")
+        options = {"constants": constants, "functions": functions, "map_location": map_location}
+        if start == _SIGNATURE:
+            return read_zip(stream if not isinstance(file, (str, os.PathLike)) else file, rebuild, mmap=mmap, **options)
+        if mmap:
+            raise RuntimeError("torch.load: only zip archives can be mapped; load without mmap and save again")
+        return read_legacy(stream, rebuild, **options)
+
+
+@contextmanager
+def _opened(file: File) -> Iterator[IO[bytes]]:
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb") as stream:
+            yield stream
+        return
+    for method in ("read", "readline", "seek", "tell"):
+        if not callable(getattr(file, method, None)):
+            raise AttributeError(
+                f"torch.load: {type(file).__name__} has no method {method!r}; pass a path or a stream that can seek, "
+                "such as io.BytesIO(data)"
+            )
+    yield file
+
+
+def read_zip(
+    file: File,
+    rebuild: Rebuild,
+    *,
+    constants: Mapping[str, Any] | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    map_location: Any = None,
+    mmap: bool = False,
+) -> Any:
+    """Read an archive that `torch.save` or `write_zip` wrote; arguments and errors are those of `read`."""
+    is_path = isinstance(file, (str, os.PathLike))
+    if mmap and not is_path:
+        raise ValueError("torch.load: mmap needs a path, and a stream was passed")
+    with _reported():
+        archive = zipfile.ZipFile(file)
+    with archive:
+        root = _root(archive)
+        storages = _Storages(archive, root, map_location, file if mmap else None)
+        stream = io.BytesIO(_content(archive, f"{root}/data.pkl"))
+        return Unpickler(stream, storages.load, rebuild, constants, functions).load()
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Turn what zipfile raises for a damaged archive into one RuntimeError."""
+    try:
+        yield
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        NotImplementedError,
+        OverflowError,
+        ValueError,
+        struct.error,
+        zlib.error,
+    ) as error:
+        raise RuntimeError(f"torch.load: the archive is damaged or cut short: {error}") from error
+
+
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    with _reported():
+        return archive.read(name)
+
+
+def _root(archive: zipfile.ZipFile) -> str:
+    names = archive.namelist()
+    roots = [name.removesuffix("/data.pkl") for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
+    if len(roots) != 1:
+        raise RuntimeError(
+            "torch.load: the zip archive holds no data.pkl in a folder at its top, so torch.save did not write it"
+        )
+    if f"{roots[0]}/constants.pkl" in names:
+        raise RuntimeError("torch.load: the archive holds a TorchScript program; save the module's state_dict instead")
+    return roots[0]
+
+
+def _length(archive: zipfile.ZipFile) -> int:
+    assert archive.fp is not None
+    return archive.fp.seek(0, os.SEEK_END)
+
+
+class _Storages:
+    """The storages of an archive, each read when a tensor first names it."""
+
+    def __init__(self, archive: zipfile.ZipFile, root: str, map_location: Any, mapped_path: Any) -> None:
+        self._archive = archive
+        self._root = root
+        self._map_location = map_location
+        self._mapped_path = mapped_path
+        self._known: dict[str, Storage] = {}
+        order = "little"
+        if f"{root}/byteorder" in archive.namelist():
+            order = _content(archive, f"{root}/byteorder").decode("ascii", "replace").strip()
+        if order not in ("little", "big"):
+            raise RuntimeError(f"torch.load: the archive gives its byte order as {order!r}; it is damaged")
+        self._swapped = order != sys.byteorder
+
+    def load(self, dtype_name: str | None, key: str, location: str, count: int, view: Any) -> Storage:
+        storage = self._known.get(key)
+        if storage is None:
+            raw = self._raw(key)
+            storage = self._known[key] = Storage(raw, dtype_name, swapped=self._swapped)
+            if raw.size == storage_bytes(dtype_name, count):
+                check_location(storage, location, self._map_location)
+        if storage.raw.size != storage_bytes(dtype_name, count) or storage.dtype_name != dtype_name:
+            raise pickle.UnpicklingError(
+                f"torch.load: storage {key!r} has {storage.raw.size} bytes of {storage.dtype_name or 'no dtype'}, "
+                f"and a tensor counts on {count} elements of {dtype_name or 'bytes'}; the file is damaged"
+            )
+        return storage
+
+    def _raw(self, key: str) -> np.ndarray:
+        name = f"{self._root}/data/{key}"
+        try:
+            info = self._archive.getinfo(name)
+        except KeyError:
+            raise RuntimeError(f"torch.load: the archive lacks the record {name!r}; it is damaged") from None
+        if self._mapped_path is not None and info.file_size:
+            return self._mapped(info)
+        return self._copied(info)
+
+    def _copied(self, info: zipfile.ZipInfo) -> np.ndarray:
+        stored = info.compress_type == zipfile.ZIP_STORED
+        most = info.compress_size * (1 if stored else _DEFLATE_RATIO)
+        if info.compress_size > _length(self._archive) or info.file_size > most:
+            raise RuntimeError(f"torch.load: the record {info.filename!r} gives an impossible size; it is damaged")
+        raw = np.empty(info.file_size, np.uint8)
+        with _reported(), self._archive.open(info) as record:
+            if record.readinto(raw.data) != raw.size:  # type: ignore[attr-defined]
+                raise RuntimeError(f"torch.load: the record {info.filename!r} is cut short")
+            record.read()  # reaching the end is what makes zipfile compare the checksum
+        return raw
+
+    def _mapped(self, info: zipfile.ZipInfo) -> np.ndarray:
+        stream = self._archive.fp
+        assert stream is not None
+        stream.seek(info.header_offset)
+        header = stream.read(_LOCAL_HEADER)
+        if len(header) != _LOCAL_HEADER or not header.startswith(_SIGNATURE):
+            raise RuntimeError(f"torch.load: the record {info.filename!r} has no header; the archive is damaged")
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise RuntimeError(f"torch.load: the record {info.filename!r} is compressed; load it without mmap")
+        name_length, extra_length = struct.unpack("<HH", header[26:])
+        start = info.header_offset + _LOCAL_HEADER + name_length + extra_length
+        if start + info.file_size > _length(self._archive):
+            raise RuntimeError(f"torch.load: the record {info.filename!r} is cut short")
+        # Copy on write: changing a loaded tensor must not change the file.
+        return np.memmap(self._mapped_path, np.uint8, "c", start, (info.file_size,)).view(np.ndarray)

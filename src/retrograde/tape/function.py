@@ -1,0 +1,89 @@
+"""Custom functions: a node whose derivative the user wrote.
+
+`attach` makes the node; the dialects' classes (torch's Function, paddle's PyLayer) and `custom_vjp` decide how the
+user's forward is called and what the backward sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._errors import GradError
+from ..core import value as values
+from ..core.node import Node, Slot, tick
+from ..core.value import Value, dtype_of, error_type, shape_of
+
+
+class Custom:
+    """What stands in `Node.prim` for a user's function: only what the engine asks of a primitive."""
+
+    __slots__ = ("name", "backward")
+
+    multi = False
+    saves_out = False
+
+    def __init__(self, name: str, backward: Callable[..., Sequence[Any]]) -> None:
+        self.name, self.backward = name, backward
+
+    def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
+        """Call the user's backward on values of the dialect; give back what the engine computes with."""
+        parts = g if type(g) is tuple else (g,)
+        cls, level = node.dialect, node.level  # type: ignore[attr-defined]
+        wrap = any(isinstance(p, Value) and p._level >= level for p in parts)
+        shown = [None if p is None else values.as_value(cls, p) for p in parts]
+        results = self.backward(node, shown)
+        if len(results) != len(needs):
+            raise error_type(cls, GradError)(
+                f"{self.name}: the backward returned {len(results)} gradients for {len(needs)} tensor arguments"
+            )
+        taken: list[Any] = []
+        for r, need in zip(results, needs):
+            if r is None or need is None:
+                taken.append(None)
+            elif wrap:
+                taken.append(values.as_core(r))
+            else:
+                taken.append(r._a if r._level == level else values.content(r))
+        return taken
+
+
+
+
+
+
+def attach(
+    name: str,
+    operands: Sequence[Value],
+    outputs: Sequence[Value],
+    backward: Callable[..., Sequence[Any]],
+    *,
+    differentiable: Sequence[bool],
+    level: int = 0,
+    cls: type[Value],
+    saved: tuple[Any, ...] = (),
+) -> Node:
+    """Record a user's function: `outputs` get a new node over `operands`.
+
+    backward(node, cotangents) gets one value or None per output and returns one value or None per operand. `saved` are
+    arrays that must not change in place before the backward pass.
+    """
+    node = Node()
+    node.prim, node.params = Custom(name, backward), {}
+    node.edges = tuple(x._node if x._level == level else None for x in operands)
+    node.saved = saved
+    node.dialect = cls
+    node.level = level  # type: ignore[attr-defined]
+    node.shown_as = name  # type: ignore[attr-defined]
+    node.seq = tick()
+    if len(outputs) == 1:
+        y = outputs[0]
+        node.shape, node.dtype = tuple(shape_of(y)), dtype_of(y)
+        if differentiable[0]:
+            y._node = node
+        return node
+    node.outs = tuple((tuple(shape_of(y)), dtype_of(y)) for y in outputs)
+    for i, y in enumerate(outputs):
+        if differentiable[i]:
+            y._node = Slot(node, i, *node.outs[i])
+    return node

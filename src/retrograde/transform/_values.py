@@ -1,0 +1,97 @@
+"""Getting values into and out of a level: what all transforms share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import GradError
+from .._tree import TreeDef, flatten, unflatten
+from ..core import value as values
+from ..core.value import Value, dtype_of, make
+
+
+def is_array(x: Any) -> bool:
+    """Whether a leaf of a container is something to differentiate or map over."""
+    return isinstance(x, (Value, np.ndarray, np.generic, float, complex))
+
+
+def as_tensor(x: Any) -> Value:
+    """A leaf as a value: arrays and numbers become native tensors."""
+    if isinstance(x, Value):
+        return x
+    return make(values.core_class, np.asarray(x))
+
+
+def leave(x: Any, level: int) -> Any:
+    """What is left of a value when its level closes: its content, as a value of its class; others unchanged."""
+    if isinstance(x, Value) and x._level == level:
+        return values.as_value(type(x)._result, x._a)
+    return x
+
+
+def leave_tree(tree: Any, level: int) -> Any:
+    """`leave` on every leaf of a container."""
+    leaves, treedef = flatten(tree)
+    return unflatten(treedef, [leave(x, level) for x in leaves])
+
+
+def argument_positions(name: str, argnums: int | Sequence[int], count: int) -> tuple[tuple[int, ...], bool]:
+    """`argnums` as non-negative positions, and whether a single one was given; raises ValueError out of range."""
+    single = isinstance(argnums, int)
+    found = []
+    for i in (argnums,) if isinstance(argnums, int) else tuple(argnums):
+        if not -count <= i < count:
+            raise ValueError(f"{name}: argnums {i} is out of range for {count} positional arguments")
+        found.append(i % count)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{name}: argnums {argnums} names an argument twice")
+    return tuple(found), single
+
+
+def replaced(args: Sequence[Any], positions: Sequence[int], new: Sequence[Any]) -> list[Any]:
+    """The arguments with those at `positions` replaced."""
+    result = list(args)
+    for i, x in zip(positions, new):
+        result[i] = x
+    return result
+
+
+def flatten_arguments(name: str, args: Sequence[Any]) -> tuple[list[Value], TreeDef]:
+    """The leaves of the arguments to differentiate, as values; raises TypeError for one that has no derivative."""
+    leaves, treedef = flatten(tuple(args))
+    tensors = []
+    for x in leaves:
+        if not is_array(x) and not isinstance(x, int):
+            raise TypeError(f"{name}: an argument to differentiate holds {type(x).__name__}; only arrays can be")
+        t = as_tensor(x)
+        if dtype_of(t).kind in "iub":
+            raise TypeError(
+                f"{name}: an argument to differentiate has dtype {dtype_of(t)}; only floating and complex ones have "
+                "derivatives (convert it, or choose others with argnums)"
+            )
+        tensors.append(t)
+    return tensors, treedef
+
+
+def split_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
+    """The differentiated output and the auxiliary one; raises TypeError when `has_aux` promised a pair."""
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise TypeError(f"{name}: with has_aux=True the function must return a pair (output, aux)")
+    return result
+
+
+def scalar_output(name: str, y: Any) -> Value:
+    """The output of a function whose gradient is taken; raises for anything but one real number."""
+    if not isinstance(y, Value):
+        raise TypeError(f"{name}: the function returned {type(y).__name__}, wanted a tensor with one element")
+    if values.shape_of(y) != ():
+        raise GradError(f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result")
+    return y
+
+
+Function = Callable[..., Any]

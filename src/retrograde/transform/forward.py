@@ -1,0 +1,103 @@
+"""Forward mode as a transform: jvp, linearize."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import ShapeError
+from .._tree import flatten, unflatten
+from ..core import value as values
+from ..core.dual import DualArray
+from ..core.level import Level
+from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ._values import Function, as_tensor, flatten_arguments, leave_tree, split_aux
+
+
+def dual(primal: Value, tangent: Any, level: int) -> Value:
+    """A value that carries a tangent at a forward-mode level."""
+    return make(
+        type(primal)._result, DualArray(values.content(primal), values.content(as_tensor(tangent)), level), None, level
+    )
+
+
+def parts(y: Any, level: int) -> tuple[Any, Any]:
+    """Primal and tangent of a value outside the level; the tangent is None where it does not depend on the inputs."""
+    if not isinstance(y, Value):
+        return y, None
+    cls = type(y)._result
+    array = y._a
+    if y._level == level:
+        if type(array) is DualArray and array._level == level:
+            return values.as_value(cls, array.primal), values.as_value(cls, array.tangent)
+        return values.as_value(cls, array), None
+    return y, None
+
+
+def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
+    """The value of `f` at `primals` and its derivative along `tangents`: `out, out_tangent = jvp(f, (x,), (t,))`.
+
+    Tangents have the structure, shapes and kinds of the primals. Raises ShapeError where they differ.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.jvp(lambda x: x * x, (rg.asarray(3.0),), (rg.asarray(1.0),))
+    (Tensor(9.), Tensor(6.))
+    """
+    leaves, in_tree = flatten_arguments("jvp", tuple(primals))
+    given, tangent_tree = flatten(tuple(tangents))
+    if tangent_tree != in_tree:
+        raise ValueError(f"jvp: the tangents have structure {tangent_tree}, the primals {in_tree}")
+    for x, t in zip(leaves, given):
+        if tuple(shape_of(as_tensor(t))) != tuple(shape_of(x)):
+            raise error_type(type(x)._result, ShapeError)(
+                f"jvp: a tangent of shape {tuple(shape_of(as_tensor(t)))} for a primal of shape {tuple(shape_of(x))}"
+            )
+    with Level("jvp") as level:
+        duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
+        out, aux = split_aux("jvp", f(*unflatten(in_tree, duals)), has_aux)
+        outputs, out_tree = flatten(out)
+        pairs = [parts(y, level.id) for y in outputs]
+        aux = leave_tree(aux, level.id) if not has_aux else _leave_duals(aux, level.id)
+    primal_out = unflatten(out_tree, [p for p, _ in pairs])
+    tangent_out = unflatten(out_tree, [zero_like(p) if t is None else t for p, t in pairs])
+    return (primal_out, tangent_out, aux) if has_aux else (primal_out, tangent_out)
+
+
+def _leave_duals(tree: Any, level: int) -> Any:
+    leaves, treedef = flatten(tree)
+    return unflatten(treedef, [parts(x, level)[0] for x in leaves])
+
+
+def zero_like(x: Any) -> Any:
+    """A zero tangent for an output."""
+    if isinstance(x, Value):
+        return make(type(x)._result, np.zeros(shape_of(x), dtype_of(x)))
+    return x
+
+
+def linearize(f: Function, *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The value of `f` and its derivative at `primals` as a linear function of tangents, which may be called often.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> out, push = rg.linearize(lambda x: x * x, rg.asarray(3.0))
+    >>> push(rg.asarray(2.0))
+    Tensor(12.)
+    """
+    from .reverse import vjp
+
+    # The pullback is recorded once and is linear in its cotangent; its own pullback is the pushforward.
+    out, pullback = vjp(f, *primals)
+    leaves, out_tree = flatten(out)
+    zeros = unflatten(out_tree, [zero_like(y) for y in leaves])
+    _, pushforward = vjp(pullback, zeros)
+
+    def push(*tangents: Any) -> Any:
+        return pushforward(tuple(tangents))[0]
+
+    return out, push

@@ -1,0 +1,142 @@
+"""Jacobians, Hessians and Hessian-vector products from the two modes and vmap."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._tree import flatten, unflatten
+from ..core.value import Value, dtype_of, make, shape_of
+from ..ops.structural import reshape
+from ._values import Function, argument_positions, as_tensor, flatten_arguments, replaced, split_aux
+from .forward import jvp
+from .reverse import grad, vjp
+from .vmap import vmap
+
+
+def _basis(x: Value) -> Value:
+    """The standard basis of the space of `x`, one vector per entry of the first axis."""
+    shape = tuple(shape_of(x))
+    n = int(np.prod(shape, dtype=np.int64))
+    return make(type(x)._result, np.eye(n, dtype=dtype_of(x)).reshape(n, *shape))
+
+
+def _spread(x: Any, shape: tuple[int, ...]) -> Any:
+    return reshape(x, shape=shape)
+
+
+def jacrev(
+    f: Function, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """The Jacobian by reverse mode: for each output of shape s and argument of shape t, an array of shape s + t.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.jacrev(lambda x: x * x)(rg.asarray([1.0, 2.0]))
+    Tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        positions, single = argument_positions("jacrev", argnums, len(args))
+        chosen = [args[i] for i in positions]
+
+        def g(*xs: Any) -> Any:
+            return f(*replaced(args, positions, xs), **kwargs)
+
+        out, pullback, *aux = vjp(g, *chosen, has_aux=has_aux)
+        outputs, out_tree = flatten(out)
+        rows = []
+        for k, y in enumerate(outputs):
+            def one(e: Any, k: int = k) -> Any:
+                cotangents = [e if i == k else make(type(z)._result, np.zeros(shape_of(z), dtype_of(z)))
+                              for i, z in enumerate(outputs)]  # fmt: skip
+                return pullback(unflatten(out_tree, cotangents))
+
+            found = vmap(one, chunk_size=chunk_size)(_basis(y))
+            parts, in_tree = flatten(found)
+            shape = tuple(shape_of(y))
+            whole = unflatten(in_tree, [_spread(p, shape + tuple(shape_of(p))[1:]) for p in parts])
+            rows.append(whole[0] if single else whole)
+        result = unflatten(out_tree, rows)
+        return (result, aux[0]) if has_aux else result
+
+    return jacobian
+
+
+def jacfwd(
+    f: Function,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """The Jacobian by forward mode; the same result as `jacrev`, cheaper when there are more outputs than inputs."""
+
+    @functools.wraps(f)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        positions, single = argument_positions("jacfwd", argnums, len(args))
+        leaves, in_tree = flatten_arguments("jacfwd", [args[i] for i in positions])
+        shown: list[Any] = []
+
+        def g(*xs: Any) -> Any:
+            out, aux = split_aux("jacfwd", f(*replaced(args, positions, unflatten(in_tree, xs)), **kwargs), has_aux)
+            return (out, aux) if has_aux else out
+
+        columns, out_tree = [], None
+        for k, x in enumerate(leaves):
+            def push(e: Any, k: int = k) -> Any:
+                tangents = tuple(e if i == k else make(type(z)._result, np.zeros(shape_of(z), dtype_of(z)))
+                                 for i, z in enumerate(leaves))  # fmt: skip
+                out = jvp(g, tuple(leaves), tangents, has_aux=has_aux)
+                shown[:] = [out]
+                return out[1]
+
+            found = vmap(push, out_axes=-1, chunk_size=chunk_size, randomness=randomness)(_basis(x))
+            parts, out_tree = flatten(found)
+            columns.append([_spread(p, tuple(shape_of(p))[:-1] + tuple(shape_of(x))) for p in parts])
+        assert out_tree is not None
+        per_output = []
+        for row in zip(*columns):
+            whole = unflatten(in_tree, list(row))
+            per_output.append(whole[0] if single else whole)
+        result = unflatten(out_tree, per_output)
+        if has_aux:
+            return result, g(*leaves)[1]
+        return result
+
+    return jacobian
+
+
+def hessian(f: Function, argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+    """The Hessian of a function of one real result: forward mode over reverse mode.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.hessian(lambda x: (x * x * x).sum())(rg.asarray([1.0, 2.0]))
+    Tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(f, argnums), argnums)
+
+
+def hvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The product of the Hessian of `f` at `primals` with `tangents`, without the Hessian.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.hvp(lambda x: (x * x * x).sum(), (rg.asarray([1.0, 2.0]),), (rg.asarray([1.0, 1.0]),))
+    Tensor([ 6., 12.])
+    """
+    many = len(tuple(primals)) > 1
+    gradient = grad(f, argnums=tuple(range(len(tuple(primals)))) if many else 0)
+    return jvp(gradient, tuple(as_tensor(x) if not isinstance(x, (tuple, list, dict)) else x for x in primals),
+               tuple(tangents))[1]  # fmt: skip

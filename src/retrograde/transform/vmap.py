@@ -1,0 +1,152 @@
+"""`vmap`: a function of one example as a function of a batch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._tree import TreeDef, flatten, unflatten
+from ..core import value as values
+from ..core.batched import BatchedArray, unbatch
+from ..core.level import Level
+from ..core.value import Value, make, shape_of
+from ._values import Function, as_tensor
+
+
+def _axes(name: str, axes: Any, tree: Any, treedef: TreeDef, count: int) -> list[Any]:
+    """One axis (or None) per leaf from a prefix of the container's structure."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * count
+    if isinstance(axes, (list, tuple)) and isinstance(tree, (list, tuple)):
+        if len(axes) != len(tree):
+            raise ValueError(f"vmap: {name} has {len(axes)} entries for {len(tree)} values")
+        found: list[Any] = []
+        for axis, part in zip(axes, tree):
+            leaves, part_def = flatten(part)
+            found += _axes(name, axis, part, part_def, len(leaves))
+        return found
+    if isinstance(axes, dict) and isinstance(tree, dict):
+        found = []
+        for key in flatten({k: None for k in tree})[1].aux or ():
+            leaves, part_def = flatten(tree[key])
+            found += _axes(name, axes.get(key), tree[key], part_def, len(leaves))
+        return found
+    raise ValueError(f"vmap: {name} = {axes!r} does not match a value of structure {treedef}")
+
+
+def vmap(
+    f: Function,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """A function that maps `f` over an axis of its arguments and puts the results along an axis.
+
+    in_axes: for each argument the axis to map over (None: the same for all), or a container of those.
+    out_axes: where the mapped axis goes in each result.
+    chunk_size: at most so many entries at a time, to bound memory.
+
+    Raises ValueError when nothing is mapped, or the mapped axes differ in length.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.vmap(lambda x, y: x * y, in_axes=(0, None))(rg.asarray([1.0, 2.0]), rg.asarray(3.0))
+    Tensor([3., 6.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise ValueError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
+
+    @functools.wraps(f)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, treedef = flatten(args)
+        if isinstance(in_axes, (int, type(None))):
+            axes = [in_axes] * len(leaves)
+        else:
+            axes = _axes("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, args, treedef, len(leaves))
+        keyword_leaves, keyword_def = flatten(kwargs)
+        size = None
+        positions: list[int | None] = []
+        for x, axis in zip(leaves, axes):
+            if axis is None or not isinstance(x, (Value, np.ndarray)):
+                positions.append(None)
+                continue
+            shape = tuple(shape_of(x))
+            if not -len(shape) <= axis < len(shape):
+                raise ValueError(f"vmap: in_axes asks for axis {axis} of an argument of shape {shape}")
+            axis %= len(shape)
+            positions.append(axis)
+            if size is None:
+                size = shape[axis]
+            elif size != shape[axis]:
+                raise ValueError(f"vmap: the mapped axes have different lengths, {size} and {shape[axis]}")
+        if size is None:
+            raise ValueError("vmap: no argument is mapped; in_axes must name an axis of at least one array")
+        if chunk_size is not None and chunk_size < size:
+            return _in_chunks(mapped_whole, leaves, treedef, positions, size, chunk_size, kwargs, out_axes)
+        return mapped_whole(leaves, treedef, positions, size, kwargs)
+
+    def mapped_whole(
+        leaves: list[Any], treedef: TreeDef, positions: list[int | None], size: int, kwargs: dict[str, Any]
+    ) -> Any:
+        with Level("vmap") as level:
+            level.batch_size, level.randomness = size, randomness
+            batched = [
+                x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)
+            ]
+            out = f(*unflatten(treedef, batched), **kwargs)
+            outputs, out_tree = flatten(out)
+            ends = _axes("out_axes", out_axes, out, out_tree, len(outputs))
+            results = [_unbatched(y, level.id, size, end) for y, end in zip(outputs, ends)]
+        return unflatten(out_tree, results)
+
+    return mapped
+
+
+def batch(x: Value, axis: int, level: int) -> Value:
+    """A value whose `axis` is hidden at a vmap level."""
+    return make(type(x)._result, BatchedArray(values.content(x), axis, level), None, level)
+
+
+def _unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
+    if not isinstance(y, Value):
+        if isinstance(y, (bool, int, float, complex, np.ndarray, np.generic)):
+            y = as_tensor(y)
+        else:
+            raise TypeError(f"vmap: the function returned {type(y).__name__}; only arrays can be put together")
+    cls = type(y)._result
+    array = y._a if y._level == level else values.content(y)
+    if axis is None:
+        if type(array) is BatchedArray and array._level == level:
+            raise ValueError("vmap: out_axes=None for a result that differs from entry to entry of the batch")
+        return values.as_value(cls, array)
+    return values.as_value(cls, unbatch(array, level, size, axis))
+
+
+def _in_chunks(
+    run: Callable[..., Any], leaves: list[Any], treedef: TreeDef, positions: list[int | None], size: int, chunk: int,
+    kwargs: dict[str, Any], out_axes: Any,
+) -> Any:  # fmt: skip
+    from ..ops.structural import concatenate, getitem
+
+    pieces = []
+    for start in range(0, size, chunk):
+        stop = min(start + chunk, size)
+        part = [
+            x if axis is None else getitem(as_tensor(x), index=(slice(None),) * axis + (slice(start, stop),))
+            for x, axis in zip(leaves, positions)
+        ]
+        pieces.append(flatten(run(part, treedef, positions, stop - start, kwargs)))
+    out_tree = pieces[0][1]
+    first = unflatten(out_tree, pieces[0][0])
+    ends = _axes("out_axes", out_axes, first, out_tree, len(pieces[0][0]))
+    columns = zip(*(outputs for outputs, _ in pieces))
+    return unflatten(out_tree, [
+        column[0] if end is None else concatenate(*column, axis=end % len(shape_of(column[0])))
+        for column, end in zip(columns, ends)
+    ])  # fmt: skip
