@@ -17,13 +17,15 @@ class State(threading.local):
     """The switches of one thread; a new thread starts with gradients on and nothing else."""
 
     mode: int = ON
-    """OFF: nothing is recorded. ON: recorded. WATCHED: recorded, and each node is shown to `annotate`."""
+    """Of the everyday tape. OFF: nothing is recorded. ON: recorded. WATCHED: recorded, and each node is shown to `annotate`."""
     inference: bool = False
     anomaly: bool = False
     check_nan: bool = True
     saved_hooks: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = ()
     saved_hooks_disabled: str | None = None
     levels: tuple[Any, ...] = ()
+    tape: Any = None
+    """The innermost open level that is a tape; its mode is what no_grad() switches inside it."""
     run: Any = None
     """The backward pass that this thread is in."""
 
@@ -34,20 +36,31 @@ INFERENCE: list[int] = []
 """Non-empty while some thread is in inference mode: what `bind` asks before it asks its own thread."""
 
 
+def recording(enabled: bool) -> int:
+    """The mode in which operations are (or are not) recorded, given the other switches."""
+    return (WATCHED if state.anomaly or state.saved_hooks else ON) if enabled else OFF
+
+
 def set_grad_enabled(enabled: bool) -> None:
-    """Switch recording on or off for this thread."""
-    state.mode = (WATCHED if state.anomaly or state.saved_hooks else ON) if enabled else OFF
+    """Switch recording on or off, on the innermost tape: the everyday one, or that of the transform that is running."""
+    (state if state.tape is None else state.tape).mode = recording(enabled)
+
+
+def grad_mode_now() -> int:
+    """The mode of the innermost tape."""
+    return (state if state.tape is None else state.tape).mode
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded in this thread."""
-    return state.mode != OFF
+    """Whether operations on the innermost tape are recorded in this thread."""
+    return grad_mode_now() != OFF
 
 
 def refresh() -> None:
-    """Recompute `mode` after anomaly mode or the saved-tensor hooks have changed."""
-    if state.mode != OFF:
-        set_grad_enabled(True)
+    """Recompute the modes after anomaly mode or the saved-tensor hooks have changed."""
+    for tape in (state, *(level for level in state.levels if level.tape)):
+        if tape.mode != OFF:
+            tape.mode = recording(True)
 
 
 class grad_mode:
@@ -59,7 +72,7 @@ class grad_mode:
         self._enabled = enabled
 
     def __enter__(self) -> None:
-        self._before = state.mode != OFF
+        self._before = is_grad_enabled()
         set_grad_enabled(self._enabled)
 
     def __exit__(self, *exception: object) -> None:

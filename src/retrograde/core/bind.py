@@ -139,7 +139,7 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
         fail(prim, operands, params, error)
     node = None
     if recorded and prim.differentiable:
-        mode = levels.mode_at(top) if state.levels else state.mode
+        mode = levels.mode_at(top)
         if mode != OFF:
             node = record(prim, params, tuple(edges), arrays, out)
             if mode == WATCHED and annotate is not None:

@@ -1,7 +1,7 @@
 """Levels: each functional transform that is running has one, numbered upwards and never numbered again.
 
 An operation takes place at the highest level among its operands. A level that records its own tape (`tape=True`:
-reverse mode) shields the levels below from the grad mode set inside it.
+reverse mode) has its own grad mode: no_grad() inside it leaves the tapes below as they are.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 
 from .. import _errors
-from .._state import set_grad_enabled, state
+from .._state import recording, state
 
 _ids = itertools.count(1).__next__  # odd ids are tapes, even ones other transforms, so that an id tells by itself
 _names: dict[int, str] = {}
@@ -18,7 +18,7 @@ _names: dict[int, str] = {}
 class Level:
     """An open functional transform; use as a context manager."""
 
-    __slots__ = ("id", "name", "tape", "outer_mode", "batch_size", "randomness")
+    __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness")
 
     def __init__(self, name: str, *, tape: bool = False) -> None:
         self.name, self.tape = name, tape
@@ -28,10 +28,9 @@ class Level:
         _names[self.id] = self.name
         if len(_names) > 4096:  # the names only serve an error message: keep the recent ones
             del _names[next(iter(_names))]
-        self.outer_mode = state.mode
-        state.levels = (*state.levels, self)
+        _set_levels((*state.levels, self))
         if self.tape:
-            set_grad_enabled(True)
+            self.mode = recording(True)
         return self
 
     def reopen(self) -> Reopened:
@@ -39,9 +38,7 @@ class Level:
         return Reopened(self)
 
     def __exit__(self, *exception: object) -> None:
-        state.levels = tuple(level for level in state.levels if level is not self)
-        if self.tape:
-            set_grad_enabled(self.outer_mode != 0)
+        _set_levels(tuple(level for level in state.levels if level is not self))
 
 
 class Reopened:
@@ -55,10 +52,15 @@ class Reopened:
     def __enter__(self) -> None:
         self._before = state.levels
         if self._level not in state.levels:
-            state.levels = tuple(sorted((*state.levels, self._level), key=lambda level: level.id))
+            _set_levels(tuple(sorted((*state.levels, self._level), key=lambda level: level.id)))
 
     def __exit__(self, *exception: object) -> None:
-        state.levels = self._before
+        _set_levels(self._before)
+
+
+def _set_levels(levels: tuple[Level, ...]) -> None:
+    state.levels = levels
+    state.tape = next((level for level in reversed(levels) if level.tape), None)
 
 
 def is_tape(level: int) -> bool:
@@ -72,12 +74,17 @@ def innermost() -> int:
     return levels[-1].id if levels else 0
 
 
+def tape_of(level: int) -> Any:
+    """What holds the grad mode of a level: the highest tape at or below it (`state` is the everyday one)."""
+    for open_level in reversed(state.levels):
+        if open_level.tape and open_level.id <= level:
+            return open_level
+    return state
+
+
 def mode_at(level: int) -> int:
-    """The grad mode that holds at a level: the one set outside the first tape level above it."""
-    for open_level in state.levels:
-        if open_level.id > level and open_level.tape:
-            return open_level.outer_mode
-    return state.mode
+    """The grad mode that holds at a level."""
+    return tape_of(level).mode if state.levels else state.mode
 
 
 def check_open(level: int) -> None:

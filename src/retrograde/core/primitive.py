@@ -48,8 +48,8 @@ def needs_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def positional_names(f: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
-    """The positional parameter names of a function, and that of its `*rest`, if any."""
-    code = f.__code__
+    """The positional parameter names of a function (of the one it wraps), and that of its `*rest`, if any."""
+    code = getattr(f, "__wrapped__", f).__code__
     rest = None
     if code.co_flags & 0x04:
         rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
@@ -57,8 +57,8 @@ def positional_names(f: Callable[..., Any]) -> tuple[tuple[str, ...], str | None
 
 
 def keyword_names(f: Callable[..., Any]) -> tuple[str, ...]:
-    """The keyword-only parameter names of a function."""
-    code = f.__code__
+    """The keyword-only parameter names of a function (of the one it wraps)."""
+    code = getattr(f, "__wrapped__", f).__code__
     return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 

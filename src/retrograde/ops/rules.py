@@ -136,6 +136,8 @@ def infer_by_kernel(record_name: str) -> Rule:
 
 def conj(x: Any) -> Any:
     """The complex conjugate where there is one to take; a real operand is returned as it is."""
+    if type(x) is np.ndarray:
+        return x.conj() if x.dtype.kind == "c" else x
     if isinstance(x, (bool, int, float)) or dtype_of(x).kind != "c":
         return x
     return _op("conj")(x)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import FreedGraphError, GradError, MutationError
-from .._state import OFF, set_grad_enabled, state
+from .._state import recording, state
 from ..core import value as values
-from ..core.level import is_tape
+from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.primitive import PRIMITIVES
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
@@ -203,8 +203,8 @@ def run(
         needs = _plan(order, wanted)
     elif inputs is not None:
         wanted = set(inputs)
-    before, outer = state.mode, state.run
-    set_grad_enabled(create_graph)
+    tape, outer = tape_of(level), state.run
+    before, tape.mode = tape.mode, recording(create_graph)
     state.run = this
     try:
         with np.errstate(all="ignore"):
@@ -212,8 +212,7 @@ def run(
         if this._end is not None:
             this.ended()
     finally:
-        state.run = outer
-        set_grad_enabled(before != OFF)
+        state.run, tape.mode = outer, before
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import state
+from .._state import is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -47,7 +47,7 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
     if x._base is not None:
         steps = x._view_steps + steps
     out._base, out._view_steps = base, steps
-    if why_not is None and state.mode == 0 and not state.inference:
+    if why_not is None and not is_grad_enabled() and not state.inference:
         why_not = NO_GRAD
     if why_not is None:
         why_not = x.__dict__.get("_view_restriction")
@@ -81,7 +81,7 @@ def check(op: str, target: Value) -> None:
         raise error_type(cls, GradError)(
             f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
         )
-    if state.mode:
+    if levels.mode_at(target._level):
         if type(target._node) is Accumulate:
             raise error_type(cls, GradError)(
                 f"{op}: a leaf that requires grad cannot be changed in place while operations are recorded; "
@@ -136,7 +136,7 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         )
     if dtype_of(new) != dtype_of(target):
         new = PRIMITIVES["cast"].op(new, dtype=dtype_of(target))
-    recording = state.mode != 0 and (new._node is not None or target._node is not None or _base_node(target))
+    recording = levels.mode_at(max(target._level, new._level)) != 0 and (new._node is not None or target._node is not None or _base_node(target))
     if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
         return _replace(op, target, new, bool(recording))
     array = target._a

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._errors import GradError
-from .._state import refresh, set_grad_enabled, state
+from .._state import grad_mode, refresh, state
 from ..core.value import Value, content, error_type, make
 
 
@@ -44,13 +44,8 @@ class _Frame:
             kept.append(make(type(x), content(x), None, 0))
             return len(kept) - 1
 
-        before = state.mode
-        with self._context(), saved_hooks(keep, kept.__getitem__):
-            set_grad_enabled(True)
-            try:
-                self._run()
-            finally:
-                set_grad_enabled(before != 0)
+        with self._context(), saved_hooks(keep, kept.__getitem__), grad_mode(True):
+            self._run()
         if len(kept) != self.count:
             raise GradError(
                 f"checkpoint: the function saved {self.count} values the first time and {len(kept)} when computed again; "

@@ -20,18 +20,22 @@ from numpy.typing import DTypeLike, NDArray
 
 from . import _stream_samplers as samplers
 from ._stream_dtypes import (
+    BRAIN,
     DIGITS,
+    DOUBLE,
+    HALF,
+    LARGEST,
     NO_KERNEL,
+    PARTS,
+    SINGLE,
     Shape,
     as_tuple,
     c_integers,
     discrete_kind,
     float_kind,
     integer_range,
-    largest,
     narrow,
     random_top,
-    real_kind,
     size_of,
 )
 from ._stream_math import (
@@ -57,6 +61,8 @@ _HEAD = struct.Struct("<QiiQ")  # seed, words left, seeded, next word
 _TAIL = struct.Struct("<3dii")  # unused, spare normal, unused, spare held, padding
 _KEYS = slice(_HEAD.size, _HEAD.size + 8 * _BLOCK)
 _WIDE_RANGE = 1 << 28  # integer ranges from here on take two words
+_SLICE = 52 * _BLOCK  # words or values handled at a time, in cache
+_SORTED_SHUFFLE = 3000  # from here on sorting beats swapping in a Python list
 _BLOCK_NORMALS = 16  # contiguous targets from this size on take the block path
 
 
@@ -205,7 +211,7 @@ class Stream:
             if count and self._spare is not None:
                 out[0], self._spare, done = self._spare, None, 1
             if count - done <= 2 * _BLOCK_NORMALS:
-                source = iter(unit53(self._take(4 * ((count - done + 1) // 2))).tolist())
+                source = _doubles(self._take(4 * ((count - done + 1) // 2)))
                 for index in range(done, count):
                     out[index] = self._normal(source)
                 return out
@@ -217,7 +223,29 @@ class Stream:
             np.multiply(radius, np.cos(angle), out=body[:, 0])
             np.multiply(radius, np.sin(angle), out=body[:, 1])
             if (count - done) % 2:
-                out[-1] = self._normal(iter(unit53(self._take(4)).tolist()))
+                out[-1] = self._normal(_doubles(self._take(4)))
+        return out
+
+    def _unit24(self, count: int) -> NDArray[np.float32]:
+        """Draw float32 values in [0, 1), slice by slice: in cache, at half the time of one pass over a million."""
+        if count <= _SLICE:
+            return unit24(self._take(count))
+        out = np.empty(count, F32)
+        with self._lock:
+            for start in range(0, count, _SLICE):
+                part = out[start : start + _SLICE]
+                unit24(self._take(part.size), part)
+        return out
+
+    def _unit53(self, count: int) -> NDArray[np.float64]:
+        """Draw float64 values in [0, 1), slice by slice."""
+        if count <= _SLICE:
+            return unit53(self._take(2 * count))
+        out = np.empty(count, F64)
+        with self._lock:
+            for start in range(0, count, _SLICE):
+                part = out[start : start + _SLICE]
+                unit53(self._take(2 * part.size), part)
         return out
 
     # -- continuous draws ----------------------------------------------------------------------------------------
@@ -225,30 +253,23 @@ class Stream:
     def uniform(self, shape: Shape, low: float = 0.0, high: float = 1.0, dtype: DTypeLike = F32) -> Floats:
         """Draw from [low, high), as `rand` and `uniform_` do; complex dtypes draw both parts."""
         kind, size = float_kind("uniform", dtype), size_of(shape)
-        low, high = float(low), float(high)
-        real = real_kind(kind)
-        limit = largest(real)
-        for name, bound in (("low", low), ("high", high)):
-            if not abs(bound) <= limit:
-                raise RuntimeError(f"uniform: {name} is {bound}; it has to be finite and in the range of {real}")
-        if low > high:
-            raise RuntimeError(f"uniform: low is {low} and high is {high}; low may not exceed high")
-        if high - low > limit:
-            raise RuntimeError(f"uniform: the interval [{low}, {high}) is wider than {real} can express; narrow it")
-        count = 2 * size if kind.kind == "c" else size
-        if real == F64:
-            out: Floats = unit53(self._take(2 * count))
-            if (low, high) != (0.0, 1.0):
+        part = PARTS.get(kind)
+        if part is not None:
+            return self.uniform(2 * size, low, high, part).view(kind).reshape(shape)
+        standard = low == 0.0 and high == 1.0
+        out: Floats = self._unit53(size) if kind == DOUBLE else self._unit24(size)
+        if standard and kind in (SINGLE, DOUBLE):
+            return out.reshape(shape)
+        if not standard:
+            low, high = _uniform_bounds(float(low), float(high), kind)
+            if kind == DOUBLE:
                 out = fma64(out, high - low, low)
-        else:
-            out = unit24(self._take(count))
-            if (low, high) != (0.0, 1.0):
+            else:
                 out = fma32(out, float(F32(high) - F32(low)), float(F32(low)))
-            out = out.astype(real, copy=False)
-        if real not in (F32, F64) or (low, high) != (0.0, 1.0):
-            bottom, top = np.array((low, high)).astype(F64 if real == F64 else F32).astype(real)
-            np.copyto(out, bottom, where=out == top)  # rounding may reach the excluded end, which gives the other one
-        return out.view(kind).reshape(shape)
+        out = out.astype(kind, copy=False)
+        bottom, top = narrow(np.array((low, high)), kind)
+        np.copyto(out, bottom, where=out == top)  # rounding may reach the excluded end, which gives the other one
+        return out.reshape(shape)
 
     def normal(
         self, shape: Shape, mean: float = 0.0, std: float = 1.0, dtype: DTypeLike = F32, *, contiguous: bool = True
@@ -261,39 +282,32 @@ class Stream:
         mean, std = float(mean), float(std)
         if not std >= 0.0:
             raise RuntimeError(f"normal: std is {std}; it has to be 0 or more")
-        if kind.kind == "c":
-            size, std = 2 * size, std / math.sqrt(2.0)
-        real = real_kind(kind)
+        part = PARTS.get(kind)
+        if part is not None:
+            real = self.normal(2 * size, mean, std / math.sqrt(2.0), part, contiguous=contiguous)
+            return real.view(kind).reshape(shape)
         if contiguous and size >= _BLOCK_NORMALS:
-            out = self._block_path(size, mean, std, real)
-        else:
-            out = narrow(_affine(self._normals(size, real == F64), std, mean), real)
-        return out.view(kind).reshape(shape)
+            return self._block_path(size, mean, std, kind).reshape(shape)
+        return narrow(_affine(self._normals(size, kind == DOUBLE), std, mean, kind), kind).reshape(shape)
 
-    def _block_path(self, size: int, mean: float, std: float, real: np.dtype[Any]) -> Floats:
+    def _block_path(self, size: int, mean: float, std: float, kind: np.dtype[Any]) -> Floats:
         """Fill by blocks of 16; a last partial block is redrawn whole, over the end of the one before."""
         rest = size % _BLOCK_NORMALS
-        whole = size - rest
-        skipped = rest if real in (F32, F64) else 0  # drawn there before the redraw, though never used
-        with self._lock:
-            if real == F64:
-                words = self._take(2 * (size + (_BLOCK_NORMALS if rest else 0)))
-                used = np.concatenate((words[: 2 * whole], words[2 * size :])) if rest else words
-                values: Floats = _affine(block_normals64(used), std, mean)
-            else:
-                words = self._take(whole + skipped + (_BLOCK_NORMALS if rest else 0))
-                used = np.concatenate((words[:whole], words[whole + skipped :])) if rest else words
-                values = block_normals32(used)
-                if (mean, std) != (0.0, 1.0):
-                    values = fma32(values, float(F32(std)), float(F32(mean)))
-                else:
-                    values += F32(0.0)  # -0 becomes 0, as adding the mean makes it
+        each = 2 if kind == DOUBLE else 1
+        whole, again = each * (size - rest), each * _BLOCK_NORMALS if rest else 0
+        skipped = each * rest if kind in (SINGLE, DOUBLE) else 0  # drawn there before the redraw, though never used
+        words = self._take(whole + skipped + again)
         if rest:
-            out = np.empty(size, values.dtype)
-            out[:whole] = values[:whole]
-            out[-_BLOCK_NORMALS:] = values[whole:]
-            values = out
-        return values.astype(real, copy=False)
+            words = np.concatenate((words[:whole], words[whole + skipped :]))
+        values: Floats
+        if kind == DOUBLE:
+            values = fma64(block_normals64(words), std, mean)
+        else:
+            values = block_normals32(words, float(F32(mean)), float(F32(std)))
+        if rest:
+            tail = values[-_BLOCK_NORMALS:]
+            values = np.concatenate((values[: size - _BLOCK_NORMALS], tail))
+        return values.astype(kind, copy=False)
 
     def normal_each(self, mean: Floats | float, std: Floats | float) -> Floats:
         """Draw with a mean or standard deviation per element, as `torch.normal` does with tensors; they broadcast.
@@ -319,9 +333,9 @@ class Stream:
         kind = float_kind("log_normal", dtype, complex_too=False)
         if not std > 0.0:
             raise RuntimeError(f"log_normal: std is {std}; it has to be above 0")
-        exponent = _affine(self._normals(size_of(shape), kind == F64), float(std), float(mean))
+        exponent = _affine(self._normals(size_of(shape), kind == DOUBLE), float(std), float(mean), kind)
         with np.errstate(over="ignore"):
-            values = libm(math.exp, np.exp, exponent) if kind == F64 else np.exp(exponent)
+            values = libm(math.exp, np.exp, exponent) if kind == DOUBLE else np.exp(exponent)
         return narrow(values, kind).reshape(shape)
 
     def exponential(self, shape: Shape, rate: float = 1.0, dtype: DTypeLike = F32) -> Floats:
@@ -330,8 +344,8 @@ class Stream:
         rate = float(rate)
         if not rate > 0.0:
             raise RuntimeError(f"exponential: rate is {rate}; it has to be above 0")
-        u = unit53(self._take(2 * size_of(shape)))
-        log = libm(math.log1p, np.log1p, -u) if kind == F64 else np.log1p(-u)
+        u = self._unit53(size_of(shape))
+        log = libm(math.log1p, np.log1p, -u) if kind == DOUBLE else np.log1p(-u)
         log *= -1.0 / rate
         return narrow(log, kind).reshape(shape)
 
@@ -345,9 +359,9 @@ class Stream:
         kind = float_kind("cauchy", dtype, complex_too=False, error=RuntimeError)
         if not sigma > 0.0:
             raise RuntimeError(f"cauchy: sigma is {sigma}; it has to be above 0")
-        angle = math.pi * (unit53(self._take(2 * size_of(shape))) - 0.5)
-        values = libm(math.tan, np.tan, angle) if kind == F64 else np.tan(angle)
-        return narrow(_affine(values, float(sigma), float(median)), kind).reshape(shape)
+        angle = math.pi * (self._unit53(size_of(shape)) - 0.5)
+        values = libm(math.tan, np.tan, angle) if kind == DOUBLE else np.tan(angle)
+        return narrow(_affine(values, float(sigma), float(median), kind), kind).reshape(shape)
 
     def rrelu_slopes(self, negative: NDArray[np.bool_], low: float, high: float, dtype: DTypeLike = F32) -> Floats:
         """Draw a slope in [low, high) for each element that `negative` marks and give 1 to the others, as rrelu does.
@@ -357,10 +371,10 @@ class Stream:
         """
         if not low <= high:
             raise RuntimeError(f"rrelu: lower is {low} and upper is {high}; lower may not exceed upper")
-        kind = F64 if float_kind("rrelu", dtype, complex_too=False) == F64 else F32
+        kind = F64 if float_kind("rrelu", dtype, complex_too=False) == DOUBLE else F32
         first, last = float(kind(low)), float(kind(high))
         slopes = np.ones(np.shape(negative), kind)
-        drawn = unit53(self._take(2 * int(np.count_nonzero(negative)))) * (last - first) + first
+        drawn = self._unit53(int(np.count_nonzero(negative))) * (last - first) + first
         slopes[negative] = np.where(drawn == last, first, drawn)
         return slopes
 
@@ -378,7 +392,7 @@ class Stream:
         From 0, or from `low` as `random_(low, None)` does.
         """
         kind = np.dtype(dtype)
-        if kind.name in NO_KERNEL:
+        if kind in NO_KERNEL:
             raise NotImplementedError(f"random: dtype {kind} has no default range; give low and high, or another dtype")
         if low is None:
             return self._integers(shape, 0, random_top(kind) + 1, kind, words_each=2 if kind.itemsize == 8 else 1)
@@ -401,7 +415,7 @@ class Stream:
         else:
             values = (self._take(size) % np.uint32(span)).astype(np.int64)
             values += low
-        if kind.name in ("float16", "bfloat16"):
+        if kind in (HALF, BRAIN):
             return values.astype(F32).astype(kind).reshape(shape)
         return values.astype(kind, copy=False).reshape(shape)
 
@@ -410,16 +424,19 @@ class Stream:
         n, kind = operator.index(n), np.dtype(dtype)
         if n < 0:
             raise RuntimeError(f"randperm: n is {n}; it has to be 0 or more")
-        if kind.kind not in "iufV" or kind.name in ("uint16", "uint32", "uint64"):
+        if (kind.kind not in "iu" or (kind.kind == "u" and kind.itemsize > 1)) and kind not in DIGITS:
             raise NotImplementedError(f"randperm: no permutations of dtype {kind}; ask for a signed integer or a float")
-        if n - 1 > (np.iinfo(kind).max if kind.kind in "iu" else (1 << DIGITS[kind.name])) and kind.name != "bfloat16":
+        if n - 1 > random_top(kind) and kind != BRAIN:
             raise RuntimeError(f"randperm: n is {n}, and {kind} cannot hold each of 0..n-1; ask for a wider dtype")
+        if n < 2:
+            return np.zeros(n, kind)
+        index = np.arange(n - 1)
+        targets = index + self._take(n - 1).astype(np.int64) % (n - index)
+        if n >= _SORTED_SHUFFLE:
+            return _shuffled(targets).astype(kind, copy=False)
         order = list(range(n))
-        if n > 1:
-            index = np.arange(n - 1)
-            swaps = index + self._take(n - 1).astype(np.int64) % (n - index)
-            for i, j in enumerate(swaps.tolist()):
-                order[i], order[j] = order[j], order[i]
+        for i, j in enumerate(targets.tolist()):
+            order[i], order[j] = order[j], order[i]
         return np.array(order, np.int64).astype(kind, copy=False)
 
     def bernoulli(self, shape: Shape, p: float = 0.5, dtype: DTypeLike = F32) -> NDArray[Any]:
@@ -427,7 +444,7 @@ class Stream:
         kind = discrete_kind("bernoulli", dtype)
         if not 0.0 <= p <= 1.0:
             raise RuntimeError(f"bernoulli: p is {p}; it has to lie in [0, 1]")
-        return (unit53(self._take(2 * size_of(shape))) < float(p)).astype(kind).reshape(shape)
+        return (self._unit53(size_of(shape)) < float(p)).astype(kind).reshape(shape)
 
     def bernoulli_each(self, p: Floats, dtype: DTypeLike | None = None) -> NDArray[Any]:
         """Draw 1 with each element's own probability, as `bernoulli(p)` does; the dtype is that of `p` by default.
@@ -439,9 +456,9 @@ class Stream:
         kind = discrete_kind("bernoulli", p.dtype if dtype is None else dtype)
         if not bool(((p >= 0) & (p <= 1)).all()):
             raise RuntimeError("bernoulli: p has an element outside [0, 1] or a nan; each has to be a probability")
-        if p.dtype == F64:
-            return (unit53(self._take(2 * p.size)).reshape(p.shape) < p).astype(kind)
-        return (unit24(self._take(p.size)).reshape(p.shape) < p.astype(F32)).astype(kind)
+        if p.dtype == DOUBLE:
+            return (self._unit53(p.size).reshape(p.shape) < p).astype(kind)
+        return (self._unit24(p.size).reshape(p.shape) < p.astype(F32)).astype(kind)
 
     def dropout_keep(self, shape: Shape, p: float, *, features: bool = False) -> NDArray[np.bool_]:
         """Draw which elements dropout at rate p keeps; `features` draws per channel, shape (N, C, 1, ...).
@@ -467,7 +484,7 @@ class Stream:
         if not 0.0 < p < 1.0:
             raise RuntimeError(f"geometric: p is {p}; it has to lie in (0, 1)")
         with np.errstate(divide="ignore"):
-            values = np.ceil(np.log(unit53(self._take(2 * size_of(shape)))) / math.log1p(-p))
+            values = np.ceil(np.log(self._unit53(size_of(shape))) / math.log1p(-p))
         if kind.kind in "iu":
             return c_integers(values, kind).reshape(shape)
         return narrow(values, kind).reshape(shape)
@@ -487,7 +504,7 @@ class Stream:
             raise RuntimeError(f"multinomial: {categories} categories; there may be at most 2**24")
         if not bool(((probs >= 0) & (probs < math.inf)).all()):
             raise RuntimeError("multinomial: probs has a negative, infinite or nan element; each has to be >= 0")
-        weights = probs.astype(F64 if kind == F64 else F32, copy=False)
+        weights = probs.astype(F64 if kind == DOUBLE else F32, copy=False)
         if not bool((weights.sum(axis=-1) > 0).all()):
             raise RuntimeError("multinomial: a row of probs sums to 0; at least one category needs a weight")
         if not replacement or count == 1:
@@ -499,7 +516,7 @@ class Stream:
         bounds = np.cumsum(weights, axis=-1)
         bounds /= bounds[..., -1:]
         rows = bounds.reshape(-1, categories).astype(F64, copy=False)
-        u = unit53(self._take(2 * len(rows) * count)).reshape(len(rows), count)
+        u = self._unit53(len(rows) * count).reshape(len(rows), count)
         out = np.empty(u.shape, np.int64)
         for row, (edges, points) in enumerate(zip(rows, u, strict=True)):
             out[row] = np.searchsorted(edges, points)
@@ -522,7 +539,7 @@ class Stream:
         """Draw the successes in `count` trials of probability `prob`, which broadcast, as `torch.binomial` does."""
         count, prob = np.asarray(count), np.asarray(prob)
         kind = float_kind("binomial", count.dtype, complex_too=False, error=ValueError)
-        if kind not in (F32, F64):
+        if kind not in (SINGLE, DOUBLE):
             raise NotImplementedError(f"binomial: count is {kind}; it has to be float32 or float64")
         if prob.dtype != kind:
             raise RuntimeError(f"binomial: count is {kind} and prob {prob.dtype}; both have to have one dtype")
@@ -536,15 +553,15 @@ class Stream:
     def standard_gamma(self, alpha: Floats) -> Floats:
         """Draw gamma values of scale 1 for each shape parameter, as `torch._standard_gamma` does."""
         alpha = np.asarray(alpha)
-        if alpha.dtype not in (F32, F64):
+        if alpha.dtype not in (SINGLE, DOUBLE):
             raise NotImplementedError(f"standard_gamma: alpha is {alpha.dtype}; it has to be float32 or float64")
-        values = self._gammas(alpha, single=alpha.dtype == F32).astype(alpha.dtype)
+        values = self._gammas(alpha, single=alpha.dtype == SINGLE).astype(alpha.dtype)
         return np.fmax(values, np.finfo(alpha.dtype).tiny)
 
     def dirichlet(self, alpha: Floats) -> Floats:
         """Draw points of the simplex along the last axis of `alpha`, as `torch._sample_dirichlet` does."""
         alpha = np.asarray(alpha)
-        if alpha.dtype not in (F32, F64):
+        if alpha.dtype not in (SINGLE, DOUBLE):
             raise NotImplementedError(f"dirichlet: alpha is {alpha.dtype}; it has to be float32 or float64")
         values = np.fmax(self._gammas(alpha, single=False), np.finfo(F64).tiny)
         limits = np.finfo(alpha.dtype)
@@ -568,17 +585,64 @@ def _resume(state: NDArray[np.uint8]) -> Stream:
     return Stream().set_state(state)
 
 
-def _affine(x: Floats, scale: float, offset: float) -> Floats:
-    if (scale, offset) == (1.0, 0.0):
-        x += 0.0  # -0 becomes 0, as adding the offset makes it
-        return x
-    return fma64(x, scale, offset)
+def _doubles(words: Words) -> Iterator[float]:
+    """Yield what `unit53` gives, a third of its cost for a handful of values."""
+    values = iter(words.tolist())
+    for high, low in zip(values, values, strict=True):
+        yield ((high & 0x1FFFFF) << 32 | low) * 2.0**-53
+
+
+def _uniform_bounds(low: float, high: float, kind: np.dtype[Any]) -> tuple[float, float]:
+    limit = LARGEST[kind]
+    for name, bound in (("low", low), ("high", high)):
+        if not abs(bound) <= limit:
+            raise RuntimeError(f"uniform: {name} is {bound}; it has to be finite and in the range of {kind}")
+    if low > high:
+        raise RuntimeError(f"uniform: low is {low} and high is {high}; low may not exceed high")
+    if high - low > limit:
+        raise RuntimeError(f"uniform: the interval [{low}, {high}) is wider than {kind} can express; narrow it")
+    return low, high
+
+
+def _affine(x: Floats, scale: float, offset: float, kind: np.dtype[Any]) -> Floats:
+    """Scale and shift float64 values bound for `kind`; the single rounding shows in float64 only."""
+    return fma64(x, scale, offset) if kind == DOUBLE else x * scale + offset
+
+
+def _shuffled(targets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Swap position i with targets[i] >= i, for i from 0 on, without a loop: the order in which 0..n-1 then stand.
+
+    Step i moves to position targets[i] what stands at i. So what a step finds there was left by the step before it
+    with the same target, and what stands at i was left by the last step before i that has i as its target: chains
+    of steps, of logarithmic length, that end at a value never moved. Sorting finds the links, doubling the ends.
+    """
+    n = targets.size + 1
+    targets = np.append(targets, n - 1)
+    steps = np.arange(n)
+    by_target = targets * n + steps
+    by_target.sort()
+    target, step = np.divmod(by_target, n)
+    same = target[1:] == target[:-1]
+    before = np.full(n, -1)  # the step before with the same target
+    before[step[1:][same]] = step[:-1][same]
+    last = np.append(~same, True)
+    target, step = target[last], step[last]
+    origin = steps.copy()  # of what stands at position i when step i comes
+    link = np.where(step == target, before[step], step)
+    linked = link >= 0
+    origin[target[linked]] = link[linked]
+    while True:
+        further = origin[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    return np.where(before >= 0, origin[before], targets)
 
 
 def _four_lane_sum(x: Floats) -> Floats:
-    """Sum the last axis in the order of the reference's loop (four lanes, the rest on the first), up to 31 elements."""
+    """Sum the last axis in the order of the reference's loop (four lanes, the rest on the first), up to 19 elements."""
     length = x.shape[-1]
-    if length > 31:
+    if length > 19:
         return np.asarray(x.sum(axis=-1, keepdims=True))
     whole = length // 4 * 4 if length > 4 else length
     total = _sequential_sum(x[..., 0:whole:4] if length > 4 else x)

@@ -8,15 +8,21 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ._stream_math import F32, F64, Floats
 
 Shape = int | Sequence[int]
+Kind = np.dtype[Any]
 
-DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits of the significand, the hidden one too
-NO_KERNEL = frozenset({"uint16", "uint32", "uint64", "complex64", "complex128"})  # dtypes PyTorch does not fill
+SINGLE, DOUBLE = np.dtype(F32), np.dtype(F64)
+HALF, BRAIN = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
+DIGITS: dict[Kind, int] = {HALF: 11, BRAIN: 8, SINGLE: 24, DOUBLE: 53}  # bits of the significand, the hidden one too
+PARTS: dict[Kind, Kind] = {np.dtype(np.complex64): SINGLE, np.dtype(np.complex128): DOUBLE}
+LARGEST: dict[Kind, float] = {kind: float(ml_dtypes.finfo(kind).max) for kind in DIGITS}
+NO_KERNEL = frozenset(map(np.dtype, ("uint16", "uint32", "uint64", "complex64", "complex128")))  # nor in PyTorch
 
 
 def as_tuple(shape: Shape) -> tuple[int, ...]:
@@ -29,55 +35,44 @@ def size_of(shape: Shape) -> int:
 
 def float_kind(
     op: str, dtype: DTypeLike, *, complex_too: bool = True, error: type[Exception] = NotImplementedError
-) -> np.dtype[Any]:
+) -> Kind:
     kind = np.dtype(dtype)
-    if kind.name in DIGITS or (complex_too and kind.name in ("complex64", "complex128")):
+    if kind in DIGITS or (complex_too and kind in PARTS):
         return kind
     wanted = "a floating-point or complex dtype" if complex_too else "a real floating-point dtype"
     raise error(f"{op}: dtype is {kind}; draw in {wanted} and cast")
 
 
-def discrete_kind(op: str, dtype: DTypeLike) -> np.dtype[Any]:
+def discrete_kind(op: str, dtype: DTypeLike) -> Kind:
     kind = np.dtype(dtype)
-    if kind.name in NO_KERNEL:
+    if kind in NO_KERNEL:
         raise NotImplementedError(f"{op}: dtype is {kind}; draw in a float, a signed integer, uint8 or bool")
     return kind
 
 
-def real_kind(kind: np.dtype[Any]) -> np.dtype[Any]:
-    """Give the dtype of the parts of a complex dtype, and any other as it is."""
-    return np.dtype(f"f{kind.itemsize // 2}") if kind.kind == "c" else kind
-
-
-def largest(kind: np.dtype[Any]) -> float:
-    if kind.name == "bfloat16":
-        return float.fromhex("0x1.fep127")
-    return float(np.finfo(kind).max)
-
-
-def narrow(x: Floats, kind: np.dtype[Any]) -> Floats:
+def narrow(x: Floats, kind: Kind) -> Floats:
     """Cast float64 as the reference does: to a 16-bit float by way of float32, out of range to inf."""
-    if kind == F64:
+    if kind == DOUBLE:
         return x
     with np.errstate(over="ignore"):
-        narrow = x.astype(F32)
-        return narrow if kind == F32 else narrow.astype(kind)
+        single = x.astype(F32)
+        return single if kind == SINGLE else single.astype(kind)
 
 
-def c_integers(x: Floats, kind: np.dtype[Any]) -> NDArray[Any]:
+def c_integers(x: Floats, kind: Kind) -> NDArray[Any]:
     """Cast float64 to integers as x86 code does: out of range gives the smallest, then low bits are kept."""
     wide = np.dtype(np.int64 if kind.itemsize == 8 else np.int32)
     limit = 2.0 ** (8 * wide.itemsize - 1)
     return np.where((x >= -limit) & (x < limit), x, -limit).astype(wide).astype(kind)
 
 
-def random_top(kind: np.dtype[Any]) -> int:
+def random_top(kind: Kind) -> int:
     if kind.kind == "b":
         return 1
-    return int(np.iinfo(kind).max) if kind.kind in "iu" else 1 << DIGITS[kind.name]
+    return int(np.iinfo(kind).max) if kind.kind in "iu" else 1 << DIGITS[kind]
 
 
-def integer_range(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
+def integer_range(low: int, high: int, kind: Kind) -> tuple[int, int]:
     """Check [low, high) against the dtype; a float's ends move inwards where rounding would leave the interval."""
     for name, value in (("low", low), ("high", high)):
         if not -(2**63) <= value < 2**63:
@@ -88,17 +83,17 @@ def integer_range(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
         least, most = 0, 1
     elif kind.kind in "iu":
         least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
-    elif kind.name in DIGITS:
-        most = int(largest(kind))
+    elif kind in DIGITS:
+        most = int(LARGEST[kind])
         least = -most
     else:
         raise RuntimeError(f"randint: dtype is {kind}; integers are drawn in integer, floating-point or boolean dtypes")
     for name, value in (("low", low), ("high - 1", high - 1)):
         if not least <= value <= most:
             raise RuntimeError(f"randint: {name} is {value}, outside the range of {kind}; pass one that it holds")
-    if kind.name not in DIGITS:
+    if kind not in DIGITS:
         return low, high
-    digits = DIGITS[kind.name]
+    digits = DIGITS[kind]
     for name, value in (("low", low), ("high - 1", high - 1)):
         if abs(value) > 1 << digits:
             warnings.warn(
@@ -119,5 +114,5 @@ def integer_range(low: int, high: int, kind: np.dtype[Any]) -> tuple[int, int]:
     return low, high
 
 
-def _rounded(value: int, kind: np.dtype[Any]) -> int:
-    return int(float(np.array(value).astype(F64 if kind == F64 else F32).astype(kind)))
+def _rounded(value: int, kind: Kind) -> int:
+    return int(float(np.array(value).astype(F64 if kind == DOUBLE else F32).astype(kind)))

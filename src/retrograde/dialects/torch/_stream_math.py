@@ -44,17 +44,16 @@ _TWO_PI = F32(2.0 * math.pi)
 _ROOT_HALF_BITS = 0x3F3504F3
 
 
-def unit24(words: Words) -> NDArray[np.float32]:
+def unit24(words: Words, out: Floats | None = None) -> NDArray[np.float32]:
     """Give the low 24 bits of each word over 2**24: float32 in [0, 1)."""
-    out = (words & np.uint32(0xFFFFFF)).astype(F32)
-    out *= F32(2.0**-24)
-    return out
+    bits = words & np.uint32(0xFFFFFF)
+    return np.multiply(bits.view(np.int32).astype(F32), F32(2.0**-24), out=out)
 
 
-def unit53(words: Words) -> NDArray[np.float64]:
+def unit53(words: Words, out: Floats | None = None) -> NDArray[np.float64]:
     """Give the low 53 bits of each pair of words (high word first) over 2**53: float64 in [0, 1)."""
-    out = (words[0::2] & np.uint32(0x1FFFFF)).astype(F64)
-    out *= 2.0**32
+    high = words[0::2] & np.uint32(0x1FFFFF)
+    out = np.multiply(high, 2.0**32, out=out, dtype=F64)
     out += words[1::2]
     out *= 2.0**-53
     return out
@@ -70,6 +69,8 @@ def join64(words: Words) -> NDArray[np.uint64]:
 
 def fma32(x: Floats, scale: float, offset: float) -> NDArray[np.float32]:
     """Compute `x * scale + offset` for float32 values with a single rounding, by way of float64 (exact product)."""
+    if (scale, offset) == (1.0, 0.0):
+        return x + F32(0.0)  # which turns -0 into 0
     out = x.astype(F64)
     out *= scale
     out += offset
@@ -79,6 +80,8 @@ def fma32(x: Floats, scale: float, offset: float) -> NDArray[np.float32]:
 
 def fma64(x: Floats, scale: float, offset: float) -> NDArray[np.float64]:
     """Compute `x * scale + offset` in float64 with a single rounding (Dekker's product, Knuth's sum)."""
+    if (scale, offset) == (1.0, 0.0):
+        return x + 0.0
     high = x * scale
     with np.errstate(invalid="ignore", over="ignore"):
         x_top = _split(x)
@@ -123,16 +126,18 @@ def block_normals64(words: Words) -> NDArray[np.float64]:
     return out.ravel()
 
 
-def block_normals32(words: Words) -> NDArray[np.float32]:
-    """Turn words (one per value, a multiple of 16) into standard normals in float32, bit for bit as AVX2 code does."""
+def block_normals32(words: Words, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
+    """Turn words (one per value, a multiple of 16) into normals in float32, bit for bit as AVX2 code does."""
     blocks = words.reshape(-1, 2, 8)
     out = np.empty(blocks.shape, F32)
     for start in range(0, len(blocks), _CHUNK):
         part = slice(start, start + _CHUNK)
         radius = _radius32(F32(1.0) - unit24(blocks[part, 0]))
         sine, cosine = _sincos32(unit24(blocks[part, 1]) * _TWO_PI)
-        np.multiply(radius, cosine, out=out[part, 0])
-        np.multiply(radius, sine, out=out[part, 1])
+        cosine *= radius
+        sine *= radius
+        out[part, 0] = fma32(cosine, std, mean)
+        out[part, 1] = fma32(sine, std, mean)
     return out.ravel()
 
 

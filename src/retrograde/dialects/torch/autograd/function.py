@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...._state import grad_mode, state
+from ...._state import grad_mode, is_grad_enabled, state
 from ....core import level as levels
 from ....core.node import FREED, Accumulate, Slot
 from ....core.value import Value, dtype_of, make
@@ -200,7 +200,7 @@ def run(
     cls: type[Function], args: tuple[Any, ...], forward: Callable[[], tuple[FunctionCtx, Any]], level: int
 ) -> Any:
     """Run forward at one level of the tape and record the node there."""
-    recording = (levels.mode_at(level) if state.levels else state.mode) != 0
+    recording = levels.mode_at(level) != 0
     operands = [x for x in args if isinstance(x, Tensor)]
     recorded = recording and any(x._node is not None for x in operands if x._level == level)
     ctx, output = forward()
@@ -311,7 +311,7 @@ def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def backward(ctx: Any, *grads: Any) -> Any:
-        wanted = state.mode != 0 and any(isinstance(g, Tensor) and g._node is not None for g in grads)
+        wanted = is_grad_enabled() and any(isinstance(g, Tensor) and g._node is not None for g in grads)
         with grad_mode(False):
             answer = f(ctx, *grads)
         if not wanted:

@@ -39,13 +39,15 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
 def get_swa_multi_avg_fn() -> Callable[..., None]:
     """The update of lists of parameters to their equally weighted mean, for `AveragedModel(multi_avg_fn=...)`."""
 
+    average = get_swa_avg_fn()
+
     def swa_update(averaged_param_list: list[Tensor], current_param_list: list[Tensor], num_averaged: Any) -> None:
         with torch.no_grad():
             for mean, current in zip(averaged_param_list, current_param_list):
                 if torch.is_floating_point(mean) or torch.is_complex(mean):
                     mean.lerp_(current, float(1 / (num_averaged + 1)))
                 else:
-                    mean.add_((current - mean) / (num_averaged + 1))
+                    mean.copy_(average(mean, current, num_averaged))
 
     return swa_update
 

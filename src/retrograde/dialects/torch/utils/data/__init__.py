@@ -1,0 +1,55 @@
+"""`torch.utils.data`: datasets, samplers and the DataLoader, in this process."""
+
+from typing import Any
+
+from ..._api import missing
+from . import collate, dataloader, dataset, sampler
+from .collate import default_collate, default_convert
+from .dataloader import DataLoader, get_worker_info
+from .dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from .sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+
+__all__ = [
+    "BatchSampler",
+    "ChainDataset",
+    "ConcatDataset",
+    "DataLoader",
+    "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "StackDataset",
+    "Subset",
+    "SubsetRandomSampler",
+    "TensorDataset",
+    "WeightedRandomSampler",
+    "collate",
+    "dataloader",
+    "dataset",
+    "default_collate",
+    "default_convert",
+    "get_worker_info",
+    "random_split",
+    "sampler",
+]
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("utils.data", name, __all__)

@@ -1,0 +1,297 @@
+"""Choosing between elements: where, masks, clipping, maxima and minima of two, and rounding to whole numbers.
+
+What happens at ties and at bounds differs between frameworks; static parameters say it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import Ufunc, primitive
+from ..core.value import dtype_of
+from .comparison import equal, greater, greater_equal, isfinite, isnan, less, less_equal, logical_not, not_equal
+from .kernels import widened, zero_of
+from .rules import batch_elementwise, elementwise, infer_same, linear, sum_tangents
+from .samples import binary, distinct, sample, uniform
+from .structural import broadcast_like, zeros_like
+
+# ------------------------------------------------------------------------------------------ masks
+
+
+def _infer_masked(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(np.broadcast_shapes(*(a.shape for a in avals)), avals[0].dtype)
+
+
+def _mask_samples() -> Any:
+    yield sample(uniform(-2, 2, 3), np.array([True, False, True]))
+    yield sample(uniform(-2, 2, 2, 1), np.array([True, False, True]))
+    yield sample(uniform(-2, 2), np.array(True))
+
+
+# The elements of x where the mask is set, 0 elsewhere: also where x is inf or nan, unlike a product with the mask.
+keep = linear(
+    "keep", kernel=lambda xp, x, mask: xp.where(mask, x, zero_of(x)), transpose=lambda g, _x, mask: keep(g, mask),
+    others=1, batch=batch_elementwise, infer=_infer_masked, samples=_mask_samples,
+)  # fmt: skip
+
+drop = linear(
+    "drop", kernel=lambda xp, x, mask: xp.where(mask, zero_of(x), x), transpose=lambda g, _x, mask: drop(g, mask),
+    others=1, batch=batch_elementwise, infer=_infer_masked, samples=_mask_samples,
+)  # fmt: skip
+
+
+def _where_tangent(tangents: Any, out: Any, condition: Any, x: Any, y: Any) -> Any:
+    parts = [None if t is None else choose(t, condition) for t, choose in zip(tangents[1:], (keep, drop))]
+    return broadcast_like(sum_tangents(parts), out)
+
+
+def _where_samples() -> Any:
+    mask = np.array([True, False, True])
+    yield sample(mask, uniform(-2, 2, 3), uniform(-2, 2, 3, seed=1))
+    yield sample(mask, uniform(-2, 2, 2, 1), uniform(-2, 2, seed=1))
+    yield sample(np.array(False), uniform(-2, 2, 2), uniform(-2, 2, seed=1))
+
+
+where = elementwise(
+    "where", kernel=lambda xp, condition, x, y: xp.where(condition, x, y),
+    vjps=[None, lambda g, _out, condition, _x, _y: keep(g, condition),
+          lambda g, _out, condition, _x, _y: drop(g, condition)],
+    jvp=_where_tangent, samples=_where_samples,
+    infer=lambda avals, params: Aval(
+        np.broadcast_shapes(*(a.shape for a in avals)), np.result_type(avals[1].dtype, avals[2].dtype)),
+)  # fmt: skip
+
+
+def _between_kernel(
+    xp: Any, g: Any, x: Any, *, low: float, high: float, closed: bool, inside: bool, of_nan: bool
+) -> Any:
+    # Written so that a comparison with nan falls to the side that of_nan asks for.
+    if inside != of_nan:
+        mask = (x >= low) & (x <= high) if closed else (x > low) & (x < high)
+        return xp.where(mask, g, zero_of(g)) if inside else xp.where(mask, zero_of(g), g)
+    mask = (x < low) | (x > high) if closed else (x <= low) | (x >= high)
+    return xp.where(mask, zero_of(g), g) if inside else xp.where(mask, g, zero_of(g))
+
+
+def _between_samples() -> Any:
+    for closed, inside, of_nan in ((True, True, False), (False, True, True), (True, False, True), (False, False, False)):
+        yield sample(uniform(-2, 2, 2, 3), uniform(-2, 2, 3), low=-1.0, high=0.7, closed=closed, inside=inside, of_nan=of_nan)
+    yield sample(uniform(-2, 2), uniform(-2, 2), low=0.0, high=np.inf, closed=False, inside=True, of_nan=True)
+
+
+# g where x lies between two numbers, 0 elsewhere (or, with inside=False, the reverse). `closed`: the interval has its
+# ends. `of_nan`: whether g stays where x is nan. The derivative of most functions made of straight pieces.
+between = linear(
+    "between", kernel=_between_kernel,
+    transpose=lambda g, _g, x, *, low, high, closed, inside, of_nan: between(
+        g, x, low=low, high=high, closed=closed, inside=inside, of_nan=of_nan),
+    others=1, batch=batch_elementwise, infer=_infer_masked, samples=_between_samples,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ clipping
+
+
+def _clip_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:
+    if low is not None:
+        x = xp.maximum(x, x.dtype.type(low))
+    return x if high is None else xp.minimum(x, x.dtype.type(high))
+
+
+def _within(g: Any, x: Any, low: Any, high: Any) -> Any:
+    return between(
+        g, x, low=-np.inf if low is None else low, high=np.inf if high is None else high, closed=True, inside=True,
+        of_nan=False,
+    )  # fmt: skip
+
+
+# Bounds are numbers, or None for none; where they cross, the upper one holds. At a bound the gradient passes.
+clip = elementwise(
+    "clip", kernel=_clip_kernel, vjps=[lambda g, _out, x, *, low, high: _within(g, x, low, high)],
+    jvp=lambda tangents, out, x, *, low, high: _within(tangents[0], x, low, high), infer=infer_same,
+    samples=lambda: [sample(distinct(2, 3), low=-0.9, high=1.3), sample(distinct(4), low=None, high=0.5),
+                     sample(uniform(1, 2), low=0.0, high=None)],
+)  # fmt: skip
+
+
+def _clip_by_kernel(xp: Any, x: Any, low: Any, high: Any) -> Any:
+    if low is not None:
+        x = xp.maximum(x, low)
+    return x if high is None else xp.minimum(x, high)
+
+
+def _clip_by_parts(x: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """Where the result is x, the lower bound, the upper bound."""
+    if high is None:
+        return greater_equal(x, low), less(x, low), None
+    if low is None:
+        return less_equal(x, high), None, greater(x, high)
+    inside = (greater_equal(x, low), less_equal(x, high))
+    return (_both(*inside), _both(less(low, high), less(x, low)), _either(greater(x, high), less(high, low)))
+
+
+def _both(a: Any, b: Any) -> Any:
+    from .comparison import logical_and
+
+    return logical_and(a, b)
+
+
+def _either(a: Any, b: Any) -> Any:
+    from .comparison import logical_or
+
+    return logical_or(a, b)
+
+
+def _clip_by_vjp(needs: Any, g: Any, _out: Any, x: Any, low: Any, high: Any) -> Any:
+    masks = _clip_by_parts(x, low, high)
+    return tuple(keep(g, mask) if need and mask is not None else None for need, mask in zip(needs, masks))
+
+
+def _clip_by_tangent(tangents: Any, out: Any, x: Any, low: Any, high: Any) -> Any:
+    masks = _clip_by_parts(x, low, high)
+    parts = [None if t is None else keep(t, mask) for t, mask in zip(tangents, masks)]
+    return broadcast_like(sum_tangents(parts), out)
+
+
+# The same with arrays as bounds, one of which may be None; they get the gradient where they hold.
+clip_by = primitive(
+    "clip_by", kernel=_clip_by_kernel, vjp=_clip_by_vjp, jvp=_clip_by_tangent,
+    batch=batch_elementwise,
+    infer=lambda avals, params: Aval(
+        np.broadcast_shapes(*(a.shape for a in avals if a is not None)), avals[0].dtype),
+    samples=lambda: [sample(distinct(2, 3), np.array([-0.9, 1.0, 0.3]), np.array([0.5, 1.1, 2.0])),
+                     sample(distinct(3), np.array(0.05), None), sample(distinct(2, 3), None, distinct(3, seed=1) + 0.05),
+                     sample(distinct(2), np.array([1.0, 1.5]), np.array(0.7))],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ maxima and minima of two
+
+SHARES = {"half": (0.5, 0.5), "first": (1.0, 0.0), "second": (0.0, 1.0), "both": (1.0, 1.0)}
+"""What the first and the second operand get of the gradient where they are equal."""
+
+
+def _share_kernel(xp: Any, g: Any, x: Any, y: Any, *, tie: float) -> Any:
+    if tie == 1:
+        return xp.where(x < y, zero_of(g), g)
+    part = g * g.dtype.type(tie) if tie else zero_of(g)
+    return xp.where(x < y, zero_of(g), xp.where(x == y, part, g))
+
+
+# g where x is the greater (or either is nan), 0 where y is, and the part `tie` of it where they are equal.
+_share = linear(
+    "greater_share", kernel=_share_kernel, transpose=lambda g, _g, x, y, *, tie: _share(g, x, y, tie=tie), others=2,
+    batch=batch_elementwise, infer=_infer_masked,
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0]), tie=0.5),
+                     sample(uniform(-2, 2), np.array(1.0), np.array(0.0), tie=1.0)],
+)  # fmt: skip
+
+
+def _extremum(name: str, smaller: bool) -> Any:
+    def first(g: Any, x: Any, y: Any, ties: str) -> Any:
+        return _share(g, y, x, tie=SHARES[ties][0]) if smaller else _share(g, x, y, tie=SHARES[ties][0])
+
+    def second(g: Any, x: Any, y: Any, ties: str) -> Any:
+        return _share(g, x, y, tie=SHARES[ties][1]) if smaller else _share(g, y, x, tie=SHARES[ties][1])
+
+    def tangent(tangents: Any, out: Any, x: Any, y: Any, *, ties: str) -> Any:
+        return broadcast_like(
+            sum_tangents([None if t is None else part(t, x, y, ties) for t, part in zip(tangents, (first, second))]), out
+        )
+
+    def samples() -> Any:
+        for s in binary(-2, 2)():
+            yield sample(*s.operands, ties="half")
+
+    kernel = np.minimum if smaller else np.maximum
+    return elementwise(
+        name,
+        kernel=lambda xp, x, y, *, ties: kernel(x, y) if xp is np else getattr(xp, name)(x, y),
+        vjps=[lambda g, _out, x, y, *, ties: first(g, x, y, ties), lambda g, _out, x, y, *, ties: second(g, x, y, ties)],
+        jvp=tangent, samples=samples,
+    )  # fmt: skip
+
+
+maximum = _extremum("maximum", False)
+minimum = _extremum("minimum", True)
+
+
+def _fextremum(name: str, wins: Any) -> Any:
+    """A maximum or minimum for which a nan loses against a number; the first operand gets the gradient of a tie."""
+
+    def first(x: Any, y: Any) -> Any:
+        return _either(wins(x, y), isnan(y))
+
+    def tangent(tangents: Any, out: Any, x: Any, y: Any) -> Any:
+        mask = first(x, y)
+        parts = [None if t is None else choose(t, mask) for t, choose in zip(tangents, (keep, drop))]
+        return broadcast_like(sum_tangents(parts), out)
+
+    return elementwise(
+        name, kernel=Ufunc(name), samples=binary(-2, 2), jvp=tangent,
+        vjps=[lambda g, _out, x, y: keep(g, first(x, y)), lambda g, _out, x, y: drop(g, first(x, y))],
+    )  # fmt: skip
+
+
+fmax = _fextremum("fmax", greater_equal)
+fmin = _fextremum("fmin", less_equal)
+
+# ------------------------------------------------------------------------------------------ rounding: derivative 0
+
+
+def _flat(name: str, kernel: Any, samples: Any, operands: Any = None) -> Any:
+    """An elementwise operation of one operand that is constant between its jumps."""
+    return elementwise(
+        name, kernel=kernel, vjps=[lambda g, _out, _x: zeros_like(g)], jvp=lambda tangents, out, x: None,
+        samples=samples, infer=infer_same, operands=operands,
+    )  # fmt: skip
+
+
+def _rounding_samples() -> Any:
+    yield sample(distinct(2, 3) + 0.013)
+    yield sample(uniform(0.1, 0.4))
+
+
+floor = _flat("floor", Ufunc("floor"), _rounding_samples)
+ceil = _flat("ceil", Ufunc("ceil"), _rounding_samples)
+trunc = _flat("trunc", Ufunc("trunc"), _rounding_samples)
+# To the nearest whole number, halves to the even one.
+rint = _flat("rint", lambda xp, x: xp.rint(x) if xp is np else xp.round(x), _rounding_samples)
+
+
+@widened
+def _round_kernel(xp: Any, x: Any, *, decimals: int) -> Any:
+    power = x.dtype.type(10.0 ** abs(decimals))
+    return xp.round(x * power) / power if decimals > 0 else xp.round(x / power) * power
+
+
+# To a number of decimals, which may be negative; halves to the even digit.
+round_to = elementwise(
+    "round_to", kernel=_round_kernel, vjps=[lambda g, _out, _x, *, decimals: zeros_like(g)],
+    jvp=lambda tangents, out, x, *, decimals: None, infer=infer_same,
+    samples=lambda: [sample(distinct(2, 3) + 0.0013, decimals=1), sample(distinct(3) * 30 + 1.7, decimals=-1)],
+)  # fmt: skip
+
+frac = elementwise(
+    "frac", kernel=widened(lambda xp, x: x - xp.trunc(x)), vjps=[lambda g, _out, _x: g],
+    jvp=lambda tangents, out, x: tangents[0], samples=_rounding_samples, infer=infer_same,
+)  # fmt: skip
+
+
+def _sign_kernel(xp: Any, x: Any, *, nan_to_zero: bool) -> Any:
+    if not nan_to_zero or x.dtype.kind not in "fV":
+        return xp.sign(x)
+    return (xp.greater(x, zero_of(x)).astype(np.int8) - xp.less(x, zero_of(x)).astype(np.int8)).astype(x.dtype)
+
+
+# -1, 0 or 1. The sign of nan is nan, or 0 with nan_to_zero.
+sign = elementwise(
+    "sign", kernel=_sign_kernel, vjps=[lambda g, _out, _x, *, nan_to_zero: zeros_like(g)],
+    jvp=lambda tangents, out, x, *, nan_to_zero: None, infer=infer_same,
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), nan_to_zero=True), sample(uniform(1, 2), nan_to_zero=False)],
+)  # fmt: skip
+
+# The value of a step at 0 is an operand of its own; there is no derivative.
+def _heaviside_infer(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype)

@@ -1,0 +1,308 @@
+"""`custom_vjp` and `custom_jvp`: functions whose derivative rule the user gives.
+
+A call takes place at the highest level among its arguments: a tape level records the rule, a forward-mode level applies
+it, and what is below sees a call of the same function again, so a rule holds at every level of nesting. Under vmap the
+function and its rule are mapped.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .._errors import GradError
+from .._state import grad_mode
+from .._tree import flatten, unflatten
+from ..core import level as levels
+from ..core import value as values
+from ..core.batched import BatchedArray
+from ..core.dual import DualArray
+from ..core.value import Value, dtype_of, make
+from ..tape import function as custom
+from . import forward as forward_mode
+from .vmap import vmap
+
+
+class _Custom:
+    """What both kinds share: argument handling and the walk down the levels."""
+
+    def __init__(self, f: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()) -> None:
+        functools.update_wrapper(self, f)
+        self.f, self.nondiff = f, tuple(nondiff_argnums)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise TypeError(f"{getattr(self.f, '__name__', 'custom function')}: pass the arguments by position")
+        leaves, tree = flatten(tuple(args))
+        return self._at_level(leaves, tree)
+
+    def _call(self, leaves: list[Any], tree: Any) -> Any:
+        return self.f(*unflatten(tree, leaves))
+
+    def _lower(self, leaves: list[Any], top: int) -> list[Any]:
+        return [
+            values.as_value(type(x)._result, x._a) if isinstance(x, Value) and x._level == top else x for x in leaves
+        ]
+
+    def _at_level(self, leaves: list[Any], tree: Any) -> Any:
+        top = max((x._level for x in leaves if isinstance(x, Value)), default=0)
+        if top:
+            levels.check_open(top)
+            arrays = [x._a for x in leaves if isinstance(x, Value) and x._level == top]
+            if any(type(a) is BatchedArray for a in arrays):
+                return self._mapped(leaves, tree, top)
+            if any(type(a) is DualArray for a in arrays):
+                return self._pushed(leaves, tree, top)
+        return self._taped(leaves, tree, top)
+
+    def _mapped(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        """One vmap level off: the same function, mapped over the content."""
+        contents, axes = [], []
+        for x in leaves:
+            batched = isinstance(x, Value) and x._level == top and type(x._a) is BatchedArray
+            contents.append(values.as_value(type(x)._result, x._a.content) if batched else x)
+            axes.append(x._a.dim if batched else None)
+        lower = self._mapped_version(tuple(axes), tree)
+        out = lower(*contents)
+        outputs, out_tree = flatten(out)
+        return unflatten(out_tree, [make(type(y)._result, BatchedArray(values.content(y), 0, top), None, top)
+                                    for y in outputs])  # fmt: skip
+
+    def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        raise NotImplementedError  # each kind has its own
+
+    def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        raise NotImplementedError
+
+    def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
+        raise NotImplementedError
+
+
+class custom_vjp(_Custom):
+    """A function with a reverse rule of its own: `@custom_vjp def f(...)`, then `f.defvjp(fwd, bwd)`.
+
+    fwd(*args) -> (out, residuals); bwd(*nondiff_args, residuals, cotangent) -> tuple of cotangents, one per argument
+    (None for zero). Raises GradError when differentiated without a rule, or in forward mode.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> @rg.custom_vjp
+    ... def clipped(x):
+    ...     return x * x
+    >>> clipped.defvjp(lambda x: (x * x, x), lambda x, g: (g * x,))
+    >>> rg.grad(clipped)(3.0)
+    Tensor(3.)
+    """
+
+    fwd: Callable[..., Any] | None = None
+    bwd: Callable[..., Any] | None = None
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Give the rule."""
+        self.fwd, self.bwd = fwd, bwd
+
+    def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        raise GradError(
+            f"{getattr(self.f, '__name__', 'f')}: a custom_vjp function has no forward-mode rule; use custom_jvp instead"
+        )
+
+    def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
+        count = len(axes)
+        mapped = custom_vjp(vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes))
+        if self.fwd is None or self.bwd is None:
+            return mapped
+        fwd, bwd = self.fwd, self.bwd
+
+        def forward(*xs: Any) -> Any:
+            return vmap(lambda *ys: fwd(*unflatten(tree, ys)), in_axes=axes)(*xs)
+
+        def backward(residuals: Any, g: Any) -> Any:
+            def one(r: Any, h: Any) -> Any:
+                found = flatten(bwd(r, h), is_leaf=lambda x: x is None)[0]
+                return tuple(found)
+
+            from ..ops.reduction import sum as reduce_sum
+
+            pulled = vmap(one)(residuals, g)
+            cotangents = []
+            for x, axis in zip(pulled, axes):
+                if axis is None:
+                    cotangents.append(reduce_sum(x, axis=(0,), keepdims=False))
+                else:
+                    order = [*range(1, axis + 1), 0, *range(axis + 1, values.ndim_of(x))]
+                    from ..ops.structural import transpose
+
+                    cotangents.append(transpose(x, axes=tuple(order)))
+            return tuple(cotangents)
+
+        assert len(axes) == count
+        mapped.defvjp(forward, backward)
+        return mapped
+
+    def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        lower = self._lower(leaves, top)
+        mode = levels.mode_at(top)
+        operands = [x for x in leaves if isinstance(x, Value)]
+        recording = mode != 0 and any(x._node is not None for x in operands if x._level == top)
+        if self.fwd is None or self.bwd is None:
+            if recording:
+                raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defvjp(fwd, bwd) first")
+            return self._call(leaves, tree) if not top else self._at_level(lower, tree)
+        if not recording:
+            return self._again(lower, tree, top)
+        with grad_mode(False) if not top else _same():
+            out, residuals = self.fwd(*unflatten(tree, [_plain(x) for x in lower] if not top else lower))
+        outputs, out_tree = flatten(out)
+        fresh = [make(type(y)._result, values.content(y), None, top) for y in outputs]
+        bwd, nondiff = self.bwd, self.nondiff
+        args = unflatten(tree, leaves)
+        constants = [args[i] for i in nondiff]
+
+        def backward(node: Any, cotangents: list[Any]) -> list[Any]:
+            given = [forward_mode.zero_like(y) if g is None else g for g, y in zip(cotangents, outputs)]
+            found = bwd(*constants, residuals, unflatten(out_tree, given))
+            if not isinstance(found, tuple):
+                raise GradError(f"{getattr(self.f, '__name__', 'f')}: the backward rule must return a tuple")
+            cots: list[Any] = []
+            chosen = [a for i, a in enumerate(args) if i not in nondiff]
+            if len(found) != len(chosen):
+                raise GradError(
+                    f"{getattr(self.f, '__name__', 'f')}: the backward rule returned {len(found)} cotangents for "
+                    f"{len(chosen)} arguments"
+                )
+            iterator = iter(found)
+            for i, a in enumerate(args):
+                parts, _ = flatten(a)
+                if i in nondiff:
+                    cots += [None for p in parts if isinstance(p, Value)]
+                    continue
+                cotangent = next(iterator)
+                pieces = [None] * len(parts) if cotangent is None else flatten(cotangent, lambda x: x is None)[0]
+                cots += [c for c, p in zip(pieces, parts) if isinstance(p, Value)]
+            return cots
+
+        custom.attach(
+            getattr(self.f, "__name__", "custom_vjp"), operands, fresh, backward,
+            differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
+            cls=values.result_class(operands),
+        )  # fmt: skip
+        return unflatten(out_tree, fresh)
+
+    def _again(self, lower: list[Any], tree: Any, top: int) -> Any:
+        return self._at_level(lower, tree) if top else self._call(lower, tree)
+
+
+class custom_jvp(_Custom):
+    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def f_jvp(primals, tangents)`.
+
+    The rule returns (out, out_tangent) and is linear in the tangents; reverse mode transposes it.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> @rg.custom_jvp
+    ... def cube(x):
+    ...     return x * x * x
+    >>> @cube.defjvp
+    ... def cube_jvp(primals, tangents):
+    ...     (x,), (t,) = primals, tangents
+    ...     return cube(x), 3 * x * x * t
+    >>> rg.grad(cube)(2.0)
+    Tensor(12.)
+    """
+
+    rule: Callable[..., Any] | None = None
+
+    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the rule; usable as a decorator."""
+        self.rule = rule
+        return rule
+
+    def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        if self.rule is None:
+            raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defjvp(rule) first")
+        primals, tangents = [], []
+        for x in leaves:
+            if isinstance(x, Value) and x._level == top and type(x._a) is DualArray:
+                primals.append(values.as_value(type(x)._result, x._a.primal))
+                tangents.append(values.as_value(type(x)._result, x._a.tangent))
+            else:
+                primals.append(x)
+                tangents.append(forward_mode.zero_like(x))
+        out, tangent = self.rule(unflatten(tree, primals), unflatten(tree, tangents))
+        outputs, out_tree = flatten(out)
+        pushed = flatten(tangent)[0]
+        return unflatten(out_tree, [forward_mode.dual(y, t, top) for y, t in zip(outputs, pushed)])
+
+    def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
+        mapped = custom_jvp(vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes))
+        rule = self.rule
+        if rule is not None:
+
+            def push(primals: Any, tangents: Any) -> Any:
+                def one(xs: Any, ts: Any) -> Any:
+                    return rule(unflatten(tree, xs), unflatten(tree, ts))
+
+                return vmap(one, in_axes=(axes, axes))(tuple(primals), tuple(tangents))
+
+            mapped.defjvp(push)
+        return mapped
+
+    def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
+        mode = levels.mode_at(top)
+        operands = [x for x in leaves if isinstance(x, Value)]
+        recording = mode != 0 and any(x._node is not None for x in operands if x._level == top)
+        lower = self._lower(leaves, top)
+        if not recording:
+            return self._at_level(lower, tree) if top else self._call(lower, tree)
+        if self.rule is None:
+            raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defjvp(rule) first")
+        rule = self.rule
+        primals = [x if not isinstance(x, Value) else _plain(x) if not top else y for x, y in zip(leaves, lower)]
+        out = self._at_level(primals, tree)
+        outputs, out_tree = flatten(out)
+        fresh = [make(type(y)._result, values.content(y), None, top) for y in outputs]
+        positions = [i for i, x in enumerate(leaves) if isinstance(x, Value)]
+
+        def backward(node: Any, cotangents: list[Any]) -> list[Any]:
+            from .reverse import vjp
+
+            recorded = levels.mode_at(top) != 0
+            at = leaves if recorded else primals
+
+            def push(*ts: Any) -> Any:
+                tangents = [forward_mode.zero_like(x) for x in at]
+                for i, t in zip(positions, ts):
+                    tangents[i] = t
+                return rule(unflatten(tree, at), unflatten(tree, tangents))[1]
+
+            zeros = [forward_mode.zero_like(at[i]) for i in positions]
+            _, pullback = vjp(push, *zeros)
+            given = [forward_mode.zero_like(y) if g is None else g for g, y in zip(cotangents, outputs)]
+            return list(pullback(unflatten(out_tree, given)))
+
+        custom.attach(
+            getattr(self.f, "__name__", "custom_jvp"), operands, fresh, backward,
+            differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
+            cls=values.result_class(operands),
+        )  # fmt: skip
+        return unflatten(out_tree, fresh)
+
+
+class _same:
+    """A context that changes nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+
+def _plain(x: Any) -> Any:
+    return make(type(x)._result, x._a, None, x._level) if isinstance(x, Value) else x
+
+
+__all__ = ["custom_jvp", "custom_vjp"]
