@@ -6,14 +6,15 @@ from typing import Any as _Any
 
 from .._api import missing as _missing
 from .._grad_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import forward_ad, grad_mode, graph
+from . import forward_ad, functional, grad_mode, graph
 from ._entry import Variable, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
-    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "grad",
-    "grad_mode", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad",
+    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
     "set_grad_enabled",
 ]  # fmt: skip
 

@@ -1,0 +1,272 @@
+"""`torch.autograd.functional`: jacobian, hessian and products with them, on the everyday tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...._state import grad_mode, is_grad_enabled
+from ....core.value import dtype_of, make, shape_of
+from .._tensor import Tensor
+from ._entry import grad
+
+
+def _tuple(op: str, what: str, given: Any) -> tuple[tuple[Any, ...], bool]:
+    single = not isinstance(given, tuple)
+    found = (given,) if single else given
+    for i, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{op}: {what} must be tensors; number {i} is {type(x).__name__}")
+    return found, single
+
+
+def _inputs(op: str, inputs: Any, create_graph: bool) -> tuple[tuple[Tensor, ...], bool]:
+    """The inputs as tensors whose gradient is wanted: connected to the originals when a graph is wanted."""
+    found, single = _tuple(op, "inputs", inputs)
+    fresh = []
+    for x in found:
+        if create_graph and x.requires_grad:
+            fresh.append(x.view_as(x))
+        else:
+            fresh.append(x.detach().requires_grad_())
+    return tuple(fresh), single
+
+
+def _outputs(op: str, outputs: Any) -> tuple[tuple[Tensor, ...], bool]:
+    return _tuple(op, "outputs of the function", outputs)
+
+
+def _check_requires(op: str, what: str, tensors: tuple[Any, ...], strict: bool) -> None:
+    if strict:
+        for i, y in enumerate(tensors):
+            if y is None or not y.requires_grad:
+                raise RuntimeError(f"{op}: with strict=True, {what} {i} must depend on the inputs in a differentiable way")
+
+
+def _vectors(op: str, v: Any, likes: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    if v is None:
+        for y in likes:
+            if y.numel() != 1:
+                raise RuntimeError(f"{op}: v may only be left out where there is a single element, not {list(y.shape)}")
+        return tuple(_ones(y) for y in likes)
+    found, _ = _tuple(op, "v", v)
+    if len(found) != len(likes):
+        raise RuntimeError(f"{op}: v has {len(found)} tensors, wanted {len(likes)}")
+    for i, (a, b) in enumerate(zip(found, likes)):
+        if tuple(shape_of(a)) != tuple(shape_of(b)):
+            raise RuntimeError(f"{op}: v[{i}] has shape {list(a.shape)}, wanted {list(b.shape)}")
+    return found
+
+
+def _ones(y: Tensor) -> Tensor:
+    return make(Tensor, np.ones(shape_of(y), dtype_of(y)))
+
+
+def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
+    return make(Tensor, np.zeros(shape, dtype_of(like)))
+
+
+def _filled(op: str, grads: Any, likes: tuple[Tensor, ...], strict: bool, what: str) -> tuple[Tensor, ...]:
+    """Missing gradients as zeros, or an error when strict."""
+    result = []
+    for i, (g, x) in enumerate(zip(grads, likes)):
+        if g is None:
+            if strict:
+                raise RuntimeError(f"{op}: with strict=True, {what} must depend on input {i}")
+            g = _zeros(tuple(shape_of(x)), x)
+        result.append(g)
+    return tuple(result)
+
+
+def _given_back(results: tuple[Any, ...], single: bool, create_graph: bool) -> Any:
+    if not create_graph:
+        results = tuple(r.detach() for r in results)
+    return results[0] if single else results
+
+
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and the product of `v` with its Jacobian."""
+    with grad_mode(True):
+        xs, single_in = _inputs("vjp", inputs, create_graph)
+        ys, single_out = _outputs("vjp", func(*xs))
+        _check_requires("vjp", "output", ys, strict)
+        seeds = _vectors("vjp", v, ys)
+    with grad_mode(True if create_graph else is_grad_enabled()):
+        found = _pull(ys, xs, seeds, create_graph)
+    filled = _filled("vjp", found, xs, strict, "the outputs")
+    return _given_back(ys, single_out, create_graph), _given_back(filled, single_in, create_graph)
+
+
+def _pull(ys: Any, xs: Any, seeds: Any, create_graph: bool, retain: bool | None = None) -> tuple[Any, ...]:
+    pairs = [(y, s) for y, s in zip(ys, seeds) if y is not None and y.requires_grad]
+    if not pairs:
+        return (None,) * len(xs)
+    return grad([y for y, _ in pairs], list(xs), [s for _, s in pairs], create_graph=create_graph, allow_unused=True,
+                retain_graph=retain)  # fmt: skip
+
+
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The outputs of `func`, and the product of its Jacobian with `v` (two backward passes)."""
+    with grad_mode(True):
+        xs, _ = _inputs("jvp", inputs, create_graph)
+        tangents = _vectors("jvp", v, xs)
+        ys, single_out = _outputs("jvp", func(*xs))
+        _check_requires("jvp", "output", ys, strict)
+        dummies = tuple(_zeros(tuple(shape_of(y)), y).requires_grad_() for y in ys)
+        pulled = _pull(ys, xs, dummies, True)
+        _check_requires("jvp", "the gradient of input", tuple(pulled), strict)
+        found = _pull(pulled, dummies, tangents, create_graph)
+    filled = _filled("jvp", found, ys, strict, "the gradient")
+    return _given_back(ys, single_out, create_graph), _given_back(filled, single_out, create_graph)
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of `func`: for output i and input j a tensor of their shapes joined, in tuples where they are."""
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError(f"jacobian: strategy must be 'reverse-mode' or 'forward-mode', got {strategy!r}")
+    if strategy == "forward-mode":
+        if create_graph:
+            raise NotImplementedError("jacobian: create_graph=True goes with strategy='reverse-mode'")
+        if not vectorize:
+            raise NotImplementedError("jacobian: strategy='forward-mode' goes with vectorize=True")
+        return _forward_jacobian(func, inputs)
+    if strict and vectorize:
+        raise RuntimeError("jacobian: strict=True does not go with vectorize=True")
+    with grad_mode(True):
+        xs, single_in = _inputs("jacobian", inputs, create_graph)
+        ys, single_out = _outputs("jacobian", func(*xs))
+        _check_requires("jacobian", "output", ys, strict)
+        rows = []
+        for i, y in enumerate(ys):
+            rows.append(_jacobian_row(y, i, xs, create_graph, strict, vectorize))
+    result = tuple(row[0] if single_in else row for row in rows)
+    return result[0] if single_out else result
+
+
+def _jacobian_row(
+    y: Tensor, i: int, xs: tuple[Tensor, ...], create_graph: bool, strict: bool, vectorize: bool
+) -> tuple[Tensor, ...]:
+    shape = tuple(shape_of(y))
+    n = int(np.prod(shape, dtype=np.int64))
+    basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
+    if vectorize and y.requires_grad and n:
+        found = grad([y], list(xs), [make(Tensor, basis)], retain_graph=True, create_graph=create_graph,
+                     allow_unused=True, is_grads_batched=True)  # fmt: skip
+        return tuple(
+            _zeros(shape + tuple(shape_of(x)), x) if g is None else g.reshape(shape + tuple(shape_of(x)))
+            for g, x in zip(found, xs)
+        )
+    columns: list[list[Tensor]] = [[] for _ in xs]
+    for k in range(n):
+        found = _pull((y,), xs, (make(Tensor, basis[k]),), create_graph, True)
+        for j, (g, x) in enumerate(zip(found, xs)):
+            if g is None:
+                if strict:
+                    raise RuntimeError(f"jacobian: with strict=True, output {i} must depend on input {j}")
+                g = _zeros(tuple(shape_of(x)), x)
+            elif strict and create_graph and not g.requires_grad:
+                raise RuntimeError(f"jacobian: with strict=True, the Jacobian of output {i} must depend on input {j}")
+            columns[j].append(g if create_graph else g.detach())
+    from ....ops.structural import reshape, stack
+
+    results = []
+    for x, parts in zip(xs, columns):
+        full = shape + tuple(shape_of(x))
+        results.append(reshape(stack(*parts, axis=0), shape=full) if parts else _zeros(full, x))
+    return tuple(results)
+
+
+def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
+    from ....transform.jacobian import jacfwd
+
+    xs, single_in = _tuple("jacobian", "inputs", inputs)
+    ys, single_out = _outputs("jacobian", func(*xs))
+    found = jacfwd(func, 0 if single_in else tuple(range(len(xs))))(*xs)
+    return found
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of a function of one real result: for inputs i and j a tensor of their shapes joined."""
+    xs, single_in = _tuple("hessian", "inputs", inputs)
+
+    def gradient(*points: Any) -> Any:
+        ys, single_out = _outputs("hessian", func(*points))
+        if not single_out or ys[0].numel() != 1:
+            raise RuntimeError("hessian: the function must return one tensor with a single element")
+        _check_requires("hessian", "output", ys, strict)
+        found = _pull((ys[0].reshape(()),), points, (_ones(ys[0].reshape(())),), True)
+        filled = _filled("hessian", found, points, strict, "the output")
+        _check_requires("hessian", "the gradient of input", filled, strict)
+        return filled
+
+    if outer_jacobian_strategy == "forward-mode":
+        from ....transform.jacobian import hessian as transformed
+
+        return transformed(func, 0 if single_in else tuple(range(len(xs))))(*xs)
+    result = jacobian(gradient, tuple(xs), create_graph=create_graph, strict=strict, vectorize=vectorize)
+    return result[0][0] if single_in else result
+
+
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The value of `func`, and the product of `v` with its Hessian."""
+    with grad_mode(True):
+        xs, single_in = _inputs("vhp", inputs, create_graph)
+        vectors = _vectors("vhp", v, xs)
+        y = _single("vhp", func(*xs), strict)
+        first = _filled("vhp", _pull((y,), xs, (_ones(y),), True), xs, strict, "the output")
+        _check_requires("vhp", "the gradient of input", first, strict)
+        found = _pull(first, xs, vectors, create_graph)
+    filled = _filled("vhp", found, xs, strict, "the gradient")
+    return _given_back((y,), True, create_graph), _given_back(filled, single_in, create_graph)
+
+
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
+    """The value of `func`, and the product of its Hessian with `v`."""
+    with grad_mode(True):
+        xs, single_in = _inputs("hvp", inputs, create_graph)
+        vectors = _vectors("hvp", v, xs)
+        y = _single("hvp", func(*xs), strict)
+        first = _filled("hvp", _pull((y,), xs, (_ones(y),), True), xs, strict, "the output")
+        _check_requires("hvp", "the gradient of input", first, strict)
+        dummies = tuple(_zeros(tuple(shape_of(g)), g).requires_grad_() for g in first)
+        second = _filled("hvp", _pull(first, xs, dummies, True), xs, strict, "the gradient")
+        found = _pull(second, dummies, vectors, create_graph)
+    filled = _filled("hvp", found, xs, strict, "the gradient")
+    return _given_back((y,), True, create_graph), _given_back(filled, single_in, create_graph)
+
+
+def _single(op: str, result: Any, strict: bool) -> Tensor:
+    ys, single = _outputs(op, result)
+    if not single:
+        raise RuntimeError(f"{op}: the function must return one tensor, not a tuple")
+    if ys[0].numel() != 1:
+        raise RuntimeError(f"{op}: the function must return a single element, not shape {list(ys[0].shape)}")
+    _check_requires(op, "output", ys, strict)
+    return ys[0]
+
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

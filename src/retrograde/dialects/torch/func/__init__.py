@@ -1,0 +1,96 @@
+"""`torch.func`: the engine's functional transforms under PyTorch's names and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any as _Any
+
+from ....transform import forward as _forward
+from ....transform import jacobian as _jacobian
+from ....transform import reverse as _reverse
+from ....transform import vmap as _vmap
+from .._api import missing as _missing
+from ._stateless import functional_call, stack_module_state
+
+
+def grad(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False) -> Callable[..., _Any]:
+    """A function that gives the gradient of `func` with respect to the arguments `argnums`."""
+    return _reverse.grad(func, argnums, has_aux)
+
+
+def grad_and_value(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False) -> Callable[..., _Any]:
+    """A function that gives the gradient of `func` and its value (with `has_aux`, the value and aux)."""
+    derivative = _reverse.value_and_grad(func, argnums, has_aux)
+
+    def swapped(*args: _Any, **kwargs: _Any) -> _Any:
+        value, gradient = derivative(*args, **kwargs)
+        return gradient, value
+
+    return swapped
+
+
+def vjp(func: Callable[..., _Any], *primals: _Any, has_aux: bool = False) -> _Any:
+    """The value of `func` and its pullback, which gives a tuple for several primals and one value for a single one."""
+    out, pullback, *aux = _reverse.vjp(func, *primals, has_aux=has_aux)
+
+    def pull(*cotangents: _Any, retain_graph: bool = True, create_graph: bool | None = None) -> _Any:
+        return pullback(*cotangents, retain_graph=retain_graph)
+
+    return (out, pull, *aux)
+
+
+def jvp(
+    func: Callable[..., _Any], primals: _Any, tangents: _Any, *, strict: bool = False, has_aux: bool = False
+) -> _Any:
+    """The value of `func` at `primals` and its derivative along `tangents`."""
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp: primals and tangents must be tuples, one entry per argument of the function")
+    return _forward.jvp(func, primals, tangents, has_aux=has_aux)
+
+
+def jacrev(
+    func: Callable[..., _Any], argnums: _Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[..., _Any]:
+    """The Jacobian by reverse mode."""
+    return _jacobian.jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size)
+
+
+def jacfwd(
+    func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False, *, randomness: str = "error",
+    chunk_size: int | None = None,
+) -> Callable[..., _Any]:  # fmt: skip
+    """The Jacobian by forward mode."""
+    return _jacobian.jacfwd(func, argnums, has_aux, randomness=randomness, chunk_size=chunk_size)
+
+
+def hessian(func: Callable[..., _Any], argnums: _Any = 0) -> Callable[..., _Any]:
+    """The Hessian: forward mode over reverse mode."""
+    return _jacobian.hessian(func, argnums)
+
+
+def vmap(
+    func: Callable[..., _Any], in_dims: _Any = 0, out_dims: _Any = 0, randomness: str = "error", *,
+    chunk_size: int | None = None,
+) -> Callable[..., _Any]:  # fmt: skip
+    """A function that maps `func` over a dimension of its arguments."""
+    return _vmap.vmap(func, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+
+
+def linearize(func: Callable[..., _Any], *primals: _Any) -> tuple[_Any, Callable[..., _Any]]:
+    """The value of `func` at `primals` and its derivative there as a function of tangents."""
+    return _forward.linearize(func, *primals)
+
+
+def functionalize(func: Callable[..., _Any], *, remove: str = "mutations") -> Callable[..., _Any]:
+    """The function itself: under retrograde's transforms in-place changes are functional already."""
+    return func
+
+
+__all__ = [
+    "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing("torch.func", name, globals())
