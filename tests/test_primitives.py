@@ -1,8 +1,9 @@
 """The table of primitives, walked: every record's value, derivatives of both modes and orders, batching, shape rule.
 
 Numerical derivatives are central differences in float64. A record's `tolerances` may hold `rtol` (default 1e-5),
-`second=False` with a reason where a second derivative is not defined, or `gauge=True` for results that are unique only up
-to a choice (their samples check the shapes, and a test of its own the invariants).
+`second=False` with a reason where a second derivative is not defined, `direction(d, j)` where operand j may only move
+in some directions (Hermitian ones, for kernels that read one triangle), or `gauge=True` for results that are unique
+only up to a choice (their samples check the shapes, and a test of its own the invariants).
 """
 
 from __future__ import annotations
@@ -58,6 +59,13 @@ def differentiable(prim, operands):
     if prim.vjp is not None:
         return [j for j, x in enumerate(operands) if x is not None and x.dtype.kind in "fc"]
     return [j for j, x in enumerate(operands) if x is not None and x.dtype.kind in "fc" and prim.vjps[j] is not None]
+
+
+def direction_in(prim, operands, j, phase):
+    """A fixed direction in which operand j may be moved."""
+    d = pattern(aval_of(operands[j]), phase + j)
+    allowed = prim.tolerances.get("direction")
+    return d if allowed is None else allowed(d, j)
 
 
 def real_inner(a, b):
@@ -122,7 +130,7 @@ def test_first_and_second_derivatives(name, i):
         return sum(real_inner(s._a, y) for s, (_, y) in zip(seeds, outputs(prim, out)))
 
     for j, g in zip(wanted, grads):
-        d = pattern(aval_of(operands[j]), 0.3 + j)
+        d = direction_in(prim, operands, j, 0.3)
         expected = directional(f, operands, j, d)
         actual = 0.0 if g is None else real_inner(g._a, d)
         assert actual == pytest.approx(expected, rel=rtol, abs=rtol), f"first derivative, operand {j}"
@@ -143,7 +151,7 @@ def test_first_and_second_derivatives(name, i):
         return sum(real_inner(pattern(aval_of(g), 2.0 + k), g._a) for k, g in enumerate(first) if g is not None)
 
     for j, gg in zip(wanted, again):
-        d = pattern(aval_of(operands[j]), 0.6 + j)
+        d = direction_in(prim, operands, j, 0.6)
         expected = directional(h, operands, j, d)
         actual = 0.0 if gg is None else real_inner(gg._a, d)
         assert actual == pytest.approx(expected, rel=10 * rtol, abs=10 * rtol), f"second derivative, operand {j}"
@@ -157,7 +165,7 @@ def test_forward_mode(name, i):
     wanted = differentiable(prim, operands)
     rtol = prim.tolerances.get("rtol", 1e-5)
     for j in wanted:
-        d = pattern(aval_of(operands[j]), 0.3 + j)
+        d = direction_in(prim, operands, j, 0.3)
         with Level("jvp") as level:
             duals = list(operands)
             duals[j] = make(Tensor, DualArray(operands[j], d, level.id), None, level.id)

@@ -45,7 +45,10 @@ CASES = [
     ("ASGD", {"lr": 0.1}),
     ("ASGD", {"lr": 0.1, "lambd": 0.01, "alpha": 0.6, "t0": 3.0, "weight_decay": 0.1, "maximize": True}),
     ("Adafactor", {"lr": 0.1}),
-    ("Adafactor", {"lr": 0.2, "beta2_decay": -0.5, "eps": [1e-3, 1e-2], "d": 1.5, "weight_decay": 0.1, "maximize": True}),
+    (
+        "Adafactor",
+        {"lr": 0.2, "beta2_decay": -0.5, "eps": [1e-3, 1e-2], "d": 1.5, "weight_decay": 0.1, "maximize": True},
+    ),
     ("Muon", {"lr": 0.1}),
     ("Muon", {"lr": 0.1, "nesterov": False, "momentum": 0.5, "weight_decay": 0.0, "adjust_lr_fn": "match_rms_adamw"}),
 ]
@@ -108,7 +111,8 @@ def main():
     for name in COMPLEX:
         result = trajectory(name, {"lr": 0.1}, torch.complex64, complex_start, complex_gradients)
         cases.append({"optimizer": name, "options": {"lr": 0.1}, "dtype": "complex64", **result})
-    document = {"torch": torch.__version__, "kept_steps": KEPT_STEPS, "start": start, "imaginary": imaginary, "gradients": gradients}
+    document = {"torch": torch.__version__, "kept_steps": KEPT_STEPS, "start": start, "imaginary": imaginary}
+    document["gradients"] = gradients
     document["cases"] = cases
     text = json.dumps(document, default=str)
     sys.stdout.write(text.replace('{"optimizer"', '\n{"optimizer"') + "\n")

@@ -178,7 +178,10 @@ def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arra
     node.prim, node.params, node.edges = prim, params, edges
     if prim.vjp is not None:
         if prim.operands is None:
-            saved = list(arrays) if prim.saves_all else [None] * len(arrays)
+            wants = (prim.rule_needs[0] or ())[1:]
+            saved = [
+                x if (wants[i] == VALUE if i < len(wants) else prim.saves_all) else None for i, x in enumerate(arrays)
+            ]
         else:
             saved = [x if prim.users[i] else None for i, x in enumerate(arrays)]
         keep_out = prim.saves_out
@@ -198,7 +201,7 @@ def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arra
 
 
 def _op_source(prim: Primitive) -> str:
-    """`op` and `bind` for a fixed number of operands and one output."""
+    """`op` and `bind` for a fixed number of operands and one output; our locals end in "_", unlike parameters."""
     names = prim.operands or ()
     n = len(names)
     keywords = "".join(f", {p}={p}" for p in prim.params)
@@ -208,8 +211,8 @@ def _op_source(prim: Primitive) -> str:
     lines = [
         f"def op({signature}):",
         "    if " + " and ".join(f"type({x}) is ndarray" for x in names) + ":",
-        f"        out = KERNEL({', '.join(names)}{keywords})",
-        "        return out if type(out) is ndarray else asarray(out)",
+        f"        out_ = KERNEL({', '.join(names)}{keywords})",
+        "        return out_ if type(out_) is ndarray else asarray(out_)",
         "    if " + " or ".join(f"isinstance({x}, Value)" for x in names) + ":",
         f"        return bind({', '.join(names)}{keywords})",
         f"    return op_general(PRIM, {operands}, {packed})",
@@ -230,48 +233,48 @@ def _op_source(prim: Primitive) -> str:
     arrays = ", ".join(f"a{i}" for i in range(n))
     lines += [
         "    try:",
-        f"        out = KERNEL({arrays}{keywords})",
+        f"        out_ = KERNEL({arrays}{keywords})",
         "    except (ValueError, TypeError, LinAlgError) as error:",
         f"        fail(PRIM, {operands}, {packed}, error)",
-        "    if type(out) is not ndarray:",
-        "        out = asarray(out)",
+        "    if type(out_) is not ndarray:",
+        "        out_ = asarray(out_)",
     ]
     if n == 1:
-        lines.append(f"    cls = {names[0]}._result")
+        lines.append(f"    cls_ = {names[0]}._result")
     elif n == 2:
         x, y = names
         lines += [
-            f"    cls = type({x})",
-            f"    if cls is type({y}) or type({y}) is ndarray:",
-            "        cls = cls._result",
-            "    elif cls is ndarray:",
-            f"        cls = {y}._result",
+            f"    cls_ = type({x})",
+            f"    if cls_ is type({y}) or type({y}) is ndarray:",
+            "        cls_ = cls_._result",
+            "    elif cls_ is ndarray:",
+            f"        cls_ = {y}._result",
             "    else:",
-            f"        cls = result_class({operands})",
+            f"        cls_ = result_class({operands})",
         ]
     else:
-        lines.append(f"    cls = result_class({operands})")
-    lines += ["    value = new(cls)", "    value._a = out; value._level = 0"]
+        lines.append(f"    cls_ = result_class({operands})")
+    lines += ["    value_ = NEW(cls_)", "    value_._a = out_; value_._level = 0"]
     if prim.differentiable:
         lines += [
             "    if " + " or ".join(f"n{i} is not None" for i in range(n)) + ":",
-            "        mode = state.mode",
-            "        if mode and out.dtype.kind not in 'iub':",
-            "            node = Node()",
-            f"            node.prim = PRIM; node.params = {packed}",
-            f"            node.edges = ({', '.join(f'n{i}' for i in range(n))},)",
-            f"            node.saved = {_saved_source(prim)}",
-            "            node.shape = out.shape; node.dtype = out.dtype; node.seq = tick()",
-            "            if mode == 2:",
-            "                annotate(node, cls)",
-            "            value._node = node",
-            "            return value",
+            "        mode_ = state.mode",
+            "        if mode_ and out_.dtype.kind not in 'iub':",
+            "            node_ = Node()",
+            f"            node_.prim = PRIM; node_.params = {packed}",
+            f"            node_.edges = ({', '.join(f'n{i}' for i in range(n))},)",
+            f"            node_.saved = {_saved_source(prim)}",
+            "            node_.shape = out_.shape; node_.dtype = out_.dtype; node_.seq = tick()",
+            "            if mode_ == 2:",
+            "                annotate(node_, cls_)",
+            "            value_._node = node_",
+            "            return value_",
         ]
     lines += [
         "    if INFERENCE and state.inference:",
-        "        value._inference = True",
-        "    value._node = None",
-        "    return value",
+        "        value_._inference = True",
+        "    value_._node = None",
+        "    return value_",
     ]
     return "\n".join(lines)
 
@@ -289,7 +292,7 @@ def _saved_source(prim: Primitive) -> str:
 
     entries = [entry(f"a{i}", users) for i, users in enumerate(prim.users)]
     if prim.saves_out:
-        entries.append(entry("out", prim.out_users))
+        entries.append(entry("out_", prim.out_users))
     if all(e == "None" for e in entries):
         return "()"
     return "(" + ", ".join(entries) + ",)"
@@ -353,7 +356,7 @@ def specialise(prim: Primitive) -> None:
         scope: dict[str, Any] = {
             "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray,
             "Value": Value, "op_general": op_general, "bind_general": bind_general, "PRIM": prim,
-            "NO_PARAMS": _NO_PARAMS, "fail": fail, "result_class": result_class, "new": object.__new__,
+            "NO_PARAMS": _NO_PARAMS, "fail": fail, "result_class": result_class, "NEW": object.__new__,
             "state": state, "INFERENCE": INFERENCE, "Node": Node, "tick": tick, "LinAlgError": np.linalg.LinAlgError,
             "annotate": lambda node, cls: annotate is not None and annotate(node, cls),
         }  # fmt: skip

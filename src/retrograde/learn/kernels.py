@@ -49,6 +49,11 @@ class Native:
         return out
 
     @staticmethod
+    def constant(x: Array) -> Array:
+        """`x` as a value through which nothing is differentiated."""
+        return x
+
+    @staticmethod
     def clip(x: Array, low: float, high: float, out: Array) -> Array:
         """`out = x` limited to `low ... high`; NaN stays NaN."""
         np.maximum(x, low, out=out)

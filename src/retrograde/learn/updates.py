@@ -42,7 +42,8 @@ def _sgd(
     g = prepared(k, p, g, weight_decay, maximize, h, t)
     if buffer is not None:
         if first:
-            k.copy(g, buffer)
+            # The first gradient enters as a constant where the update itself is differentiated, as in PyTorch.
+            k.copy(k.constant(g), buffer)
         else:
             k.multiply(buffer, momentum, buffer)
             k.axpy_(buffer, 1.0 - dampening, g, t)

@@ -21,6 +21,11 @@ def is_half(dtype: np.dtype) -> bool:
     return dtype.itemsize == 2 and dtype.kind not in "iu"
 
 
+def in_single(x: Any) -> Any:
+    """A half-precision array in single precision; any other as it is."""
+    return x.astype(np.float32) if is_half(x.dtype) else x
+
+
 def widened(kernel: Kernel) -> Kernel:
     """A kernel of several steps: in half precision it computes in single and rounds once, at the end."""
 

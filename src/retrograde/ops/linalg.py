@@ -11,28 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
-from .contraction import matmul
+from .contraction import matmul, matrix_transpose
 from .reduction import sum as reduce_sum
-from .rules import batch_size, conj, from_vjp, infer_by_kernel, move_batch, nondifferentiable, sum_tangents
+from .rules import batch_size, conj, from_vjp, infer_by_kernel, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
-from .structural import concatenate, getitem, imag, reshape, transpose
+from .structural import concatenate, getitem, imag, real, reshape
 from .triangular import tril, triu
 
 # ------------------------------------------------------------------------------------------ what all files share
 
 
-def transposed(x: Any) -> Any:
-    """The last two axes exchanged."""
-    n = ndim_of(x)
-    return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
-
-
 def adjoint(x: Any) -> Any:
     """The conjugate transpose of each matrix."""
-    return conj(transposed(x))
+    return conj(matrix_transpose(x))
 
 
 def column(x: Any) -> Any:
@@ -66,6 +61,12 @@ def identity_like(x: Any, n: int) -> np.ndarray:
     return np.eye(n, dtype=dtype_of(x))
 
 
+def half_diagonal(x: Any) -> np.ndarray:
+    """Ones, but halves on the diagonal: a constant to multiply matrices of the size of `x` with."""
+    n = shape_of(x)[-1]
+    return (1 - np.eye(n) / 2).astype(dtype_of(x))
+
+
 def hermitian_part(d: np.ndarray) -> np.ndarray:
     """Directions for the tests of operations on Hermitian matrices, of which kernels read one half."""
     return (d + np.conj(d.swapaxes(-1, -2))) / 2
@@ -90,7 +91,7 @@ def over_batch(
 
 
 def batch_matrices(*cores: int | Callable[[dict[str, Any]], int]) -> Callable[..., Any]:
-    """The batching rule of an operation over leading axes that broadcast: `cores` counts the other axes of each operand.
+    """The batching rule of operations over leading axes that broadcast; `cores` counts the other axes of each operand.
 
     A count may depend on the parameters.
     """
@@ -136,6 +137,18 @@ def positive_definite(*shape: int, seed: int = 0, complex_too: bool = False) -> 
     """Samples: Hermitian positive definite matrices."""
     x = complex_normal(*shape, seed=seed) if complex_too else normal(*shape, seed=seed)
     return x @ np.conj(x.swapaxes(-1, -2)) / 2 + 2 * np.eye(shape[-1])
+
+
+def no_derivative(name: str, remedy: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The joint pullback and the pushforward of an operation without a derivative: both raise UnsupportedError."""
+
+    def refuse_pull(needs: Any, _g: Any, _out: Any, *_xs: Any, **params: Any) -> Any:
+        raise UnsupportedError(f"{name}: the derivative is not implemented; {remedy}")
+
+    def refuse_push(tangents: Any, out: Any, *xs: Any, **params: Any) -> Any:
+        raise UnsupportedError(f"{name}: the derivative is not implemented; {remedy}")
+
+    return refuse_pull, refuse_push
 
 
 # ------------------------------------------------------------------------------------------ inverse and solve
@@ -264,8 +277,11 @@ def _trsm(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> 
 def _triangular_kernel(xp: Any, a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
     if a.ndim == 2 and b.ndim == 2:
         return np.ascontiguousarray(_trsm(a, b, upper, left, unit))
-    solver = lambda a, b: _trsm(a, b, upper, left, unit)  # noqa: E731
-    return over_batch(solver, [(a, 2), (b, 2)], [(b.shape[-2:], a.dtype)])[0]
+
+    def one(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return _trsm(a, b, upper, left, unit)
+
+    return over_batch(one, [(a, 2), (b, 2)], [(b.shape[-2:], a.dtype)])[0]
 
 
 def _triangle(x: Any, upper: bool, unit: bool) -> Any:
@@ -356,17 +372,19 @@ def _adjugate_push_kernel(xp: Any, x: Any, t: Any) -> Any:
 def _adjugate_second(g: Any, x: Any, t: Any) -> Any:
     """The cotangent of the matrix in the derivative of the adjugate, for invertible matrices.
 
-    With y the inverse, d the determinant and <a> the trace, that derivative along t is d (<y t> y - y t y); each y in it
-    changes by -y dx y, and d by d <y dx>. The adjoint is taken by writing g for the conjugate transpose of the cotangent.
+    With y the inverse, d the determinant and <a> the trace, that derivative along t is d (<y t> y - y t y); each y
+    changes by -y dx y, and d by d <y dx>. h is the adjoint of the cotangent, and the adjoint is taken at the end.
     """
-    y, h = inv(x), adjoint(g)
-    trace = lambda a: scalars(reduce_sum(a * identity_like(x, shape_of(x)[-1]), axis=_last_two(a), keepdims=False))  # noqa: E731
+    y, h = inv(x, check=False), adjoint(g)
     yt, yh = matmul(y, t), matmul(y, h)
-    hy, ty = trace(yh), trace(yt)
+    hy, ty = _trace(yh), _trace(yt)
     both = matmul(yt, yh)
-    cross = trace(both)
-    terms = (ty * hy - cross) * y - ty * matmul(yh, y) - hy * matmul(yt, y) + matmul(both, y) + matmul(matmul(yh, yt), y)
-    return adjoint(scalars(det(x)) * terms)
+    inner = both + matmul(yh, yt) - ty * yh - hy * yt
+    return adjoint(scalars(det(x)) * ((ty * hy - _trace(both)) * y + matmul(inner, y)))
+
+
+def _trace(x: Any) -> Any:
+    return scalars(reduce_sum(x * identity_like(x, shape_of(x)[-1]), axis=_last_two(x), keepdims=False))
 
 
 def _last_two(x: Any) -> tuple[int, int]:
@@ -387,8 +405,7 @@ _adjugate_push = primitive(
 adjugate = primitive(
     "adjugate", kernel=_adjugate_kernel, vjps=[lambda g, _out, x: adjoint(_adjugate_push(x, adjoint(g)))],
     jvp=lambda tangents, out, x: _adjugate_push(x, tangents[0]), batch=batch_matrices(2), infer=infer_first,
-    samples=lambda: [sample(well_conditioned(3, 3)), sample(complex_well_conditioned(2, 2)),
-                     sample(np.diag([2.0, 1.0, 0.0])), sample(normal(2, 1, 1))],
+    samples=lambda: [sample(well_conditioned(3, 3)), sample(complex_well_conditioned(2, 2)), sample(normal(2, 1, 1))],
 )  # fmt: skip
 
 
@@ -397,7 +414,7 @@ def _infer_numbers(avals: Any, p: dict[str, Any]) -> Aval:
 
 
 def _trace_of_product(a: Any, b: Any) -> Any:
-    return reduce_sum(transposed(a) * b, axis=_last_two(b), keepdims=False)
+    return reduce_sum(matrix_transpose(a) * b, axis=_last_two(b), keepdims=False)
 
 
 det = primitive(
@@ -405,8 +422,8 @@ det = primitive(
     vjps=[lambda g, _out, x: scalars(g) * adjoint(adjugate(x))],
     jvp=lambda tangents, out, x: _trace_of_product(adjugate(x), tangents[0]),
     batch=batch_matrices(2), infer=_infer_numbers,
-    samples=lambda: [sample(well_conditioned(3, 3)), sample(well_conditioned(2, 2, 2)), sample(np.diag([2.0, 1.0, 0.0])),
-                     sample(complex_well_conditioned(2, 2)), sample(normal(0, 0))],
+    samples=lambda: [sample(well_conditioned(3, 3)), sample(well_conditioned(2, 2, 2)),
+                     sample(np.diag([2.0, 1.0, 0.0])), sample(complex_well_conditioned(2, 2)), sample(normal(0, 0))],
 )  # fmt: skip
 
 
@@ -424,8 +441,6 @@ def _slogdet_pull(needs: Any, g: Any, out: Any, x: Any) -> Any:
 def _slogdet_push(tangents: Any, out: Any, x: Any) -> Any:
     change = _trace_of_product(solve(x, identity_like(x, shape_of(x)[-1]), check=False), tangents[0])
     if dtype_of(x).kind == "c":
-        from .structural import real
-
         return 1j * imag(change) * out[0], real(change)
     return out[0] * 0, change
 
@@ -453,7 +468,7 @@ def _expm_kernel(xp: Any, x: Any) -> Any:
 
 
 def _expm_derivative(x: Any, t: Any) -> Any:
-    """The derivative of the exponential at `x` along `t`: a block of the exponential of [[x, t], [0, x]] (Mathias 1996)."""
+    """The derivative of exp at `x` along `t`: the corner of the exponential of [[x, t], [0, x]] (Mathias 1996)."""
     n, axis = shape_of(x)[-1], ndim_of(x) - 1
     top = concatenate(x, t, axis=axis)
     bottom = concatenate(x * 0, x, axis=axis)
@@ -554,10 +569,13 @@ def _lstsq_kernel(xp: Any, a: Any, b: Any, *, rcond: float, driver: str) -> Any:
     (m, n), k = a.shape[-2:], b.shape[-1]
     real = real_dtype(a.dtype)
     outs = [((n, k), a.dtype), ((k,), real), ((), np.int64), ((min(m, n),), real)]
-    solver = lambda a, b: _lstsq_one(a, b, rcond, driver)  # noqa: E731
-    if not a.size or not b.size:
-        solver = lambda a, b: (np.zeros((n, k)), np.sum(np.abs(b) ** 2, axis=0), 0, np.zeros(min(m, n)))  # noqa: E731
-    return over_batch(solver, [(a, 2), (b, 2)], outs)
+
+    def one(a: np.ndarray, b: np.ndarray) -> tuple[Any, ...]:
+        if not a.size or not b.size:
+            return np.zeros((n, k)), np.sum(np.abs(b) ** 2, axis=0), 0, np.zeros(min(m, n))
+        return _lstsq_one(a, b, rcond, driver)
+
+    return over_batch(one, [(a, 2), (b, 2)], outs)
 
 
 def _lstsq_pull(needs: Any, g: Any, out: Any, a: Any, b: Any, *, rcond: float, driver: str) -> Any:

@@ -14,6 +14,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
+from .kernels import in_single, is_half, zero_of
 from .rules import batch_axes, batch_elementwise, conj, elementwise, linear, nondifferentiable, sum_tangents
 from .samples import Sample, binary, complex_normal, distinct, normal, sample
 from .scan import product_of_others
@@ -32,7 +33,9 @@ def reduced_shape(shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool)
 def reduced_count(x: Any, axis: tuple[int, ...]) -> int:
     """How many elements go into each result."""
     shape = shape_of(x)
-    return math.prod(shape[a] for a in axis)
+    if len(axis) == 1:
+        return shape[axis[0]]
+    return math.prod(shape if len(axis) == len(shape) else [shape[a] for a in axis])
 
 
 def kept(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -99,16 +102,6 @@ def _ones(n: int, char: str) -> np.ndarray:
         if n <= 1024 and len(_ONES) < 4096:
             _ONES[n, char] = found
     return found
-
-
-def is_half(dtype: np.dtype) -> bool:
-    """Whether a dtype is float16 or bfloat16, in which nothing should be accumulated."""
-    return dtype.itemsize <= 2 and dtype.kind not in "iub"
-
-
-def widened(x: Any) -> Any:
-    """A half-precision array in single precision; any other as it is."""
-    return x.astype(np.float32) if is_half(x.dtype) else x
 
 
 _add = np.add.reduce
@@ -199,7 +192,7 @@ mean = linear(
 
 
 def _nansum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return _sum_kernel(xp, xp.where(x != x, x.dtype.type(0), x), axis=axis, keepdims=keepdims)
+    return _sum_kernel(xp, xp.where(x != x, zero_of(x), x), axis=axis, keepdims=keepdims)
 
 
 # 1 where an element is a number and 0 where it is NaN, in the dtype of the operand.
@@ -219,7 +212,7 @@ nansum = primitive(
 
 
 def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    wide = widened(x)
+    wide = in_single(x)
     out = xp.prod(wide, axis=axis, keepdims=keepdims, dtype=wide.dtype)
     return out if wide is x else out.astype(x.dtype)
 
@@ -261,18 +254,20 @@ def _moments(xp: Any, x: Any, axis: tuple[int, ...], correction: float) -> tuple
     n = reduced_count(x, axis)
     center = _mean_kernel(xp, x, axis=axis, keepdims=True)
     d = x - center
-    square = d.real * d.real + d.imag * d.imag if x.dtype.kind == "c" else xp.multiply(d, d, out=d) if d.ndim else d * d
+    square = d.real * d.real + d.imag * d.imag if x.dtype.kind == "c" else d * d
     total = _sum_kernel(xp, square, axis=axis, keepdims=True)
-    freedom = max(n - correction, 0)
-    return (total / freedom if freedom else total / xp.zeros((), dtype=total.dtype)), center
+    freedom = n - correction
+    if freedom > 0:
+        return total / freedom, center
+    return xp.where(total > 0, total.dtype.type(math.inf), total.dtype.type(math.nan)), center
 
 
 def _var_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    wide = widened(x)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        var, center = _moments(xp, wide, axis, correction)
-    shape = reduced_shape(x.shape, axis, keepdims)
-    var, center = xp.reshape(var, shape), xp.reshape(center, shape)
+    wide = in_single(x)
+    var, center = _moments(xp, wide, axis, correction)
+    if not keepdims and axis:
+        shape = reduced_shape(x.shape, axis, False)
+        var, center = var.reshape(shape), center.reshape(shape)
     return (var, center) if wide is x else (var.astype(x.dtype), center.astype(x.dtype))
 
 
@@ -364,7 +359,7 @@ var_mean = primitive(
 
 
 def _std_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    wide = widened(x)
+    wide = in_single(x)
     spread, center = _var_mean_kernel(xp, wide, axis=axis, correction=correction, keepdims=keepdims)
     return xp.sqrt(spread).astype(spread.dtype if wide is x else x.dtype), center.astype(x.dtype)
 
@@ -505,7 +500,7 @@ count_nonzero = nondifferentiable(
 def _logsumexp_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if not x.size:
         return xp.full(reduced_shape(x.shape, axis, keepdims), -math.inf, dtype=x.dtype)
-    wide = widened(x)
+    wide = in_single(x)
     top = xp.max(wide.real if wide.dtype.kind == "c" else wide, axis=axis, keepdims=True)
     top = xp.where(xp.abs(top) == math.inf, top.dtype.type(0), top)
     with np.errstate(divide="ignore"):

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
-from ..core.value import dtype_of
-from .comparison import equal, greater, greater_equal, isfinite, isnan, less, less_equal, logical_not, not_equal
+from .comparison import equal, greater, greater_equal, isfinite, isnan, less, less_equal, logical_and, logical_or
 from .kernels import widened, zero_of
 from .rules import batch_elementwise, elementwise, infer_same, linear, sum_tangents
 from .samples import binary, distinct, sample, uniform
@@ -77,8 +76,9 @@ def _between_kernel(
 
 
 def _between_samples() -> Any:
-    for closed, inside, of_nan in ((True, True, False), (False, True, True), (True, False, True), (False, False, False)):
-        yield sample(uniform(-2, 2, 2, 3), uniform(-2, 2, 3), low=-1.0, high=0.7, closed=closed, inside=inside, of_nan=of_nan)
+    for flags in ((True, True, False), (False, True, True), (True, False, True), (False, False, False)):
+        given = dict(zip(("closed", "inside", "of_nan"), flags))
+        yield sample(uniform(-2, 2, 2, 3), uniform(-2, 2, 3), low=-1.0, high=0.7, **given)
     yield sample(uniform(-2, 2), uniform(-2, 2), low=0.0, high=np.inf, closed=False, inside=True, of_nan=True)
 
 
@@ -128,20 +128,11 @@ def _clip_by_parts(x: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
         return greater_equal(x, low), less(x, low), None
     if low is None:
         return less_equal(x, high), None, greater(x, high)
-    inside = (greater_equal(x, low), less_equal(x, high))
-    return (_both(*inside), _both(less(low, high), less(x, low)), _either(greater(x, high), less(high, low)))
-
-
-def _both(a: Any, b: Any) -> Any:
-    from .comparison import logical_and
-
-    return logical_and(a, b)
-
-
-def _either(a: Any, b: Any) -> Any:
-    from .comparison import logical_or
-
-    return logical_or(a, b)
+    return (
+        logical_and(greater_equal(x, low), less_equal(x, high)),
+        logical_and(less(low, high), less(x, low)),
+        logical_or(greater(x, high), less(high, low)),
+    )
 
 
 def _clip_by_vjp(needs: Any, g: Any, _out: Any, x: Any, low: Any, high: Any) -> Any:
@@ -162,7 +153,8 @@ clip_by = primitive(
     infer=lambda avals, params: Aval(
         np.broadcast_shapes(*(a.shape for a in avals if a is not None)), avals[0].dtype),
     samples=lambda: [sample(distinct(2, 3), np.array([-0.9, 1.0, 0.3]), np.array([0.5, 1.1, 2.0])),
-                     sample(distinct(3), np.array(0.05), None), sample(distinct(2, 3), None, distinct(3, seed=1) + 0.05),
+                     sample(distinct(3), np.array(0.05), None),
+                     sample(distinct(2, 3), None, distinct(3, seed=1) + 0.05),
                      sample(distinct(2), np.array([1.0, 1.5]), np.array(0.7))],
 )  # fmt: skip
 
@@ -196,9 +188,8 @@ def _extremum(name: str, smaller: bool) -> Any:
         return _share(g, x, y, tie=SHARES[ties][1]) if smaller else _share(g, y, x, tie=SHARES[ties][1])
 
     def tangent(tangents: Any, out: Any, x: Any, y: Any, *, ties: str) -> Any:
-        return broadcast_like(
-            sum_tangents([None if t is None else part(t, x, y, ties) for t, part in zip(tangents, (first, second))]), out
-        )
+        parts = [None if t is None else part(t, x, y, ties) for t, part in zip(tangents, (first, second))]
+        return broadcast_like(sum_tangents(parts), out)
 
     def samples() -> Any:
         for s in binary(-2, 2)():
@@ -208,7 +199,8 @@ def _extremum(name: str, smaller: bool) -> Any:
     return elementwise(
         name,
         kernel=lambda xp, x, y, *, ties: kernel(x, y) if xp is np else getattr(xp, name)(x, y),
-        vjps=[lambda g, _out, x, y, *, ties: first(g, x, y, ties), lambda g, _out, x, y, *, ties: second(g, x, y, ties)],
+        vjps=[lambda g, _out, x, y, *, ties: first(g, x, y, ties),
+              lambda g, _out, x, y, *, ties: second(g, x, y, ties)],
         jvp=tangent, samples=samples,
     )  # fmt: skip
 
@@ -221,7 +213,7 @@ def _fextremum(name: str, wins: Any) -> Any:
     """A maximum or minimum for which a nan loses against a number; the first operand gets the gradient of a tie."""
 
     def first(x: Any, y: Any) -> Any:
-        return _either(wins(x, y), isnan(y))
+        return logical_or(wins(x, y), isnan(y))
 
     def tangent(tangents: Any, out: Any, x: Any, y: Any) -> Any:
         mask = first(x, y)
@@ -292,6 +284,31 @@ sign = elementwise(
     samples=lambda: [sample(uniform(-2, 2, 2, 3), nan_to_zero=True), sample(uniform(1, 2), nan_to_zero=False)],
 )  # fmt: skip
 
-# The value of a step at 0 is an operand of its own; there is no derivative.
-def _heaviside_infer(avals: Any, params: dict[str, Any]) -> Aval:
-    return Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype)
+# 0 below 0, 1 above, and `values` at 0.
+heaviside = elementwise(
+    "heaviside", kernel=Ufunc("heaviside"), samples=binary(-2, 2),
+    vjps=[lambda g, _out, _x, _values: zeros_like(g), lambda g, _out, x, _values: keep(g, equal(x, 0))],
+    jvp=lambda tangents, out, x, values: None if tangents[1] is None else keep(tangents[1], equal(x, 0)),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ replacing nan and infinity
+
+
+@widened
+def _nan_to_num_kernel(xp: Any, x: Any, *, nan: float, posinf: float | None, neginf: float | None) -> Any:
+    if x.dtype.kind == "c":
+        out = xp.empty(x.shape, dtype=x.dtype)
+        out.real = _nan_to_num_kernel(xp, x.real, nan=nan, posinf=posinf, neginf=neginf)
+        out.imag = _nan_to_num_kernel(xp, x.imag, nan=nan, posinf=posinf, neginf=neginf)
+        return out
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+# nan and the infinities become numbers: the largest ones where None.
+nan_to_num = elementwise(
+    "nan_to_num", kernel=_nan_to_num_kernel, infer=infer_same,
+    vjps=[lambda g, _out, x, *, nan, posinf, neginf: keep(g, isfinite(x))],
+    jvp=lambda tangents, out, x, *, nan, posinf, neginf: keep(tangents[0], isfinite(x)),
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), nan=0.0, posinf=None, neginf=None),
+                     sample(uniform(-2, 2), nan=1.0, posinf=2.0, neginf=-2.0)],
+)  # fmt: skip

@@ -297,7 +297,7 @@ def _scatter_kernel(xp: Any, base: Any, part: Any, *, steps: Any) -> Any:
 # The base with the view that `steps` (operations with parameters) make of it replaced by `part`.
 view_scatter = primitive(
     "view_scatter", kernel=_scatter_kernel,
-    vjps=[lambda g, _out, _base, _part, *, steps: view_scatter(g, _zeros(_view_of(g, steps)), steps=steps),
+    vjps=[lambda g, _out, _base, _part, *, steps: view_scatter(g, zeros_like(_view_of(g, steps)), steps=steps),
           lambda g, _out, _base, _part, *, steps: _view_of(g, steps)],
     jvp=lambda tangents, out, base, part, *, steps: view_scatter(
         _tangent_or_zero(tangents[0], base), _tangent_or_zero(tangents[1], part), steps=steps),
@@ -307,5 +307,6 @@ view_scatter = primitive(
 )  # fmt: skip
 
 
-def _zeros(like: Any) -> np.ndarray:
+def zeros_like(like: Any) -> np.ndarray:
+    """Zeros of the shape and dtype of an array or value, as a plain array: the derivative where there is none."""
     return np.zeros(shape_of(like), dtype_of(like))

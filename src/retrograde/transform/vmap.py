@@ -102,7 +102,7 @@ def vmap(
             out = f(*unflatten(treedef, batched), **kwargs)
             outputs, out_tree = flatten(out)
             ends = _axes("out_axes", out_axes, out, out_tree, len(outputs))
-            results = [_unbatched(y, level.id, size, end) for y, end in zip(outputs, ends)]
+            results = [unbatched(y, level.id, size, end) for y, end in zip(outputs, ends)]
         return unflatten(out_tree, results)
 
     return mapped
@@ -113,7 +113,7 @@ def batch(x: Value, axis: int, level: int) -> Value:
     return make(type(x)._result, BatchedArray(values.content(x), axis, level), None, level)
 
 
-def _unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
+def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
     if not isinstance(y, Value):
         if isinstance(y, (bool, int, float, complex, np.ndarray, np.generic)):
             y = as_tensor(y)

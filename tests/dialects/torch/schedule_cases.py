@@ -17,7 +17,7 @@ class Halving:
 
 def optimizer(torch, kind="SGD", lr=0.5, groups=2):
     """An optimiser with one parameter per group and different rates."""
-    params = [{"params": [torch.nn.Parameter(torch.ones(1))], "lr": lr / (i + 1)} for i in range(groups)]
+    params = [{"params": [torch.ones(1, requires_grad=True)], "lr": lr / (i + 1)} for i in range(groups)]
     extra = {"momentum": 0.9} if kind == "SGD" else {}
     return getattr(torch.optim, kind)(params, **extra)
 
@@ -66,11 +66,18 @@ CASES = {
         S, o, [4, 11], lambda o: S.ConstantLR(o, 0.1, 4), lambda o: S.ExponentialLR(o, 0.9), lambda o: S.StepLR(o, 3)
     ),
     "SequentialLR-lambda": lambda S, W, o: sequential(
-        S, o, [4, 9], lambda o: S.LambdaLR(o, lambda e: (e + 1) / 4), lambda o: S.MultiplicativeLR(o, lambda e: 0.9),
+        S,
+        o,
+        [4, 9],
+        lambda o: S.LambdaLR(o, lambda e: (e + 1) / 4),
+        lambda o: S.MultiplicativeLR(o, lambda e: 0.9),
         lambda o: S.CosineAnnealingWarmRestarts(o, 4),
     ),
     "SequentialLR-chained": lambda S, W, o: sequential(
-        S, o, [6], lambda o: S.ChainedScheduler([S.ConstantLR(o, 0.1, 4), S.ExponentialLR(o, 0.9)]),
+        S,
+        o,
+        [6],
+        lambda o: S.ChainedScheduler([S.ConstantLR(o, 0.1, 4), S.ExponentialLR(o, 0.9)]),
         lambda o: S.PolynomialLR(o, 20),
     ),
     "ChainedScheduler": lambda S, W, o: S.ChainedScheduler([S.ConstantLR(o, 0.1, 3), S.ExponentialLR(o, 0.9)]),
@@ -84,7 +91,9 @@ CASES = {
     "ReduceLROnPlateau-max": lambda S, W, o: S.ReduceLROnPlateau(
         o, "max", factor=0.5, patience=1, threshold=0.05, threshold_mode="abs", cooldown=2, min_lr=[0.1, 0.05]
     ),
-    "ReduceLROnPlateau-rel": lambda S, W, o: S.ReduceLROnPlateau(o, "max", 0.5, 1, threshold=0.1, min_lr=0.01, eps=0.03),
+    "ReduceLROnPlateau-rel": lambda S, W, o: S.ReduceLROnPlateau(
+        o, "max", 0.5, 1, threshold=0.1, min_lr=0.01, eps=0.03
+    ),
 }
 
 

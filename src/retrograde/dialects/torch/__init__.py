@@ -6,6 +6,7 @@ register themselves through `_api.api`; an unknown name raises an AttributeError
 
 from __future__ import annotations
 
+import importlib as _importlib
 import math as _math
 from typing import Any as _Any
 
@@ -25,7 +26,15 @@ from . import _creation  # noqa: I001
 from . import _pointwise
 from . import _printing
 from . import random
+from . import _save_load
+from . import _legacy_types
+from . import compiler
 from . import autograd
+from . import func
+from . import testing
+from ._environment import backends, cuda, mps, version, xpu
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .random import Generator, default_generator, fork_rng
 
 __version__ = "2.13.0+retrograde." + _retrograde_version
 
@@ -37,6 +46,26 @@ globals().update(_dtype.ALIASES)
 pi, e, inf, nan = _math.pi, _math.e, _math.inf, _math.nan
 newaxis = None
 
+
+class layout:
+    """How a tensor's elements are laid out in memory."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+
+class memory_format(layout):
+    """The order of a tensor's axes in memory."""
+
+
+strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+contiguous_format, channels_last = memory_format("contiguous_format"), memory_format("channels_last")
+preserve_format, channels_last_3d = memory_format("preserve_format"), memory_format("channels_last_3d")
+Tensor.layout = strided
 
 def is_tensor(obj: _Any) -> _Any:
     """Whether an object is a tensor."""
@@ -57,5 +86,14 @@ install_methods()
 globals().update(_FUNCTIONS)
 
 
+_LAZY = ("distributions", "fft", "linalg", "masked", "nn", "optim", "quasirandom", "sparse", "special", "utils")
+
+
 def __getattr__(name: str) -> _Any:
+    if name in _LAZY:  # packages that most programs do not use cost no import time
+        try:
+            return _importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
     raise _missing("torch", name, globals())

@@ -257,15 +257,15 @@ class Stream:
         if part is not None:
             return self.uniform(2 * size, low, high, part).view(kind).reshape(shape)
         standard = low == 0.0 and high == 1.0
+        if not standard:
+            low, high = _uniform_bounds(float(low), float(high), kind)
         out: Floats = self._unit53(size) if kind == DOUBLE else self._unit24(size)
         if standard and kind in (SINGLE, DOUBLE):
             return out.reshape(shape)
-        if not standard:
-            low, high = _uniform_bounds(float(low), float(high), kind)
-            if kind == DOUBLE:
-                out = fma64(out, high - low, low)
-            else:
-                out = fma32(out, float(F32(high) - F32(low)), float(F32(low)))
+        if kind == DOUBLE:
+            out = fma64(out, high - low, low)
+        elif not standard:
+            out = fma32(out, float(F32(high) - F32(low)), float(F32(low)))
         out = out.astype(kind, copy=False)
         bottom, top = narrow(np.array((low, high)), kind)
         np.copyto(out, bottom, where=out == top)  # rounding may reach the excluded end, which gives the other one
@@ -319,7 +319,7 @@ class Stream:
                 raise RuntimeError("normal: std is complex; it has to be real")
             if std.size and not bool((std >= 0).all()):
                 raise RuntimeError("normal: std has a negative element or a nan; each has to be 0 or more")
-        shape = np.broadcast_shapes(np.shape(mean), np.shape(std))
+        shape = _broadcast("normal", "mean", np.shape(mean), "std", np.shape(std))
         dtype = mean.dtype if isinstance(mean, np.ndarray) else np.asarray(std).dtype
         if not isinstance(std, np.ndarray):
             out = self.normal(shape, 0.0, std, dtype)
@@ -543,7 +543,8 @@ class Stream:
             raise NotImplementedError(f"binomial: count is {kind}; it has to be float32 or float64")
         if prob.dtype != kind:
             raise RuntimeError(f"binomial: count is {kind} and prob {prob.dtype}; both have to have one dtype")
-        count, prob = np.broadcast_arrays(count, prob)
+        shape = _broadcast("binomial", "count", count.shape, "prob", prob.shape)
+        count, prob = np.broadcast_to(count, shape), np.broadcast_to(prob, shape)
         with self._lock:
             source = self._unit_doubles()
             pairs = zip(count.astype(F64).ravel().tolist(), prob.astype(F64).ravel().tolist(), strict=True)
@@ -602,6 +603,14 @@ def _uniform_bounds(low: float, high: float, kind: np.dtype[Any]) -> tuple[float
     if high - low > limit:
         raise RuntimeError(f"uniform: the interval [{low}, {high}) is wider than {kind} can express; narrow it")
     return low, high
+
+
+def _broadcast(op: str, first: str, one: tuple[int, ...], second: str, other: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(one, other)
+    except ValueError:
+        message = f"{op}: {first} has shape {one} and {second} {other}, which do not broadcast; make them agree"
+        raise RuntimeError(message) from None
 
 
 def _affine(x: Floats, scale: float, offset: float, kind: np.dtype[Any]) -> Floats:

@@ -26,11 +26,14 @@ NO_KERNEL = frozenset(map(np.dtype, ("uint16", "uint32", "uint64", "complex64", 
 
 
 def as_tuple(shape: Shape) -> tuple[int, ...]:
-    return (operator.index(shape),) if not isinstance(shape, Sequence) else tuple(shape)
+    return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
 
 
 def size_of(shape: Shape) -> int:
-    return math.prod(shape) if isinstance(shape, Sequence) else operator.index(shape)
+    dimensions = as_tuple(shape)
+    if dimensions and min(dimensions) < 0:
+        raise RuntimeError(f"random draw: the shape is {dimensions}; no dimension may be negative")
+    return math.prod(dimensions)
 
 
 def float_kind(

@@ -132,8 +132,9 @@ def block_normals32(words: Words, mean: float = 0.0, std: float = 1.0) -> NDArra
     out = np.empty(blocks.shape, F32)
     for start in range(0, len(blocks), _CHUNK):
         part = slice(start, start + _CHUNK)
-        radius = _radius32(F32(1.0) - unit24(blocks[part, 0]))
-        sine, cosine = _sincos32(unit24(blocks[part, 1]) * _TWO_PI)
+        u = unit24(blocks[part])
+        radius = _radius32(F32(1.0) - u[:, 0])
+        sine, cosine = _sincos32(u[:, 1] * _TWO_PI)
         cosine *= radius
         sine *= radius
         out[part, 0] = fma32(cosine, std, mean)

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 
+from . import _dtype
 from ._api import METHODS, api
 from ._creation import np_dtype_of, sizes
 from ._dtype import int64
@@ -273,3 +274,8 @@ _drawn("random_", lambda s, shape, d, contiguous, low=None, high=None: (
 _drawn("bernoulli_", lambda s, shape, d, contiguous, p=0.5: (
     s.bernoulli_each(np.broadcast_to(np.asarray(p.detach()._a), shape), d) if isinstance(p, Value)
     else s.bernoulli(shape, float(p), d)))
+
+
+def uniform_values(size: tuple[int, ...], low: float, high: float, d: _dtype.dtype) -> Tensor:
+    """A new tensor drawn uniformly from [low, high)."""
+    return from_array(default_generator._stream.uniform(size, low, high, d.np))

@@ -168,7 +168,7 @@ class Function(metaclass=_FunctionMeta):
             from . import _function_levels
 
             return _function_levels.apply(cls, args, top)
-        return run(cls, args, lambda: _forward(cls, args, split), 0)
+        return run(cls, args, lambda: call_forward(cls, args, split), 0)
 
 
 def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -178,10 +178,16 @@ def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return bound.args
 
 
-def _forward(cls: type[Function], args: tuple[Any, ...], split: bool) -> tuple[FunctionCtx, Any]:
-    """Call the user's forward with a fresh context; gradients are off inside."""
+def new_context(cls: type[Function], args: tuple[Any, ...]) -> FunctionCtx:
+    """A fresh context for a call with these arguments."""
     ctx = _ctx_class(cls)()
     ctx.needs_input_grad = tuple(isinstance(x, Tensor) and x._node is not None for x in args)
+    return ctx
+
+
+def call_forward(cls: type[Function], args: tuple[Any, ...], split: bool) -> tuple[FunctionCtx, Any]:
+    """Call the user's forward with a fresh context; gradients are off inside."""
+    ctx = new_context(cls, args)
     with grad_mode(False):
         if split:
             output = cls.forward(*args)

@@ -8,7 +8,7 @@ from typing import Any as _Any
 from ....transform import forward as _forward
 from ....transform import jacobian as _jacobian
 from ....transform import reverse as _reverse
-from ....transform import vmap as _vmap
+from ....transform.vmap import vmap as _vmap
 from .._api import missing as _missing
 from ._stateless import functional_call, stack_module_state
 
@@ -73,7 +73,7 @@ def vmap(
     chunk_size: int | None = None,
 ) -> Callable[..., _Any]:  # fmt: skip
     """A function that maps `func` over a dimension of its arguments."""
-    return _vmap.vmap(func, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+    return _vmap(func, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
 
 
 def linearize(func: Callable[..., _Any], *primals: _Any) -> tuple[_Any, Callable[..., _Any]]:

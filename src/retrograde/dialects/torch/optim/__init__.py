@@ -1,5 +1,8 @@
 """`torch.optim`: optimisers, learning-rate schedules (`lr_scheduler`) and weight averaging (`swa_utils`)."""
 
+from typing import Any
+
+from .._api import missing
 from . import _bridge, lr_scheduler, optimizer, swa_utils
 from .accumulating import ASGD, Adadelta, Adagrad, RMSprop, Rprop
 from .adam import Adam, AdamW
@@ -31,3 +34,7 @@ __all__ = [
 ]
 
 _bridge.register()
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("optim", name, __all__)

@@ -38,7 +38,7 @@ def changed(tensor: Tensor) -> None:
 
 
 def scalar(value: float) -> Tensor:
-    """A 0-d tensor for a count or coefficient in an optimiser's state: float32, or float64 where that is the default."""
+    """A 0-d tensor for a count or coefficient in the state: float32, or float64 where that is the default."""
     return wrap(np.array(value, _scalar_dtype()))
 
 
@@ -79,9 +79,7 @@ def number(value: Any, differentiable: bool = False) -> Any:
     return float(value)
 
 
-def update(
-    rule: Callable[..., None], differentiable: bool, p: Tensor, *tensors: Tensor | None, **options: Any
-) -> None:
+def update(rule: Callable[..., None], differentiable: bool, p: Tensor, *tensors: Tensor | None, **options: Any) -> None:
     """Run a rule of `retrograde.learn` on a parameter, its gradient and its state tensors (None where absent)."""
     a = p._a
     if type(a) is _ndarray and not differentiable:
@@ -125,7 +123,8 @@ class Statements:
 
     @staticmethod
     def sqrt(x: Tensor, out: Tensor | None) -> Tensor:
-        return torch.sqrt(x.clone())
+        # The derivative keeps the root, and the rules go on in place with what they get.
+        return torch.sqrt(x.clone()).clone()
 
     @staticmethod
     def absolute(x: Tensor, out: Tensor | None) -> Tensor:
@@ -146,6 +145,10 @@ class Statements:
     @staticmethod
     def copy(x: Tensor, out: Tensor | None) -> Tensor:
         return x.clone() if out is None else out.copy_(x)
+
+    @staticmethod
+    def constant(x: Tensor) -> Tensor:
+        return x.detach()
 
     @staticmethod
     def clip(x: Tensor, low: float, high: float, out: Tensor) -> Tensor:

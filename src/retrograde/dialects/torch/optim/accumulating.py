@@ -127,9 +127,7 @@ class Adadelta(RuleOptimizer):
                 state["square_avg"] = _bridge.zeros_like(p)
                 state["acc_delta"] = _bridge.zeros_like(p)
             _bridge.advance(state["step"])
-            _bridge.update(
-                rules.adadelta, differentiable, p, grad, state["square_avg"], state["acc_delta"], **options
-            )
+            _bridge.update(rules.adadelta, differentiable, p, grad, state["square_avg"], state["acc_delta"], **options)
 
 
 class RMSprop(RuleOptimizer):
@@ -308,8 +306,6 @@ class ASGD(RuleOptimizer):
                 state["ax"] = _bridge.zeros_like(p)
             step = _bridge.advance(state["step"])
             eta, mu = _bridge.array_of(state["eta"]), _bridge.array_of(state["mu"])
-            _bridge.update(
-                rules.asgd, differentiable, p, grad, state["ax"], eta=eta.item(), mu=mu.item(), **options
-            )
+            _bridge.update(rules.asgd, differentiable, p, grad, state["ax"], eta=eta.item(), mu=mu.item(), **options)
             schedule = rules.asgd_schedule(step, lr, lambd, group["alpha"], group["t0"])
             eta[...], mu[...] = _bridge.round_scalars(schedule)

@@ -86,8 +86,8 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"ReduceLROnPlateau: min_lr has {len(self.min_lrs)} values, but the optimizer now has {len(groups)} "
-                    "parameter groups; give one number, or set min_lrs"
+                    f"ReduceLROnPlateau: min_lr has {len(self.min_lrs)} values, but the optimizer has "
+                    f"{len(groups)} parameter groups; give one number, or set min_lrs"
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs):

@@ -16,7 +16,7 @@ def _uses_beta1(scheduler: str, optimizer: Optimizer) -> bool:
     """Whether the momentum of this optimiser is the first of its betas."""
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
         raise ValueError(
-            f"{scheduler}: {type(optimizer).__name__} has neither momentum nor betas to cycle; pass cycle_momentum=False"
+            f"{scheduler}: {type(optimizer).__name__} has no momentum or betas to cycle; pass cycle_momentum=False"
         )
     return "betas" in optimizer.defaults
 

@@ -96,9 +96,7 @@ class LBFGS(Optimizer):
             return first
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise RuntimeError(f"LBFGS: line_search_fn is {group['line_search_fn']!r}; wanted None or 'strong_wolfe'")
-        memory = quasi_newton.Memory(
-            state["func_evals"], state["n_iter"], coefficients=_to_arrays(state.get("al"))
-        )
+        memory = quasi_newton.Memory(state["func_evals"], state["n_iter"], coefficients=_to_arrays(state.get("al")))
         for name, attribute in _ENTRIES.items():
             if name in state:
                 setattr(memory, attribute, _to_arrays(state[name]))

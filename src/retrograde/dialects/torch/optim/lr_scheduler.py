@@ -1,5 +1,8 @@
 """`torch.optim.lr_scheduler`: schedules of the learning rate."""
 
+from typing import Any
+
+from .._api import missing
 from .composed_schedulers import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic_schedulers import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .epoch_schedulers import (
@@ -34,3 +37,7 @@ __all__ = [
     "StepLR",
     "_LRScheduler",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("optim.lr_scheduler", name, __all__)

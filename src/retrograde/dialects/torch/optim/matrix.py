@@ -32,12 +32,12 @@ class Adafactor(RuleOptimizer):
         maximize: bool = False,
     ) -> None:
         check_lr(lr)
-        if not 0.0 >= beta2_decay:
+        if not beta2_decay <= 0.0:
             raise ValueError(f"Adafactor: beta2_decay is {beta2_decay}; wanted at most 0")
         if eps[0] is not None:
             check_not_negative("eps[0]", eps[0])
         check_not_negative("eps[1]", eps[1])
-        if not 1.0 <= d:
+        if not d >= 1.0:
             raise ValueError(f"Adafactor: d is {d}; wanted at least 1")
         check_not_negative("weight_decay", weight_decay)
         defaults = {

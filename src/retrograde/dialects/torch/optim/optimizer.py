@@ -96,7 +96,7 @@ class Optimizer:
         self.defaults = defaults
         self._init_hooks()
         if torch.is_tensor(params):
-            raise TypeError("optimizer: params is a single tensor; pass an iterable of tensors or of dicts, as in [tensor]")
+            raise TypeError("optimizer: params is a single tensor; pass an iterable of tensors or dicts: [tensor]")
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -351,7 +351,7 @@ def check_lr(lr: Any) -> None:
 
 def check_not_negative(name: str, value: Any) -> None:
     """Raise ValueError for an option below zero."""
-    if not 0.0 <= value:
+    if not value >= 0.0:
         raise ValueError(f"optimizer: {name} is {value}; wanted at least 0")
 
 

@@ -1,4 +1,4 @@
-"""`torch.optim.swa_utils`: averages of a model's weights (Izmailov et al. 2018) and the schedule that goes with them."""
+"""`torch.optim.swa_utils`: averages of a model's weights (Izmailov et al. 2018) and the schedule for them."""
 
 from __future__ import annotations
 
@@ -122,11 +122,12 @@ class AveragedModel(Module):
         if int(self.n_averaged) == 0:
             for mean, now in zip(averaged, current):
                 mean.copy_(now)
-        elif self.multi_avg_fn is not None or self.avg_fn is None:
-            (self.multi_avg_fn or get_swa_multi_avg_fn())(averaged, current, self.n_averaged)
+        elif self.multi_avg_fn is not None:
+            self.multi_avg_fn(averaged, current, self.n_averaged)
         else:
+            average = self.avg_fn or get_swa_avg_fn()
             for mean, now in zip(averaged, current):
-                mean.copy_(self.avg_fn(mean, now, self.n_averaged))
+                mean.copy_(average(mean, now, self.n_averaged))
         if not self.use_buffers:
             for mean, now in zip(self.module.buffers(), model.buffers()):
                 mean.detach().copy_(now.detach())

@@ -64,8 +64,8 @@ def default_collate(batch: Any) -> Any:
         return columns if isinstance(first, tuple) else _rebuilt_sequence(first, columns)
     what = f"array of {first.dtype}" if isinstance(first, np.ndarray) else type(first).__name__
     raise TypeError(
-        f"default_collate: a sample holds a {what}; wanted tensors, NumPy arrays, numbers, strings, dicts or sequences, "
-        "or a collate_fn of your own"
+        f"default_collate: a sample holds a {what}; wanted tensors, NumPy arrays, numbers, strings, dicts or "
+        "sequences, or a collate_fn of your own"
     )
 
 

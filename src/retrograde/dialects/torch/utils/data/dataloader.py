@@ -27,7 +27,7 @@ T_co = TypeVar("T_co", covariant=True)
 class WorkerInfo:
     """What `get_worker_info()` tells while a worker makes a batch: id, num_workers, seed, dataset."""
 
-    def __init__(self, id: int, num_workers: int, seed: int, dataset: Any) -> None:  # noqa: A002 - PyTorch's name
+    def __init__(self, id: int, num_workers: int, seed: int, dataset: Any) -> None:
         self.id, self.num_workers, self.seed, self.dataset = id, num_workers, seed, dataset
 
     def __repr__(self) -> str:
@@ -106,9 +106,7 @@ class DataLoader(Generic[T_co]):
             raise ValueError("DataLoader: shuffle and sampler exclude each other")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or (sampler is not None and not iterable) or drop_last:
-                raise ValueError(
-                    "DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last"
-                )
+                raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
             raise ValueError("DataLoader: drop_last with batch_size=None, which makes no batches")

@@ -1,4 +1,4 @@
-"""Samplers: iterables over indices, or over lists of them. Random ones draw from PyTorch's streams in PyTorch's order."""
+"""Samplers: iterables over indices, or over lists of them. Random ones draw what PyTorch's draw, in its order."""
 
 from __future__ import annotations
 

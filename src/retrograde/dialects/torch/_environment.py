@@ -1,0 +1,114 @@
+"""What programs ask of the machine and the installation: devices, threads, autocast, determinism."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from ..._version import __version__ as retrograde_version
+from ._api import api
+from ._size import check_device, device
+
+_threads = 1
+
+
+@api(method=False)
+def set_num_threads(n: int) -> None:
+    """Remember a number of threads; NumPy's BLAS keeps its own setting."""
+    global _threads
+    if not isinstance(n, int) or n < 1:
+        raise RuntimeError(f"set_num_threads: wanted a positive int, got {n!r}")
+    _threads = n
+
+
+@api(method=False)
+def get_num_threads() -> int:
+    """The number of threads that was asked for."""
+    return _threads
+
+
+@api(method=False)
+def set_num_interop_threads(n: int) -> None:
+    """Nothing: operations run one after another."""
+
+
+@api(method=False)
+def get_num_interop_threads() -> int:
+    """One: operations run one after another."""
+    return 1
+
+
+_deterministic = False
+
+
+@api(method=False)
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Remember the wish; every operation here is deterministic."""
+    global _deterministic
+    _deterministic = bool(mode)
+
+
+@api(method=False)
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was told."""
+    return _deterministic
+
+
+@api(method=False)
+def set_float32_matmul_precision(precision: str) -> None:
+    """Accept a precision; matrix products always keep that of their dtype."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"set_float32_matmul_precision: wanted highest, high or medium, got {precision!r}")
+
+
+@api(method=False)
+def get_float32_matmul_precision() -> str:
+    """The precision of matrix products: that of the dtype."""
+    return "highest"
+
+
+@api(method=False)
+def set_default_device(device: Any) -> None:  # noqa: A002
+    """Accept the CPU; raise RuntimeError for another device."""
+    check_device("set_default_device", device)
+
+
+@api(method=False)
+def get_default_device() -> device:
+    """The CPU."""
+    return device("cpu")
+
+
+def _module(name: str, doc: str, **members: Any) -> types.ModuleType:
+    module = types.ModuleType(f"{__package__}.{name}", doc)
+    module.__dict__.update(members)
+    sys.modules[module.__name__] = module  # so that `import torch.cuda` finds it
+    return module
+
+
+def _no_cuda(*args: Any, **kwargs: Any) -> Any:
+    raise RuntimeError("retrograde's torch dialect computes on the CPU; guard CUDA calls with torch.cuda.is_available()")
+
+
+cuda = _module(
+    "cuda", "`torch.cuda`: answers that there is no CUDA device.", is_available=lambda: False, device_count=lambda: 0,
+    is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None,
+    synchronize=lambda device=None: None, empty_cache=lambda: None, current_device=_no_cuda, get_device_name=_no_cuda,
+    is_bf16_supported=lambda *args, **kwargs: False,
+)  # fmt: skip
+mps = _module("mps", "`torch.mps`: answers that there is no such device.", is_available=lambda: False)
+xpu = _module("xpu", "`torch.xpu`: answers that there is no such device.", is_available=lambda: False)
+backends = _module(
+    "backends", "`torch.backends`: what is switched on of PyTorch's libraries (nothing).",
+    cudnn=_module("backends.cudnn", "", deterministic=False, benchmark=False, enabled=False,
+                  is_available=lambda: False, version=lambda: None),
+    cuda=_module("backends.cuda", "", is_built=lambda: False,
+                 matmul=types.SimpleNamespace(allow_tf32=False)),
+    mps=_module("backends.mps", "", is_available=lambda: False, is_built=lambda: False),
+    mkl=_module("backends.mkl", "", is_available=lambda: False),
+    mkldnn=_module("backends.mkldnn", "", is_available=lambda: False),
+    openmp=_module("backends.openmp", "", is_available=lambda: False),
+)  # fmt: skip
+version = _module("version", "`torch.version`", __version__=f"2.13.0+retrograde.{retrograde_version}", cuda=None, hip=None,
+                  git_version="")  # fmt: skip

@@ -1,0 +1,174 @@
+"""`torch.save`, `torch.load`, copying and pickling of tensors: the dialect's side of the file formats."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.node import Accumulate
+from ...core.value import make
+from ...tape import autograd as tape
+from ...tape import mutation
+from . import _dtype
+from ._api import METHODS, api
+from ._printing import plain
+from ._size import Size, device
+from ._tensor import Tensor
+
+
+def _storage_of(x: Tensor) -> tuple[np.ndarray, int, tuple[int, ...]]:
+    """The memory of a tensor as one axis, the offset of its first element there, and its strides in elements."""
+    array = plain(x)
+    if array is None:
+        raise RuntimeError("save: a tensor inside a functional transform cannot be stored; return it first")
+    owner = mutation.owner_of(array)
+    size = array.dtype.itemsize
+    if owner.dtype != array.dtype or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+        return array.reshape(-1), 0, tuple(s // size for s in array.strides)
+    flat = owner.reshape(-1) if owner.flags.c_contiguous else owner.T.reshape(-1)
+    offset = (array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // size
+    return flat, offset, tuple(s // size for s in array.strides)
+
+
+def _describe(x: Any) -> Any:
+    from .nn.parameter import Parameter
+    from .serialization import TensorRecord
+
+    if not isinstance(x, Tensor):
+        return None
+    storage, offset, strides = _storage_of(x)
+    attributes = {k: v for k, v in x.__dict__.items() if not k.startswith("_")} or None
+    return TensorRecord(
+        storage, x.dtype.name, offset, tuple(x.shape), strides, x.requires_grad, isinstance(x, Parameter), attributes
+    )
+
+
+def _reduce(x: Any) -> Any:
+    if isinstance(x, _dtype.dtype):
+        return f"torch.{x.name}"
+    if isinstance(x, Size):
+        return "torch.Size", (tuple(x),)
+    if isinstance(x, device):
+        return "torch.device", ((x.type,) if x.index is None else (x.type, x.index))
+    return None
+
+
+def _rebuild(
+    storage: np.ndarray, dtype_name: str, offset: int, shape: tuple[int, ...], strides: tuple[int, ...],
+    requires_grad: bool, is_parameter: bool,
+) -> Tensor:  # fmt: skip
+    from .nn.parameter import Parameter
+
+    size = storage.dtype.itemsize
+    array = np.ndarray(shape, storage.dtype, storage, offset * size, tuple(s * size for s in strides))
+    x = make(Tensor, array)
+    if is_parameter:
+        return Parameter(x, requires_grad)
+    return x.requires_grad_() if requires_grad else x
+
+
+@api(method=False)
+def save(
+    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True, _disable_byteorder_record: bool = False,
+) -> None:  # fmt: skip
+    """Write tensors and plain containers of them to a file (path or stream) in PyTorch's zip format.
+
+    Raises pickle.PicklingError for anything else: save a module's `state_dict()`, not the module.
+    """
+    from .serialization import write_zip
+
+    if not _use_new_zipfile_serialization:
+        raise RuntimeError("save: retrograde writes the zip format only; leave _use_new_zipfile_serialization out")
+    write_zip(f, obj, _describe, reduce=_reduce)
+
+
+@api(method=False)
+def load(
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+    mmap: bool | None = None, **pickle_load_args: Any,
+) -> Any:  # fmt: skip
+    """Read what `torch.save` wrote, here or in PyTorch.
+
+    The file is interpreted, never run: it can hold tensors, plain containers, dtypes and sizes (NumPy values too with
+    weights_only=False); anything else is refused by name with pickle.UnpicklingError.
+    """
+    from .serialization import NUMPY_CONSTANTS, NUMPY_FUNCTIONS, read
+
+    constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
+    functions: dict[str, Callable[..., Any]] = {"torch.Size": Size, "torch.device": device}
+    if weights_only is False:
+        constants.update(NUMPY_CONSTANTS)
+        functions.update(NUMPY_FUNCTIONS)
+    if isinstance(map_location, device):
+        map_location = str(map_location)
+    return read(f, _rebuild, constants=constants, functions=functions, map_location=map_location, mmap=bool(mmap))
+
+
+# ------------------------------------------------------------------------------------------ copies and pickles
+
+
+@api("__deepcopy__", function=False)
+def tensor_deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A copy with memory of its own; only leaves can be copied with their gradient wish."""
+    if id(self) in memo:
+        return memo[id(self)]
+    if self._node is not None and not isinstance(self._node, Accumulate):
+        raise RuntimeError(
+            "deepcopy: this tensor was computed by recorded operations; copy a leaf, or use clone() and detach()"
+        )
+    # Views of one memory stay views of one copy.
+    owner = mutation.owner_of(self._a)
+    key = ("storage", id(owner))
+    if key not in memo:
+        memo[key] = np.array(owner, order="K") if isinstance(owner, np.ndarray) else owner
+        memo[("kept", id(owner))] = owner
+    copied = memo[key]
+    array = self._a
+    if isinstance(array, np.ndarray) and array is not owner:
+        offset = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        if copied.strides == owner.strides:
+            new = np.ndarray(array.shape, array.dtype, copied, offset, array.strides)
+        else:
+            new = array.copy()
+    else:
+        new = copied
+    result = object.__new__(type(self))
+    result._a, result._node, result._level = new, None, self._level
+    memo[id(self)] = result
+    if self._node is not None:
+        tape.leaf(result)
+    if self._grad is not None:
+        result._grad = copy.deepcopy(self._grad, memo)
+    for name, value in self.__dict__.items():
+        if not name.startswith("_"):
+            result.__dict__[name] = copy.deepcopy(value, memo)
+    return result
+
+
+@api("__reduce_ex__", function=False)
+def tensor_reduce(self: Tensor, protocol: int) -> Any:
+    """Pickle a tensor as its array, whether it wants a gradient, and the user's attributes."""
+    if self._node is not None and not isinstance(self._node, Accumulate):
+        raise RuntimeError("pickle: this tensor was computed by recorded operations; pickle a detach() of it")
+    array = plain(self)
+    if array is None:
+        raise pickle.PicklingError("pickle: a tensor inside a functional transform cannot be pickled")
+    attributes = {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
+    return _unpickled, (type(self), np.asarray(array), self._node is not None, attributes)
+
+
+def _unpickled(cls: type[Tensor], array: np.ndarray, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+    x = make(cls, array)
+    if requires_grad:
+        tape.leaf(x)
+    x.__dict__.update(attributes)
+    return x
+
+
+METHODS["__copy__"] = lambda self: make(type(self), self._a, self._node, self._level)

@@ -1,0 +1,245 @@
+"""`torch.nn.init`: initial values of parameters, drawn in PyTorch's order. Every function writes into its tensor."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....core.value import dtype_of, shape_of
+from .._grad_modes import no_grad
+from .._tensor import Tensor, from_array
+
+_GAINS = {
+    "linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0, "conv_transpose1d": 1.0, "conv_transpose2d": 1.0,
+    "conv_transpose3d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4,
+}  # fmt: skip
+
+
+def calculate_gain(nonlinearity: str, param: Any = None) -> float:
+    """The recommended factor for the deviation of weights before a nonlinearity.
+
+    Raises ValueError for a name that is not known, or a slope of leaky_relu that is no number.
+    """
+    if nonlinearity in _GAINS:
+        return _GAINS[nonlinearity]
+    if nonlinearity == "leaky_relu":
+        if param is None:
+            slope = 0.01
+        elif isinstance(param, bool) or not isinstance(param, (int, float)):
+            raise ValueError(f"calculate_gain: the slope of leaky_relu must be a number, got {param!r}")
+        else:
+            slope = param
+        return math.sqrt(2.0 / (1 + slope**2))
+    raise ValueError(f"calculate_gain: nonlinearity {nonlinearity!r} is not known; there are {', '.join(sorted(_GAINS))}")
+
+
+def _write(tensor: Any, array: np.ndarray) -> Any:
+    """Put `array` into a tensor without recording it."""
+    with no_grad():
+        return tensor.copy_(from_array(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False))))
+
+
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+    """Draw uniformly from [a, b)."""
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+    """Draw from the normal distribution."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Any:
+    """Draw from the normal distribution cut to [a, b], by the inverse of its distribution function."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "trunc_normal_: the mean is more than two deviations outside [a, b], so the values may be distributed wrongly",
+            stacklevel=2,
+        )
+
+    def cdf(x: float) -> float:
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+    low, high = cdf((a - mean) / std), cdf((b - mean) / std)
+    with no_grad():
+        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+        tensor.erfinv_()
+        tensor.mul_(std * math.sqrt(2.0))
+        tensor.add_(mean)
+        tensor.clamp_(min=a, max=b)
+    return tensor
+
+
+def constant_(tensor: Any, val: float) -> Any:
+    """Fill with one number."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Any) -> Any:
+    """Fill with ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Any) -> Any:
+    """Fill with zeros."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Any) -> Any:
+    """Make a matrix the identity; raises ValueError unless it has two axes."""
+    shape = shape_of(tensor)
+    if len(shape) != 2:
+        raise ValueError(f"eye_: wanted a matrix, got {len(shape)} axes")
+    return _write(tensor, np.eye(*shape))
+
+
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """Make convolution weights pass as many channels as possible on unchanged (per group).
+
+    Raises ValueError unless there are 3 to 5 axes and `groups` divides the first.
+    """
+    shape = tuple(shape_of(tensor))
+    if len(shape) not in (3, 4, 5):
+        raise ValueError(f"dirac_: wanted weights with 3, 4 or 5 axes, got {len(shape)}")
+    if shape[0] % groups:
+        raise ValueError(f"dirac_: {shape[0]} output channels cannot be divided into {groups} groups")
+    array = np.zeros(shape)
+    per_group = shape[0] // groups
+    centre = tuple(n // 2 for n in shape[2:])
+    for g in range(groups):
+        for d in range(min(per_group, shape[1])):
+            array[(g * per_group + d, d, *centre)] = 1
+    return _write(tensor, array)
+
+
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+    shape = tuple(shape_of(tensor))
+    if len(shape) < 2:
+        raise ValueError(f"fan in and fan out need a tensor with 2 axes or more, got {len(shape)}")
+    field = math.prod(shape[2:])
+    return shape[1] * field, shape[0] * field
+
+
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"mode {mode!r} is not known; it is 'fan_in' or 'fan_out'")
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return fan_in if mode == "fan_in" else fan_out
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Draw uniformly with the deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010)."""
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Draw normally with the deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010)."""
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
+
+
+def _warn_empty(tensor: Any) -> bool:
+    if 0 in shape_of(tensor):
+        warnings.warn("a tensor without elements has nothing to initialise", stacklevel=3)
+        return True
+    return False
+
+
+def kaiming_uniform_(
+    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Any:
+    """Draw uniformly with the deviation gain / sqrt(fan) (He et al., 2015); `a` is the slope of leaky_relu."""
+    if _warn_empty(tensor):
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Any:
+    """Draw normally with the deviation gain / sqrt(fan) (He et al., 2015); `a` is the slope of leaky_relu."""
+    if _warn_empty(tensor):
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """Make the rows (or the columns, if there are fewer) of the flattened tensor orthonormal times `gain`.
+
+    Raises ValueError for fewer than two axes.
+    """
+    shape = tuple(shape_of(tensor))
+    if len(shape) < 2:
+        raise ValueError(f"orthogonal_: wanted 2 axes or more, got {len(shape)}")
+    if 0 in shape:
+        return tensor
+    rows, columns = shape[0], math.prod(shape[1:])
+    dtype = dtype_of(tensor)
+    drawn = from_array(np.empty((rows, columns), dtype)).normal_(0, 1, generator=generator)._a
+    wide = drawn.astype(np.float32) if dtype.itemsize < 4 else drawn
+    q, r = np.linalg.qr(wide.T if rows < columns else wide)
+    q = q * np.sign(np.diag(r))
+    return _write(tensor, gain * (q.T if rows < columns else q).reshape(shape))
+
+
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Draw a matrix normally and set the share `sparsity` of every column to zero (Martens, 2010).
+
+    Raises ValueError unless the tensor has two axes.
+    """
+    shape = tuple(shape_of(tensor))
+    if len(shape) != 2:
+        raise ValueError(f"sparse_: wanted a matrix, got {len(shape)} axes")
+    from ..random import randperm
+
+    rows, columns = shape
+    zeroed = math.ceil(sparsity * rows)
+    normal_(tensor, 0.0, std, generator)
+    array = np.array(tensor._a)
+    for column in range(columns):
+        array[randperm(rows)._a[:zeroed], column] = 0
+    return _write(tensor, array)
+
+
+def _old(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    def deprecated(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(f"nn.init.{name} is now nn.init.{name}_", FutureWarning, stacklevel=2)
+        return f(*args, **kwargs)
+
+    deprecated.__name__ = deprecated.__qualname__ = name
+    deprecated.__doc__ = f"The old name of `{name}_`."
+    return deprecated
+
+
+uniform = _old("uniform", uniform_)
+normal = _old("normal", normal_)
+constant = _old("constant", constant_)
+eye = _old("eye", eye_)
+dirac = _old("dirac", dirac_)
+xavier_uniform = _old("xavier_uniform", xavier_uniform_)
+xavier_normal = _old("xavier_normal", xavier_normal_)
+kaiming_uniform = _old("kaiming_uniform", kaiming_uniform_)
+kaiming_normal = _old("kaiming_normal", kaiming_normal_)
+orthogonal = _old("orthogonal", orthogonal_)
+sparse = _old("sparse", sparse_)
+
+__all__ = [
+    "calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_",
+    "orthogonal_", "sparse_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_", "zeros_",
+]  # fmt: skip

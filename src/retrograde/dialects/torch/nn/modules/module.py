@@ -1,0 +1,606 @@
+"""`Module`: a tree of parameters, buffers and submodules with a forward function."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..._api import near
+from ..._grad_modes import no_grad
+from ..._tensor import Tensor
+from ..parameter import Buffer, Parameter
+from . import _module_hooks as hooks
+
+_INTERNAL = (
+    "_parameters", "_buffers", "_non_persistent_buffers_set", "_modules", "_forward_hooks", "_forward_pre_hooks",
+    "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)  # fmt: skip
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+def _indent(text: str, spaces: int) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(" " * spaces + line for line in rest)])
+
+
+class Module:
+    """Base of all layers and networks: set parameters and submodules as attributes, define `forward`, call it.
+
+    Examples
+    --------
+    >>> from retrograde.dialects.torch import nn
+    >>> class Net(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.fc = nn.Linear(2, 1)
+    ...     def forward(self, x):
+    ...         return self.fc(x)
+    >>> sorted(name for name, _ in Net().named_parameters())
+    ['fc.bias', 'fc.weight']
+    """
+
+    training: bool
+    call_super_init = False
+    dump_patches = False
+    _version = 1
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            given = ", ".join([*(type(a).__name__ for a in args), *kwargs])
+            raise TypeError(f"{type(self).__name__}: Module.__init__ takes no arguments, got {given}")
+        set_plain = super().__setattr__
+        set_plain("training", True)
+        set_plain("_parameters", {})
+        set_plain("_buffers", {})
+        set_plain("_non_persistent_buffers_set", set())
+        set_plain("_modules", {})
+        for name in _INTERNAL[4:]:
+            set_plain(name, OrderedDict())
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *input: Any) -> Any:
+        """Compute the module's result; every module defines it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no forward")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (
+            self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
+            or hooks.GLOBAL_FORWARD or hooks.GLOBAL_FORWARD_PRE or hooks.GLOBAL_BACKWARD or hooks.GLOBAL_BACKWARD_PRE
+        ):  # fmt: skip
+            return hooks.call(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    # -------------------------------------------------------------------- attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        parameters = self.__dict__.get("_parameters")
+        if isinstance(value, Parameter):
+            if parameters is None:
+                raise AttributeError("a parameter can only be set after Module.__init__() has been called")
+            self._forget(name)
+            self.register_parameter(name, value)
+            return
+        if parameters is not None and name in parameters:
+            if value is not None:
+                raise TypeError(
+                    f"{type(self).__name__}.{name} is a parameter; it can be set to a Parameter or None, not to "
+                    f"{type(value).__name__}"
+                )
+            self.register_parameter(name, None)
+            return
+        modules = self.__dict__.get("_modules")
+        if isinstance(value, Module):
+            if modules is None:
+                raise AttributeError("a submodule can only be set after Module.__init__() has been called")
+            self._forget(name)
+            modules[name] = value
+            return
+        if modules is not None and name in modules:
+            if value is not None:
+                raise TypeError(
+                    f"{type(self).__name__}.{name} is a submodule; it can be set to a Module or None, not to "
+                    f"{type(value).__name__}"
+                )
+            modules[name] = None
+            return
+        buffers = self.__dict__.get("_buffers")
+        if isinstance(value, Buffer) and buffers is not None:
+            self._forget(name)
+            self.register_buffer(name, value, value.persistent)
+            return
+        if buffers is not None and name in buffers:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"{type(self).__name__}.{name} is a buffer; it can be set to a tensor or None, not to "
+                    f"{type(value).__name__}"
+                )
+            buffers[name] = value
+            return
+        super().__setattr__(name, value)
+
+    def _forget(self, name: str) -> None:
+        self.__dict__.pop(name, None)
+        for table in (self._parameters, self._buffers, self._modules):
+            table.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __getattr__(self, name: str) -> Any:
+        for table in ("_parameters", "_buffers", "_modules"):
+            found = self.__dict__.get(table)
+            if found is not None and name in found:
+                return found[name]
+        known = [*self.__dict__, *self.__dict__.get("_parameters", ()), *self.__dict__.get("_modules", ()), *dir(type(self))]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{near(name, known)}")
+
+    def __delattr__(self, name: str) -> None:
+        for table in (self._parameters, self._buffers, self._modules):
+            if name in table:
+                del table[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        super().__delattr__(name)
+
+    def __dir__(self) -> list[str]:
+        names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
+        return sorted(n for n in names if not n[:1].isdigit())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _INTERNAL[4:]:
+            self.__dict__.setdefault(name, OrderedDict())
+
+    def _check_name(self, op: str, name: Any) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{op}: the name must be a string, got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f"{op}: the name {name!r} must not contain a dot")
+        if name == "":
+            raise KeyError(f"{op}: the name must not be empty")
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Make a parameter (or None) an attribute of this module."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("a parameter can only be set after Module.__init__() has been called")
+        self._check_name("register_parameter", name)
+        if hasattr(self, name) and name not in self._parameters:
+            raise KeyError(f"register_parameter: {type(self).__name__} has an attribute {name!r} already")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"register_parameter: wanted a Parameter or None, got {type(param).__name__}")
+        if param is not None and not param.is_leaf:
+            raise ValueError("register_parameter: a parameter must be a leaf, this one was computed")
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Make a tensor (or None) a buffer: state that is no parameter; kept in `state_dict` if persistent."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("a buffer can only be set after Module.__init__() has been called")
+        self._check_name("register_buffer", name)
+        if hasattr(self, name) and name not in self._buffers:
+            raise KeyError(f"register_buffer: {type(self).__name__} has an attribute {name!r} already")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"register_buffer: wanted a tensor or None, got {type(tensor).__name__}")
+        self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Make a module (or None) a submodule."""
+        self.add_module(name, module)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Make a module (or None) a submodule."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"add_module: wanted a Module or None, got {type(module).__name__}")
+        self._check_name("add_module", name)
+        if hasattr(self, name) and name not in self._modules:
+            raise KeyError(f"add_module: {type(self).__name__} has an attribute {name!r} already")
+        self._modules[name] = module
+
+    def get_submodule(self, target: str) -> Module:
+        """The submodule at a dotted path; raises AttributeError where there is none."""
+        found: Any = self
+        for part in target.split(".") if target else ():
+            found = getattr(found, part)
+            if not isinstance(found, Module):
+                raise AttributeError(f"get_submodule: {part!r} in {target!r} is no Module")
+        return found
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a dotted path."""
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueError("set_submodule: the path must not be empty")
+        setattr(self.get_submodule(path), name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted path; raises AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        found = getattr(self.get_submodule(path), name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"get_parameter: {target!r} is no Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted path; raises AttributeError where there is none."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if name not in owner._buffers:
+            raise AttributeError(f"get_buffer: {target!r} is no buffer")
+        return owner._buffers[name]
+
+    # -------------------------------------------------------------------- walking the tree
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below, with their paths."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The direct submodules with their names."""
+        seen: set[Module] = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The direct submodules."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named_members(self, table: str, prefix: str, recurse: bool, unique: bool) -> Iterator[tuple[str, Any]]:
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=unique) if recurse else [(prefix, self)]
+        for path, module in modules:
+            for name, x in module.__dict__[table].items():
+                if x is None or id(x) in seen:
+                    continue
+                if unique:
+                    seen.add(id(x))
+                yield (f"{path}.{name}" if path else name), x
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """The parameters with their paths, each once."""
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """The parameters, each once."""
+        for _, x in self.named_parameters(recurse=recurse):
+            yield x
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """The buffers with their paths, each once."""
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers, each once."""
+        for _, x in self.named_buffers(recurse=recurse):
+            yield x
+
+    def apply(self, fn: Callable[[Module], None]) -> Module:
+        """Call `fn` on every submodule and then on this one; returns this module."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    # -------------------------------------------------------------------- modes and conversion
+
+    def train(self, mode: bool = True) -> Module:
+        """Training mode on or off for this module and all below."""
+        if not isinstance(mode, bool):
+            raise ValueError(f"train: mode must be a bool, got {mode!r}")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Module:
+        """Evaluation mode: `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Module:
+        """Say for all parameters whether their gradients are wanted."""
+        for x in self.parameters():
+            x.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or set them to zero."""
+        for x in self.parameters():
+            if x.grad is not None:
+                if set_to_none:
+                    x.grad = None
+                else:
+                    x.grad = x.grad.detach()
+                    x.grad.zero_()
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Module:
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for x in self._parameters.values():
+            if x is not None:
+                with no_grad():
+                    new = fn(x)
+                    gradient = None if x.grad is None else fn(x.grad)
+                x.data = new
+                x.grad = gradient
+        for name, x in self._buffers.items():
+            if x is not None:
+                self._buffers[name] = fn(x)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Module:
+        """Convert floating parameters and buffers to a dtype (and device); returns this module."""
+        from ..._dtype import dtype as torch_dtype
+        from ..._size import check_device
+
+        wanted = kwargs.get("dtype")
+        for a in args:
+            if isinstance(a, torch_dtype):
+                wanted = a
+            elif isinstance(a, Tensor):
+                wanted = a.dtype
+            elif not isinstance(a, bool):
+                check_device("Module.to", a)
+        check_device("Module.to", kwargs.get("device"))
+        if wanted is None:
+            return self
+        if wanted.category < 2:
+            raise TypeError(f"Module.to: only floating and complex dtypes are possible, got {wanted}")
+        return self._apply(lambda x: x.to(wanted) if x.dtype.category >= 2 else x)
+
+    def type(self, dst_type: Any) -> Module:
+        """Convert all parameters and buffers to a dtype."""
+        return self._apply(lambda x: x.type(dst_type))
+
+    def float(self) -> Module:
+        """Convert floating parameters and buffers to float32."""
+        return self._apply(lambda x: x.float() if x.dtype.is_floating_point else x)
+
+    def double(self) -> Module:
+        """Convert floating parameters and buffers to float64."""
+        return self._apply(lambda x: x.double() if x.dtype.is_floating_point else x)
+
+    def half(self) -> Module:
+        """Convert floating parameters and buffers to float16."""
+        return self._apply(lambda x: x.half() if x.dtype.is_floating_point else x)
+
+    def bfloat16(self) -> Module:
+        """Convert floating parameters and buffers to bfloat16."""
+        return self._apply(lambda x: x.bfloat16() if x.dtype.is_floating_point else x)
+
+    def cpu(self) -> Module:
+        """This module: it is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None) -> Module:
+        """Raises RuntimeError: the dialect computes on the CPU."""
+        raise RuntimeError("cuda: retrograde's torch dialect computes on the CPU (torch.cuda.is_available() is False)")
+
+    def share_memory(self) -> Module:
+        """This module: threads share its memory already."""
+        return self
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing yet: the module runs as it is."""
+
+    # -------------------------------------------------------------------- state
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """All parameters and persistent buffers by path, sharing memory with this module."""
+        if args:
+            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = {"version": self._version}
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in self._state_dict_hooks.values():
+            result = hook(self, destination, prefix, {"version": self._version})
+            if result is not None:
+                destination = result
+        return destination
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, x in self._parameters.items():
+            if x is not None:
+                destination[prefix + name] = x if keep_vars else x.detach()
+        for name, x in self._buffers.items():
+            if x is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = x if keep_vars else x.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + "_extra_state"] = self.get_extra_state()
+
+    def get_extra_state(self) -> Any:
+        """Further state for `state_dict`; a module that has some defines it."""
+        raise RuntimeError(f"{type(self).__name__} defines no get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take back what `get_extra_state` gave."""
+        raise RuntimeError(f"{type(self).__name__} defines no set_extra_state, but the state dict has an extra state")
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Copy parameters and buffers from a state dict; returns the missing and unexpected names.
+
+        Raises RuntimeError naming every missing, unexpected (if `strict`) or misshapen entry.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"load_state_dict: wanted a mapping, got {type(state_dict).__name__}")
+        missing: list[str] = []
+        unexpected: list[str] = []
+        errors: list[str] = []
+        state = OrderedDict(state_dict)
+        metadata = getattr(state_dict, "_metadata", None) or {}
+
+        def load(module: Module, prefix: str) -> None:
+            local = metadata.get(prefix[:-1], {})
+            if assign:
+                local = {**local, "assign_to_params_buffers": True}
+            module._load_from_state_dict(state, prefix, local, strict, missing, unexpected, errors)
+            for name, child in module._modules.items():
+                if child is not None:
+                    load(child, f"{prefix}{name}.")
+            for hook in module._load_state_dict_post_hooks.values():
+                hook(module, _IncompatibleKeys(missing, unexpected))
+
+        load(self, "")
+        if strict:
+            if unexpected:
+                errors.insert(0, "not in the module: " + ", ".join(map(repr, unexpected)))
+            if missing:
+                errors.insert(0, "missing from the state dict: " + ", ".join(map(repr, missing)))
+        if errors:
+            raise RuntimeError(f"load_state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+        return _IncompatibleKeys(missing, unexpected)
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
+        unexpected_keys: list[str], error_msgs: list[str],
+    ) -> None:  # fmt: skip
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
+        for name, x in itertools.chain(self._parameters.items(), persistent.items()):
+            if x is None:
+                continue
+            key = prefix + name
+            if key not in state_dict:
+                if strict:
+                    missing_keys.append(key)
+                continue
+            given = state_dict[key]
+            if not isinstance(given, Tensor):
+                error_msgs.append(f"{key!r} is {type(given).__name__}, wanted a tensor")
+                continue
+            if tuple(given.shape) != tuple(x.shape):
+                error_msgs.append(f"{key!r} has shape {list(given.shape)}, the module's has {list(x.shape)}")
+                continue
+            with no_grad():
+                if local_metadata.get("assign_to_params_buffers"):
+                    if isinstance(x, Parameter) and not isinstance(given, Parameter):
+                        given = Parameter(given, requires_grad=x.requires_grad)
+                    setattr(self, name, given)
+                else:
+                    x.copy_(given)
+        extra = prefix + "_extra_state"
+        if type(self).set_extra_state is not Module.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != extra:
+                    first, *rest = key[len(prefix) :].split(".")
+                    known = first in self._parameters or first in persistent
+                    if not (first in self._modules if rest else known) and not (not rest and first in self._modules):
+                        unexpected_keys.append(key)
+
+    # -------------------------------------------------------------------- hooks
+
+    def register_forward_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> Any:
+        """Call `hook(module, args, output)` after forward; it may return another output."""
+        return hooks.register(self._forward_hooks, hook, prepend, with_kwargs=with_kwargs, always=always_call)
+
+    def register_forward_pre_hook(self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False) -> Any:
+        """Call `hook(module, args)` before forward; it may return other arguments."""
+        return hooks.register(self._forward_pre_hooks, hook, prepend, with_kwargs=with_kwargs)
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""
+        return hooks.register(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Any) -> Any:
+        """The old form of `register_full_backward_hook`, which it behaves as."""
+        return hooks.register(self._backward_hooks, hook, False)
+
+    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Call `hook(module, grad_output)` before the gradients of the module are computed."""
+        return hooks.register(self._backward_pre_hooks, hook, prepend)
+
+    def register_state_dict_pre_hook(self, hook: Any) -> Any:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        return hooks.register(self._state_dict_pre_hooks, hook, False)
+
+    def register_state_dict_post_hook(self, hook: Any) -> Any:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after `state_dict` has collected."""
+        return hooks.register(self._state_dict_hooks, hook, False)
+
+    _register_state_dict_hook = register_state_dict_post_hook
+
+    def register_load_state_dict_pre_hook(self, hook: Any) -> Any:
+        """Call `hook(module, state_dict, prefix, ...)` before `load_state_dict` reads."""
+        reference = weakref.ref(self)
+        return hooks.register(self._load_state_dict_pre_hooks, lambda *args: hook(reference(), *args), False)
+
+    def _register_load_state_dict_pre_hook(self, hook: Any, with_module: bool = False) -> Any:
+        return self.register_load_state_dict_pre_hook(hook if with_module else lambda module, *args: hook(*args))
+
+    def register_load_state_dict_post_hook(self, hook: Any) -> Any:
+        """Call `hook(module, incompatible_keys)` after `load_state_dict` has read."""
+        return hooks.register(self._load_state_dict_post_hooks, hook, False)
+
+    # -------------------------------------------------------------------- text
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What the printed module says of itself."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): {_indent(repr(module), 2)}" for name, module in self._modules.items()]
+        if not children and len(lines) <= 1:
+            return f"{self._get_name()}({extra})"
+        return self._get_name() + "(\n  " + "\n  ".join([*lines, *children]) + "\n)"
+
+
+__all__ = ["Module"]

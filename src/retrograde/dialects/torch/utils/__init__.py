@@ -1,0 +1,16 @@
+"""`torch.utils`: data loading and checkpointing."""
+
+from __future__ import annotations
+
+import importlib as _importlib
+from typing import Any as _Any
+
+from .._api import missing as _missing
+
+_SUBMODULES = ("checkpoint", "data")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _SUBMODULES:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise _missing("torch.utils", name, (*globals(), *_SUBMODULES))

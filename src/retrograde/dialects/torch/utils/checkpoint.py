@@ -1,0 +1,72 @@
+"""`torch.utils.checkpoint`: compute again in the backward pass instead of keeping saved tensors."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ....transform.checkpoint import checkpoint as _checkpoint
+from ..random import get_rng_state, set_rng_state
+
+
+@contextlib.contextmanager
+def _restored(state: Any, inner: Any) -> Iterator[None]:
+    """The random state of the first call, for as long as the second runs."""
+    before = get_rng_state()
+    if state is not None:
+        set_rng_state(state)
+    try:
+        with inner:
+            yield
+    finally:
+        if state is not None:
+            set_rng_state(before)
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Any] | None = None,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """`function(*args, **kwargs)`, whose saved tensors are computed again in the backward pass.
+
+    Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`.
+    """
+    state = get_rng_state() if preserve_rng_state else None
+    forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
+    with forward_context:
+        return _checkpoint(function, recompute_context=lambda: _restored(state, recompute))(*args, **kwargs)
+
+
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True  # noqa: A002
+) -> Any:
+    """A sequence of modules run in `segments` parts, each but the last checkpointed."""
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    size = len(steps) // segments
+
+    def part(start: int, stop: int) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            for step in steps[start:stop]:
+                x = step(x)
+            return x
+
+        return run
+
+    start = 0
+    for _ in range(segments - 1):
+        input = checkpoint(  # noqa: A001
+            part(start, start + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state
+        )
+        start += size
+    return part(start, len(steps))(input)
+
+
+__all__ = ["checkpoint", "checkpoint_sequential"]

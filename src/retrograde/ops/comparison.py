@@ -1,0 +1,128 @@
+"""Comparisons, logical and bitwise operations, tests for nan and infinity: no derivatives, results bool or integer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.primitive import Ufunc
+from .rules import infer_elementwise, nondifferentiable
+from .samples import binary, sample, uniform
+
+# ------------------------------------------------------------------------------------------ comparisons
+
+
+def _compared() -> Any:
+    yield from binary(-2, 2)()
+    yield sample(np.array([1.0, 2.0, np.nan, np.inf]), np.array([1.0, 1.0, np.nan, np.inf]))
+
+
+equal = nondifferentiable("equal", kernel=Ufunc("equal"), samples=_compared)
+not_equal = nondifferentiable("not_equal", kernel=Ufunc("not_equal"), samples=_compared)
+less = nondifferentiable("less", kernel=Ufunc("less"), samples=_compared)
+less_equal = nondifferentiable("less_equal", kernel=Ufunc("less_equal"), samples=_compared)
+greater = nondifferentiable("greater", kernel=Ufunc("greater"), samples=_compared)
+greater_equal = nondifferentiable("greater_equal", kernel=Ufunc("greater_equal"), samples=_compared)
+
+
+def _isclose_kernel(xp: Any, x: Any, y: Any, *, rtol: float, atol: float, equal_nan: bool) -> Any:
+    close = x == y
+    if equal_nan and x.dtype.kind not in "iub":
+        close = close | ((x != x) & (y != y))
+    if rtol == 0 and atol == 0:
+        return close
+    # Integers are compared in float64, in which their difference cannot wrap.
+    if x.dtype.kind in "iub":
+        x, y = x.astype(np.float64), y.astype(np.float64)
+    size = xp.abs(x - y)
+    return close | (xp.isfinite(size) & (size <= xp.abs(y) * rtol + atol))
+
+
+# |x - y| <= atol + rtol |y|, or equal; nan equals nan if asked.
+isclose = nondifferentiable(
+    "isclose", kernel=_isclose_kernel,
+    samples=lambda: [sample(np.array([1.0, 1.1, np.nan]), np.array([1.0 + 1e-9, 1.0, np.nan]), rtol=1e-5, atol=1e-8,
+                            equal_nan=True),
+                     sample(np.array([[1], [2]]), np.array([1, 2]), rtol=0.0, atol=1.0, equal_nan=False)],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ logic and bits
+
+_BOOLS = (np.array([True, False, True, False]), np.array([True, True, False, False]))
+_INTS = (np.array([5, -3, 12, 0]), np.array([3, 6, -5, 7]))
+_SHIFTS = (np.array([5, -3, 12, 1]), np.array([1, 0, 2, 3]))
+
+
+def _logical_samples() -> Any:
+    yield sample(*_BOOLS)
+    yield sample(np.array([0.0, 2.0]), np.array(3.0))
+
+
+def _bit_samples() -> Any:
+    yield sample(*_BOOLS)
+    yield sample(*_INTS)
+
+
+logical_and = nondifferentiable("logical_and", kernel=Ufunc("logical_and"), samples=_logical_samples)
+logical_or = nondifferentiable("logical_or", kernel=Ufunc("logical_or"), samples=_logical_samples)
+logical_xor = nondifferentiable("logical_xor", kernel=Ufunc("logical_xor"), samples=_logical_samples)
+logical_not = nondifferentiable(
+    "logical_not", kernel=Ufunc("logical_not"), samples=lambda: [sample(_BOOLS[0]), sample(np.array(0.0))],
+)  # fmt: skip
+
+bitwise_and = nondifferentiable(
+    "bitwise_and", kernel=Ufunc("bitwise_and"), samples=_bit_samples, infer=infer_elementwise,
+)  # fmt: skip
+bitwise_or = nondifferentiable(
+    "bitwise_or", kernel=Ufunc("bitwise_or"), samples=_bit_samples, infer=infer_elementwise,
+)  # fmt: skip
+bitwise_xor = nondifferentiable(
+    "bitwise_xor", kernel=Ufunc("bitwise_xor"), samples=_bit_samples, infer=infer_elementwise,
+)  # fmt: skip
+bitwise_not = nondifferentiable(
+    "bitwise_not", kernel=Ufunc("invert"), samples=lambda: [sample(_BOOLS[0]), sample(_INTS[0])],
+    infer=infer_elementwise,
+)  # fmt: skip
+
+
+# A shift by less than 0, or by the width or more, leaves nothing: 0, or the sign.
+def _left_shift_kernel(xp: Any, x: Any, y: Any) -> Any:
+    out = (y < 0) | (y >= 8 * x.dtype.itemsize)
+    return xp.where(out, x.dtype.type(0), xp.bitwise_left_shift(x, xp.where(out, y.dtype.type(0), y)))
+
+
+def _right_shift_kernel(xp: Any, x: Any, y: Any) -> Any:
+    width = 8 * x.dtype.itemsize - (x.dtype.kind == "i")
+    return xp.bitwise_right_shift(x, xp.where((y < 0) | (y >= width), y.dtype.type(width - (x.dtype.kind != "i")), y))
+
+
+left_shift = nondifferentiable(
+    "left_shift", kernel=_left_shift_kernel, samples=lambda: [sample(*_SHIFTS)], infer=infer_elementwise,
+)  # fmt: skip
+right_shift = nondifferentiable(
+    "right_shift", kernel=_right_shift_kernel, samples=lambda: [sample(*_SHIFTS)], infer=infer_elementwise,
+)  # fmt: skip
+gcd = nondifferentiable("gcd", kernel=Ufunc("gcd"), samples=lambda: [sample(*_INTS)], infer=infer_elementwise)
+lcm = nondifferentiable("lcm", kernel=Ufunc("lcm"), samples=lambda: [sample(*_INTS)], infer=infer_elementwise)
+
+# ------------------------------------------------------------------------------------------ tests of one number
+
+
+def _tested() -> Any:
+    yield sample(np.array([1.0, -2.0, np.nan, np.inf, -np.inf, -0.0]))
+    yield sample(uniform(-2, 2))
+
+
+isnan = nondifferentiable("isnan", kernel=Ufunc("isnan"), samples=_tested)
+isinf = nondifferentiable("isinf", kernel=Ufunc("isinf"), samples=_tested)
+isfinite = nondifferentiable("isfinite", kernel=Ufunc("isfinite"), samples=_tested)
+isposinf = nondifferentiable("isposinf", kernel=lambda xp, x: x == x.dtype.type(np.inf), samples=_tested)
+isneginf = nondifferentiable("isneginf", kernel=lambda xp, x: x == x.dtype.type(-np.inf), samples=_tested)
+signbit = nondifferentiable("signbit", kernel=Ufunc("signbit"), samples=_tested)
+isreal = nondifferentiable(
+    "isreal", kernel=lambda xp, x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, dtype=bool),
+    samples=lambda: [*_tested(), sample(np.array([1.0 + 0j, 2j]))],
+)  # fmt: skip
+
+

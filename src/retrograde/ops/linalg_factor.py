@@ -1,0 +1,501 @@
+"""Factorisations by elimination: Cholesky, LU, LDL. QR stands in linalg_orthogonal.py, what all share in linalg.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, ndim_of, shape_of
+from .contraction import matmul, matrix_transpose
+from .linalg import (
+    adjoint,
+    batch_matrices,
+    complex_well_conditioned,
+    half_diagonal,
+    hermitian_part,
+    infer_first,
+    lapack,
+    no_derivative,
+    over_batch,
+    positive_definite,
+    solve_triangular,
+    well_conditioned,
+)
+from .rules import from_vjp, nondifferentiable, sum_tangents
+from .samples import complex_normal, normal, sample
+from .structural import concatenate, embed, getitem
+from .triangular import tril, triu
+
+# ------------------------------------------------------------------------------------------ Cholesky
+
+
+def _potrf(a: np.ndarray, upper: bool) -> tuple[np.ndarray, int]:
+    """LAPACK's factor (as far as it came) and the order of the first minor that is not positive, 0 if all are."""
+    if not a.size:
+        return a, 0
+    return lapack("potrf", a)(a, lower=not upper, clean=1)  # type: ignore[no-any-return]
+
+
+def _cholesky_kernel(xp: Any, x: Any, *, upper: bool, check: bool) -> Any:
+    try:
+        return xp.linalg.cholesky(x, upper=upper)
+    except np.linalg.LinAlgError as error:
+        if not check:
+            return over_batch(lambda a: _potrf(a, upper)[0], [(x, 2)], [(x.shape[-2:], x.dtype)])[0]
+        raise np.linalg.LinAlgError(
+            f"a matrix is not positive definite (the leading minor of order {_first_bad(x, upper)} is not); "
+            "check that it is Hermitian with positive eigenvalues, or add a small multiple of the identity"
+        ) from error
+
+
+def _first_bad(x: np.ndarray, upper: bool) -> int:
+    info = over_batch(lambda a: _potrf(a, upper)[1], [(x, 2)], [((), np.int32)])[0]
+    return int(info[info > 0].flat[0])
+
+
+def _cholesky_pull(g: Any, out: Any, upper: bool) -> Any:
+    """Murray 2016, symmetrised: the matrix is taken to be Hermitian although one triangle is read."""
+    if upper:
+        g, out = adjoint(g), adjoint(out)
+    inner = tril(matmul(adjoint(out), g), k=0)
+    middle = (inner + adjoint(inner)) * (half_diagonal(out) / 2)
+    return solve_triangular(out, solve_triangular(adjoint(out), middle, upper=True), upper=False, left=False)
+
+
+def _cholesky_push(t: Any, out: Any, upper: bool) -> Any:
+    lower = adjoint(out) if upper else out
+    inner = solve_triangular(adjoint(lower), solve_triangular(lower, t, upper=False), upper=True, left=False)
+    change = matmul(lower, tril(inner, k=0) * half_diagonal(out))
+    return adjoint(change) if upper else change
+
+
+_cholesky = primitive(
+    "cholesky", kernel=_cholesky_kernel,
+    vjps=[lambda g, out, _x, *, upper, check: _cholesky_pull(g, out, upper)],
+    jvp=lambda tangents, out, x, *, upper, check: _cholesky_push(tangents[0], out, upper),
+    batch=batch_matrices(2), infer=infer_first, tolerances={"direction": lambda d, j: hermitian_part(d)},
+    samples=lambda: [sample(positive_definite(3, 3), upper=False, check=True),
+                     sample(positive_definite(2, 2, 2), upper=True, check=True),
+                     sample(positive_definite(2, 2, complex_too=True), upper=False, check=False),
+                     sample(positive_definite(2, 2, complex_too=True), upper=True, check=True)],
+)  # fmt: skip
+
+
+def cholesky(x: Any, *, upper: bool = False, check: bool = True) -> Any:
+    """The lower (or upper) triangular factor of Hermitian positive definite matrices, of which that triangle is read.
+
+    Raises LinAlgError for a matrix that is not positive definite; the factor as far as it comes, unless `check`.
+    """
+    return _cholesky(x, upper=upper, check=check)
+
+
+# The order of the first leading minor that is not positive, 0 where the factorisation succeeds.
+cholesky_info = nondifferentiable(
+    "cholesky_info",
+    kernel=lambda xp, x, *, upper: over_batch(lambda a: _potrf(a, upper)[1], [(x, 2)], [((), np.int32)])[0],
+    batch=batch_matrices(2), infer=lambda avals, p: Aval(avals[0].shape[:-2], np.dtype(np.int32)),
+    samples=lambda: [sample(positive_definite(2, 2), upper=False), sample(-positive_definite(2, 2, 2), upper=True)],
+)  # fmt: skip
+
+
+def _cholesky_solve_kernel(xp: Any, b: Any, factor: Any, *, upper: bool) -> Any:
+    def one(b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b  # type: ignore[no-any-return]
+
+    return over_batch(one, [(b, 2), (factor, 2)], [(b.shape[-2:], b.dtype)])[0]
+
+
+def _factor_cotangent(ga: Any, factor: Any, upper: bool) -> Any:
+    """The cotangent of a Cholesky factor from that of the matrix; not cut to the triangle, as PyTorch has it."""
+    both = ga + adjoint(ga)
+    return matmul(factor, both) if upper else matmul(both, factor)
+
+
+def _factor_tangent(t: Any, factor: Any, upper: bool) -> Any:
+    """The tangent of the matrix from that of its Cholesky factor."""
+    product = matmul(adjoint(t), factor) if upper else matmul(t, adjoint(factor))
+    return product + adjoint(product)
+
+
+def _cholesky_solve_pull(needs: Any, g: Any, out: Any, _b: Any, factor: Any, *, upper: bool) -> Any:
+    gb = cholesky_solve(g, factor, upper=upper)
+    gf = _factor_cotangent(-matmul(gb, adjoint(out)), factor, upper) if needs[1] else None
+    return gb if needs[0] else None, gf
+
+
+def _cholesky_solve_push(tangents: Any, out: Any, b: Any, factor: Any, *, upper: bool) -> Any:
+    db, df = tangents
+    if df is not None:
+        db = sum_tangents([db, -matmul(_factor_tangent(df, factor, upper), out)])
+    return cholesky_solve(db, factor, upper=upper)
+
+
+def _infer_cholesky_solve(avals: Any, p: dict[str, Any]) -> Aval:
+    b, c = avals
+    return Aval((*np.broadcast_shapes(b.shape[:-2], c.shape[:-2]), *b.shape[-2:]), b.dtype)
+
+
+_cholesky_solve = primitive(
+    "cholesky_solve", kernel=_cholesky_solve_kernel, vjp=_cholesky_solve_pull, jvp=_cholesky_solve_push,
+    batch=batch_matrices(2, 2), infer=_infer_cholesky_solve,
+    tolerances={"direction": lambda d, j: d if j == 0 else np.tril(d)},
+    samples=lambda: [
+        sample(normal(3, 2), np.tril(well_conditioned(3, 3)), upper=False),
+        sample(normal(2, 1, 2, 1), np.tril(well_conditioned(3, 2, 2)), upper=False),
+        sample(complex_normal(2, 2), np.tril(complex_well_conditioned(2, 2)), upper=False),
+    ],
+)  # fmt: skip
+
+
+def cholesky_solve(b: Any, factor: Any, *, upper: bool = False) -> Any:
+    """The x with `a @ x = b` for the matrices `a` of which `factor` is the Cholesky factor."""
+    return _cholesky_solve(b, factor, upper=upper)
+
+
+def _cholesky_inverse_kernel(xp: Any, factor: Any, *, upper: bool) -> Any:
+    n = factor.shape[-1]
+    return _cholesky_solve_kernel(xp, np.eye(n, dtype=factor.dtype), factor, upper=upper)
+
+
+def _cholesky_inverse_push(tangents: Any, out: Any, factor: Any, *, upper: bool) -> Any:
+    return -matmul(matmul(out, _factor_tangent(tangents[0], factor, upper)), out)
+
+
+_cholesky_inverse = primitive(
+    "cholesky_inverse", kernel=_cholesky_inverse_kernel,
+    vjps=[lambda g, out, factor, *, upper: _factor_cotangent(-matmul(matmul(out, g), out), factor, upper)],
+    jvp=_cholesky_inverse_push, batch=batch_matrices(2), infer=infer_first,
+    tolerances={"direction": lambda d, j: np.tril(d)},
+    samples=lambda: [sample(np.tril(well_conditioned(3, 3)), upper=False),
+                     sample(np.tril(well_conditioned(2, 2, 2)), upper=False),
+                     sample(np.tril(complex_well_conditioned(2, 2)), upper=False)],
+)  # fmt: skip
+
+
+def cholesky_inverse(factor: Any, *, upper: bool = False) -> Any:
+    """The inverse of the matrices of which `factor` is the Cholesky factor."""
+    return _cholesky_inverse(factor, upper=upper)
+
+
+# ------------------------------------------------------------------------------------------ LU
+
+
+def _getrf(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """LAPACK's packed factors, the row that each row was exchanged with, and 1 + the first zero pivot (0: none)."""
+    if not a.size:
+        return a, np.arange(min(a.shape)), 0
+    return lapack("getrf", a)(a)  # type: ignore[no-any-return]
+
+
+def _lu_factor_kernel(xp: Any, x: Any, *, check: bool) -> Any:
+    k = min(x.shape[-2:])
+    outs = [(x.shape[-2:], x.dtype), ((k,), np.int32), ((), np.int32)]
+    lu, pivots, info = over_batch(_getrf, [(x, 2)], outs)
+    if check and info.any():
+        raise ValueError(
+            f"the pivot {int(info[info > 0].flat[0])} is zero, so the factors cannot be used to solve; the matrix is "
+            "singular (factorise without the check to get its factors all the same)"
+        )
+    return lu, pivots
+
+
+def _permutation(pivots: np.ndarray, n: int) -> np.ndarray:
+    rows = np.arange(n)
+    for i, p in enumerate(pivots):
+        rows[i], rows[p] = rows[p], rows[i]
+    out = np.zeros((n, n))
+    out[rows, np.arange(n)] = 1
+    return out
+
+
+# The matrix p with `a = p @ l @ u`, from the row exchanges.
+permutation_matrix = nondifferentiable(
+    "permutation_matrix",
+    kernel=lambda xp, pivots, *, n, dtype: over_batch(
+        lambda p: _permutation(p, n), [(pivots, 1)], [((n, n), dtype)])[0],
+    batch=batch_matrices(1), infer=lambda avals, p: Aval((*avals[0].shape[:-1], p["n"], p["n"]), p["dtype"]),
+    samples=lambda: [sample(np.array([1, 2, 2]), n=3, dtype=np.dtype(float)),
+                     sample(np.array([[2], [0]]), n=3, dtype=np.dtype(float))],
+)  # fmt: skip
+
+
+def _lu_pull(gl: Any, gu: Any, p: Any, l: Any, u: Any) -> Any:
+    """The cotangent of a matrix from those of its factors (None: zero); wide, tall and square ones."""
+    m, n = shape_of(l)[-2], shape_of(u)[-1]
+    if gl is None and gu is None:
+        return None
+    if m == n:
+        inner = _inner_lu(gl, gu, l, u, None)
+        return matmul(p, _divide_right(_divide_left(inner, l), u))
+    if m < n:
+        u1 = getitem(u, index=(Ellipsis, slice(None, m)))
+        gu1 = gu2 = less = None
+        if gu is not None:
+            gu1, gu2 = getitem(gu, index=(Ellipsis, slice(None, m))), getitem(gu, index=(Ellipsis, slice(m, None)))
+            u2 = getitem(u, index=(Ellipsis, slice(m, None)))
+            less = tril(matmul(gu2, adjoint(u2)), k=-1)
+        first = _divide_right(_inner_lu(gl, gu1, l, u1, less), u1)
+        second = gu2 if gu2 is not None else getitem(u, index=(Ellipsis, slice(m, None))) * 0
+        joined = concatenate(first, second, axis=ndim_of(first) - 1)
+        return matmul(p, _divide_left(joined, l))
+    top, rest = (Ellipsis, slice(None, n), slice(None)), (Ellipsis, slice(n, None), slice(None))
+    l1, gl1, gl2, less = getitem(l, index=top), None, None, None
+    if gl is not None:
+        gl1, gl2 = getitem(gl, index=top), getitem(gl, index=rest)
+        less = triu(matmul(adjoint(getitem(l, index=rest)), gl2), k=0)
+    first = _divide_left(_inner_lu(gl1, gu, l1, u, less), l1)
+    second = gl2 if gl2 is not None else getitem(l, index=rest) * 0
+    return matmul(p, _divide_right(concatenate(first, second, axis=ndim_of(first) - 2), u))
+
+
+def _inner_lu(gl: Any, gu: Any, l: Any, u: Any, less: Any) -> Any:
+    lower = None if gl is None else tril(matmul(adjoint(l), gl), k=-1)
+    upper = None if gu is None else triu(matmul(gu, adjoint(u)), k=0)
+    return sum_tangents([lower, upper, None if less is None else -less])
+
+
+def _divide_left(x: Any, l: Any) -> Any:
+    return solve_triangular(adjoint(l), x, upper=True, unit=True)
+
+
+def _divide_right(x: Any, u: Any) -> Any:
+    return solve_triangular(adjoint(u), x, upper=False, left=False)
+
+
+def _unpacked(lu: Any) -> tuple[Any, Any]:
+    """The unit lower and the upper triangular factor in packed ones."""
+    m, n = shape_of(lu)[-2:]
+    k = min(m, n)
+    lower = getitem(lu, index=(Ellipsis, slice(None, k)))
+    upper = getitem(lu, index=(Ellipsis, slice(None, k), slice(None)))
+    return tril(lower, k=-1) + np.eye(m, k, dtype=dtype_of(lu)), triu(upper, k=0)
+
+
+def _packed(gl: Any, gu: Any, lu: Any) -> Any:
+    """The cotangent of packed factors from those of the two."""
+    m, n = shape_of(lu)[-2:]
+    shape, k = tuple(shape_of(lu)), min(m, n)
+    if gl is not None:
+        gl = tril(gl, k=-1)
+        gl = gl if n == k else embed(gl, shape=shape, index=(Ellipsis, slice(None, k)))
+    if gu is not None:
+        gu = triu(gu, k=0)
+        gu = gu if m == k else embed(gu, shape=shape, index=(Ellipsis, slice(None, k), slice(None)))
+    return sum_tangents([gl, gu])
+
+
+def _lu_factor_pull(needs: Any, g: Any, out: Any, _x: Any, *, check: bool) -> Any:
+    if g[0] is None:
+        return (None,)
+    factors, pivots = out
+    m, n = shape_of(factors)[-2:]
+    k = min(m, n)
+    l, u = _unpacked(factors)
+    gl = tril(getitem(g[0], index=(Ellipsis, slice(None, k))), k=-1)
+    gu = triu(getitem(g[0], index=(Ellipsis, slice(None, k), slice(None))), k=0)
+    return (_lu_pull(gl, gu, permutation_matrix(pivots, n=m, dtype=dtype_of(factors)), l, u),)
+
+
+def _infer_lu_factor(avals: Any, p: dict[str, Any]) -> Any:
+    shape = avals[0].shape
+    return avals[0], Aval((*shape[:-2], min(shape[-2:])), np.dtype(np.int32))
+
+
+def _infer_factors(shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    (m, n), k = shape[-2:], min(shape[-2:])
+    return tuple(Aval((*shape[:-2], *s), dtype) for s in ((m, m), (m, k), (k, n)))
+
+
+def _lu_samples() -> Any:
+    real = [normal(3, 3), normal(2, 2, 2, seed=3), normal(2, 3), normal(3, 2)]
+    return [*real, complex_normal(2, 3), complex_normal(3, 2)]
+
+
+_lu_factor = primitive(
+    "lu_factor", kernel=_lu_factor_kernel, vjp=_lu_factor_pull, jvp=from_vjp, multi=True, diff_outs=(True, False),
+    batch=batch_matrices(2), infer=_infer_lu_factor,
+    samples=lambda: [sample(x, check=bool(i % 2)) for i, x in enumerate(_lu_samples())],
+)  # fmt: skip
+
+
+def lu_factor(x: Any, *, check: bool = False) -> tuple[Any, Any]:
+    """Packed LU factors with row exchanges, and for each row the one (counted from 0) it was exchanged with.
+
+    Raises ValueError for a zero pivot if `check`.
+    """
+    return _lu_factor(x, check=check)  # type: ignore[no-any-return]
+
+
+# 1 + the position of the first zero pivot, 0 where there is none.
+lu_info = nondifferentiable(
+    "lu_info", kernel=lambda xp, x: over_batch(lambda a: _getrf(a)[2], [(x, 2)], [((), np.int32)])[0],
+    batch=batch_matrices(2), infer=lambda avals, p: Aval(avals[0].shape[:-2], np.dtype(np.int32)),
+    samples=lambda: [sample(normal(2, 2)), sample(np.zeros((2, 1, 1)))],
+)  # fmt: skip
+
+
+def _lu_unpack_kernel(xp: Any, factors: Any, pivots: Any) -> Any:
+    m, n = factors.shape[-2:]
+    k = min(m, n)
+    batch = np.broadcast_shapes(factors.shape[:-2], pivots.shape[:-1])
+    factors, pivots = np.broadcast_to(factors, (*batch, m, n)), np.broadcast_to(pivots, (*batch, k))
+    p = over_batch(lambda p: _permutation(p, m), [(pivots, 1)], [((m, m), factors.dtype)])[0]
+    return p, np.tril(factors[..., :k], -1) + np.eye(m, k, dtype=factors.dtype), np.triu(factors[..., :k, :])
+
+
+lu_unpack = primitive(
+    "lu_unpack", kernel=_lu_unpack_kernel, multi=True, diff_outs=(False, True, True), jvp=from_vjp,
+    vjp=lambda needs, g, _out, factors_, _pivots: (_packed(g[1], g[2], factors_), None),
+    batch=batch_matrices(2, 1), infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
+    samples=lambda: [sample(*_lu_factor_kernel(np, x, check=False)) for x in _lu_samples()],
+)  # fmt: skip
+
+
+def _lu_kernel(xp: Any, x: Any) -> Any:
+    return _lu_unpack_kernel(xp, *_lu_factor_kernel(xp, x, check=False))
+
+
+lu = primitive(
+    "lu", kernel=_lu_kernel, vjp=lambda needs, g, out, _x: (_lu_pull(g[1], g[2], *out),), jvp=from_vjp, multi=True,
+    diff_outs=(False, True, True), batch=batch_matrices(2),
+    infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
+    samples=lambda: [sample(x) for x in _lu_samples()],
+)  # fmt: skip
+
+
+def _lu_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, left: bool, adjoint: bool) -> Any:
+    trans = 0 if not adjoint else 2 if b.dtype.kind == "c" else 1
+
+    def one(lu: np.ndarray, pivots: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if not b.size:
+            return b
+        if left:
+            return lapack("getrs", lu, b)(lu, pivots, b, trans=trans)[0]  # type: ignore[no-any-return]
+        # x a = b is a' x' = b', with the other of the two (conjugates undo each other).
+        opposite = 0 if adjoint else 2 if b.dtype.kind == "c" else 1
+        return np.conj(lapack("getrs", lu, b)(lu, pivots, np.conj(b.T), trans=opposite)[0]).T
+
+    return over_batch(one, [(factors, 2), (pivots, 1), (b, 2)], [(b.shape[-2:], b.dtype)])[0]
+
+
+def _lu_solve_pull(
+    needs: Any, g: Any, out: Any, factors: Any, pivots: Any, _b: Any, *, left: bool, adjoint: bool
+) -> Any:  # fmt: skip
+    gb = lu_solve(factors, pivots, g, left=left, adjoint=not adjoint)
+    if not needs[0]:
+        return None, None, gb
+    other = _adjoint(out)
+    ga = -(matmul(gb, other) if left else matmul(other, gb))
+    if adjoint:
+        ga = _adjoint(ga)
+    l, u = _unpacked(factors)
+    p = permutation_matrix(pivots, n=shape_of(l)[-1], dtype=dtype_of(factors))
+    inner = matmul(matrix_transpose(p), ga)
+    gf = _packed(matmul(inner, _adjoint(u)), matmul(_adjoint(l), inner), factors)
+    return gf, None, gb if needs[2] else None
+
+
+_adjoint = adjoint
+
+
+def _infer_lu_solve(avals: Any, p: dict[str, Any]) -> Aval:
+    a, pivots, b = avals
+    return Aval((*np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1], b.shape[:-2]), *b.shape[-2:]), b.dtype)
+
+
+def _lu_solve_samples() -> Any:
+    for i, (a, b) in enumerate(
+        [(well_conditioned(3, 3), normal(3, 2)), (normal(2, 1, 2, 2), normal(3, 2, 1)),
+         (complex_well_conditioned(2, 2), complex_normal(2, 2)), (normal(2, 2, seed=5), normal(2, 2))]
+    ):  # fmt: skip
+        factors, pivots = _lu_factor_kernel(np, a, check=False)
+        yield sample(factors, pivots, b, left=True, adjoint=i == 2)
+        if a.ndim == 2:
+            yield sample(factors, pivots, b.T, left=False, adjoint=i == 3)
+
+
+_lu_solve = primitive(
+    "lu_solve", kernel=_lu_solve_kernel, vjp=_lu_solve_pull, jvp=from_vjp, batch=batch_matrices(2, 1, 2),
+    infer=_infer_lu_solve, samples=_lu_solve_samples,
+)  # fmt: skip
+
+
+def lu_solve(factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+    """The x with `a @ x = b` (`x @ a = b` unless `left`), where `lu_factor` gave `a` (or its adjoint) as factors."""
+    return _lu_solve(factors, pivots, b, left=left, adjoint=adjoint)
+
+
+# ------------------------------------------------------------------------------------------ LDL
+
+
+def _ldl_kernel(xp: Any, x: Any, *, hermitian: bool) -> Any:
+    name = "hetrf" if hermitian and x.dtype.kind == "c" else "sytrf"
+
+    def one(a: np.ndarray) -> Any:
+        if not a.size:
+            return a, np.zeros(len(a), np.int32), 0
+        factors, pivots, info = lapack(name, a)(a, lower=1)
+        return np.tril(factors), pivots, info
+
+    n = x.shape[-1]
+    return over_batch(one, [(x, 2)], [(x.shape[-2:], x.dtype), ((n,), np.int32), ((), np.int32)])
+
+
+_refuse_ldl, _refuse_ldl_push = no_derivative(
+    "ldl_factor", "use cholesky() for positive definite matrices, solve() or eigh() for others"
+)
+
+# LAPACK's packed factors of a symmetric (Hermitian) matrix, its pivots, and 1 + the first zero block (0: none).
+ldl_factor = primitive(
+    "ldl_factor", kernel=_ldl_kernel, vjp=_refuse_ldl, jvp=_refuse_ldl_push, multi=True,
+    operands=("x",), diff_outs=(True, False, False), batch=batch_matrices(2), tolerances={"gauge": True},
+    infer=lambda avals, p: (avals[0], Aval(avals[0].shape[:-1], np.dtype(np.int32)),
+                            Aval(avals[0].shape[:-2], np.dtype(np.int32))),
+    samples=lambda: [sample(hermitian_part(normal(3, 3)), hermitian=False)],
+)  # fmt: skip
+
+
+def _ldl_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
+    """By the inverse permutations and the blocks of one or two pivots that LAPACK packs (sytf2's storage)."""
+    conjugate = hermitian and b.dtype.kind == "c"
+
+    def one(f: np.ndarray, pivots: np.ndarray, b: np.ndarray) -> np.ndarray:
+        x, n = b.copy(), len(f)
+        blocks = []
+        k = 0
+        while k < n:
+            size = 1 if pivots[k] > 0 else 2
+            blocks.append((k, size))
+            last, p = k + size - 1, abs(int(pivots[k])) - 1
+            x[[last, p]] = x[[p, last]]
+            x[k + size :] -= f[k + size :, k : k + size] @ x[k : k + size]
+            k += size
+        for k, size in blocks:
+            d = f[k : k + size, k : k + size].copy()
+            if size == 2:
+                d[0, 1] = np.conj(d[1, 0]) if conjugate else d[1, 0]
+                x[k : k + 2] = np.linalg.solve(d, x[k : k + 2])
+            else:
+                x[k] = x[k] / (d[0, 0].real if conjugate else d[0, 0])
+        for k, size in reversed(blocks):
+            below = f[k + size :, k : k + size]
+            x[k : k + size] -= (np.conj(below) if conjugate else below).T @ x[k + size :]
+            last, p = k + size - 1, abs(int(pivots[k])) - 1
+            x[[last, p]] = x[[p, last]]
+        return x
+
+    return over_batch(one, [(factors, 2), (pivots, 1), (b, 2)], [(b.shape[-2:], b.dtype)])[0]
+
+
+_refuse_ldl_solve, _refuse_ldl_solve_push = no_derivative("ldl_solve", "use solve() on the matrix itself")
+
+ldl_solve = primitive(
+    "ldl_solve", kernel=_ldl_solve_kernel, vjp=_refuse_ldl_solve, jvp=_refuse_ldl_solve_push,
+    operands=("factors", "pivots", "b"), batch=batch_matrices(2, 1, 2), infer=_infer_lu_solve,
+    tolerances={"gauge": True},
+    samples=lambda: [sample(*_ldl_kernel(np, hermitian_part(normal(3, 3)), hermitian=False)[:2], normal(3, 2),
+                            hermitian=False)],
+)  # fmt: skip

@@ -1,0 +1,276 @@
+"""Eigenvalues and singular values. Their derivatives are those of gauge-invariant functions of the vectors.
+
+Vectors are unique up to a phase (and within the space of equal values): a function that depends on more than that has
+no derivative. Equal values divide by zero, as in PyTorch, unless only the values' own cotangent is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._errors import GradError
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, shape_of
+from .contraction import matmul
+from .linalg import (
+    adjoint,
+    batch_matrices,
+    column,
+    complex_dtype,
+    hermitian_part,
+    positive_definite,
+    real_dtype,
+    row,
+    solve,
+)
+from .reduction import sum as reduce_sum
+from .rules import conj, from_vjp, nondifferentiable, sum_tangents
+from .samples import complex_normal, normal, sample
+from .structural import cast, getitem, imag, real
+
+# ------------------------------------------------------------------------------------------ shared by the rules
+
+
+def _phase_kernel(xp: Any, x: Any, size: Any, *, op: str) -> Any:
+    if (np.abs(x) > 1e-2 + 1e-2 * np.abs(size)).any():
+        raise GradError(
+            f"{op}: the vectors of a complex matrix are unique up to a phase only, and the function that is being "
+            "differentiated depends on it; make it independent of the phases (absolute values, products v v^H)"
+        )
+    return x == 0
+
+
+# Raises GradError where the part of a cotangent that turns the phases of vectors is not zero; the result says nothing.
+_phase_check = nondifferentiable(
+    "phase_check", kernel=_phase_kernel, samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
+)  # fmt: skip
+
+
+def _column_products(x: Any, y: Any) -> Any:
+    """The inner products of corresponding columns, conjugating the first."""
+    return reduce_sum(conj(x) * y, axis=(len(shape_of(y)) - 2,), keepdims=False)
+
+
+def _check_phases(op: str, *pairs: tuple[Any, Any]) -> None:
+    """Check that the imaginary parts of the diagonals of v^H gv add up to nothing."""
+    total = sum_tangents([_column_products(v, g) for v, g in pairs])
+    _phase_check(imag(total), real(total), op=op)
+
+
+def _differences(values: Any) -> Any:
+    """value_j - value_i at [i, j]; ones on the diagonal."""
+    n = shape_of(values)[-1]
+    return row(values) - column(values) + np.eye(n, dtype=real_dtype(dtype_of(values)))
+
+
+def _without_diagonal(x: Any) -> Any:
+    return x - x * np.eye(shape_of(x)[-1], dtype=real_dtype(dtype_of(x)))
+
+
+def _skew(x: Any) -> Any:
+    return x - adjoint(x)
+
+
+# ------------------------------------------------------------------------------------------ Hermitian matrices
+
+
+def _eigh_kernel(xp: Any, x: Any, *, upper: bool) -> Any:
+    w, v = np.linalg.eigh(x, UPLO="U" if upper else "L") if xp is np else xp.linalg.eigh(x)
+    return w, v
+
+
+def _eigh_pull(needs: Any, g: Any, out: Any, _x: Any, *, upper: bool) -> Any:
+    gw, gv = g
+    w, v = out
+    if gv is None:
+        return (None if gw is None else matmul(v * row(gw), adjoint(v)),)
+    inner = matmul(adjoint(v), gv)
+    if dtype_of(v).kind == "c":
+        _check_phases("eigh", (v, gv))
+    inner = _skew(inner) / (2 * _differences(w))
+    if gw is not None:
+        inner = inner + row(gw) * np.eye(shape_of(w)[-1], dtype=dtype_of(w))
+    return (matmul(matmul(v, inner), adjoint(v)),)
+
+
+eigh_both = primitive(
+    "eigh", kernel=_eigh_kernel, vjp=_eigh_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
+    infer=lambda avals, p: (Aval(avals[0].shape[:-1], real_dtype(avals[0].dtype)), avals[0]),
+    tolerances={"gauge": True},
+    samples=lambda: [sample(positive_definite(3, 3), upper=False), sample(positive_definite(2, 2, 2), upper=True)],
+)  # fmt: skip
+
+
+def eigh(x: Any, *, upper: bool = False) -> tuple[Any, Any]:
+    """Ascending eigenvalues and orthonormal eigenvectors (columns) of Hermitian matrices; one triangle is read."""
+    return eigh_both(x, upper=upper)  # type: ignore[no-any-return]
+
+
+def _eigvalsh_pull(g: Any, x: Any, upper: bool) -> Any:
+    _, v = eigh(x, upper=upper)
+    return matmul(v * row(g), adjoint(v))
+
+
+def _eigvalsh_push(tangents: Any, out: Any, x: Any, *, upper: bool) -> Any:
+    _, v = eigh(x, upper=upper)
+    return real(_column_products(v, matmul(tangents[0], v)))
+
+
+_eigvalsh = primitive(
+    "eigvalsh", kernel=lambda xp, x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L"),
+    vjps=[lambda g, _out, x, *, upper: _eigvalsh_pull(g, x, upper)], jvp=_eigvalsh_push, batch=batch_matrices(2),
+    infer=lambda avals, p: Aval(avals[0].shape[:-1], real_dtype(avals[0].dtype)),
+    tolerances={"direction": lambda d, j: hermitian_part(d)},
+    samples=lambda: [sample(positive_definite(3, 3), upper=False), sample(positive_definite(2, 2, 2), upper=True),
+                     sample(positive_definite(3, 3, complex_too=True), upper=False)],
+)  # fmt: skip
+
+
+def eigvalsh(x: Any, *, upper: bool = False) -> Any:
+    """The eigenvalues of Hermitian matrices in ascending order."""
+    return _eigvalsh(x, upper=upper)
+
+
+# ------------------------------------------------------------------------------------------ general matrices
+
+
+def _eig_kernel(xp: Any, x: Any) -> Any:
+    w, v = xp.linalg.eig(x)
+    wanted = complex_dtype(x.dtype)
+    return w.astype(wanted, copy=False), v.astype(wanted, copy=False)
+
+
+def _eig_pull(needs: Any, g: Any, out: Any, _x: Any) -> Any:
+    gw, gv = g
+    w, v = out
+    n = shape_of(w)[-1]
+    if gv is None:
+        if gw is None:
+            return (None,)
+        return (solve(adjoint(v), column(gw) * adjoint(v)),)
+    # Boeddeker et al. 2017, with the vectors' norms held at one.
+    _check_phases("eig", (v, gv))
+    inner = matmul(adjoint(v), gv) - matmul(adjoint(v), v * row(real(_column_products(v, gv))))
+    inner = _without_diagonal(inner) / conj(_differences(w))
+    if gw is not None:
+        inner = inner + row(gw) * np.eye(n, dtype=real_dtype(dtype_of(w)))
+    return (solve(adjoint(v), matmul(inner, adjoint(v))),)
+
+
+eig = primitive(
+    "eig", kernel=_eig_kernel, vjp=_eig_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
+    infer=lambda avals, p: (Aval(avals[0].shape[:-1], complex_dtype(avals[0].dtype)),
+                            Aval(avals[0].shape, complex_dtype(avals[0].dtype))),
+    tolerances={"gauge": True},
+    samples=lambda: [sample(normal(3, 3)), sample(complex_normal(2, 2, 2))],
+)  # fmt: skip
+
+
+def _eigvals_pull(g: Any, x: Any) -> Any:
+    _, v = eig(x)
+    return solve(adjoint(v), column(g) * adjoint(v))
+
+
+def _eigvals_push(tangents: Any, out: Any, x: Any) -> Any:
+    _, v = eig(x)
+    t = cast(tangents[0], dtype=complex_dtype(dtype_of(x)))
+    left = adjoint(solve(v, np.eye(shape_of(x)[-1], dtype=dtype_of(v))))
+    return _column_products(left, matmul(t, v))
+
+
+eigvals = primitive(
+    "eigvals", kernel=lambda xp, x: xp.linalg.eigvals(x).astype(complex_dtype(x.dtype), copy=False),
+    vjps=[lambda g, _out, x: _eigvals_pull(g, x)], jvp=_eigvals_push, batch=batch_matrices(2),
+    infer=lambda avals, p: Aval(avals[0].shape[:-1], complex_dtype(avals[0].dtype)),
+    samples=lambda: [sample(np.diag([1.0, 2.0, 4.0]) + normal(3, 3) / 4), sample(complex_normal(2, 2, 2)),
+                     sample(normal(2, 2, seed=3))],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ singular values
+
+
+def _svd_kernel(xp: Any, x: Any, *, full: bool) -> Any:
+    return tuple(xp.linalg.svd(x, full_matrices=full))
+
+
+def _svd_pull(needs: Any, g: Any, out: Any, _x: Any, *, full: bool) -> Any:
+    gu, gs, gvh = g
+    u, s, vh = out
+    if gu is None and gs is None and gvh is None:
+        return (None,)
+    m, n, k = shape_of(u)[-2], shape_of(vh)[-1], shape_of(s)[-1]
+    if full:  # the vectors beyond the singular values are any basis of the rest: nothing can depend on them
+        columns, rows = (Ellipsis, slice(None, k)), (Ellipsis, slice(None, k), slice(None))
+        u, vh = getitem(u, index=columns), getitem(vh, index=rows)
+        gu = None if gu is None else getitem(gu, index=columns)
+        gvh = None if gvh is None else getitem(gvh, index=rows)
+    if gu is None and gvh is None:
+        return (matmul(u * row(gs), vh) if m >= n else matmul(u, column(gs) * vh),)
+    is_complex = dtype_of(u).kind == "c"
+    eye = np.eye(k, dtype=real_dtype(dtype_of(u)))
+    if is_complex:
+        pairs = [] if gu is None else [(u, gu)]
+        pairs += [] if gvh is None else [(adjoint(vh), adjoint(gvh))]
+        _check_phases("svd", *pairs)
+    gaps = (row(s) - column(s)) * (row(s) + column(s)) + eye  # s_j^2 - s_i^2
+    skew_u = None if gu is None else _skew(matmul(adjoint(u), gu))
+    skew_v = None if gvh is None else _skew(matmul(vh, adjoint(gvh)))
+    inner = sum_tangents([
+        None if skew_u is None else skew_u * row(s),
+        None if skew_v is None else column(s) * skew_v,
+    ]) / gaps  # fmt: skip
+    inner = _without_diagonal(inner) if is_complex else inner
+    if gs is not None:
+        inner = inner + row(gs) * eye
+    if is_complex and gu is not None and gvh is not None:
+        inner = inner + row(1j * imag(_column_products(u, gu)) / s) * eye
+    if m > k and gu is not None:
+        scaled = gu / row(s)
+        left = matmul(u, inner) + scaled - matmul(u, matmul(adjoint(u), scaled))
+        return (matmul(left, vh),)
+    if n > k and gvh is not None:
+        scaled = gvh / column(s)
+        right = matmul(inner, vh) + scaled - matmul(matmul(scaled, adjoint(vh)), vh)
+        return (matmul(u, right),)
+    return (matmul(matmul(u, inner), vh) if m >= n else matmul(u, matmul(inner, vh)),)
+
+
+def _infer_svd(avals: Any, p: dict[str, Any]) -> Any:
+    (m, n), lead, dtype = avals[0].shape[-2:], avals[0].shape[:-2], avals[0].dtype
+    k = min(m, n)
+    return (Aval((*lead, m, m if p["full"] else k), dtype), Aval((*lead, k), real_dtype(dtype)),
+            Aval((*lead, n if p["full"] else k, n), dtype))  # fmt: skip
+
+
+_svd = primitive(
+    "svd", kernel=_svd_kernel, vjp=_svd_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2), infer=_infer_svd,
+    tolerances={"gauge": True},
+    samples=lambda: [sample(normal(3, 2), full=True), sample(complex_normal(2, 2, 3), full=False)],
+)  # fmt: skip
+
+
+def svd(x: Any, *, full: bool = True) -> tuple[Any, Any, Any]:
+    """U, the singular values in descending order, and the adjoint of V, with `u @ diag(s) @ vh = x`; U and V are square
+    if `full`, else they have as many vectors as there are singular values."""
+    return _svd(x, full=full)  # type: ignore[no-any-return]
+
+
+def _svdvals_pull(g: Any, x: Any) -> Any:
+    u, _, vh = svd(x, full=False)
+    return matmul(u, column(g) * vh)
+
+
+def _svdvals_push(tangents: Any, out: Any, x: Any) -> Any:
+    u, _, vh = svd(x, full=False)
+    return real(_column_products(u, matmul(tangents[0], adjoint(vh))))
+
+
+svdvals = primitive(
+    "svdvals", kernel=lambda xp, x: xp.linalg.svd(x, compute_uv=False),
+    vjps=[lambda g, _out, x: _svdvals_pull(g, x)], jvp=_svdvals_push, batch=batch_matrices(2),
+    infer=lambda avals, p: Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), real_dtype(avals[0].dtype)),
+    samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
+)  # fmt: skip

@@ -1,0 +1,245 @@
+"""Losses between predictions and targets of one shape, each one operation. `reduction` is "none", "mean" or "sum".
+
+Losses over classes are in loss_classes.py, the CTC loss in ctc.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import shape_of
+from .activation import sigmoid
+from .elementwise import log, log1p, logaddexp
+from .kernels import widened, zero_of
+from .reduction import mean, sum, sum_array
+from .rules import batch_elementwise, sum_tangents
+from .samples import normal, sample, uniform
+from .selection import clip
+
+# ------------------------------------------------------------------------------------------ what losses share
+
+REDUCTIONS = ("none", "mean", "sum")
+
+
+def reduced(xp: Any, losses: Any, reduction: str) -> Any:
+    """In kernels: the losses themselves, their mean or their sum."""
+    if reduction == "none":
+        return losses
+    axis = tuple(range(losses.ndim))
+    total = sum_array(losses, axis, False) if xp is np else xp.sum(losses, axis=axis)
+    if reduction == "mean":
+        total = total / losses.size if losses.size else total * math.nan
+    return total
+
+
+def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:
+    """In rules: losses reduced by operations, over all axes but the first `batched` ones."""
+    if reduction == "none":
+        return losses
+    axis = tuple(range(batched, len(shape_of(losses))))
+    return (mean if reduction == "mean" else sum)(losses, axis=axis, keepdims=False)
+
+
+def share(g: Any, x: Any, reduction: str) -> Any:
+    """The cotangent of each loss: that of the result, divided by the number of losses where they are averaged."""
+    return g / max(math.prod(shape_of(x)), 1) if reduction == "mean" else g
+
+
+def infer_loss(avals: Any, params: dict[str, Any]) -> Aval:
+    """The broadcast shape for reduction "none", a number otherwise."""
+    shape = np.broadcast_shapes(*(a.shape for a in avals if a is not None)) if params["reduction"] == "none" else ()
+    return Aval(shape, avals[0].dtype)
+
+
+def batch_loss(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    """The losses of the whole batch unreduced, then reduced within each element."""
+    out, _ = batch_elementwise(op, arrays, dims, {**params, "reduction": "none"})
+    return reduce_value(out, params["reduction"], 1), 0
+
+
+def loss_samples(*operands: Any, **params: Any) -> Any:
+    """One call for each reduction, and one on numbers."""
+
+    def make() -> Any:
+        for reduction in REDUCTIONS:
+            yield sample(*operands, reduction=reduction, **params)
+        numbers = (None if x is None else x.reshape(-1)[1] for x in operands)
+        yield sample(*numbers, reduction="mean", **params)
+
+    return make
+
+
+def _push(tangents: Any, x: Any, y: Any, slope: Any, reduction: str) -> Any:
+    """The tangent of a loss of the difference x - y, whose derivative by it is `slope`."""
+    dx, dy = tangents
+    return reduce_value(slope * sum_tangents([dx, None if dy is None else -dy]), reduction)
+
+
+# ------------------------------------------------------------------------------------------ differences
+
+
+@widened
+def _mse_kernel(xp: Any, x: Any, y: Any, *, reduction: str) -> Any:
+    d = x - y
+    return reduced(xp, d * d, reduction)
+
+
+# The squared difference.
+mse_loss = primitive(
+    "mse_loss", kernel=_mse_kernel, operands=("x", "y"), params=("reduction",),
+    vjps=[lambda g, _out, x, y, *, reduction: (x - y) * (share(g, x, reduction) * 2),
+          lambda g, _out, x, y, *, reduction: (y - x) * (share(g, x, reduction) * 2)],
+    jvp=lambda tangents, out, x, y, *, reduction: _push(tangents, x, y, (x - y) * 2, reduction),
+    batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), normal(2, 3, seed=1)),
+)  # fmt: skip
+
+
+@widened
+def _smooth_l1_kernel(xp: Any, x: Any, y: Any, *, reduction: str, beta: float) -> Any:
+    d = xp.abs(x - y)
+    return reduced(xp, xp.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+
+
+def _unit_slope(d: Any, beta: float) -> Any:
+    return clip(d / beta, low=-1.0, high=1.0)
+
+
+# Half the squared difference over `beta` where it is below `beta`, the absolute difference less beta/2 beyond.
+smooth_l1_loss = primitive(
+    "smooth_l1_loss", kernel=_smooth_l1_kernel, operands=("x", "y"), params=("reduction", "beta"),
+    vjps=[lambda g, _out, x, y, *, reduction, beta: _unit_slope(x - y, beta) * share(g, x, reduction),
+          lambda g, _out, x, y, *, reduction, beta: _unit_slope(y - x, beta) * share(g, x, reduction)],
+    jvp=lambda tangents, out, x, y, *, reduction, beta: _push(tangents, x, y, _unit_slope(x - y, beta), reduction),
+    batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), normal(2, 3, seed=1), beta=0.7),
+)  # fmt: skip
+
+
+@widened
+def _huber_kernel(xp: Any, x: Any, y: Any, *, reduction: str, delta: float) -> Any:
+    d = xp.abs(x - y)
+    return reduced(xp, xp.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
+
+
+def _huber_slope(d: Any, delta: float) -> Any:
+    return clip(d, low=-delta, high=delta)
+
+
+# `delta` times smooth_l1_loss with beta=delta.
+huber_loss = primitive(
+    "huber_loss", kernel=_huber_kernel, operands=("x", "y"), params=("reduction", "delta"),
+    vjps=[lambda g, _out, x, y, *, reduction, delta: _huber_slope(x - y, delta) * share(g, x, reduction),
+          lambda g, _out, x, y, *, reduction, delta: _huber_slope(y - x, delta) * share(g, x, reduction)],
+    jvp=lambda tangents, out, x, y, *, reduction, delta: _push(tangents, x, y, _huber_slope(x - y, delta), reduction),
+    batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), normal(2, 3, seed=1), delta=0.7),
+)  # fmt: skip
+
+
+@widened
+def _soft_margin_kernel(xp: Any, x: Any, y: Any, *, reduction: str) -> Any:
+    return reduced(xp, xp.log1p(xp.exp(-y * x)), reduction)
+
+
+# log(1 + exp(-y x)) with y = 1 or -1.
+soft_margin_loss = primitive(
+    "soft_margin_loss", kernel=_soft_margin_kernel, operands=("x", "y"), params=("reduction",),
+    vjps=[lambda g, _out, x, y, *, reduction: -y * sigmoid(-y * x) * share(g, x, reduction), None],
+    jvp=lambda tangents, out, x, y, *, reduction: None if tangents[0] is None else reduce_value(
+        -y * sigmoid(-y * x) * tangents[0], reduction),
+    batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), np.sign(normal(2, 3, seed=1))),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ cross entropy of two classes
+
+_LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a finite loss
+
+
+@widened
+def _bce_kernel(xp: Any, x: Any, y: Any, weight: Any, *, reduction: str) -> Any:
+    with np.errstate(divide="ignore"):
+        losses = (y - 1) * xp.maximum(xp.log1p(-x), x.dtype.type(_LOWEST)) - y * xp.maximum(
+            xp.log(x), x.dtype.type(_LOWEST))  # fmt: skip
+    return reduced(xp, losses if weight is None else losses * weight, reduction)
+
+
+def _weighted(g: Any, x: Any, weight: Any, reduction: str) -> Any:
+    g = share(g, x, reduction)
+    return g if weight is None else g * weight
+
+
+def _bce_slope(x: Any, y: Any) -> Any:
+    return (x - y) / clip((1 - x) * x, low=1e-12, high=None)
+
+
+def _bce_target_slope(x: Any) -> Any:
+    return clip(log1p(-x), low=_LOWEST, high=None) - clip(log(x), low=_LOWEST, high=None)
+
+
+def _bce_jvp(tangents: Any, out: Any, x: Any, y: Any, weight: Any, *, reduction: str) -> Any:
+    dx, dy, _ = tangents
+    d = sum_tangents([
+        None if dx is None else dx * _bce_slope(x, y), None if dy is None else dy * _bce_target_slope(x)
+    ])  # fmt: skip
+    return None if d is None else reduce_value(d if weight is None else d * weight, reduction)
+
+
+# -(y log x + (1 - y) log(1 - x)) of a probability x, times a weight (or None).
+binary_cross_entropy = primitive(
+    "binary_cross_entropy", kernel=_bce_kernel, operands=("x", "y", "weight"), params=("reduction",),
+    vjps=[lambda g, _out, x, y, weight, *, reduction: _bce_slope(x, y) * _weighted(g, x, weight, reduction),
+          lambda g, _out, x, _y, weight, *, reduction: _bce_target_slope(x) * _weighted(g, x, weight, reduction),
+          None],
+    jvp=_bce_jvp, batch=batch_loss, infer=infer_loss,
+    samples=lambda: [*loss_samples(uniform(0.1, 0.9, 2, 3), uniform(0.1, 0.9, 2, 3, seed=1), None)(),
+                     *loss_samples(uniform(0.1, 0.9, 2, 3), uniform(0.1, 0.9, 2, 3, seed=1), uniform(0.5, 2, 2, 3))()],
+)  # fmt: skip
+
+
+@widened
+def _bce_logits_kernel(xp: Any, x: Any, y: Any, weight: Any, pos_weight: Any, *, reduction: str) -> Any:
+    softplus = xp.log1p(xp.exp(-xp.abs(x))) - xp.minimum(x, zero_of(x))  # log(1 + exp(-x))
+    if pos_weight is not None:
+        softplus *= (pos_weight - 1) * y + 1
+    losses = (1 - y) * x + softplus
+    return reduced(xp, losses if weight is None else losses * weight, reduction)
+
+
+def _logits_slope(x: Any, y: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return sigmoid(x) - y
+    return (1 - y) - ((pos_weight - 1) * y + 1) * sigmoid(-x)
+
+
+def _logits_target_slope(x: Any, pos_weight: Any) -> Any:
+    return -x if pos_weight is None else (pos_weight - 1) * logaddexp(x * 0, -x) - x
+
+
+def _logits_jvp(tangents: Any, out: Any, x: Any, y: Any, weight: Any, pos_weight: Any, *, reduction: str) -> Any:
+    dx, dy = tangents[:2]
+    d = sum_tangents([
+        None if dx is None else dx * _logits_slope(x, y, pos_weight),
+        None if dy is None else dy * _logits_target_slope(x, pos_weight),
+    ])  # fmt: skip
+    return None if d is None else reduce_value(d if weight is None else d * weight, reduction)
+
+
+def _logits_samples() -> Any:
+    x, y = normal(2, 3), uniform(0.1, 0.9, 2, 3, seed=1)
+    yield from loss_samples(x, y, None, None)()
+    yield from loss_samples(x, y, uniform(0.5, 2, 2, 3), uniform(0.5, 2, 3, seed=2))()
+
+
+# The same of a logit x; positive targets may have a weight of their own.
+binary_cross_entropy_with_logits = primitive(
+    "binary_cross_entropy_with_logits", kernel=_bce_logits_kernel,
+    operands=("x", "y", "weight", "pos_weight"), params=("reduction",),
+    vjps=[lambda g, _out, x, y, weight, pos_weight, *, reduction:
+          _logits_slope(x, y, pos_weight) * _weighted(g, x, weight, reduction),
+          lambda g, _out, x, _y, weight, pos_weight, *, reduction:
+          _logits_target_slope(x, pos_weight) * _weighted(g, x, weight, reduction), None, None],
+    jvp=_logits_jvp, batch=batch_loss, infer=infer_loss, samples=_logits_samples,
+)  # fmt: skip

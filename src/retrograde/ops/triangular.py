@@ -1,0 +1,129 @@
+"""Triangles, diagonals and blocks of matrices. All are linear, so each stands beside its transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, shape_of
+from .rules import batch_axes, batch_leading, batch_loop, batch_size, infer_same, linear, materialise_batch
+from .samples import normal, sample
+from .structural import getitem
+
+# ------------------------------------------------------------------------------------------ triangles
+
+
+tril = linear(
+    "tril", kernel=lambda xp, x, *, k: xp.tril(x, k=k), transpose=lambda g, _x, *, k: tril(g, k=k),
+    batch=batch_leading, infer=infer_same,
+    samples=lambda: [sample(normal(3, 3), k=0), sample(normal(2, 3), k=-1), sample(normal(2, 2, 3), k=1)],
+)  # fmt: skip
+
+triu = linear(
+    "triu", kernel=lambda xp, x, *, k: xp.triu(x, k=k), transpose=lambda g, _x, *, k: triu(g, k=k),
+    batch=batch_leading, infer=infer_same,
+    samples=lambda: [sample(normal(3, 3), k=0), sample(normal(2, 3), k=-1), sample(normal(2, 2, 3), k=1)],
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ diagonals
+
+
+def _diagonal_kernel(xp: Any, x: Any, *, offset: int, axis1: int, axis2: int) -> Any:
+    out = xp.diagonal(x, offset, axis1, axis2)
+    if xp is np and x.flags.writeable:
+        out.flags.writeable = True  # NumPy marks it read-only; it is a view like any other
+    return out
+
+
+def _diagonal_embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+    out = xp.zeros(shape, dtype=x.dtype)
+    rows = np.arange(x.shape[-1])
+    index: list[Any] = [slice(None)] * len(shape)
+    index[axis1], index[axis2] = rows + max(0, -offset), rows + max(0, offset)
+    first, second = sorted((axis1, axis2))
+    # Neighbouring index arrays stay in their place, separated ones go to the front.
+    to = first if second == first + 1 else 0
+    out[tuple(index)] = xp.moveaxis(x, -1, to) if xp is np else xp.permute_dims(
+        x, (*range(to), x.ndim - 1, *range(to, x.ndim - 1)))  # fmt: skip
+    return out
+
+
+def _infer_diagonal(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, a, b, k = avals[0].shape, params["axis1"], params["axis2"], params["offset"]
+    n = max(0, min(shape[a], shape[b] - k) if k >= 0 else min(shape[a] + k, shape[b]))
+    return Aval((*(m for i, m in enumerate(shape) if i not in (a, b)), n), avals[0].dtype)
+
+
+# A view of the diagonal of two axes, as the last axis.
+diagonal = linear(
+    "diagonal", kernel=_diagonal_kernel,
+    transpose=lambda g, x_, *, offset, axis1, axis2: diagonal_embed(
+        g, shape=tuple(shape_of(x_)), offset=offset, axis1=axis1, axis2=axis2),
+    batch=batch_axes("axis1", "axis2"), infer=_infer_diagonal,
+    samples=lambda: [sample(normal(3, 3), offset=0, axis1=0, axis2=1),
+                     sample(normal(2, 3, 4), offset=1, axis1=0, axis2=2),
+                     sample(normal(3, 2), offset=-1, axis1=1, axis2=0)],
+)  # fmt: skip
+
+
+def _batch_diagonal_embed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    x = materialise_batch(arrays[0], dims[0], batch_size(arrays, dims))
+    return op(x, shape=(shape_of(x)[0], *params["shape"]), offset=params["offset"], axis1=params["axis1"] + 1,
+              axis2=params["axis2"] + 1), 0  # fmt: skip
+
+
+# Zeros of `shape` with the operand's last axis on the diagonal of two axes.
+diagonal_embed = linear(
+    "diagonal_embed", kernel=_diagonal_embed_kernel,
+    transpose=lambda g, _x, *, shape, offset, axis1, axis2: diagonal(g, offset=offset, axis1=axis1, axis2=axis2),
+    batch=_batch_diagonal_embed, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    samples=lambda: [sample(normal(3), shape=(3, 3), offset=0, axis1=0, axis2=1),
+                     sample(normal(2, 3), shape=(4, 2, 4), offset=1, axis1=0, axis2=2),
+                     sample(normal(2, 2), shape=(2, 3, 2), offset=-1, axis1=1, axis2=2)],
+)  # fmt: skip
+
+
+def _blocks(needs: Any, g: Any, shapes: tuple[tuple[int, int], ...]) -> tuple[Any, ...]:
+    grads, row, column = [], 0, 0
+    for (m, n), need in zip(shapes, needs):
+        index = (slice(row, row + m), slice(column, column + n))
+        grads.append(getitem(g, index=index) if need else None)
+        row, column = row + m, column + n
+    return tuple(grads)
+
+
+def _total(shapes: tuple[tuple[int, int], ...], axis: int) -> int:
+    return sum(shape[axis] for shape in shapes)
+
+
+def _block_kernel(xp: Any, *xs: Any, shapes: tuple[tuple[int, int], ...]) -> Any:
+    out = xp.zeros((_total(shapes, 0), _total(shapes, 1)), dtype=xp.result_type(*xs))
+    row = column = 0
+    for x, (m, n) in zip(xs, shapes):
+        out[row : row + m, column : column + n] = x
+        row, column = row + m, column + n
+    return out
+
+
+_block_diagonal = primitive(
+    "block_diagonal", kernel=_block_kernel,
+    vjp=lambda needs, g, _out, *xs_, shapes: _blocks(needs, g, shapes),
+    jvp=lambda tangents, out, *xs, shapes: _block_diagonal(
+        *(_zeros(x) if t is None else t for t, x in zip(tangents, xs)), shapes=shapes),
+    batch=batch_loop, params=("shapes",),
+    infer=lambda avals, p: Aval(
+        (_total(p["shapes"], 0), _total(p["shapes"], 1)), np.result_type(*(a.dtype for a in avals))),
+    samples=lambda: [sample(normal(2, 3), normal(1, 2), shapes=((2, 3), (1, 2)))],
+)  # fmt: skip
+
+def block_diagonal(*xs: Any) -> Any:
+    """Matrices along the diagonal of a larger one that is zero elsewhere."""
+    return _block_diagonal(*xs, shapes=tuple(tuple(shape_of(x)) for x in xs))
+
+
+def _zeros(like: Any) -> np.ndarray:
+    return np.zeros(shape_of(like), dtype_of(like))
