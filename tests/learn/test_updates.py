@@ -23,7 +23,7 @@ class Slot:
         self.extra = {}
 
     def zeros(self, key):
-        return self.extra.setdefault(key, np.zeros_like(self.p))
+        return self.extra.setdefault(key, [np.zeros_like(self.p)])
 
     def update(self, g):
         self.steps += 1
@@ -32,51 +32,51 @@ class Slot:
 
     def sgd(self, p, g, **o):
         buffer = self.zeros("buffer") if o.get("momentum") else None
-        updates.sgd(p, g, buffer, first=self.steps == 1, **o)
+        updates.sgd([p], [g], buffer, first=self.steps == 1, **o)
 
     def adam(self, p, g, lr=1e-3, amsgrad=False, decoupled_weight_decay=False, **o):
         v_max = self.zeros("v_max") if amsgrad else None
         m, v = self.zeros("m"), self.zeros("v")
-        updates.adam(p, g, m, v, v_max, lr=lr, step=self.steps, decoupled=decoupled_weight_decay, **o)
+        updates.adam([p], [g], m, v, v_max, lr=lr, step=self.steps, decoupled=decoupled_weight_decay, **o)
 
     def adamw(self, p, g, weight_decay=1e-2, **o):
         self.adam(p, g, weight_decay=weight_decay, decoupled_weight_decay=True, **o)
 
     def adamax(self, p, g, **o):
-        updates.adamax(p, g, self.zeros("m"), self.zeros("u"), step=self.steps, **o)
+        updates.adamax([p], [g], self.zeros("m"), self.zeros("u"), step=self.steps, **o)
 
     def nadam(self, p, g, betas=(0.9, 0.999), momentum_decay=4e-3, decoupled_weight_decay=False, **o):
         mu, mu_next = updates.nadam_schedule(self.steps, betas[0], momentum_decay)
         product = self.extra["product"] = np.float32(self.extra.get("product", np.float32(1)) * mu)
         momenta = {"mu": mu, "mu_next": mu_next, "mu_product": float(product)}
         m, v = self.zeros("m"), self.zeros("v")
-        updates.nadam(p, g, m, v, betas=betas, step=self.steps, decoupled=decoupled_weight_decay, **momenta, **o)
+        updates.nadam([p], [g], m, v, betas=betas, step=self.steps, decoupled=decoupled_weight_decay, **momenta, **o)
 
     def radam(self, p, g, decoupled_weight_decay=False, **o):
-        updates.radam(p, g, self.zeros("m"), self.zeros("v"), step=self.steps, decoupled=decoupled_weight_decay, **o)
+        updates.radam([p], [g], self.zeros("m"), self.zeros("v"), step=self.steps, decoupled=decoupled_weight_decay, **o)
 
     def adagrad(self, p, g, initial_accumulator_value=0.0, **o):
         if "total" not in self.extra:
             both = initial_accumulator_value * (1 + 1j) if p.dtype.kind == "c" else initial_accumulator_value
-            self.extra["total"] = np.full_like(p, both)
-        accumulating.adagrad(p, g, self.extra["total"], step=self.steps, **o)
+            self.extra["total"] = [np.full_like(p, both)]
+        accumulating.adagrad([p], [g], self.extra["total"], step=self.steps, **o)
 
     def adadelta(self, p, g, **o):
-        accumulating.adadelta(p, g, self.zeros("v"), self.zeros("changes"), **o)
+        accumulating.adadelta([p], [g], self.zeros("v"), self.zeros("changes"), **o)
 
     def rmsprop(self, p, g, lr=0.01, centered=False, **o):
         mean = self.zeros("mean") if centered else None
         buffer = self.zeros("buffer") if o.get("momentum") else None
-        accumulating.rmsprop(p, g, self.zeros("v"), mean, buffer, lr=lr, **o)
+        accumulating.rmsprop([p], [g], self.zeros("v"), mean, buffer, lr=lr, **o)
 
     def rprop(self, p, g, lr=0.01, **o):
         if "sizes" not in self.extra:
-            self.extra["sizes"] = np.full_like(p, lr * (1 + 1j) if p.dtype.kind == "c" else lr)
-        accumulating.rprop(p, g, self.zeros("previous"), self.extra["sizes"], **o)
+            self.extra["sizes"] = [np.full_like(p, lr * (1 + 1j) if p.dtype.kind == "c" else lr)]
+        accumulating.rprop([p], [g], self.zeros("previous"), self.extra["sizes"], **o)
 
     def asgd(self, p, g, lr=0.01, lambd=1e-4, alpha=0.75, t0=1e6, **o):
         eta, mu = self.extra.get("schedule", (np.float32(lr), np.float32(1)))
-        accumulating.asgd(p, g, self.zeros("ax"), eta=float(eta), mu=float(mu), lambd=lambd, **o)
+        accumulating.asgd([p], [g], self.zeros("ax"), eta=float(eta), mu=float(mu), lambd=lambd, **o)
         self.extra["schedule"] = tuple(map(np.float32, accumulating.asgd_schedule(self.steps, lr, lambd, alpha, t0)))
 
     def adafactor(self, p, g, eps=(None, 1e-3), **o):
@@ -86,13 +86,13 @@ class Slot:
             rows = self.extra.setdefault("rows", np.zeros(p.shape[:-1] + (1,), p.dtype))
             columns = self.extra.setdefault("columns", np.zeros(p.shape[:-2] + (1,) + p.shape[-1:], p.dtype))
         else:
-            variance = self.zeros("variance")
+            (variance,) = self.zeros("variance")
         factored.adafactor(p, g, rows, columns, variance, eps=(float(first), eps[1]), step=self.steps, **o)
 
     def muon(self, p, g, lr, adjust_lr_fn=None, **o):
         rows, columns = p.shape
         ratio = 0.2 * max(rows, columns) ** 0.5 if adjust_lr_fn else max(1, rows / columns) ** 0.5
-        factored.muon(p, g, self.zeros("buffer"), lr=lr, step_size=lr * ratio, **o)
+        factored.muon(p, g, *self.zeros("buffer"), lr=lr, step_size=lr * ratio, **o)
 
 
 def array(nested, imaginary, dtype, tilt=None):
@@ -169,7 +169,7 @@ def test_empty_and_nan(rule):
 
 def test_other_arrays_are_refused():
     with pytest.raises(UnsupportedError, match="list"):
-        updates.sgd([1.0], np.ones(1), lr=0.1)
+        updates.sgd([[1.0]], [np.ones(1)], lr=0.1)
     with pytest.raises(UnsupportedError, match="list"):
         factored.muon([1.0], np.ones(1), np.ones(1), lr=0.1, step_size=0.1)
 

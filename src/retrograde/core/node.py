@@ -36,7 +36,9 @@ class Node:
     `dtype` are the output's; a node with several outputs has `outs`, a tuple of (shape, dtype), instead.
     """
 
-    __slots__ = ("prim", "params", "edges", "saved", "seq", "shape", "dtype", "outs", "__dict__", "__weakref__")
+    __slots__ = (
+        "prim", "params", "edges", "saved", "seq", "shape", "dtype", "outs", "step", "__dict__", "__weakref__",
+    )  # fmt: skip
 
     prim: Any
     params: dict[str, Any]
@@ -46,8 +48,12 @@ class Node:
     shape: tuple[int, ...]
     dtype: np.dtype
     outs: tuple[tuple[tuple[int, ...], np.dtype], ...]
+    step: Any
+    """The primitive's `step`, or a variant of it for what the operands were."""
 
     # Set on few nodes, kept in the instance dictionary:
+    odd: bool = False
+    """Whether there is anything of the following that the backward loop has to look at."""
     hooks: Any = None
     """A `NodeHooks` (tape/hooks.py) or None."""
     trace: Any = None

@@ -97,6 +97,8 @@ class Primitive:
         """The same for operands of which one at least is a value and the others are values or arrays."""
         self.pull: Callable[..., Any]
         """`pull(node, saved, g, needs)`: the cotangents of the operands, None where `needs` has None."""
+        self.step: Callable[..., None]
+        """`step(node, g, grads, fit, add)`: `pull` on raw arrays, the results added to `grads`."""
 
     def _plan_saving(self) -> None:
         """For each operand the rules that want its value; whether the output is wanted, and by which rules."""
@@ -212,7 +214,7 @@ def primitive(
     )
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")
-    from .bind import specialise  # bind.py builds on Primitive
+    from .specialise import specialise  # which builds on Primitive
 
     specialise(record)
     PRIMITIVES[name] = record

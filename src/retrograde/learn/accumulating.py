@@ -1,31 +1,33 @@
 """The update rules that accumulate squares, signs or the iterates: Adagrad, Adadelta, RMSprop, Rprop, ASGD.
 
-Conventions as in `updates`: arrays first, in place; options by keyword; `step` counts from 1.
+Conventions as in `updates`: parallel sequences of arrays first, in place; options by keyword; `step` counts from 1.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from .kernels import Array, run
-from .updates import prepared
+from .kernels import Array, Work, lerp_weight, run
+from .updates import Arrays, prepared
 
 
 def _adagrad(
-    k: Any, p: Array, g: Array, total: Array, step_size: float, eps: float, weight_decay: float, maximize: bool
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, total: Array, decay: bool, maximize: bool
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
-    k.addcmul_(total, g, g, 1.0, t)
+    minus_step, eps, weight_decay = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
+    k.addmul_(total, g, g, t)
     d = k.sqrt(total, d)
     k.add(d, eps, d)
-    k.addcdiv_(p, g, d, -step_size, t)
+    k.addcdiv_(p, g, d, minus_step, t)
 
 
 def adagrad(
-    p: Array,
-    g: Array,
-    total: Array,
+    params: Arrays,
+    grads: Arrays,
+    totals: Arrays,
     *,
     step: float,
     lr: float,
@@ -34,26 +36,20 @@ def adagrad(
     weight_decay: float = 0.0,
     maximize: bool = False,
 ) -> None:
-    """Adagrad (Duchi, Hazan and Singer 2011); `total` is the sum of squared gradients."""
-    run(_adagrad, (p, g, total), lr / (1 + (step - 1) * lr_decay), eps, weight_decay, maximize)
+    """Adagrad (Duchi, Hazan and Singer 2011); `totals` are the sums of squared gradients."""
+    coefficients = (-(lr / (1 + (step - 1) * lr_decay)), eps, weight_decay)
+    run(_adagrad, (params, grads, totals), coefficients, weight_decay != 0, maximize)
 
 
 def _adadelta(
-    k: Any,
-    p: Array,
-    g: Array,
-    v: Array,
-    changes: Array,
-    lr: float,
-    rho: float,
-    eps: float,
-    weight_decay: float,
-    maximize: bool,
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, v: Array, changes: Array, decay: bool, maximize: bool
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
+    minus_lr, rho, w, eps, weight_decay = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
     k.multiply(v, rho, v)
-    k.addcmul_(v, g, g, 1.0 - rho, t)
+    k.addcmul_(v, g, g, w, t)
     t = k.add(v, eps, t)
     t = k.sqrt(t, t)
     d = k.add(changes, eps, d)
@@ -61,15 +57,15 @@ def _adadelta(
     d = k.divide(d, t, d)
     d = k.multiply(d, g, d)
     k.multiply(changes, rho, changes)
-    k.addcmul_(changes, d, d, 1.0 - rho, t)
-    k.axpy_(p, -lr, d, t)
+    k.addcmul_(changes, d, d, w, t)
+    k.axpy_(p, minus_lr, d, t)
 
 
 def adadelta(
-    p: Array,
-    g: Array,
-    v: Array,
-    changes: Array,
+    params: Arrays,
+    grads: Arrays,
+    v: Arrays,
+    changes: Arrays,
     *,
     lr: float = 1.0,
     rho: float = 0.9,
@@ -78,49 +74,51 @@ def adadelta(
     maximize: bool = False,
 ) -> None:
     """Adadelta (Zeiler 2012); `v` and `changes` are moving averages of the squared gradient and squared change."""
-    run(_adadelta, (p, g, v, changes), lr, rho, eps, weight_decay, maximize)
+    coefficients = (-lr, rho, 1 - rho, eps, weight_decay)
+    run(_adadelta, (params, grads, v, changes), coefficients, weight_decay != 0, maximize)
 
 
 def _rmsprop(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     v: Array,
     mean: Array | None,
     buffer: Array | None,
-    lr: float,
-    alpha: float,
-    eps: float,
-    weight_decay: float,
-    momentum: float,
+    far: bool,
+    decay: bool,
     maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
+    minus_lr, alpha, w2, w1, minus_one, eps, momentum, weight_decay = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
     k.multiply(v, alpha, v)
-    k.addcmul_(v, g, g, 1.0 - alpha, t)
+    k.addcmul_(v, g, g, w2, t)
     if mean is not None:
-        k.lerp_(mean, g, 1.0 - alpha, t)
+        k.lerp_(mean, g, w1, far, t)
         d = k.copy(v, d)
-        k.addcmul_(d, mean, mean, -1.0, t)
+        k.addcmul_(d, mean, mean, minus_one, t)
         d = k.sqrt(d, d)
     else:
         d = k.sqrt(v, d)
     k.add(d, eps, d)
     if buffer is not None:
         k.multiply(buffer, momentum, buffer)
-        k.addcdiv_(buffer, g, d, 1.0, t)
-        k.axpy_(p, -lr, buffer, t)
+        k.adddiv_(buffer, g, d, t)
+        k.axpy_(p, minus_lr, buffer, t)
     else:
-        k.addcdiv_(p, g, d, -lr, t)
+        k.addcdiv_(p, g, d, minus_lr, t)
 
 
 def rmsprop(
-    p: Array,
-    g: Array,
-    v: Array,
-    mean: Array | None = None,
-    buffer: Array | None = None,
+    params: Arrays,
+    grads: Arrays,
+    v: Arrays,
+    means: Arrays | None = None,
+    buffers: Arrays | None = None,
     *,
     lr: float,
     alpha: float = 0.99,
@@ -129,24 +127,19 @@ def rmsprop(
     momentum: float = 0.0,
     maximize: bool = False,
 ) -> None:
-    """RMSprop (Hinton, lecture 6e): centred where `mean` is given (Graves 2013), with momentum where `buffer` is."""
-    run(_rmsprop, (p, g, v, mean, buffer), lr, alpha, eps, weight_decay, momentum, maximize)
+    """RMSprop (Hinton, lecture 6e): centred with `means` (Graves 2013), with momentum where there are buffers."""
+    w1, far = lerp_weight(1 - alpha)
+    coefficients = (-lr, alpha, 1 - alpha, w1, -1.0, eps, momentum, weight_decay)
+    run(_rmsprop, (params, grads, v, means, buffers), coefficients, far, weight_decay != 0, maximize)
 
 
 def _rprop(
-    k: Any,
-    p: Array,
-    g: Array,
-    previous: Array,
-    sizes: Array,
-    shrink: float,
-    grow: float,
-    smallest: float,
-    largest: float,
-    maximize: bool,
+    k: Any, work: Work, coefficients: Any, p: Array, g: Array, previous: Array, sizes: Array, maximize: bool
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, 0.0, maximize, h, t)
+    shrink, grow, smallest, largest = coefficients
+    t, d, _ = work
+    if maximize:
+        g = prepared(k, work, p, g, None, False, maximize)
     t = k.multiply(g, previous, t)
     turned = k.less(t, 0)
     k.scale_where_(sizes, grow, k.greater(t, 0))
@@ -160,35 +153,37 @@ def _rprop(
 
 
 def rprop(
-    p: Array,
-    g: Array,
-    previous: Array,
-    sizes: Array,
+    params: Arrays,
+    grads: Arrays,
+    previous: Arrays,
+    sizes: Arrays,
     *,
     etas: tuple[float, float] = (0.5, 1.2),
     step_sizes: tuple[float, float] = (1e-6, 50.0),
     maximize: bool = False,
 ) -> None:
     """Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds."""
-    run(_rprop, (p, g, previous, sizes), *etas, *step_sizes, maximize)
+    run(_rprop, (params, grads, previous, sizes), (*etas, *step_sizes), maximize)
 
 
 def _asgd(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     average: Array,
-    eta: float,
-    mu: float,
-    lambd: float,
-    weight_decay: float,
+    whole: bool,
+    decay: bool,
     maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
-    k.multiply(p, 1 - lambd * eta, p)
-    k.axpy_(p, -eta, g, t)
-    if mu == 1:
+    minus_eta, keep, mu, weight_decay = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
+    k.multiply(p, keep, p)
+    k.axpy_(p, minus_eta, g, t)
+    if whole:
         k.copy(p, average)
     else:
         d = k.subtract(p, average, d)
@@ -196,9 +191,9 @@ def _asgd(
 
 
 def asgd(
-    p: Array,
-    g: Array,
-    average: Array,
+    params: Arrays,
+    grads: Arrays,
+    averages: Arrays,
     *,
     eta: float,
     mu: float,
@@ -206,11 +201,12 @@ def asgd(
     weight_decay: float = 0.0,
     maximize: bool = False,
 ) -> None:
-    """Averaged stochastic gradient descent (Polyak and Juditsky 1992); `average` holds the averaged iterate.
+    """Averaged stochastic gradient descent (Polyak and Juditsky 1992); `averages` hold the averaged iterates.
 
     The caller keeps the step size `eta` and the averaging weight `mu`, which `asgd_schedule` gives.
     """
-    run(_asgd, (p, g, average), eta, mu, lambd, weight_decay, maximize)
+    coefficients = (-eta, 1 - lambd * eta, mu, weight_decay)
+    run(_asgd, (params, grads, averages), coefficients, mu == 1, weight_decay != 0, maximize)
 
 
 def asgd_schedule(step: float, lr: float, lambd: float, alpha: float, t0: float) -> tuple[float, float]:

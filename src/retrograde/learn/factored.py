@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from .._errors import UnsupportedError
-from .kernels import Array, Native
+from .kernels import Array, Native, lerp_weight
 
 
 def _require_numpy(rule: str, p: Array) -> None:
@@ -46,7 +46,7 @@ def adafactor(
     _require_numpy("adafactor", p)
     if maximize:
         g = -g
-    forget = step**beta2_decay
+    weight = lerp_weight(step**beta2_decay)
     alpha = max(eps[1], _root_mean_square(p)) * min(lr, 1 / math.sqrt(step))
     if weight_decay != 0:
         np.multiply(p, 1 - lr * weight_decay, p)
@@ -55,12 +55,12 @@ def adafactor(
             norm = np.linalg.norm(g, axis=axis, keepdims=True)
             mean = np.square(norm, norm)
             np.divide(mean, g.shape[axis], mean)
-            Native.lerp_(factor, mean, forget, np.empty_like(mean))
+            Native.lerp_(factor, mean, *weight, np.empty_like(mean))
         estimate = rows @ columns
         np.divide(estimate, np.maximum(rows.mean(axis=-2, keepdims=True), eps[0]), estimate)
     else:
         assert variance is not None
-        Native.lerp_(variance, g * g, forget, np.empty_like(g))
+        Native.lerp_(variance, g * g, *weight, np.empty_like(g))
         estimate = variance.copy()
     update = np.maximum(estimate, eps[0] * eps[0], out=estimate)
     np.sqrt(update, update)
@@ -113,11 +113,11 @@ def muon(
     """
     _require_numpy("muon", p)
     t = np.empty_like(p)
-    Native.lerp_(buffer, g, 1 - momentum, t)
+    Native.lerp_(buffer, g, *lerp_weight(1 - momentum), t)
     update = buffer
     if nesterov:
         update = g.copy()
-        Native.lerp_(update, buffer, momentum, t)
+        Native.lerp_(update, buffer, *lerp_weight(momentum), t)
     direction = orthogonalized(update, coefficients, steps, eps).astype(p.dtype)
     np.multiply(p, 1 - lr * weight_decay, p)
     Native.axpy_(p, -step_size, direction, t)

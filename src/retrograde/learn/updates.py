@@ -1,7 +1,8 @@
 """The update rules of gradient descent and of the Adam family, in place on plain arrays.
 
-Each function takes the parameter, its gradient and its state arrays (same shape and dtype), then the options by
-keyword, and changes the parameter and the state; the gradient is only read. `step` counts from 1. The order of the
+Each function takes parallel sequences: parameters, gradients, and one for each kind of state (arrays of the parameter's
+shape and dtype); then the options by keyword. Parameters and state are changed, gradients only read. `step`, the same
+for all, counts from 1. The order of the
 floating-point operations is that of the published reference implementations, so results agree to the last bits.
 The rules that accumulate squares or signs are in `accumulating`, those for matrices in `factored`.
 """
@@ -9,52 +10,59 @@ The rules that accumulate squares or signs are in `accumulating`, those for matr
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from .kernels import Array, run
+from .kernels import Array, Work, lerp_weight, run
+
+Arrays = Sequence[Array]
 
 
-def prepared(k: Any, p: Array, g: Array, weight_decay: float, maximize: bool, h: Array, t: Array) -> Array:
-    """The gradient to descend along: negated to maximise, with the gradient of an L2 penalty added (g itself or h)."""
+def prepared(k: Any, work: Work, p: Array, g: Array, weight_decay: Any, decay: bool, maximize: bool) -> Array:
+    """The gradient to descend along: negated to maximise, with the gradient of an L2 penalty where `decay`.
+
+    It is the gradient itself, or in the third scratch array.
+    """
     if maximize:
-        g = k.negative(g, h)
-        if weight_decay != 0:
-            k.axpy_(g, weight_decay, p, t)
-    elif weight_decay != 0:
-        g = k.plus(g, weight_decay, p, h)
+        g = k.negative(g, work[2])
+        if decay:
+            k.axpy_(g, weight_decay, p, work[0])
+    elif decay:
+        g = k.plus(g, weight_decay, p, work[2])
     return g
 
 
 def _sgd(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     buffer: Array | None,
-    lr: float,
-    momentum: float,
-    dampening: float,
-    weight_decay: float,
-    nesterov: bool,
-    maximize: bool,
     first: bool,
+    nesterov: bool,
+    decay: bool,
+    maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
+    minus_lr, momentum, share, weight_decay = coefficients
+    t = work[0]
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
     if buffer is not None:
         if first:
             # The first gradient enters as a constant where the update itself is differentiated, as in PyTorch.
             k.copy(k.constant(g), buffer)
         else:
             k.multiply(buffer, momentum, buffer)
-            k.axpy_(buffer, 1.0 - dampening, g, t)
-        g = k.plus(g, momentum, buffer, d) if nesterov else buffer
-    k.axpy_(p, -lr, g, t)
+            k.axpy_(buffer, share, g, t)
+        g = k.plus(g, momentum, buffer, work[1]) if nesterov else buffer
+    k.axpy_(p, minus_lr, g, t)
 
 
 def sgd(
-    p: Array,
-    g: Array,
-    buffer: Array | None = None,
+    params: Arrays,
+    grads: Arrays,
+    buffers: Arrays | None = None,
     *,
     lr: float,
     momentum: float = 0.0,
@@ -64,53 +72,72 @@ def sgd(
     maximize: bool = False,
     first: bool = False,
 ) -> None:
-    """Gradient descent: `p -= lr * g`, with momentum where a buffer is given (`first` fills it with the gradient).
+    """Gradient descent: `p -= lr * g`, with momentum where there are buffers (`first` fills them with the gradients).
 
     >>> import numpy as np
-    >>> p = np.ones(2); sgd(p, np.array([1.0, 2.0]), lr=0.5); p
+    >>> p = np.ones(2); sgd([p], [np.array([1.0, 2.0])], lr=0.5); p
     array([0.5, 0. ])
     """
-    run(_sgd, (p, g, buffer), lr, momentum, dampening, weight_decay, nesterov, maximize, first)
+    coefficients = (-lr, momentum, 1.0 - dampening, weight_decay)
+    run(_sgd, (params, grads, buffers), coefficients, first, nesterov, not _is_zero(weight_decay), maximize)
+
+
+def _is_zero(x: Any) -> bool:
+    """Whether an option switches its term off; a tensor to be differentiated does not."""
+    return isinstance(x, (int, float)) and x == 0
+
+
+def _decay(lr: Any, weight_decay: float, decoupled: bool) -> tuple[Any, float, bool, bool]:
+    """Factor of the weights, weight of the penalty, and which of the two applies."""
+    if weight_decay == 0:
+        return 1.0, 0.0, False, False
+    return (1 - lr * weight_decay, 0.0, True, False) if decoupled else (1.0, weight_decay, False, True)
+
+
+def _moments(k: Any, work: Work, g: Array, m: Array, v: Array, w1: Any, far: bool, beta2: Any, w2: Any) -> None:
+    """The moving averages of the gradient and of its square."""
+    t = work[0]
+    k.lerp_(m, g, w1, far, t)
+    k.multiply(v, beta2, v)
+    k.addcmul_(v, g, g, w2, t)
 
 
 def _adam(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     m: Array,
     v: Array,
     v_max: Array | None,
-    step_size: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    root_correction2: float,
-    weight_decay: float,
-    keep: float,
+    far: bool,
+    shrink: bool,
+    decay: bool,
     maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
-    if keep != 1.0:
+    minus_step, w1, beta2, w2, root_correction2, eps, weight_decay, keep = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
+    if shrink:
         k.multiply(p, keep, p)
-    k.lerp_(m, g, 1.0 - beta1, t)
-    k.multiply(v, beta2, v)
-    k.addcmul_(v, g, g, 1.0 - beta2, t)
+    _moments(k, work, g, m, v, w1, far, beta2, w2)
     if v_max is not None:
         k.maximum(v_max, v, v_max)
         v = v_max
     d = k.sqrt(v, d)
     k.divide(d, root_correction2, d)
     k.add(d, eps, d)
-    k.addcdiv_(p, m, d, -step_size, t)
+    k.addcdiv_(p, m, d, minus_step, t)
 
 
 def adam(
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
-    v_max: Array | None = None,
+    params: Arrays,
+    grads: Arrays,
+    m: Arrays,
+    v: Arrays,
+    v_max: Arrays | None = None,
     *,
     step: float,
     lr: float,
@@ -125,41 +152,42 @@ def adam(
     `m` and `v` are the moving averages of the gradient and of its square, `v_max` the largest v so far.
     """
     beta1, beta2 = betas
-    step_size = lr / (1 - beta1**step)
+    keep, penalty, shrink, decay = _decay(lr, weight_decay, decoupled)
+    w1, far = lerp_weight(1 - beta1)
     root_correction2 = (1 - beta2**step) ** 0.5
-    keep = 1 - lr * weight_decay if decoupled else 1.0
-    penalty = 0.0 if decoupled else weight_decay
-    run(_adam, (p, g, m, v, v_max), step_size, beta1, beta2, eps, root_correction2, penalty, keep, maximize)
+    coefficients = (-(lr / (1 - beta1**step)), w1, beta2, 1 - beta2, root_correction2, eps, penalty, keep)
+    run(_adam, (params, grads, m, v, v_max), coefficients, far, shrink, decay, maximize)
 
 
 def _adamax(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     m: Array,
     u: Array,
-    step_size: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    weight_decay: float,
+    far: bool,
+    decay: bool,
     maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
-    k.lerp_(m, g, 1.0 - beta1, t)
+    minus_step, w1, beta2, eps, weight_decay = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
+    k.lerp_(m, g, w1, far, t)
     k.multiply(u, beta2, u)
     d = k.absolute(g, d)
     d = k.add(d, eps, d)
     k.maximum(u, d, u)
-    k.addcdiv_(p, m, u, -step_size, t)
+    k.addcdiv_(p, m, u, minus_step, t)
 
 
 def adamax(
-    p: Array,
-    g: Array,
-    m: Array,
-    u: Array,
+    params: Arrays,
+    grads: Arrays,
+    m: Arrays,
+    u: Arrays,
     *,
     step: float,
     lr: float,
@@ -170,8 +198,9 @@ def adamax(
 ) -> None:
     """Adamax (Kingma and Ba 2015, section 7): the scale `u` is a decaying maximum of the gradient's magnitude."""
     beta1, beta2 = betas
-    step_size = lr / (1 - beta1**step)
-    run(_adamax, (p, g, m, u), step_size, beta1, beta2, eps, weight_decay, maximize)
+    w1, far = lerp_weight(1 - beta1)
+    coefficients = (-(lr / (1 - beta1**step)), w1, beta2, eps, weight_decay)
+    run(_adamax, (params, grads, m, u), coefficients, far, weight_decay != 0, maximize)
 
 
 def nadam_schedule(step: float, beta1: float, momentum_decay: float) -> tuple[float, float]:
@@ -183,39 +212,36 @@ def nadam_schedule(step: float, beta1: float, momentum_decay: float) -> tuple[fl
 
 def _nadam(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     m: Array,
     v: Array,
-    gradient_step: float,
-    average_step: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    correction2: float,
-    weight_decay: float,
-    keep: float,
+    far: bool,
+    shrink: bool,
+    decay: bool,
     maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
-    if keep != 1.0:
+    minus_gradient_step, minus_average_step, w1, beta2, w2, correction2, eps, weight_decay, keep = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
+    if shrink:
         k.multiply(p, keep, p)
-    k.lerp_(m, g, 1.0 - beta1, t)
-    k.multiply(v, beta2, v)
-    k.addcmul_(v, g, g, 1.0 - beta2, t)
+    _moments(k, work, g, m, v, w1, far, beta2, w2)
     d = k.divide(v, correction2, d)
     d = k.sqrt(d, d)
     k.add(d, eps, d)
-    k.addcdiv_(p, g, d, -gradient_step, t)
-    k.addcdiv_(p, m, d, -average_step, t)
+    k.addcdiv_(p, g, d, minus_gradient_step, t)
+    k.addcdiv_(p, m, d, minus_average_step, t)
 
 
 def nadam(
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
+    params: Arrays,
+    grads: Arrays,
+    m: Arrays,
+    v: Arrays,
     *,
     step: float,
     mu: float,
@@ -234,41 +260,38 @@ def nadam(
     keeps.
     """
     beta1, beta2 = betas
+    keep, penalty, shrink, decay = _decay(lr, weight_decay, decoupled)
+    w1, far = lerp_weight(1 - beta1)
     gradient_step = lr * (1.0 - mu) / (1.0 - mu_product)
     average_step = lr * mu_next / (1.0 - mu_product * mu_next)
-    keep = 1 - lr * weight_decay if decoupled else 1.0
-    penalty = 0.0 if decoupled else weight_decay
-    scalars = (gradient_step, average_step, beta1, beta2, eps, 1 - beta2**step, penalty, keep, maximize)
-    run(_nadam, (p, g, m, v), *scalars)
+    correction2 = 1 - beta2**step
+    coefficients = (-gradient_step, -average_step, w1, beta2, 1 - beta2, correction2, eps, penalty, keep)
+    run(_nadam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)
 
 
 def _radam(
     k: Any,
+    work: Work,
+    coefficients: Any,
     p: Array,
     g: Array,
     m: Array,
     v: Array,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    correction1: float,
-    rectified: tuple[float, float] | None,
-    weight_decay: float,
-    keep: float,
+    far: bool,
+    shrink: bool,
+    decay: bool,
     maximize: bool,
 ) -> None:
-    t, d, h = k.scratch(p)
-    g = prepared(k, p, g, weight_decay, maximize, h, t)
-    if keep != 1.0:
+    lr, w1, beta2, w2, correction1, root_correction2, rectification, eps, weight_decay, keep = coefficients
+    t, d, _ = work
+    if decay or maximize:
+        g = prepared(k, work, p, g, weight_decay, decay, maximize)
+    if shrink:
         k.multiply(p, keep, p)
-    k.lerp_(m, g, 1.0 - beta1, t)
-    k.multiply(v, beta2, v)
-    k.addcmul_(v, g, g, 1.0 - beta2, t)
+    _moments(k, work, g, m, v, w1, far, beta2, w2)
     t = k.divide(m, correction1, t)
     t = k.multiply(t, lr, t)
-    if rectified is not None:
-        root_correction2, rectification = rectified
+    if rectification is not None:
         d = k.sqrt(v, d)
         k.add(d, eps, d)
         d = k.divide(root_correction2, d, d)
@@ -278,10 +301,10 @@ def _radam(
 
 
 def radam(
-    p: Array,
-    g: Array,
-    m: Array,
-    v: Array,
+    params: Arrays,
+    grads: Arrays,
+    m: Arrays,
+    v: Arrays,
     *,
     step: float,
     lr: float,
@@ -293,13 +316,15 @@ def radam(
 ) -> None:
     """RAdam (Liu et al. 2020): Adam whose adaptive step is rectified, and left out while its variance is unbounded."""
     beta1, beta2 = betas
+    keep, penalty, shrink, decay = _decay(lr, weight_decay, decoupled)
+    w1, far = lerp_weight(1 - beta1)
     correction2 = 1 - beta2**step
     longest = 2 / (1 - beta2) - 1
     length = longest - 2 * step * beta2**step / correction2
-    rectified = None
+    rectification = None
     if length > 5.0:
         ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-        rectified = (math.sqrt(correction2), math.sqrt(ratio))
-    keep = 1 - lr * weight_decay if decoupled else 1.0
-    penalty = 0.0 if decoupled else weight_decay
-    run(_radam, (p, g, m, v), lr, beta1, beta2, eps, 1 - beta1**step, rectified, penalty, keep, maximize)
+        rectification = math.sqrt(ratio)
+    corrections = (1 - beta1**step, math.sqrt(correction2), rectification)
+    coefficients = (lr, w1, beta2, 1 - beta2, *corrections, eps, penalty, keep)
+    run(_radam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)

@@ -1,6 +1,7 @@
-"""Indexing with arrays: reading, writing and adding at positions that integer arrays name, and embeddings.
+"""Indexing with arrays: reading, writing and adding at positions that integer arrays name.
 
-Indices are integers and count from the end when negative; masks become positions above (their number depends on values).
+Indices are integers and count from the end when negative; masks become positions above, as their number depends on
+values.
 What reads has the adding operation beside it, since each is the other's transpose.
 """
 
@@ -14,21 +15,17 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
-from .comparison import equal, not_equal
-from .reduction import sum as reduce_sum
 from .rules import (
     batch_loop,
     batch_size,
-    conj,
     infer_by_kernel,
     linear,
     materialise_batch,
     move_batch,
     nondifferentiable,
 )
-from .samples import complex_normal, distinct, normal, sample
-from .selection import keep, where
-from .structural import cast, reshape, transpose, zeros_like
+from .samples import complex_normal, normal, sample
+from .structural import reshape, transpose, zeros_like
 
 # ------------------------------------------------------------------------------------------ adding rows
 
@@ -118,8 +115,9 @@ take = linear(
     batch=_batch_take,
     infer=lambda avals, p: Aval(
         (*avals[0].shape[: p["axis"]], *avals[1].shape, *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype),
-    samples=lambda: [sample(normal(4, 3), np.array([2, 0, 2]), axis=0), sample(normal(2, 3), np.array([[2, -1]]), axis=1),
-                     sample(normal(4), np.array(1), axis=0), sample(complex_normal(3), np.array([1, 1]), axis=0)],
+    samples=lambda: [sample(normal(4, 3), np.array([2, 0, 2]), axis=0), sample(normal(4), np.array(1), axis=0),
+                     sample(normal(2, 3), np.array([[2, -1]]), axis=1),
+                     sample(complex_normal(3), np.array([1, 1]), axis=0)],
 )  # fmt: skip
 
 # The transpose: zeros of `shape` to which slices are added.
@@ -249,8 +247,8 @@ def _nothing(count: int) -> tuple[None, ...]:
     return (None,) * count
 
 
-# `x` with an index array at each of `axes` and full slices elsewhere. The arrays broadcast; their axes come first in the
-# result where they are separated by a slice, in place where not. `unique`: no position is named twice.
+# `x` with an index array at each of `axes` and full slices elsewhere. The arrays broadcast; their axes come first in
+# the result where they are separated by a slice, in place where not. `unique`: no position is named twice.
 _advanced_index = primitive(
     "advanced_index", kernel=lambda xp, x, *indices, axes, unique: x[_key(x.ndim, indices, axes)],
     vjp=lambda needs, g, _out, x_, *indices, axes, unique: (

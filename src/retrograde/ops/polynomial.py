@@ -39,7 +39,8 @@ def _polynomial(name: str, first: Callable[[Any], Any], step: Step, shifted: boo
 
     return nondifferentiable(
         name, kernel=kernel, infer=infer_elementwise,
-        samples=lambda: [sample(uniform(-0.9, 0.9, 3), np.array([0.0, 1.0, 5.0])), sample(uniform(0.1, 0.9), np.array(3.0))],
+        samples=lambda: [sample(uniform(-0.9, 0.9, 3), np.array([0.0, 1.0, 5.0])),
+                         sample(uniform(0.1, 0.9), np.array(3.0))],
     )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ Rules run on raw arrays when no graph of the derivative is wanted, on core value
 
 from __future__ import annotations
 
+import functools
+import operator
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -103,22 +105,29 @@ def discover(roots: Sequence[Any], stop: frozenset[Any] | set[Any]) -> list[Node
     stack = [producer(edge) for edge in roots if type(edge) is not Accumulate]
     while stack:
         node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        order.append(node)
-        for edge in node.edges:
-            if edge is not None:
+        while node not in seen:  # one producer is followed at once: a chain never touches the stack
+            seen.add(node)
+            order.append(node)
+            onwards = None
+            for edge in node.edges:
+                if edge is None:
+                    continue
                 kind = type(edge)
                 if kind is Accumulate or (stop and edge in stop):
                     continue
-                stack.append(edge.node if kind is Slot else edge)
+                if kind is Slot:
+                    edge = edge.node
+                if onwards is not None:
+                    stack.append(onwards)
+                onwards = edge
+            if onwards is None:
+                break
+            node = onwards
     order.sort(key=_seq, reverse=True)
     return order
 
 
-def _seq(node: Node) -> int:
-    return node.seq
+_seq = operator.attrgetter("seq")
 
 
 def _check_graph(order: list[Node], cls: type[Value]) -> None:
@@ -161,10 +170,12 @@ def _plan(order: list[Node], wanted: set[Any]) -> dict[Node, tuple[Any, ...]]:
     """For the nodes that lie above a wanted edge: their edges, with None for those that lead nowhere wanted."""
     needs: dict[Node, tuple[Any, ...]] = {}
     for node in reversed(order):
-        flags = tuple(
+        flags = tuple([
             edge if edge is not None and (edge in wanted or producer(edge) in needs) else None for edge in node.edges
-        )
-        if any(edge is not None for edge in flags):
+        ])  # fmt: skip
+        if flags == node.edges:  # the node's own tuple says to the walk that nothing is left out
+            flags = node.edges
+        if flags.count(None) != len(flags):
             needs[node] = flags
     return needs
 
@@ -238,51 +249,31 @@ def _walk(
         if leaf in grads:
             _arrive(this, leaf, grads, wanted, others)
     wrap, retain, check_nan = this.wrap, this.retain_graph, this.check_nan
+    plain = not (wrap or check_nan or stop)
+    fitted = functools.partial(fit, cls=this.cls)
     for node in order:
         g = grads.pop(node, None)
         if g is not None:
-            hooks = node.hooks
-            if hooks is not None:
-                g = hooks.before(this, node, g)
-                if g is None:
-                    continue
-            if node in pending:
+            hooks = None
+            if node.odd:
+                hooks = node.hooks
+                if hooks is not None:
+                    g = hooks.before(this, node, g)
+                    if g is None:
+                        continue
+            if pending and node in pending:
                 _capture(this, node, g, wanted)
             needs = node.edges if needs_of is None else needs_of.get(node)
             if needs is not None:
-                if stop:
-                    needs = tuple(None if edge in stop else edge for edge in needs)
                 saved = node.saved
                 if saved is FREED:
                     raise error_type(this.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
-                if node.packed is not None:
-                    saved = node.packed(node, saved)
-                if wrap:
-                    saved = _wrapped(this, node, saved)
                 if type(g) is list:
                     g = tuple(g)
-                results = node.prim.pull(node, saved, g, needs)
-                if check_nan:
-                    _refuse_nan(this, node, results)
-                if hooks is not None and hooks.post:
-                    results = hooks.after(this, node, results, g)
-                for edge, r in zip(needs, results):
-                    if r is None or edge is None:
-                        continue
-                    if wrap:
-                        if not isinstance(r, Value):
-                            r = values.as_value(values.core_class, r)
-                        if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
-                            r = fit(r, edge, this.cls)
-                    elif r.shape != edge.shape or r.dtype is not edge.dtype:
-                        r = fit(r, edge, this.cls)
-                    if type(edge) is Slot:
-                        _add(grads, edge, r)
-                    else:
-                        other = grads.get(edge)
-                        grads[edge] = r if other is None else other + r
-                        other = None
-                results = r = None
+                if plain and needs is node.edges and not node.odd:
+                    node.step(node, g, grads, fitted, _add)
+                else:
+                    _pull(this, node, hooks, g, grads, needs, stop)
                 if not retain and saved:
                     node.saved = FREED
                 saved = None
@@ -291,6 +282,36 @@ def _walk(
             for leaf in finish[node]:
                 if leaf in grads:
                     _arrive(this, leaf, grads, wanted, others)
+
+
+def _pull(
+    this: Run, node: Node, hooks: Any, g: Any, grads: dict[Any, Any], needs: Any, stop: frozenset[Any]
+) -> None:
+    """One node with everything that the plain loop leaves out: values, hooks, packed saves, partly needed operands."""
+    wrap = this.wrap
+    if stop:
+        needs = tuple(None if edge in stop else edge for edge in needs)
+    saved = node.saved
+    if node.packed is not None:
+        saved = node.packed(node, saved)
+    if wrap:
+        saved = _wrapped(this, node, saved)
+    results = node.prim.pull(node, saved, g, needs)
+    if this.check_nan:
+        _refuse_nan(this, node, results)
+    if hooks is not None and hooks.post:
+        results = hooks.after(this, node, results, g)
+    for edge, r in zip(needs, results):
+        if r is None or edge is None:
+            continue
+        if wrap:
+            if not isinstance(r, Value):
+                r = values.as_value(values.core_class, r)
+            if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
+                r = fit(r, edge, this.cls)
+        elif r.shape != edge.shape or r.dtype is not edge.dtype:
+            r = fit(r, edge, this.cls)
+        _add(grads, edge, r)
 
 
 def _add(grads: dict[Any, Any], edge: Any, g: Any) -> None:

@@ -143,7 +143,7 @@ def node_hooks(node: Any, cls: type[Value]) -> NodeHooks:
             node.node_hooks = NodeHooks(cls)
         return node.node_hooks
     if node.hooks is None:
-        node.hooks = NodeHooks(cls)
+        node.hooks, node.odd = NodeHooks(cls), True
     return node.hooks
 
 
@@ -234,7 +234,7 @@ def _annotate(node: Node, cls: type[Value]) -> None:
                 continue
             packed.append(Packed(pack(make(cls, array)), unpack, cls, 0))
         node.saved = tuple(packed)
-        node.packed = _unpack
+        node.packed, node.odd = _unpack, True
 
 
 def user_frames() -> list[traceback.FrameSummary]:

@@ -30,6 +30,7 @@ from . import _save_load
 from . import _legacy_types
 from . import compiler
 from . import autograd
+from . import nn
 from . import func
 from . import testing
 from ._environment import backends, cuda, mps, version, xpu

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.specialise import operator as fast
 from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
 from ...tape import inplace
 from ._api import METHODS, api, check_cast
 from ._promote import operand, pair, result_dtype
+from ._tensor import Tensor
 
 _ndarray = np.ndarray
 
@@ -123,10 +125,10 @@ def exp(input: Any) -> Any:
 
 
 METHODS.update(
-    __add__=operator(_add), __radd__=operator(_add), __iadd__=in_place_operator("__iadd__", _add),
-    __sub__=operator(sub), __rsub__=reflected(sub), __isub__=in_place_operator("__isub__", sub),
-    __mul__=operator(mul), __rmul__=operator(mul), __imul__=in_place_operator("__imul__", mul),
-    __truediv__=operator(_true_divide), __rtruediv__=reflected(_true_divide),
+    __add__=fast(ew.add, Tensor, operator(_add), ("g", "g")), __radd__=operator(_add), __iadd__=in_place_operator("__iadd__", _add),
+    __sub__=fast(ew.subtract, Tensor, operator(sub), ("g", "-g")), __rsub__=reflected(sub), __isub__=in_place_operator("__isub__", sub),
+    __mul__=fast(ew.multiply, Tensor, operator(mul), ("g * y", "g * x")), __rmul__=operator(mul), __imul__=in_place_operator("__imul__", mul),
+    __truediv__=fast(ew.divide, Tensor, operator(_true_divide), ("g / y", "-g * (x / y / y)")), __rtruediv__=reflected(_true_divide),
     __itruediv__=in_place_operator("__itruediv__", _true_divide),
     __neg__=neg,
 )  # fmt: skip

@@ -16,8 +16,9 @@ from ....core.value import make
 from ....learn import kernels
 from ....tape import mutation
 from ... import torch
-
-Tensor = Any
+from .._dtype import float64, get_default_dtype
+from .._grad_modes import set_grad_enabled
+from .._tensor import Tensor
 
 _ndarray = np.ndarray
 
@@ -29,7 +30,7 @@ def array_of(tensor: Tensor) -> Any:
 
 def wrap(array: np.ndarray) -> Tensor:
     """A plain tensor around an array, shared."""
-    return make(torch.Tensor, array)
+    return make(Tensor, array)
 
 
 def changed(tensor: Tensor) -> None:
@@ -48,7 +49,7 @@ def round_scalars(values: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _scalar_dtype() -> type[np.floating[Any]]:
-    return np.float64 if torch.get_default_dtype() == torch.float64 else np.float32
+    return np.float64 if get_default_dtype() is float64 else np.float32
 
 
 def zeros_like(p: Tensor) -> Tensor:
@@ -74,123 +75,139 @@ def advance(step: Tensor) -> float:
 
 def number(value: Any, differentiable: bool = False) -> Any:
     """An option as a Python float; a tensor that wants a gradient stays one in a differentiable group."""
-    if differentiable and torch.is_tensor(value) and value.requires_grad:
+    if differentiable and isinstance(value, Tensor) and value.requires_grad:
         return value
     return float(value)
 
 
-def update(rule: Callable[..., None], differentiable: bool, p: Tensor, *tensors: Tensor | None, **options: Any) -> None:
-    """Run a rule of `retrograde.learn` on a parameter, its gradient and its state tensors (None where absent)."""
-    a = p._a
-    if type(a) is _ndarray and not differentiable:
-        rule(a, *[None if t is None else t._a for t in tensors], **options)
-        mutation.note(a)
+def update(
+    rule: Callable[..., None],
+    differentiable: bool,
+    params: list[Tensor],
+    *columns: list[Tensor] | None,
+    **options: Any,
+) -> None:
+    """Run a rule of `retrograde.learn` on parameters, their gradients and their state (a list per kind, or None)."""
+    arrays = [p._a for p in params]
+    if not differentiable and all(type(a) is _ndarray for a in arrays):
+        rule(arrays, *[None if column is None else [t._a for t in column] for column in columns], **options)
+        for a in arrays:
+            mutation.note(a)
         return
-    with torch.set_grad_enabled(differentiable):
-        rule(p, *tensors, **options)
+    with set_grad_enabled(differentiable):
+        every = [None if column is None else [_real(t) for t in column] for column in (params, *columns)]
+        rule(*every, **options)
+
+
+def _real(tensor: Tensor) -> Tensor:
+    return torch.view_as_real(tensor) if torch.is_complex(tensor) else tensor
 
 
 class Statements:
     """The statements of update rules (see `retrograde.learn.kernels.Native`) in a tensor's own operations.
 
-    What a recorded operation keeps for its derivative is cloned where a later step overwrites it. Scratch arrays are
-    None: a statement whose `out` is not its first operand returns a new tensor.
+    What a recorded operation keeps for its derivative is cloned where a later step overwrites it. A statement whose
+    `out` is not its first operand returns a new tensor.
     """
 
     @staticmethod
-    def scratch(x: Tensor) -> tuple[None, None, None]:
-        return None, None, None
-
-    @staticmethod
-    def add(x: Tensor, y: Any, out: Tensor | None) -> Tensor:
+    def add(x: Any, y: Any, out: Any) -> Any:
         return x.add_(y) if out is x else x + y
 
     @staticmethod
-    def subtract(x: Tensor, y: Any, out: Tensor | None) -> Tensor:
+    def subtract(x: Any, y: Any, out: Any) -> Any:
         return x.sub_(y) if out is x else x - y
 
     @staticmethod
-    def multiply(x: Tensor, y: Any, out: Tensor | None) -> Tensor:
+    def multiply(x: Any, y: Any, out: Any) -> Any:
         return x.mul_(y) if out is x else x * y
 
     @staticmethod
-    def divide(x: Any, y: Any, out: Tensor | None) -> Tensor:
+    def divide(x: Any, y: Any, out: Any) -> Any:
         return x.div_(y) if out is x else x / y
 
     @staticmethod
-    def maximum(x: Tensor, y: Tensor, out: Tensor) -> Tensor:
+    def maximum(x: Any, y: Any, out: Any) -> Any:
         return out.copy_(torch.maximum(x.clone(), y.clone()))
 
     @staticmethod
-    def sqrt(x: Tensor, out: Tensor | None) -> Tensor:
+    def sqrt(x: Any, out: Any) -> Any:
         # The derivative keeps the root, and the rules go on in place with what they get.
         return torch.sqrt(x.clone()).clone()
 
     @staticmethod
-    def absolute(x: Tensor, out: Tensor | None) -> Tensor:
+    def absolute(x: Any, out: Any) -> Any:
         return torch.abs(x)
 
     @staticmethod
-    def negative(x: Tensor, out: Tensor | None) -> Tensor:
+    def negative(x: Any, out: Any) -> Any:
         return -x
 
     @staticmethod
-    def greater(x: Tensor, y: float) -> Tensor:
+    def greater(x: Any, y: float) -> Any:
         return x > y
 
     @staticmethod
-    def less(x: Tensor, y: float) -> Tensor:
+    def less(x: Any, y: float) -> Any:
         return x < y
 
     @staticmethod
-    def copy(x: Tensor, out: Tensor | None) -> Tensor:
+    def copy(x: Any, out: Any) -> Any:
         return x.clone() if out is None else out.copy_(x)
 
     @staticmethod
-    def constant(x: Tensor) -> Tensor:
+    def constant(x: Any) -> Any:
         return x.detach()
 
     @staticmethod
-    def clip(x: Tensor, low: float, high: float, out: Tensor) -> Tensor:
+    def clip(x: Any, low: float, high: float, out: Any) -> Any:
         return out.copy_(torch.clamp(x.clone(), low, high))
 
     @staticmethod
-    def plus(x: Tensor, a: Any, y: Tensor, out: Tensor | None) -> Tensor:
+    def plus(x: Any, a: Any, y: Any, out: Any) -> Any:
         return x + a * y.clone()
 
     @staticmethod
-    def axpy_(x: Tensor, a: Any, y: Tensor, t: None) -> None:
+    def axpy_(x: Any, a: Any, y: Any, t: None) -> None:
         x.add_(a * y.clone())
 
     @staticmethod
-    def lerp_(x: Tensor, y: Tensor, weight: float, t: None) -> None:
-        x.add_(weight * (y - x))
+    def lerp_(x: Any, y: Any, weight: float, far: bool, t: None) -> None:
+        x.add_((1 - weight if far else weight) * (y - x))
 
     @staticmethod
-    def addcmul_(x: Tensor, a: Tensor, b: Tensor, s: Any, t: None) -> None:
+    def addmul_(x: Any, a: Any, b: Any, t: None) -> None:
+        x.add_(a.clone() * b.clone())
+
+    @staticmethod
+    def addcmul_(x: Any, a: Any, b: Any, s: Any, t: None) -> None:
         x.add_(s * a.clone() * b.clone())
 
     @staticmethod
-    def addcdiv_(x: Tensor, a: Tensor, b: Tensor, s: Any, t: None) -> None:
+    def adddiv_(x: Any, a: Any, b: Any, t: None) -> None:
+        x.add_(a.clone() / b.clone())
+
+    @staticmethod
+    def addcdiv_(x: Any, a: Any, b: Any, s: Any, t: None) -> None:
         x.add_(s * a.clone() / b.clone())
 
     @staticmethod
-    def scale_where_(x: Tensor, s: float, mask: Tensor) -> None:
+    def scale_where_(x: Any, s: float, mask: Any) -> None:
         x.copy_(torch.where(mask, x * s, x))
 
     @staticmethod
-    def add_where_(x: Tensor, y: Tensor, mask: Tensor) -> None:
+    def add_where_(x: Any, y: Any, mask: Any) -> None:
         x.add_(torch.where(mask, y, 0.0))
 
     @staticmethod
-    def subtract_where_(x: Tensor, y: Tensor, mask: Tensor) -> None:
+    def subtract_where_(x: Any, y: Any, mask: Any) -> None:
         x.sub_(torch.where(mask, y, 0.0))
 
     @staticmethod
-    def zero_where_(x: Tensor, mask: Tensor) -> None:
+    def zero_where_(x: Any, mask: Any) -> None:
         x.masked_fill_(mask, 0.0)
 
 
 def register() -> None:
     """Let update rules run on tensors."""
-    kernels.register(torch.Tensor, Statements)
+    kernels.register(Tensor, Statements)

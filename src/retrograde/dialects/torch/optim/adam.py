@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....learn import updates
-from ... import torch
+from .._tensor import Tensor
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_betas, check_implementation, check_lr, check_not_negative
 
@@ -34,12 +34,12 @@ class Adam(RuleOptimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_lr(lr)
-        if torch.is_tensor(lr) and foreach and not capturable:
+        if isinstance(lr, Tensor) and foreach and not capturable:
             raise ValueError("Adam: a tensor as lr goes with foreach=True only where capturable=True")
         check_not_negative("eps", eps)
         check_betas(betas)
         check_not_negative("weight_decay", weight_decay)
-        if torch.is_tensor(betas[0]) != torch.is_tensor(betas[1]):
+        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
             raise ValueError("Adam: betas are a tensor and a number; wanted both of one kind")
         check_implementation(foreach, fused, differentiable)
         defaults = {

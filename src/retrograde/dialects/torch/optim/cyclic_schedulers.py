@@ -118,7 +118,7 @@ class CyclicLR(LRScheduler):
         attributes = state.pop("_scale_fn_custom")
         super().load_state_dict(state)
         if attributes is not None:
-            self._scale_fn_custom.__dict__.update(attributes)  # type: ignore[union-attr]
+            self._scale_fn_custom.__dict__.update(attributes)
 
 
 class OneCycleLR(LRScheduler):

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...._errors import UnsupportedError
 from ....learn import quasi_newton
-from ... import torch
+from .._grad_modes import enable_grad
+from .._tensor import Tensor
 from . import _bridge
 from .optimizer import Optimizer, ParamsT, check_lr
 
@@ -29,7 +30,7 @@ _ENTRIES = {
 def _to_arrays(x: Any) -> Any:
     if isinstance(x, list):
         return [_to_arrays(entry) for entry in x]
-    if torch.is_tensor(x):
+    if isinstance(x, Tensor):
         array = _bridge.array_of(x)
         return array[()] if array.ndim == 0 else array
     return x
@@ -106,7 +107,7 @@ class LBFGS(Optimizer):
                 memory,
                 loss,
                 gradient,
-                lr=group["lr"].item() if torch.is_tensor(group["lr"]) else group["lr"],
+                lr=group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"],
                 max_iter=group["max_iter"],
                 max_eval=group["max_eval"],
                 tolerance_grad=group["tolerance_grad"],
@@ -123,7 +124,7 @@ class LBFGS(Optimizer):
 
 
 def _value(loss: Any) -> float:
-    return float(loss.detach() if torch.is_tensor(loss) else loss)
+    return float(loss.detach() if isinstance(loss, Tensor) else loss)
 
 
 class _Objective:
@@ -136,7 +137,7 @@ class _Objective:
         self.params, self.closure = params, closure
 
     def call(self) -> Any:
-        with torch.enable_grad():
+        with enable_grad():
             return self.closure()
 
     def gradient(self) -> np.ndarray:

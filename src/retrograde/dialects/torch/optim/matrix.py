@@ -7,6 +7,7 @@ from typing import Any
 
 from ....learn import factored as rules
 from ... import torch
+from .._dtype import finfo
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_lr, check_not_negative
 
@@ -74,7 +75,7 @@ class Adafactor(RuleOptimizer):
                     state["col_var"] = _bridge.zeros_like(p[..., :1, :])
                 else:
                     state["variance"] = _bridge.zeros_like(p)
-            eps = (torch.finfo(p.dtype).eps if first_eps is None else first_eps, second_eps)
+            eps = (finfo(p.dtype).eps if first_eps is None else first_eps, second_eps)
             _bridge.update(
                 rules.adafactor,
                 False,

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ....tape import hooks
-from ... import torch
+from .._grad_modes import enable_grad
+from .._tensor import Tensor
 from . import _bridge
 
-Tensor = Any
 ParamsT: TypeAlias = Iterable[Any]
 """Tensors, (name, tensor) pairs, or dicts of these under "params" with options of their own."""
 StateDict: TypeAlias = dict[str, Any]
@@ -95,7 +95,7 @@ class Optimizer:
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._init_hooks()
-        if torch.is_tensor(params):
+        if isinstance(params, Tensor):
             raise TypeError("optimizer: params is a single tensor; pass an iterable of tensors or dicts: [tensor]")
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
@@ -173,7 +173,7 @@ class Optimizer:
                 positions.setdefault(id(p), len(positions))
             packed["params"] = [positions[id(p)] for p in group["params"]]
             groups.append(packed)
-        state = {positions[id(k)] if torch.is_tensor(k) else k: value for k, value in self.state.items()}
+        state = {positions[id(k)] if isinstance(k, Tensor) else k: value for k, value in self.state.items()}
         out: StateDict = {"state": state, "param_groups": groups}
         for after in self._optimizer_state_dict_post_hooks.values():
             replaced = after(self, out)
@@ -257,7 +257,7 @@ class Optimizer:
         if not isinstance(param_group, dict):
             raise TypeError(f"add_param_group: wanted a dict, got {type(param_group).__name__}")
         params = param_group["params"]
-        if torch.is_tensor(params):
+        if isinstance(params, Tensor):
             params = [params]
         elif isinstance(params, set):
             raise TypeError("add_param_group: a set of parameters has no reliable order; pass a list")
@@ -273,7 +273,7 @@ class Optimizer:
                 raise ValueError("optimizer: either all parameters of a group are named or none")
             param_group["param_names"] = names
         for p in params:
-            if not torch.is_tensor(p):
+            if not isinstance(p, Tensor):
                 raise TypeError(f"optimizer: one of the parameters is a {type(p).__name__}; only tensors are optimised")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
                 raise ValueError(
@@ -298,7 +298,7 @@ class Optimizer:
 
 def _converted(p: Tensor, value: Any, key: Hashable = None) -> Any:
     """State loaded for a parameter, in the parameter's dtype."""
-    if torch.is_tensor(value):
+    if isinstance(value, Tensor):
         if key != "step" and p.is_floating_point() and value.dtype != p.dtype:
             return value.to(dtype=p.dtype)
         return value
@@ -330,7 +330,7 @@ class RuleOptimizer(Optimizer):
         """Change the parameters by their gradients; `closure` recomputes the loss, which is returned."""
         loss = None
         if closure is not None:
-            with torch.enable_grad():
+            with enable_grad():
                 loss = closure()
         # One errstate per step: overflow in an update is the user's to find in the values, as in PyTorch.
         with np.errstate(all="ignore"):
@@ -344,7 +344,7 @@ class RuleOptimizer(Optimizer):
 
 def check_lr(lr: Any) -> None:
     """Raise ValueError for a negative learning rate or a tensor of more than one element."""
-    if torch.is_tensor(lr) and lr.numel() != 1:
+    if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError(f"optimizer: lr is a tensor of {lr.numel()} elements; wanted a number or one element")
     check_not_negative("lr", lr)
 

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from ... import torch
+from .._tensor import Tensor
 from .optimizer import Optimizer
 
 Rate = Any
@@ -23,13 +23,13 @@ def check_optimizer(optimizer: Any) -> None:
 
 def copied(value: Rate) -> Rate:
     """A value of its own: tensors are cloned."""
-    return value.clone() if torch.is_tensor(value) else value
+    return value.clone() if isinstance(value, Tensor) else value
 
 
 def set_option(group: dict[str, Any], key: str, value: Any) -> None:
     """Set an option of a parameter group, in place where it is a tensor."""
-    if torch.is_tensor(group[key]):
-        if torch.is_tensor(value):
+    if isinstance(group[key], Tensor):
+        if isinstance(value, Tensor):
             value = float(value)
         group[key].fill_(value)
     else:

@@ -9,12 +9,11 @@ from typing import Any
 
 from ....learn import schedules
 from ... import torch
+from .._grad_modes import no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
 from .optimizer import Optimizer
 from .scheduler_base import LRScheduler, Rate, option_per_group
-
-Tensor = Any
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
@@ -25,8 +24,8 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
     """
     average = get_ema_avg_fn(decay)
 
-    def ema_update(ema_param_list: list[Tensor], current_param_list: list[Tensor], _: Any) -> None:
-        with torch.no_grad():
+    def ema_update(ema_param_list: list[Any], current_param_list: list[Any], _: Any) -> None:
+        with no_grad():
             for mean, current in zip(ema_param_list, current_param_list):
                 if torch.is_floating_point(mean) or torch.is_complex(mean):
                     mean.lerp_(current, 1 - decay)
@@ -41,8 +40,8 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
 
     average = get_swa_avg_fn()
 
-    def swa_update(averaged_param_list: list[Tensor], current_param_list: list[Tensor], num_averaged: Any) -> None:
-        with torch.no_grad():
+    def swa_update(averaged_param_list: list[Any], current_param_list: list[Any], num_averaged: Any) -> None:
+        with no_grad():
             for mean, current in zip(averaged_param_list, current_param_list):
                 if torch.is_floating_point(mean) or torch.is_complex(mean):
                     mean.lerp_(current, float(1 / (num_averaged + 1)))
@@ -52,7 +51,7 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
     return swa_update
 
 
-def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
+def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Any]:
     """The exponential moving average of one parameter, for `AveragedModel(avg_fn=...)`.
 
     Raises:
@@ -61,18 +60,18 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
     if decay < 0.0 or decay > 1.0:
         raise ValueError(f"exponential moving average: decay is {decay}; wanted 0 <= decay <= 1")
 
-    def ema_update(ema_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
-        with torch.no_grad():
+    def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
+        with no_grad():
             return decay * ema_param + (1 - decay) * current_param
 
     return ema_update
 
 
-def get_swa_avg_fn() -> Callable[..., Tensor]:
+def get_swa_avg_fn() -> Callable[..., Any]:
     """The equally weighted mean of one parameter, for `AveragedModel(avg_fn=...)`."""
 
-    def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: Any) -> Tensor:
-        with torch.no_grad():
+    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
+        with no_grad():
             return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
 
     return swa_update
@@ -87,13 +86,13 @@ class AveragedModel(Module):
         use_buffers: average the buffers as well, which are copied otherwise.
     """
 
-    n_averaged: Tensor
+    n_averaged: Any
 
     def __init__(
         self,
         model: Module,
         device: Any = None,
-        avg_fn: Callable[..., Tensor] | None = None,
+        avg_fn: Callable[..., Any] | None = None,
         multi_avg_fn: Callable[..., None] | None = None,
         use_buffers: bool = False,
     ) -> None:
@@ -113,8 +112,8 @@ class AveragedModel(Module):
     def update_parameters(self, model: Module) -> None:
         """Take the present parameters of `model` into the average (the first time, copy them)."""
         if self.use_buffers:
-            mine: Iterable[Tensor] = itertools.chain(self.module.parameters(), self.module.buffers())
-            theirs: Iterable[Tensor] = itertools.chain(model.parameters(), model.buffers())
+            mine: Iterable[Any] = itertools.chain(self.module.parameters(), self.module.buffers())
+            theirs: Iterable[Any] = itertools.chain(model.parameters(), model.buffers())
         else:
             mine, theirs = self.module.parameters(), model.parameters()
         averaged = [p.detach() for p in mine]
@@ -150,7 +149,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     model.train()
     for module in momenta:
         module.momentum = None
-    with torch.no_grad():
+    with no_grad():
         for batch in loader:
             x = batch[0] if isinstance(batch, (list, tuple)) else batch
             model(x if device is None else x.to(device))

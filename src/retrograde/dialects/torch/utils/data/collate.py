@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import torch
+from ..._tensor import Tensor
 
 # Strings, bytes and objects stay what they are.
 _NO_TENSOR_KINDS = "SaUO"
@@ -16,7 +17,7 @@ _NO_TENSOR_KINDS = "SaUO"
 
 def default_convert(data: Any) -> Any:
     """NumPy arrays and scalars, also inside dicts and sequences, as tensors; everything else as it is."""
-    if torch.is_tensor(data):
+    if isinstance(data, Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)):
         return data if data.dtype.kind in _NO_TENSOR_KINDS else torch.as_tensor(data)
@@ -38,7 +39,7 @@ def default_collate(batch: Any) -> Any:
         RuntimeError: sequences of different lengths, or tensors of different shapes.
     """
     first = batch[0]
-    if torch.is_tensor(first):
+    if isinstance(first, Tensor):
         return torch.stack(batch, 0)
     if isinstance(first, np.ndarray):
         if first.dtype.kind not in _NO_TENSOR_KINDS:
@@ -76,7 +77,7 @@ def _rebuilt_mapping(like: Any, items: dict[Any, Any]) -> Any:
             clone = copy.copy(like)
             clone.update(items)
             return clone
-        return type(like)(items)  # type: ignore[call-arg]
+        return type(like)(items)
     except TypeError:
         return items
 
@@ -88,6 +89,6 @@ def _rebuilt_sequence(like: Any, entries: list[Any]) -> Any:
             clone = copy.copy(like)
             clone[:] = entries
             return clone
-        return type(like)(entries)  # type: ignore[call-arg]
+        return type(like)(entries)
     except TypeError:
         return entries

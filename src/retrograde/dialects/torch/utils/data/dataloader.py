@@ -7,6 +7,7 @@ would have given them (each worker has its own random state, seeded as PyTorch s
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import random
 import warnings
@@ -330,7 +331,7 @@ class _WorkerBatches(_Batches):
             worker = self._turns[0]
             self._turns.rotate(-1)
             try:
-                return worker.run(lambda worker=worker, index=index: worker.fetch(index))
+                return worker.run(functools.partial(worker.fetch, index))
             except StopIteration:
                 self._turns.remove(worker)
         raise StopIteration

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from .... import torch
+from ...random import Generator
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -66,7 +67,7 @@ class RandomSampler(Sampler[int]):
         if generator is None:
             # A generator of its own, so that what the program draws between two batches changes nothing.
             seed = int(torch.empty((), dtype=torch.int64).random_().item())
-            generator = torch.Generator()
+            generator = Generator()
             generator.manual_seed(seed)
         if self.replacement:
             for _ in range(self.num_samples // 32):

@@ -1,0 +1,398 @@
+"""Activation functions of neural networks. Each is one operation with one derivative rule.
+
+At a kink the derivative is the one that the frameworks' users know; where frameworks differ, a parameter says which.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import keyword_names, primitive
+from ..core.value import shape_of
+from .comparison import less_equal
+from .elementwise import tanh
+from .kernels import special_functions, widened, zero_of
+from .rules import batch_axes, batch_elementwise, elementwise, infer_same, linear, sum_tangents
+from .samples import distinct, sample, unary, uniform
+from .selection import between, keep
+from .special import ndtr, normal_density
+from .structural import concatenate, getitem
+
+# ------------------------------------------------------------------------------------------ sigmoid and its kin
+
+
+def _sigmoid_kernel(xp: Any, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return 1 / (xp.exp(-x) + 1)
+    if x.size < 1000 or xp is not np:
+        return special_functions(xp).expit(x)
+    # Large arrays: in place and vectorised, 100,000 float32 in 0.1 ms against 0.26. exp of at most 88 (709) is finite.
+    out = np.negative(x)
+    np.minimum(out, x.dtype.type(88 if x.dtype.itemsize == 4 else 709), out=out)
+    np.exp(out, out=out)
+    out += 1
+    return np.reciprocal(out, out=out)
+
+
+sigmoid = elementwise(
+    "sigmoid", kernel=widened(_sigmoid_kernel), samples=unary(-3, 3, complex_too=True),
+    partials=[lambda _x, out: (1 - out) * out],
+)  # fmt: skip
+
+
+@widened
+def _log_sigmoid_kernel(xp: Any, x: Any) -> Any:
+    return xp.minimum(x, zero_of(x)) - xp.log1p(xp.exp(-xp.abs(x)))
+
+
+log_sigmoid = elementwise(
+    "log_sigmoid", kernel=_log_sigmoid_kernel, samples=unary(-3, 3), partials=[lambda x, _out: sigmoid(-x)],
+)  # fmt: skip
+
+
+@widened
+def _softplus_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
+    z = x * x.dtype.type(beta)
+    # log(1 + e^z) as max(z, 0) + log(1 + e^-|z|), which cannot overflow.
+    soft = (xp.maximum(z, zero_of(z)) + xp.log1p(xp.exp(-xp.abs(z)))) / z.dtype.type(beta)
+    return xp.where(z > threshold, x, soft)
+
+
+@widened
+def _softplus_slope_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
+    z = x * x.dtype.type(beta)
+    return xp.where(z > threshold, x.dtype.type(1), _sigmoid_kernel(xp, z))
+
+
+def _softplus_slope_partial(x: Any, _out: Any, *, beta: float, threshold: float) -> Any:
+    s = sigmoid(x * beta)
+    return between(
+        s * (1 - s) * beta, x * beta, low=-math.inf, high=threshold, closed=True, inside=True, of_nan=True
+    )  # fmt: skip
+
+
+def _softplus_samples() -> Any:
+    yield sample(uniform(-2, 2, 2, 3), beta=1.0, threshold=20.0)
+    yield sample(np.array([-1.0, 0.3, 5.0]), beta=2.0, threshold=4.0)
+
+
+# log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold; and its derivative.
+softplus_slope = elementwise(
+    "softplus_slope", kernel=_softplus_slope_kernel, partials=[_softplus_slope_partial], samples=_softplus_samples,
+)  # fmt: skip
+softplus = elementwise(
+    "softplus", kernel=_softplus_kernel, samples=_softplus_samples,
+    partials=[lambda x, _out, *, beta, threshold: softplus_slope(x, beta=beta, threshold=threshold)],
+    # The step down to x at the threshold (1e-9 at the usual one) is not in the derivative.
+)  # fmt: skip
+
+
+@widened
+def _silu_kernel(xp: Any, x: Any) -> Any:
+    return x * _sigmoid_kernel(xp, x)
+
+
+def _silu_partial(x: Any, _out: Any) -> Any:
+    s = sigmoid(x)
+    return s * (x * (1 - s) + 1)
+
+
+silu = elementwise("silu", kernel=_silu_kernel, partials=[_silu_partial], samples=unary(-3, 3, complex_too=True))
+
+
+@widened
+def _mish_kernel(xp: Any, x: Any) -> Any:
+    return x * xp.tanh(xp.maximum(x, zero_of(x)) + xp.log1p(xp.exp(-xp.abs(x))))
+
+
+def _mish_partial(x: Any, _out: Any) -> Any:
+    t = tanh(softplus(x, beta=1.0, threshold=math.inf))
+    return t + x * sigmoid(x) * (1 - t * t)
+
+
+# x tanh(log(1 + e^x)).
+mish = elementwise("mish", kernel=_mish_kernel, partials=[_mish_partial], samples=unary(-3, 3))
+
+# ------------------------------------------------------------------------------------------ gelu
+
+_GELU_SCALE, _GELU_CUBE = math.sqrt(2 / math.pi), 0.044715
+
+
+@widened
+def _gelu_kernel(xp: Any, x: Any) -> Any:
+    return x * special_functions(xp).ndtr(x)
+
+
+@widened
+def _gelu_tanh_kernel(xp: Any, x: Any) -> Any:
+    return (xp.tanh((x * x * _GELU_CUBE + 1) * x * _GELU_SCALE) + 1) * x * 0.5
+
+
+def _gelu_tanh_partial(x: Any, _out: Any) -> Any:
+    square = x * x
+    t = tanh((square * _GELU_CUBE + 1) * x * _GELU_SCALE)
+    return (t + 1) * 0.5 + x * (1 - t * t) * (square * (1.5 * _GELU_CUBE) + 0.5) * _GELU_SCALE
+
+
+# x times the normal distribution function, and its approximation by tanh.
+gelu = elementwise(
+    "gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: ndtr(x) + x * normal_density(x)],
+)  # fmt: skip
+gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3, 3), partials=[_gelu_tanh_partial])
+
+# ------------------------------------------------------------------------------------------ pieces of straight lines
+
+
+def _gated(name: str, kernel: Any, samples: Any, *, saves: str = "x", **interval: Any) -> Any:
+    """A function whose derivative is 1 in an interval (or outside) and 0 elsewhere; see `between`."""
+
+    def rule_of_input(g: Any, _out: Any, x: Any) -> Any:
+        return between(g, x, **interval)
+
+    def rule_of_output(g: Any, out: Any, _x: Any) -> Any:
+        return between(g, out, **interval)
+
+    return elementwise(
+        name, kernel=kernel, vjps=[rule_of_output if saves == "out" else rule_of_input], samples=samples,
+        jvp=lambda tangents, out, x: between(tangents[0], out if saves == "out" else x, **interval),
+    )  # fmt: skip
+
+
+# max(x, 0); the derivative at 0 is 0.
+relu = _gated(
+    "relu", lambda xp, x: xp.maximum(x, zero_of(x)), lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
+    saves="out", low=-math.inf, high=0.0, closed=True, inside=False, of_nan=True,
+)  # fmt: skip
+
+
+@widened
+def _leaky_kernel(xp: Any, x: Any, *, slope: float, at_kink: float) -> Any:
+    return xp.where(x > 0, x, x * x.dtype.type(slope))
+
+
+@widened
+def _leaky_slope_kernel(xp: Any, g: Any, x: Any, *, slope: float, at_kink: float) -> Any:
+    low = xp.where(x > 0, g, g * g.dtype.type(slope))
+    return low if at_kink == slope else xp.where(x == 0, g * g.dtype.type(at_kink), low)
+
+
+def _infer_pulled(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype)
+
+
+_leaky_pull = linear(
+    "leaky_relu_pull", kernel=_leaky_slope_kernel,
+    transpose=lambda g, _g, x, *, slope, at_kink: _leaky_pull(g, x, slope=slope, at_kink=at_kink), others=1,
+    batch=batch_elementwise, infer=_infer_pulled,
+    samples=lambda: [sample(uniform(-2, 2, 3), np.array([-1.0, 0.0, 2.0]), slope=0.1, at_kink=0.55)],
+)  # fmt: skip
+
+# x above 0, slope x below; the derivative at 0 is `at_kink`.
+leaky_relu = elementwise(
+    "leaky_relu", kernel=_leaky_kernel,
+    vjps=[lambda g, _out, x, *, slope, at_kink: _leaky_pull(g, x, slope=slope, at_kink=at_kink)],
+    jvp=lambda tangents, out, x, *, slope, at_kink: _leaky_pull(tangents[0], x, slope=slope, at_kink=at_kink),
+    samples=lambda: [sample(distinct(2, 3), slope=0.1, at_kink=0.1), sample(uniform(1, 2), slope=0.2, at_kink=1.0)],
+)  # fmt: skip
+
+
+# x above 0, weight x below; the weight is an operand.
+prelu = elementwise(
+    "prelu", kernel=widened(lambda xp, x, weight: xp.where(x > 0, x, x * weight)),
+    vjps=[lambda g, _out, x, weight: _prelu_pull(g, x, weight), lambda g, _out, x, _w: keep(g * x, less_equal(x, 0))],
+    jvp=lambda tangents, out, x, weight: sum_tangents([
+        None if tangents[0] is None else _prelu_pull(tangents[0], x, weight),
+        None if tangents[1] is None else keep(tangents[1] * x, less_equal(x, 0))]),
+    samples=lambda: [sample(distinct(2, 3), np.array([0.25, 0.1, 0.3])), sample(uniform(-2, -1), np.array(0.2))],
+)  # fmt: skip
+
+# What prelu's derivative does to g: the product with 1 above 0, with the weight below.
+_prelu_pull = elementwise(
+    "prelu_pull", kernel=widened(lambda xp, g, x, weight: xp.where(x > 0, g, g * weight)),
+    vjps=[lambda h, _out, _g, x, weight: _prelu_pull(h, x, weight), None,
+          lambda h, _out, g, x, _w: keep(h * g, less_equal(x, 0))],
+    jvp=lambda tangents, out, g, x, weight: sum_tangents([
+        None if tangents[0] is None else _prelu_pull(tangents[0], x, weight),
+        None if tangents[2] is None else keep(tangents[2] * g, less_equal(x, 0))]),
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3), np.array([0.25, 0.1, 0.3]))],
+)  # fmt: skip
+
+
+def _straight(name: str, kernel: Any, pull: Any, samples: Any) -> Any:
+    """A function with parameters of which `pull(g, x, **params)` multiplies g by the derivative."""
+    keywords = ", ".join(keyword_names(kernel))
+    star, passed = f"*, {keywords}" if keywords else "", "".join(f", {k}={k}" for k in keyword_names(kernel))
+    scope = {"pull": pull}
+    exec(  # noqa: S102 - our own source
+        f"def vjp(g, _out, x, {star}):\n    return pull(g, x{passed})\n"
+        f"def jvp(tangents, out, x, {star}):\n    return pull(tangents[0], x{passed})",
+        scope,
+    )
+    return elementwise(name, kernel=kernel, vjps=[scope["vjp"]], jvp=scope["jvp"], samples=samples, infer=infer_same)
+
+
+def _hardtanh_pull(g: Any, x: Any, *, low: float, high: float) -> Any:
+    return between(g, x, low=low, high=high, closed=False, inside=True, of_nan=True)
+
+
+def _hardtanh_kernel(xp: Any, x: Any, *, low: float, high: float) -> Any:
+    return xp.minimum(xp.maximum(x, x.dtype.type(low)), x.dtype.type(high))
+
+
+# x clipped to [low, high]; unlike clip, the derivative at the bounds is 0.
+hardtanh = _straight(
+    "hardtanh", _hardtanh_kernel, _hardtanh_pull,
+    lambda: [sample(distinct(2, 3), low=-1.0, high=1.5), sample(uniform(0.1, 0.5), low=0.0, high=6.0)],
+)  # fmt: skip
+
+
+@widened
+def _hardsigmoid_kernel(xp: Any, x: Any) -> Any:
+    return xp.minimum(xp.maximum(x + 3, zero_of(x)), x.dtype.type(6)) / 6
+
+
+def _hardsigmoid_pull(g: Any, x: Any) -> Any:
+    return between(g * (1 / 6), x, low=-3.0, high=3.0, closed=False, inside=True, of_nan=False)
+
+
+# min(max(x + 3, 0), 6) / 6, and x times that.
+hardsigmoid = _straight(
+    "hardsigmoid", _hardsigmoid_kernel, _hardsigmoid_pull, lambda: [sample(distinct(2, 4) * 3 + 0.1)],
+)  # fmt: skip
+
+
+@widened
+def _hardswish_slope_kernel(xp: Any, x: Any) -> Any:
+    return xp.where(x < 3, xp.where(x <= -3, zero_of(x), x / 3 + x.dtype.type(0.5)), x.dtype.type(1))
+
+
+def _hardswish_slope_pull(g: Any, x: Any) -> Any:
+    return between(g * (1 / 3), x, low=-3.0, high=3.0, closed=False, inside=True, of_nan=False)
+
+
+_hardswish_slope = _straight(
+    "hardswish_slope", _hardswish_slope_kernel, _hardswish_slope_pull, lambda: [sample(distinct(2, 4) * 3 + 0.1)]
+)
+hardswish = _straight(
+    "hardswish", widened(lambda xp, x: x * _hardsigmoid_kernel(xp, x)), lambda g, x: g * _hardswish_slope(x),
+    lambda: [sample(distinct(2, 4) * 3 + 0.1), sample(uniform(1, 2))],
+)  # fmt: skip
+
+
+def _shrink_pull(g: Any, x: Any, *, bound: float) -> Any:
+    return between(g, x, low=-bound, high=bound, closed=True, inside=False, of_nan=True)
+
+
+def _softshrink_kernel(xp: Any, x: Any, *, bound: float) -> Any:
+    b = x.dtype.type(bound)
+    return xp.where(x > b, x - b, xp.where(x < -b, x + b, x * zero_of(x)))
+
+
+# 0 where |x| <= bound; outside x, or x moved towards 0 by the bound.
+hardshrink = _straight(
+    "hardshrink", lambda xp, x, *, bound: xp.where(xp.abs(x) <= bound, zero_of(x), x), _shrink_pull,
+    lambda: [sample(distinct(2, 4), bound=0.5), sample(uniform(1, 2), bound=0.5)],
+)  # fmt: skip
+softshrink = _straight(
+    "softshrink", _softshrink_kernel, _shrink_pull,
+    lambda: [sample(distinct(2, 4), bound=0.5), sample(uniform(1, 2), bound=0.5)],
+)  # fmt: skip
+
+
+def _threshold_pull(g: Any, x: Any, *, threshold: float, value: float) -> Any:
+    return between(g, x, low=-math.inf, high=threshold, closed=True, inside=False, of_nan=True)
+
+
+# x above the threshold, `value` elsewhere.
+threshold = _straight(
+    "threshold", lambda xp, x, *, threshold, value: xp.where(x <= threshold, x.dtype.type(value), x), _threshold_pull,
+    lambda: [sample(distinct(2, 4), threshold=0.2, value=3.0), sample(uniform(1, 2), threshold=0.5, value=0.0)],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ exponential linear units
+
+
+@widened
+def _elu_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    one = x.dtype.type
+    low = xp.expm1(xp.minimum(x, zero_of(x)) * one(input_scale)) * one(alpha * scale)
+    return xp.where(x <= 0, low, x * one(scale))
+
+
+@widened
+def _elu_slope_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    one = x.dtype.type
+    low = xp.exp(xp.minimum(x, zero_of(x)) * one(input_scale)) * one(alpha * scale * input_scale)
+    return xp.where(x <= 0, low, one(scale))
+
+
+def _elu_slope_pull(g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    slope = _elu_slope(x, alpha=alpha, scale=scale, input_scale=input_scale)
+    return between(
+        g * slope * input_scale, x, low=-math.inf, high=0.0, closed=True, inside=True, of_nan=False
+    )  # fmt: skip
+
+
+def _elu_samples() -> Any:
+    yield sample(distinct(2, 3), alpha=1.0, scale=1.0, input_scale=1.0)
+    yield sample(distinct(4), alpha=1.5, scale=1.2, input_scale=0.7)
+
+
+_elu_slope = _straight("elu_slope", _elu_slope_kernel, _elu_slope_pull, _elu_samples)
+
+
+def _elu_pull(g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
+    return g * _elu_slope(x, alpha=alpha, scale=scale, input_scale=input_scale)
+
+
+# scale x above 0, alpha scale (e^(input_scale x) - 1) below.
+elu = _straight("elu", _elu_kernel, _elu_pull, _elu_samples)
+
+# alpha (e^(x / alpha) - 1) below 0, which is smooth at 0 for every alpha.
+celu = _straight(
+    "celu", lambda xp, x, *, alpha: _elu_kernel(xp, x, alpha=alpha, scale=1.0, input_scale=1 / alpha),
+    lambda g, x, *, alpha: _elu_pull(g, x, alpha=alpha, scale=1.0, input_scale=1 / alpha),
+    lambda: [sample(distinct(2, 3), alpha=1.0), sample(distinct(4), alpha=0.6)],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ gated linear unit
+
+
+def _halves(x: Any, axis: int) -> tuple[Any, Any]:
+    n = shape_of(x)[axis] // 2
+    before = (slice(None),) * axis
+    return getitem(x, index=(*before, slice(None, n))), getitem(x, index=(*before, slice(n, None)))
+
+
+@widened
+def _glu_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+    a, b = _halves(x, axis)
+    return a * _sigmoid_kernel(xp, b)
+
+
+def _glu_vjp(g: Any, _out: Any, x: Any, *, axis: int) -> Any:
+    a, b = _halves(x, axis)
+    s = sigmoid(b)
+    return concatenate(g * s, g * a * (s * (1 - s)), axis=axis)
+
+
+def _glu_tangent(tangents: Any, out: Any, x: Any, *, axis: int) -> Any:
+    (a, b), (da, db) = _halves(x, axis), _halves(tangents[0], axis)
+    s = sigmoid(b)
+    return da * s + db * a * (s * (1 - s))
+
+
+def _infer_glu(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, axis = avals[0].shape, params["axis"]
+    return Aval((*shape[:axis], shape[axis] // 2, *shape[axis + 1 :]), avals[0].dtype)
+
+
+# The first half along an axis times the sigmoid of the second.
+glu = primitive(
+    "glu", kernel=_glu_kernel, vjps=[_glu_vjp], jvp=_glu_tangent, batch=batch_axes("axis"), infer=_infer_glu,
+    samples=lambda: [sample(uniform(-2, 2, 4), axis=0), sample(uniform(-2, 2, 3, 2), axis=1)],
+)  # fmt: skip

@@ -1,0 +1,223 @@
+"""Reductions into places that indices name, and embeddings: rows of a table, with the gradient rules of layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, ndim_of, shape_of
+from .comparison import equal, not_equal
+from .indexing import _batch_along, _offsets, add_rows, along_add, scatter, take_along_axis
+from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
+from .samples import distinct, normal, sample
+from .selection import keep, where
+from .structural import cast, transpose
+
+SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
+
+
+def _scatter_reduce_kernel(
+    xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool
+) -> Any:
+    flat = _offsets(x.shape, indices, axis)
+    out = np.array(x, order="C")
+    line, values = out.reshape(-1), values.reshape(-1)
+    if not include_self and flat.size:
+        start = {SUM: 0, MEAN: 0, PROD: 1}.get(reduce)
+        if start is None:
+            limits: Any = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
+            if x.dtype.kind == "b":
+                start = reduce == AMIN
+            elif reduce == AMAX:
+                start = limits.min if limits else -np.inf
+            else:
+                start = limits.max if limits else np.inf
+        line[flat] = start
+    if reduce in (SUM, MEAN):
+        out = out + add_rows(values.reshape(-1, 1), flat, out.size).reshape(out.shape)
+        if reduce == MEAN:
+            count = np.maximum(np.bincount(flat, minlength=out.size).reshape(out.shape) + include_self, 1)
+            count = count.astype(out.dtype)
+            out = out // count if out.dtype.kind in "iu" else out / count
+        return out.astype(x.dtype, copy=False)
+    ufunc = {PROD: np.multiply, AMAX: np.maximum, AMIN: np.minimum}[reduce]
+    ufunc.at(line, flat, values)
+    return out
+
+
+def _count(indices: Any, like: Any, axis: int, include_self: bool) -> Any:
+    """How many values meet in each place, at least 1."""
+    shape = tuple(shape_of(like))
+    ones = np.ones(tuple(shape_of(indices)), dtype_of(like))
+    count = along_add(ones, indices, shape=shape, axis=axis)
+    if include_self:
+        return count + np.ones((), dtype_of(like))
+    return where(equal(count, np.zeros((), dtype_of(like))), np.ones((), dtype_of(like)), count)
+
+
+def _product_of_values(x: Any, indices: Any, values: Any, axis: int) -> Any:
+    ones = np.ones(tuple(shape_of(x)), dtype_of(x))
+    return scatter_reduce(ones, indices, values, axis=axis, reduce=PROD, include_self=True)
+
+
+def _scatter_reduce_vjp(
+    needs: Any, g: Any, out: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool
+) -> Any:
+    number = dtype_of(g)
+    zero, one = np.zeros((), number), np.ones((), number)
+    to_values = g
+    if reduce == MEAN:
+        to_values = g / _count(indices, x, axis, include_self)
+    elif reduce in (AMAX, AMIN):
+        at_x, at_values = equal(x, out), equal(values, take_along_axis(out, indices, axis=axis))
+        ties = along_add(cast(at_values, dtype=number), indices, shape=tuple(shape_of(x)), axis=axis)
+        if include_self:
+            ties = ties + cast(at_x, dtype=number)
+        # Values that are equal share the gradient.
+        to_values = g / where(equal(ties, zero), one, ties)
+    grad_x = grad_values = None
+    if needs[0]:
+        if reduce == PROD:
+            grad_x = g * conj(_product_of_values(x, indices, values, axis))
+        elif reduce in (AMAX, AMIN):
+            grad_x = keep(to_values, at_x) if include_self else g
+        else:
+            grad_x = to_values if include_self or reduce != MEAN else g
+        if not include_self:
+            grad_x = scatter(g if reduce != PROD else grad_x, indices, zero, axis=axis)
+    if needs[2]:
+        if reduce == PROD:
+            grad_values = _product_rule(g, x, indices, values, axis, include_self)
+        else:
+            grad_values = take_along_axis(to_values, indices, axis=axis)
+            if reduce in (AMAX, AMIN):
+                grad_values = keep(grad_values, at_values)
+    return grad_x, None, grad_values
+
+
+def _product_rule(g: Any, x: Any, indices: Any, values: Any, axis: int, include_self: bool) -> Any:
+    """The cotangent of the values of a product: the product of the others, with at most one zero told apart."""
+    number = dtype_of(values)
+    zero, one = np.zeros((), number), np.ones((), number)
+    nonzero = not_equal(values, zero)
+    filled = where(nonzero, values, one)
+    product = _product_of_values(x, indices, filled, axis)
+    if include_self:
+        product = product * x
+    zeros = along_add(cast(equal(values, zero), dtype=number), indices, shape=tuple(shape_of(x)), axis=axis)
+    zeros = take_along_axis(zeros, indices, axis=axis)
+    shared = take_along_axis(g * conj(product), indices, axis=axis)
+    return where(nonzero, keep(shared / conj(filled), equal(zeros, zero)), keep(shared, equal(zeros, one)))
+
+
+def _scatter_reduce_samples() -> Any:
+    x, values = distinct(3, 2), distinct(3, 2, seed=4) + 0.1
+    indices = np.array([[2, 0], [2, 1], [0, 0]])
+    for reduce in (SUM, PROD, MEAN, AMAX, AMIN):
+        for include_self in (True, False):
+            yield sample(x, indices, values, axis=0, reduce=reduce, include_self=include_self)
+
+
+# `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
+scatter_reduce = primitive(
+    "scatter_reduce", kernel=_scatter_reduce_kernel, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=_batch_along,
+    infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ embeddings
+
+
+def _row_weights(indices: np.ndarray, n: int, padding: int | None, by_frequency: bool, dtype: Any) -> Any:
+    """What the gradient of each row is multiplied with: 0 for padding, 1/occurrences when scaled; None for 1."""
+    weights = None
+    if by_frequency:
+        counts = np.bincount(indices, minlength=n)
+        weights = (1.0 / counts[indices]).astype(dtype)
+    if padding is not None:
+        kept = indices != padding
+        weights = kept.astype(dtype) if weights is None else weights * kept
+    return weights
+
+
+def _embedding_kernel(
+    xp: Any, table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool
+) -> Any:
+    if indices.size and (indices.min() < 0 or indices.max() >= table.shape[0]):
+        bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
+        raise IndexError(f"embedding: index {bad} is out of range for a table of {table.shape[0]} rows")
+    out = xp.take(table, indices, axis=0)
+    if weighted:
+        flat = indices.reshape(-1)
+        weights = _row_weights(flat, table.shape[0], padding, by_frequency, table.dtype)
+        if weights is not None:
+            out = out * weights.reshape(*indices.shape, *(1,) * (table.ndim - 1))
+    return out
+
+
+def _embedding_add_kernel(
+    xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], padding: int | None, by_frequency: bool
+) -> Any:
+    flat = indices.reshape(-1).astype(np.intp, copy=False)
+    rows = np.asarray(g).reshape(flat.size, math.prod(shape[1:]))
+    weights = _row_weights(flat, shape[0], padding, by_frequency, g.dtype)
+    if weights is not None:
+        rows = rows * weights[:, None]
+    return add_rows(rows, flat, shape[0]).reshape(shape)
+
+
+def _batch_embedding(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    """With a table of its own each entry's rows are counted apart in one long table."""
+    (table, indices), (dt, di) = arrays, dims
+    if dt is None and not params["weighted"]:
+        return op(table, indices, **params), di
+    return _stacked(op, arrays, dims, params)
+
+
+def _batch_embedding_add(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    return _stacked(op, arrays, dims, params)
+
+
+def _stacked(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    """One call on the trailing axes side by side where only the rows' content is batched, else a loop."""
+    (x, indices), (dx, di) = arrays, dims
+    if di is not None:
+        return batch_loop(op, arrays, dims, params)
+    size = batch_size(arrays, dims)
+    x = materialise_batch(x, dx, size)
+    lead = 1 if "shape" not in params else ndim_of(indices)
+    order = (*range(1, lead + 1), 0, *range(lead + 1, ndim_of(x)))
+    x = transpose(x, axes=order)
+    given = dict(params)
+    if "shape" in given:
+        given["shape"] = (given["shape"][0], size, *given["shape"][1:])
+        return op(x, indices, **given), 1
+    return op(x, indices, **given), ndim_of(indices)
+
+
+# The rows of `table` that `indices` name. In the transpose the row `padding` gets nothing, and with `by_frequency` each
+# occurrence is divided by how often its row occurs; `weighted` applies the same to the rows read.
+embedding = linear(
+    "embedding", kernel=_embedding_kernel, others=1,
+    transpose=lambda g, x_, indices, *, padding, by_frequency, weighted: embedding_add(
+        g, indices, shape=tuple(shape_of(x_)), padding=padding, by_frequency=by_frequency),
+    batch=_batch_embedding,
+    infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[1:]), avals[0].dtype),
+    samples=lambda: [
+        sample(normal(4, 2), np.array([[1, 3], [1, 0]]), padding=None, by_frequency=False, weighted=False),
+        sample(normal(4, 2), np.array([1, 1, 2]), padding=2, by_frequency=True, weighted=True)],
+)  # fmt: skip
+
+# The transpose.
+embedding_add = linear(
+    "embedding_add", kernel=_embedding_add_kernel, others=1,
+    transpose=lambda g, _x, indices, *, shape, padding, by_frequency: embedding(
+        g, indices, padding=padding, by_frequency=by_frequency, weighted=True),
+    batch=_batch_embedding_add, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    samples=lambda: [
+        sample(normal(3, 2), np.array([1, 1, 2]), shape=(4, 2), padding=2, by_frequency=True),
+        sample(normal(2, 2, 2), np.array([[1, 3], [1, 0]]), shape=(4, 2), padding=None, by_frequency=False)],
+)  # fmt: skip
