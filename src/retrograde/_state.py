@@ -36,6 +36,20 @@ INFERENCE: list[int] = []
 """Non-empty while some thread is in inference mode: what `bind` asks before it asks its own thread."""
 
 
+SWITCHED: list[int] = []
+"""Non-empty while the everyday tape of some thread is not simply ON: what `bind` asks before it asks its own thread."""
+
+
+def set_mode(tape: Any, mode: int) -> None:
+    """Set the mode of a tape (`state` is the everyday one)."""
+    if tape is state:
+        if mode != ON and state.mode == ON:
+            SWITCHED.append(1)
+        elif mode == ON and state.mode != ON:
+            SWITCHED.pop()
+    tape.mode = mode
+
+
 def recording(enabled: bool) -> int:
     """The mode in which operations are (or are not) recorded, given the other switches."""
     return (WATCHED if state.anomaly or state.saved_hooks else ON) if enabled else OFF
@@ -43,7 +57,7 @@ def recording(enabled: bool) -> int:
 
 def set_grad_enabled(enabled: bool) -> None:
     """Switch recording on or off, on the innermost tape: the everyday one, or that of the transform that is running."""
-    (state if state.tape is None else state.tape).mode = recording(enabled)
+    set_mode(state if state.tape is None else state.tape, recording(enabled))
 
 
 def grad_mode_now() -> int:
@@ -60,7 +74,7 @@ def refresh() -> None:
     """Recompute the modes after anomaly mode or the saved-tensor hooks have changed."""
     for tape in (state, *(level for level in state.levels if level.tape)):
         if tape.mode != OFF:
-            tape.mode = recording(True)
+            set_mode(tape, recording(True))
 
 
 class grad_mode:

@@ -53,7 +53,9 @@ class Slot:
         updates.nadam([p], [g], m, v, betas=betas, step=self.steps, decoupled=decoupled_weight_decay, **momenta, **o)
 
     def radam(self, p, g, decoupled_weight_decay=False, **o):
-        updates.radam([p], [g], self.zeros("m"), self.zeros("v"), step=self.steps, decoupled=decoupled_weight_decay, **o)
+        updates.radam(
+            [p], [g], self.zeros("m"), self.zeros("v"), step=self.steps, decoupled=decoupled_weight_decay, **o
+        )
 
     def adagrad(self, p, g, initial_accumulator_value=0.0, **o):
         if "total" not in self.extra:

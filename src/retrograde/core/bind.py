@@ -193,5 +193,5 @@ def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arra
         node.outs = tuple((shape_of(x), dtype_of(x)) for x in out)
     else:
         node.shape, node.dtype = shape_of(out), dtype_of(out)
-    node.seq, node.step = tick(), prim.step
+    node.seq, node.step = tick(), None if prim.multi else prim.step
     return node

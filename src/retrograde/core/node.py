@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import FreedGraphError
+
 tick = itertools.count(1).__next__
 """The global clock: numbers nodes and in-place changes, so that either can be said to come first."""
 
@@ -23,6 +25,9 @@ class Freed:
 
     def __repr__(self) -> str:
         return "<freed>"
+
+    def __iter__(self) -> Any:
+        raise FreedGraphError("the saved values of this operation were freed while a backward pass was using them")
 
 
 FREED: Any = Freed()
@@ -49,11 +54,10 @@ class Node:
     dtype: np.dtype
     outs: tuple[tuple[tuple[int, ...], np.dtype], ...]
     step: Any
-    """The primitive's `step`, or a variant of it for what the operands were."""
+    """The primitive's `step`, or a variant of it for what the operands were; None for a node that needs more: several
+    outputs, hooks, packed saves, a custom function."""
 
     # Set on few nodes, kept in the instance dictionary:
-    odd: bool = False
-    """Whether there is anything of the following that the backward loop has to look at."""
     hooks: Any = None
     """A `NodeHooks` (tape/hooks.py) or None."""
     trace: Any = None

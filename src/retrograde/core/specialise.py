@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import INFERENCE, state
+from .._state import INFERENCE, SWITCHED, state
 from . import bind as binding
 from .node import Node, Slot, tick
 from .primitive import AVAL, UNUSED, VALUE, Primitive
@@ -34,7 +34,7 @@ def _scope(prim: Primitive) -> dict[str, Any]:
         "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray, "Value": Value,
         "op_general": binding.op_general, "bind_general": binding.bind_general, "PRIM": prim, "NO_PARAMS": _NO_PARAMS,
         "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
-        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE, "Slot": Slot,
+        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE, "SWITCHED": SWITCHED, "Slot": Slot,
     }  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def _op_source(prim: Primitive) -> str:
     if prim.differentiable:
         lines += [
             "    if " + " or ".join(f"n{i} is not None" for i in range(n)) + ":",
-            "        mode_ = state.mode",
+            "        mode_ = state.mode if SWITCHED else 1",
             "        if mode_ and out_.dtype.kind not in 'iub':",
             "            node_ = Node()",
             f"            node_.prim = PRIM; node_.params = {packed}",
@@ -280,7 +280,7 @@ def operator({x}, {y}):
                 n0 = {x}._node
                 n1 = {y}._node
                 if n0 is not None or n1 is not None:
-                    mode = state.mode
+                    mode = state.mode if SWITCHED else 1
                     if mode:
                         value._node = node = Node()
                         node.prim = PRIM

@@ -74,7 +74,7 @@ class Native:
 
     @staticmethod
     def lerp_(x: Array, y: Array, weight: float, far: bool, t: Array) -> None:
-        """`x += weight * (y - x)`, or where `far` from the other end, `x = y - weight * (y - x)` (see `lerp_weight`)."""
+        """`x += weight * (y - x)`, or from the other end where `far`, `x = y - weight * (y - x)`: see `lerp_weight`."""
         np.subtract(y, x, t)
         np.multiply(t, weight, t)
         if far:
@@ -279,7 +279,7 @@ def run(
         found = typed.get(char)
         if found is None:
             if char in "fd":
-                cast = tuple(None if c is None else np.array(c, x.dtype) for c in coefficients)
+                cast: tuple[Any, ...] = tuple(None if c is None else np.array(c, x.dtype) for c in coefficients)
                 found = typed[char] = (Native, *_scratch.of(x.dtype), cast)
             else:
                 found = typed[char] = (Rounded, *_scratch.of(x.dtype), coefficients)

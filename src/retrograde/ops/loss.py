@@ -203,7 +203,7 @@ binary_cross_entropy = primitive(
 def _bce_logits_kernel(xp: Any, x: Any, y: Any, weight: Any, pos_weight: Any, *, reduction: str) -> Any:
     softplus = xp.log1p(xp.exp(-xp.abs(x))) - xp.minimum(x, zero_of(x))  # log(1 + exp(-x))
     if pos_weight is not None:
-        softplus *= (pos_weight - 1) * y + 1
+        softplus = softplus * ((pos_weight - 1) * y + 1)
     losses = (1 - y) * x + softplus
     return reduced(xp, losses if weight is None else losses * weight, reduction)
 

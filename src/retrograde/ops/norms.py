@@ -83,8 +83,8 @@ def _norm_samples() -> Any:
         yield sample(complex_normal(2, 2), ord=ord, axis=(0,), keepdims=False)
 
 
-# The norm of a vector: (sum of |x|^ord)^(1/ord), the largest or smallest |x| for ord=inf and -inf, the number of elements
-# that are not 0 for ord=0.
+# (sum of |x|^ord)^(1/ord), the largest or smallest |x| for ord=inf and -inf, the number of elements that are not 0 for
+# ord=0.
 vector_norm = primitive(
     "vector_norm", kernel=_norm_kernel,
     vjps=[lambda g, out, x, *, ord, axis, keepdims: _norm_pull(g, out, x, ord, axis, keepdims)],

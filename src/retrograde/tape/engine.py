@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import FreedGraphError, GradError, MutationError
-from .._state import recording, state
+from .._state import recording, set_mode, state
 from ..core import value as values
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
@@ -98,10 +98,14 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     return g
 
 
-def discover(roots: Sequence[Any], stop: frozenset[Any] | set[Any]) -> list[Node]:
-    """The nodes reachable from the roots, newest first; edges in `stop` are not followed."""
+def discover(roots: Sequence[Any], stop: frozenset[Any] | set[Any]) -> tuple[list[Node], dict[Any, Node | None]]:
+    """The nodes reachable from the roots, newest first, and the leaves with the node that uses each last.
+
+    A leaf that is a root itself and nothing else has None there. Edges in `stop` are not followed.
+    """
     seen: set[Node] = set()
     order: list[Node] = []
+    last: dict[Any, Node | None] = {edge: None for edge in roots if type(edge) is Accumulate}
     stack = [producer(edge) for edge in roots if type(edge) is not Accumulate]
     while stack:
         node = stack.pop()
@@ -110,21 +114,22 @@ def discover(roots: Sequence[Any], stop: frozenset[Any] | set[Any]) -> list[Node
             order.append(node)
             onwards = None
             for edge in node.edges:
-                if edge is None:
+                if edge is None or (stop and edge in stop):
                     continue
                 kind = type(edge)
-                if kind is Accumulate or (stop and edge in stop):
+                if kind is Accumulate:
+                    user = last.get(edge)
+                    if user is None or node.seq < user.seq:
+                        last[edge] = node
                     continue
-                if kind is Slot:
-                    edge = edge.node
                 if onwards is not None:
                     stack.append(onwards)
-                onwards = edge
+                onwards = edge if kind is Node else edge.node
             if onwards is None:
                 break
             node = onwards
     order.sort(key=_seq, reverse=True)
-    return order
+    return order, last
 
 
 _seq = operator.attrgetter("seq")
@@ -205,7 +210,7 @@ def run(
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
     this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)
-    order = discover(roots, stop)
+    order, last = discover(roots, stop)
     _check_graph(order, cls)
     wanted: set[Any] | None = None
     needs: dict[Node, tuple[Any, ...]] | None = None
@@ -215,73 +220,84 @@ def run(
     elif inputs is not None:
         wanted = set(inputs)
     tape, outer = tape_of(level), state.run
-    before, tape.mode = tape.mode, recording(create_graph)
+    before = tape.mode
+    set_mode(tape, recording(create_graph))
     state.run = this
     try:
         with np.errstate(all="ignore"):
-            _walk(this, roots, gradients, order, needs, wanted, stop, others)
+            _Walk(this, roots, gradients, last, wanted, others).run(order, needs, stop)
         if this._end is not None:
             this.ended()
     finally:
-        state.run, tape.mode = outer, before
+        state.run = outer
+        set_mode(tape, before)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
 
 
-def _walk(
-    this: Run,
-    roots: Sequence[Any],
-    gradients: Sequence[Any],
-    order: list[Node],
-    needs_of: dict[Node, tuple[Any, ...]] | None,
-    wanted: set[Any] | None,
-    stop: frozenset[Any],
-    others: bool,
-) -> None:
-    grads: dict[Any, Any] = {}
-    pending: set[Any] = set()  # nodes one of whose outputs is wanted
-    if wanted:
-        pending = {producer(edge) for edge in wanted if type(edge) is not Accumulate}
-    for edge, g in zip(roots, gradients):
-        _add(grads, edge, g)
-    del gradients, g
-    finish, orphans = _last_uses(order, roots, needs_of)
-    for leaf in orphans:
-        if leaf in grads:
-            _arrive(this, leaf, grads, wanted, others)
-    wrap, retain, check_nan = this.wrap, this.retain_graph, this.check_nan
-    plain = not (wrap or check_nan or stop)
-    fitted = functools.partial(fit, cls=this.cls)
-    for node in order:
-        g = grads.pop(node, None)
-        if g is not None:
-            hooks = None
-            if node.odd:
-                hooks = node.hooks
-                if hooks is not None:
-                    g = hooks.before(this, node, g)
-                    if g is None:
-                        continue
-            if pending and node in pending:
-                _capture(this, node, g, wanted)
-            needs = node.edges if needs_of is None else needs_of.get(node)
-            if needs is not None:
-                saved = node.saved
-                if saved is FREED:
-                    raise error_type(this.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
-                if type(g) is list:
-                    g = tuple(g)
-                if plain and needs is node.edges and not node.odd:
-                    node.step(node, g, grads, fitted, _add)
+class _Walk:
+    """The pass over the nodes: what has arrived where, and which leaves are complete after which node."""
+
+    __slots__ = ("this", "grads", "wanted", "others", "finish")
+
+    def __init__(
+        self, this: Run, roots: Sequence[Any], gradients: Sequence[Any], last: dict[Any, Node | None],
+        wanted: set[Any] | None, others: bool,
+    ) -> None:  # fmt: skip
+        self.this, self.wanted, self.others = this, wanted, others
+        self.grads: dict[Any, Any] = {}
+        for edge, g in zip(roots, gradients):
+            _add(self.grads, edge, g)
+        self.finish: dict[Node, list[Any]] = {}
+        for leaf, user in last.items():
+            if user is None:
+                self.complete([leaf])
+            else:
+                self.finish.setdefault(user, []).append(leaf)
+
+    def complete(self, leaves: list[Any]) -> None:
+        """The gradients of these leaves are complete."""
+        for leaf in leaves:
+            if leaf in self.grads:
+                _arrive(self.this, leaf, self.grads, self.wanted, self.others)
+
+    def run(self, order: list[Node], needs_of: dict[Node, tuple[Any, ...]] | None, stop: frozenset[Any]) -> None:
+        """Visit the nodes, newest first."""
+        this, grads, finish = self.this, self.grads, self.finish
+        retain = this.retain_graph
+        pending = {producer(edge) for edge in self.wanted or () if type(edge) is not Accumulate}
+        plain = not (this.wrap or this.check_nan or stop or pending)
+        fitted = functools.partial(fit, cls=this.cls)
+        add, pop = _add, grads.pop
+        for node in order:
+            g = pop(node, None)
+            if g is not None:
+                step = node.step
+                if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
+                    step(node, g, grads, fitted, add)
+                    if not retain and node.saved:
+                        node.saved = FREED
                 else:
-                    _pull(this, node, hooks, g, grads, needs, stop)
-                if not retain and saved:
-                    node.saved = FREED
-                saved = None
-            g = None
-        if node in finish:
-            for leaf in finish[node]:
-                if leaf in grads:
-                    _arrive(this, leaf, grads, wanted, others)
+                    self.visit(node, g, node.edges if needs_of is None else needs_of.get(node), pending, stop)
+                g = None
+            if node in finish:
+                self.complete(finish[node])
+
+    def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
+        """One node with everything that the plain loop leaves out."""
+        this, hooks = self.this, node.hooks
+        if hooks is not None:
+            g = hooks.before(this, node, g)
+            if g is None:
+                return
+        if node in pending:
+            _capture(this, node, g, self.wanted)
+        if needs is None:
+            return
+        if node.saved is FREED:
+            raise error_type(this.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
+        _pull(this, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
+        if not this.retain_graph and node.saved:
+            node.saved = FREED
 
 
 def _pull(
@@ -325,23 +341,6 @@ def _add(grads: dict[Any, Any], edge: Any, g: Any) -> None:
     else:
         before = grads.get(edge)
         grads[edge] = g if before is None else before + g
-
-
-def _last_uses(order: list[Node], roots: Sequence[Any], needs_of: Any) -> tuple[dict[Node, list[Any]], list[Any]]:
-    """The leaves by the node after which their gradient is complete, and those that only are roots."""
-    last: dict[Any, Node | None] = {edge: None for edge in roots if type(edge) is Accumulate}
-    for node in order:
-        for edge in node.edges if needs_of is None else needs_of.get(node, ()):
-            if type(edge) is Accumulate:
-                last[edge] = node
-    finish: dict[Node, list[Any]] = {}
-    orphans = []
-    for leaf, user in last.items():
-        if user is None:
-            orphans.append(leaf)
-        else:
-            finish.setdefault(user, []).append(leaf)
-    return finish, orphans
 
 
 def _wrapped(this: Run, node: Node, saved: Any) -> Any:

@@ -48,18 +48,6 @@ class Custom:
         return taken
 
 
-
-
-
-
-    def step(self, node: Node, g: Any, grads: dict[Any, Any], fit: Callable[..., Any], add: Callable[..., Any]) -> None:
-        """`pull`, and the results added to `grads`."""
-        edges = node.edges
-        for edge, r in zip(edges, self.pull(node, node.saved, g, edges)):
-            if r is not None and edge is not None:
-                add(grads, edge, fit(r, edge))
-
-
 def attach(
     name: str,
     operands: Sequence[Value],
@@ -80,7 +68,7 @@ def attach(
     node.prim, node.params = Custom(name, backward), {}
     node.edges = tuple(x._node if x._level == level else None for x in operands)
     node.saved = saved
-    node.step = node.prim.step
+    node.step = None
     node.dialect = cls
     node.level = level  # type: ignore[attr-defined]
     node.shown_as = name  # type: ignore[attr-defined]

@@ -143,7 +143,7 @@ def node_hooks(node: Any, cls: type[Value]) -> NodeHooks:
             node.node_hooks = NodeHooks(cls)
         return node.node_hooks
     if node.hooks is None:
-        node.hooks, node.odd = NodeHooks(cls), True
+        node.hooks, node.step = NodeHooks(cls), None
     return node.hooks
 
 
@@ -234,7 +234,7 @@ def _annotate(node: Node, cls: type[Value]) -> None:
                 continue
             packed.append(Packed(pack(make(cls, array)), unpack, cls, 0))
         node.saved = tuple(packed)
-        node.packed, node.odd = _unpack, True
+        node.packed, node.step = _unpack, None
 
 
 def user_frames() -> list[traceback.FrameSummary]:

@@ -41,8 +41,14 @@ def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
 
 def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = None) -> None:
     """Remember `out` as the view of `x` that `steps` make, if it shares memory (or cannot own any)."""
-    if type(out._a) is _ndarray and out._a.base is None:
-        return
+    array = out._a
+    if type(array) is _ndarray:
+        owner = array.base
+        if owner is None:
+            return
+        # A reshape may have to copy and still return a view: of its copy.
+        if owner is not x._a and type(x._a) is _ndarray and owner is not x._a.base and not _shared(array, x._a):
+            return
     base = x if x._base is None else x._base
     if x._base is not None:
         steps = x._view_steps + steps
@@ -60,6 +66,10 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
     if len(live) > 8 and len(live) & (len(live) - 1) == 0:  # prune at powers of two: constant time on average
         live[:] = [reference for reference in live if reference() is not None]
     live.append(weakref.ref(out))
+
+
+def _shared(array: np.ndarray, other: np.ndarray) -> bool:
+    return mutation.owner_of(array) is mutation.owner_of(other)
 
 
 def replay(x: Any, steps: tuple[Step, ...]) -> Any:

@@ -26,7 +26,11 @@ def owner_of(array: Any) -> Any:
         array = array._a
     if type(array) is _ndarray:
         base = array.base
-        while isinstance(base, _ndarray):
+        while base is not None:
+            if not isinstance(base, _ndarray):  # NumPy's as_strided puts an object between a view and its base
+                base = getattr(base, "base", None)
+                if not isinstance(base, _ndarray):
+                    break
             array, base = base, base.base
     return array
 

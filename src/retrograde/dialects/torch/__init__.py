@@ -26,6 +26,8 @@ from . import _creation  # noqa: I001
 from . import _pointwise
 from . import _printing
 from . import random
+from . import linalg
+from . import return_types
 from . import _save_load
 from . import _legacy_types
 from . import compiler

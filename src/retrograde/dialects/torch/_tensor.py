@@ -20,6 +20,7 @@ from . import _dtype
 from ._api import METHODS, missing
 from ._dtype import FROM_NUMPY, dtype
 from ._graph_nodes import shown
+from ._linalg_error import _LinAlgError
 from ._size import CPU, Size, device
 
 
@@ -37,7 +38,7 @@ class Tensor(Value, metaclass=_TensorMeta):
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.UnsupportedError: NotImplementedError,
     }  # fmt: skip
-    _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: RuntimeError}
+    _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError}
 
     __array_priority__ = 1000
 

@@ -14,7 +14,7 @@ from ....ops.elementwise import add, subtract
 from .._graph_nodes import NAMES
 from .._return_types import return_type
 from .._tensor import Tensor
-from ._checks import broadcast, fit, matrices, same_dtype, takes_out, tensor
+from ._checks import fit, matrices, same_dtype, takes_out, tensor
 
 NAMES.update({
     "cholesky": "LinalgCholeskyExBackward0", "lu_factor": "LinalgLuFactorExBackward0", "lu": "LinalgLuBackward0",
@@ -41,7 +41,7 @@ _SVD = return_type("linalg_svd", "U", "S", "Vh")
 
 @takes_out
 def cholesky(input: Any, *, upper: bool = False) -> Tensor:
-    """The triangular factor L with A = LL^H (A = U^H U if `upper`); raises LinAlgError unless A is positive definite."""
+    """The lower L with A = LL^H (upper U with A = U^H U); raises LinAlgError unless A is positive definite."""
     matrices("linalg.cholesky", input, square=True)
     return lf.cholesky(input, upper=upper)
 

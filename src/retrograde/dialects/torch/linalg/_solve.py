@@ -125,7 +125,8 @@ def tensorsolve(input: Any, other: Any, dims: Any = None) -> Tensor:
     size, unknowns = math.prod(shape[:rows]), math.prod(shape[rows:])
     if size != unknowns:
         raise RuntimeError(
-            f"{op}: the first {rows} dimensions of A must hold as many elements as the others, got {size} and {unknowns}"
+            f"{op}: the first {rows} dimensions of A must hold as many elements as its others, got {size} "
+            f"and {unknowns}"
         )
     square = reshape(input, shape=(size, size))
     return reshape(solve(square, reshape(other, shape=(math.prod(shape_of(other)),))), shape=shape[rows:])

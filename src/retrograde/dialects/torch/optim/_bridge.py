@@ -43,9 +43,9 @@ def scalar(value: float) -> Tensor:
     return wrap(np.array(value, _scalar_dtype()))
 
 
-def round_scalars(values: tuple[float, ...]) -> tuple[float, ...]:
-    """Numbers as `scalar` would hold them."""
-    return tuple(np.array(values, _scalar_dtype()).tolist())
+def set_scalar(tensor: Tensor, value: float) -> None:
+    """Put a number into a 0-d tensor of the state, rounded as `scalar` would hold it."""
+    tensor._a[...] = _scalar_dtype()(value)
 
 
 def _scalar_dtype() -> type[np.floating[Any]]:
@@ -97,6 +97,12 @@ def update(
     with set_grad_enabled(differentiable):
         every = [None if column is None else [_real(t) for t in column] for column in (params, *columns)]
         rule(*every, **options)
+
+
+def update_one(rule: Callable[..., None], p: Tensor, *tensors: Tensor | None, **options: Any) -> None:
+    """Run a rule that takes one NumPy parameter at a time (the matrix rules, which are not differentiated)."""
+    rule(p._a, *[None if t is None else t._a for t in tensors], **options)
+    mutation.note(p._a)
 
 
 def _real(tensor: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....learn import accumulating as rules
+from .._tensor import Tensor
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_lr, check_not_negative
 
@@ -62,13 +63,9 @@ class Adagrad(RuleOptimizer):
             "weight_decay": group["weight_decay"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            step = _bridge.advance(state["step"])
-            _bridge.update(rules.adagrad, differentiable, p, grad, state["sum"], step=step, **options)
+        for batch in self._batches(group):
+            totals = batch.column("sum")
+            _bridge.update(rules.adagrad, differentiable, batch.params, batch.grads, totals, step=batch.step, **options)
 
 
 class Adadelta(RuleOptimizer):
@@ -117,17 +114,14 @@ class Adadelta(RuleOptimizer):
             "weight_decay": group["weight_decay"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["square_avg"] = _bridge.zeros_like(p)
-                state["acc_delta"] = _bridge.zeros_like(p)
-            _bridge.advance(state["step"])
-            _bridge.update(rules.adadelta, differentiable, p, grad, state["square_avg"], state["acc_delta"], **options)
+        for batch in self._batches(group):
+            squares, changes = batch.column("square_avg"), batch.column("acc_delta")
+            _bridge.update(rules.adadelta, differentiable, batch.params, batch.grads, squares, changes, **options)
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["square_avg"] = _bridge.zeros_like(p)
+        state["acc_delta"] = _bridge.zeros_like(p)
 
 
 class RMSprop(RuleOptimizer):
@@ -172,38 +166,33 @@ class RMSprop(RuleOptimizer):
 
     def _update(self, group: dict[str, Any]) -> None:
         differentiable = group["differentiable"]
-        momentum, centered = group["momentum"], group["centered"]
         options = {
             "lr": _bridge.number(group["lr"], differentiable),
             "alpha": group["alpha"],
             "eps": group["eps"],
             "weight_decay": group["weight_decay"],
-            "momentum": momentum,
+            "momentum": group["momentum"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["square_avg"] = _bridge.zeros_like(p)
-                if momentum > 0:
-                    state["momentum_buffer"] = _bridge.zeros_like(p)
-                if centered:
-                    state["grad_avg"] = _bridge.zeros_like(p)
-            _bridge.advance(state["step"])
+        for batch in self._batches(group):
             _bridge.update(
                 rules.rmsprop,
                 differentiable,
-                p,
-                grad,
-                state["square_avg"],
-                state["grad_avg"] if centered else None,
-                state["momentum_buffer"] if momentum > 0 else None,
+                batch.params,
+                batch.grads,
+                batch.column("square_avg"),
+                batch.column("grad_avg") if group["centered"] else None,
+                batch.column("momentum_buffer") if group["momentum"] > 0 else None,
                 **options,
             )
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["square_avg"] = _bridge.zeros_like(p)
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = _bridge.zeros_like(p)
+        if group["centered"]:
+            state["grad_avg"] = _bridge.zeros_like(p)
 
 
 class Rprop(RuleOptimizer):
@@ -242,17 +231,14 @@ class Rprop(RuleOptimizer):
     def _update(self, group: dict[str, Any]) -> None:
         differentiable = group["differentiable"]
         options = {"etas": group["etas"], "step_sizes": group["step_sizes"], "maximize": group["maximize"]}
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["prev"] = _bridge.zeros_like(p)
-                state["step_size"] = _bridge.full_like(p, float(group["lr"]))
-            _bridge.advance(state["step"])
-            _bridge.update(rules.rprop, differentiable, p, grad, state["prev"], state["step_size"], **options)
+        for batch in self._batches(group):
+            previous, sizes = batch.column("prev"), batch.column("step_size")
+            _bridge.update(rules.rprop, differentiable, batch.params, batch.grads, previous, sizes, **options)
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["prev"] = _bridge.zeros_like(p)
+        state["step_size"] = _bridge.full_like(p, float(group["lr"]))
 
 
 class ASGD(RuleOptimizer):
@@ -294,18 +280,17 @@ class ASGD(RuleOptimizer):
         differentiable = group["differentiable"]
         lr, lambd = float(group["lr"]), group["lambd"]
         options = {"lambd": lambd, "weight_decay": group["weight_decay"], "maximize": group["maximize"]}
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["eta"] = _bridge.scalar(lr)
-                state["mu"] = _bridge.scalar(1.0)
-                state["ax"] = _bridge.zeros_like(p)
-            step = _bridge.advance(state["step"])
-            eta, mu = _bridge.array_of(state["eta"]), _bridge.array_of(state["mu"])
-            _bridge.update(rules.asgd, differentiable, p, grad, state["ax"], eta=eta.item(), mu=mu.item(), **options)
-            schedule = rules.asgd_schedule(step, lr, lambd, group["alpha"], group["t0"])
-            eta[...], mu[...] = _bridge.round_scalars(schedule)
+        for batch in self._batches(group, "eta", "mu"):
+            eta, mu = batch.counters
+            averages = batch.column("ax")
+            _bridge.update(rules.asgd, differentiable, batch.params, batch.grads, averages, eta=eta, mu=mu, **options)
+            eta, mu = rules.asgd_schedule(batch.step, lr, lambd, group["alpha"], group["t0"])
+            for state in batch.states:
+                _bridge.set_scalar(state["eta"], eta)
+                _bridge.set_scalar(state["mu"], mu)
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["eta"] = _bridge.scalar(float(group["lr"]))
+        state["mu"] = _bridge.scalar(1.0)
+        state["ax"] = _bridge.zeros_like(p)

@@ -59,7 +59,6 @@ class Adam(RuleOptimizer):
 
     def _update(self, group: dict[str, Any]) -> None:
         differentiable = group["differentiable"]
-        amsgrad = group["amsgrad"]
         beta1, beta2 = group["betas"]
         options = {
             "lr": _bridge.number(group["lr"], differentiable),
@@ -69,28 +68,25 @@ class Adam(RuleOptimizer):
             "decoupled": group["decoupled_weight_decay"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["exp_avg"] = _bridge.zeros_like(p)
-                state["exp_avg_sq"] = _bridge.zeros_like(p)
-                if amsgrad:
-                    state["max_exp_avg_sq"] = _bridge.zeros_like(p)
+        for batch in self._batches(group):
             _bridge.update(
                 updates.adam,
                 differentiable,
-                p,
-                grad,
-                state["exp_avg"],
-                state["exp_avg_sq"],
-                state["max_exp_avg_sq"] if amsgrad else None,
-                step=_bridge.advance(state["step"]),
+                batch.params,
+                batch.grads,
+                batch.column("exp_avg"),
+                batch.column("exp_avg_sq"),
+                batch.column("max_exp_avg_sq") if group["amsgrad"] else None,
+                step=batch.step,
                 **options,
             )
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["exp_avg"] = _bridge.zeros_like(p)
+        state["exp_avg_sq"] = _bridge.zeros_like(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = _bridge.zeros_like(p)
 
 
 class AdamW(Adam):

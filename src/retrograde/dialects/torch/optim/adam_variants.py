@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....learn import updates
+from .._tensor import Tensor
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_betas, check_lr, check_not_negative
 
@@ -54,19 +55,16 @@ class Adamax(RuleOptimizer):
             "weight_decay": group["weight_decay"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["exp_avg"] = _bridge.zeros_like(p)
-                state["exp_inf"] = _bridge.zeros_like(p)
-            step = _bridge.advance(state["step"])
+        for batch in self._batches(group):
+            first, scale = batch.column("exp_avg"), batch.column("exp_inf")
             _bridge.update(
-                updates.adamax, differentiable, p, grad, state["exp_avg"], state["exp_inf"], step=step, **options
+                updates.adamax, differentiable, batch.params, batch.grads, first, scale, step=batch.step, **options
             )
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["exp_avg"] = _bridge.zeros_like(p)
+        state["exp_inf"] = _bridge.zeros_like(p)
 
 
 class NAdam(RuleOptimizer):
@@ -126,33 +124,29 @@ class NAdam(RuleOptimizer):
             "decoupled": group["decoupled_weight_decay"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["mu_product"] = _bridge.scalar(1.0)
-                state["exp_avg"] = _bridge.zeros_like(p)
-                state["exp_avg_sq"] = _bridge.zeros_like(p)
-            step = _bridge.advance(state["step"])
-            mu, mu_next = updates.nadam_schedule(step, group["betas"][0], group["momentum_decay"])
-            product = _bridge.array_of(state["mu_product"])
-            product *= mu
+        for batch in self._batches(group, "mu_product"):
+            mu, mu_next = updates.nadam_schedule(batch.step, group["betas"][0], group["momentum_decay"])
+            for product in map(_bridge.array_of, batch.column("mu_product")):
+                product *= mu
             _bridge.update(
                 updates.nadam,
                 differentiable,
-                p,
-                grad,
-                state["exp_avg"],
-                state["exp_avg_sq"],
-                step=step,
+                batch.params,
+                batch.grads,
+                batch.column("exp_avg"),
+                batch.column("exp_avg_sq"),
+                step=batch.step,
                 mu=mu,
                 mu_next=mu_next,
                 mu_product=product.item(),
                 **options,
             )
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["mu_product"] = _bridge.scalar(1.0)
+        state["exp_avg"] = _bridge.zeros_like(p)
+        state["exp_avg_sq"] = _bridge.zeros_like(p)
 
 
 class RAdam(RuleOptimizer):
@@ -203,16 +197,13 @@ class RAdam(RuleOptimizer):
             "decoupled": group["decoupled_weight_decay"],
             "maximize": group["maximize"],
         }
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            state = self.state[p]
-            if not state:
-                state["step"] = _bridge.scalar(0.0)
-                state["exp_avg"] = _bridge.zeros_like(p)
-                state["exp_avg_sq"] = _bridge.zeros_like(p)
-            step = _bridge.advance(state["step"])
+        for batch in self._batches(group):
+            first, second = batch.column("exp_avg"), batch.column("exp_avg_sq")
             _bridge.update(
-                updates.radam, differentiable, p, grad, state["exp_avg"], state["exp_avg_sq"], step=step, **options
+                updates.radam, differentiable, batch.params, batch.grads, first, second, step=batch.step, **options
             )
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["exp_avg"] = _bridge.zeros_like(p)
+        state["exp_avg_sq"] = _bridge.zeros_like(p)

@@ -76,9 +76,8 @@ class Adafactor(RuleOptimizer):
                 else:
                     state["variance"] = _bridge.zeros_like(p)
             eps = (finfo(p.dtype).eps if first_eps is None else first_eps, second_eps)
-            _bridge.update(
+            _bridge.update_one(
                 rules.adafactor,
-                False,
                 p,
                 grad,
                 state.get("row_var"),
@@ -148,9 +147,8 @@ class Muon(RuleOptimizer):
                 factor = 0.2 * math.sqrt(max(rows, columns))
             else:
                 factor = math.sqrt(max(1, rows / columns))
-            _bridge.update(
+            _bridge.update_one(
                 rules.muon,
-                False,
                 p,
                 grad,
                 state["momentum_buffer"],

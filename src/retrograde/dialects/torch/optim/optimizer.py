@@ -8,7 +8,7 @@ import functools
 import itertools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -340,6 +340,48 @@ class RuleOptimizer(Optimizer):
 
     def _update(self, group: dict[str, Any]) -> None:
         raise NotImplementedError(f"{type(self).__name__} defines no _update()")
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Fill the state of a parameter before its first step."""
+
+    def _batches(self, group: dict[str, Any], *counters: str) -> Iterator[_Batch]:
+        """The parameters of a group that have gradients, one step further; those with equal counters together.
+
+        The counters are 0-d tensors in the state, the first of which is the count of steps; there is mostly one batch.
+        """
+        state = self.state
+        batches: dict[tuple[float, ...], _Batch] = {}
+        for p in group["params"]:
+            grad = p.grad
+            if grad is None:
+                continue
+            own = state[p]
+            if not own:
+                self._init_state(p, own, group)
+            key = (_bridge.advance(own["step"]), *[_bridge.array_of(own[name]).item() for name in counters])
+            batch = batches.get(key)
+            if batch is None:
+                batch = batches[key] = _Batch(*key)
+            batch.params.append(p)
+            batch.grads.append(grad)
+            batch.states.append(own)
+        yield from batches.values()
+
+
+class _Batch:
+    """Parameters that have made the same number of steps, with their gradients and states."""
+
+    __slots__ = ("counters", "grads", "params", "states", "step")
+
+    def __init__(self, step: float, *counters: float) -> None:
+        self.step, self.counters = step, counters
+        self.params: list[Tensor] = []
+        self.grads: list[Tensor] = []
+        self.states: list[dict[str, Any]] = []
+
+    def column(self, name: str) -> list[Any]:
+        """One kind of state, of all parameters."""
+        return [state[name] for state in self.states]
 
 
 def check_lr(lr: Any) -> None:

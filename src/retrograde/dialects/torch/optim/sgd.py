@@ -60,16 +60,23 @@ class SGD(RuleOptimizer):
             "nesterov": group["nesterov"],
             "maximize": group["maximize"],
         }
+        fresh: list[list[Any]] = [[], [], []]
+        begun: list[list[Any]] = [[], [], []]
         for p in group["params"]:
             grad = p.grad
             if grad is None:
                 continue
-            if momentum == 0:
-                _bridge.update(updates.sgd, differentiable, p, grad, **options)
-                continue
-            state = self.state[p]
-            buffer = state.get("momentum_buffer")
-            first = buffer is None
-            if first:
-                buffer = state["momentum_buffer"] = _bridge.zeros_like(p)
-            _bridge.update(updates.sgd, differentiable, p, grad, buffer, first=first, **options)
+            buffer, columns = None, begun
+            if momentum != 0:
+                state = self.state[p]
+                buffer = state.get("momentum_buffer")
+                if buffer is None:
+                    buffer = state["momentum_buffer"] = _bridge.zeros_like(p)
+                    columns = fresh
+            columns[0].append(p)
+            columns[1].append(grad)
+            columns[2].append(buffer)
+        for first, (params, grads, buffers) in ((True, fresh), (False, begun)):
+            if params:
+                kept = buffers if momentum != 0 else None
+                _bridge.update(updates.sgd, differentiable, params, grads, kept, first=first, **options)

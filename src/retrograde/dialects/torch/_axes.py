@@ -1,0 +1,43 @@
+"""Dimension arguments: normalised to non-negative axes, with PyTorch's exception types. Called by all topic files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.value import Value
+
+
+def integer(op: str, name: str, x: Any) -> int:
+    """An int argument (or an integer tensor of one element); raises TypeError for anything else."""
+    if type(x) is int:
+        return x
+    if isinstance(x, bool) or not hasattr(x, "__index__"):
+        raise TypeError(f"{op}: {name} must be an int, got {x!r} of type {type(x).__name__}")
+    return x.__index__()
+
+
+def axis_of(op: str, dim: Any, ndim: int) -> int:
+    """The axis that `dim` names among `ndim`; a 0-d tensor counts as having one. Raises IndexError out of range."""
+    if type(dim) is not int:
+        dim = integer(op, "dim", dim)
+    n = ndim or 1
+    if -n <= dim < n:
+        return dim + n if dim < 0 else dim
+    raise IndexError(f"{op}: dim {dim} is out of range for {ndim} dimensions; it must lie in [{-n}, {n - 1}]")
+
+
+def axes_of(op: str, dims: Any, ndim: int, *, unique: bool = True) -> tuple[int, ...]:
+    """The axes that an int or a sequence of ints names; raises RuntimeError where one is named twice."""
+    if isinstance(dims, (int, Value)) or not hasattr(dims, "__iter__"):
+        return (axis_of(op, dims, ndim),)
+    axes = tuple(axis_of(op, d, ndim) for d in dims)
+    if unique and len(set(axes)) != len(axes):
+        raise RuntimeError(f"{op}: a dimension is named twice in {tuple(dims)}")
+    return axes
+
+
+def varargs(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments given one by one or as one sequence."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        return tuple(args[0])
+    return args

@@ -1,0 +1,346 @@
+"""Losses of predictions over classes, whose targets are class numbers, each one operation.
+
+The axis of the classes is the second one, or the only one: `x` is (C,), (N, C) or (N, C, d1...), the target (), (N,) or
+(N, d1...). Targets equal to `ignore_index` count for nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, ndim_of, shape_of
+from .comparison import equal, greater
+from .kernels import is_half, widened
+from .loss import reduce_value, reduced, share
+from .reduction import sum
+from .rules import batch_loop, batch_size, linear, materialise_batch, nondifferentiable
+from .samples import normal, sample, uniform
+from .selection import keep
+from .structural import broadcast_to, cast, reshape
+
+# ------------------------------------------------------------------------------------------ negative log likelihood
+
+
+def _checked(target: Any, classes: int, ignore_index: int) -> Any:
+    """Where targets count: None for everywhere. Raises IndexError for class numbers out of range."""
+    if not target.size:
+        return None
+    unsigned = target.view(np.uint64) if target.dtype == np.int64 else target  # negative numbers become large
+    if unsigned.max() < classes and not 0 <= ignore_index < classes:
+        return None
+    valid = target != ignore_index
+    out = valid & ((target < 0) | (target >= classes))
+    if out.any():
+        raise IndexError(f"nll_loss: the target {int(target[out].flat[0])} is no class number; there are {classes} classes")
+    return valid
+
+
+def _weights(target: Any, weight: Any, classes: int, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
+    """The weight of each target (None: 1 for all), and the targets with ignored ones at class 0."""
+    valid = _checked(target, classes, ignore_index)
+    if valid is not None:
+        target = np.where(valid, target, 0)
+    if weight is None:
+        return (None if valid is None else valid.astype(dtype)), target
+    chosen = weight.take(target)
+    return (chosen if valid is None else np.where(valid, chosen, 0).astype(dtype)), target
+
+
+def _class_axis(shape: tuple[int, ...]) -> int:
+    return 0 if len(shape) == 1 else 1
+
+
+def _positions(shape: tuple[int, ...], target: Any) -> Any:
+    """The index of each target's element in an array of `shape`."""
+    if len(shape) == 1:
+        return (target,)
+    if len(shape) == 2:
+        return np.arange(shape[0]), target
+    grid = np.ogrid[tuple(slice(n) for n in target.shape)]
+    return (grid[0], target, *grid[1:])
+
+
+def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
+    shape = x.shape
+    weights, target = _weights(target, weight, shape[_class_axis(shape)], ignore_index, x.dtype)
+    chosen = x[_positions(shape, target)]
+    if is_half(x.dtype):
+        chosen = chosen.astype(np.float32)
+    if weights is None:
+        return np.asarray(-reduced(xp, chosen, reduction)).astype(x.dtype, copy=False)
+    with np.errstate(invalid="ignore"):  # an ignored log-probability may be infinite
+        losses = np.where(weights == 0, weights, -chosen * weights)
+    if reduction == "none":
+        return losses.astype(x.dtype, copy=False)
+    total = losses.sum()
+    if reduction == "mean":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = total / weights.sum(dtype=losses.dtype)
+    return np.asarray(total).astype(x.dtype, copy=False)
+
+
+def _nll_spread_kernel(
+    xp: Any, g: Any, target: Any, weight: Any, *, shape: tuple[int, ...], reduction: str, ignore_index: int
+) -> Any:
+    weights, target = _weights(target, weight, shape[_class_axis(shape)], ignore_index, g.dtype)
+    out = np.zeros(shape, g.dtype)
+    if reduction == "mean":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            g = g / g.dtype.type(max(target.size, 1) if weights is None else weights.sum())
+    out[_positions(shape, target)] = -g if weights is None else np.where(weights == 0, weights, -g * weights)
+    return out
+
+
+# The weight of each target in the mean: that of its class (1 without weights), 0 where it is ignored.
+target_weights = nondifferentiable(
+    "target_weights",
+    kernel=lambda xp, target, weight, *, classes, ignore_index, dtype: np.asarray(
+        np.ones(target.shape, dtype) if (w := _weights(target, weight, classes, ignore_index, dtype)[0]) is None else w),
+    batch=lambda op, arrays, dims, p: batch_loop(op, arrays, dims, p) if dims[1] is not None else (
+        op(*arrays, **p), dims[0]),
+    infer=lambda avals, p: Aval(avals[0].shape, np.dtype(p["dtype"])),
+    samples=lambda: [
+        sample(np.array([0, 2, 1]), np.array([0.5, 1.0, 2.0]), classes=3, ignore_index=1, dtype=np.dtype(np.float64)),
+        sample(np.array([0, 2, 1]), None, classes=3, ignore_index=-100, dtype=np.dtype(np.float64))],
+)  # fmt: skip
+
+
+def _total_weight(target: Any, weight: Any, classes: int, ignore_index: int, dtype: Any) -> Any:
+    """For each element of a batch the sum of its targets' weights."""
+    w = target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype)
+    return sum(w, axis=tuple(range(1, ndim_of(w))), keepdims=False)
+
+
+def _merged(x: Any, rank: int) -> Any:
+    """The first two axes as one, if there is more than one per element of the batch."""
+    shape = tuple(shape_of(x))
+    return x if len(shape) == rank else reshape(x, shape=(shape[0] * shape[1], *shape[2:]))
+
+
+def _batch_nll(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    if dims[2] is not None:
+        return batch_loop(op, arrays, dims, params)
+    size = batch_size(arrays, dims)
+    x, target = (materialise_batch(a, d, size) for a, d in zip(arrays[:2], dims))
+    weight, reduction, ignored = arrays[2], params["reduction"], params["ignore_index"]
+    single = ndim_of(x) == 2
+    losses = op(x if single else _merged(x, 0), target if single else _merged(target, 0), weight,
+                reduction="none", ignore_index=ignored)  # fmt: skip
+    losses = reshape(losses, shape=tuple(shape_of(target)))
+    if reduction == "none":
+        return losses, 0
+    total = reduce_value(losses, "sum", 1)
+    if reduction == "mean":
+        total = total / _total_weight(target, weight, shape_of(x)[1 if single else 2], ignored, dtype_of(losses))
+    return total, 0
+
+
+def _batch_nll_spread(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    if dims[2] is not None:
+        return batch_loop(op, arrays, dims, params)
+    size = batch_size(arrays, dims)
+    g, target = (materialise_batch(a, d, size) for a, d in zip(arrays[:2], dims))
+    weight, shape, ignored = arrays[2], params["shape"], params["ignore_index"]
+    if params["reduction"] == "mean":
+        g = g / _total_weight(target, weight, shape[_class_axis(shape)], ignored, dtype_of(g))
+    inner = tuple(shape_of(target))
+    if params["reduction"] != "none":
+        g = broadcast_to(reshape(g, shape=(size, *(1,) * (len(inner) - 1))), shape=inner)
+    single = len(shape) == 1
+    out = op(g if single else _merged(g, 0), target if single else _merged(target, 0), weight, reduction="none",
+             shape=(size, *shape) if single else (size * shape[0], *shape[1:]), ignore_index=ignored)  # fmt: skip
+    return reshape(out, shape=(size, *shape)), 0
+
+
+def _nll_shapes() -> Any:
+    weight = np.array([0.5, 1.0, 2.0])
+    for reduction in ("none", "mean", "sum"):
+        yield (2, 3), np.array([2, 0]), None, {"reduction": reduction, "ignore_index": -100}
+        yield (4, 3), np.array([2, 0, 1, 1]), weight, {"reduction": reduction, "ignore_index": 0}
+        yield (2, 3, 2), np.array([[2, 0], [1, -1]]), weight, {"reduction": reduction, "ignore_index": -1}
+    yield (3,), np.array(1), weight, {"reduction": "mean", "ignore_index": -100}
+
+
+def _nll_samples() -> Any:
+    for shape, target, weight, params in _nll_shapes():
+        yield sample(normal(*shape), target, weight, **params)
+
+
+def _spread_samples() -> Any:
+    for shape, target, weight, params in _nll_shapes():
+        g = normal(*target.shape) if params["reduction"] == "none" else normal()
+        yield sample(g, target, weight, shape=shape, **params)
+
+
+# -x at the target's class, times the weight of the class; the mean is over the weights.
+nll_loss = linear(
+    "nll_loss", kernel=_nll_kernel, operands=("x", "target", "weight"), others=2,
+    transpose=lambda g, x_, target, weight, *, reduction, ignore_index: nll_spread(
+        g, target, weight, shape=tuple(shape_of(x_)), reduction=reduction, ignore_index=ignore_index),
+    batch=_batch_nll,
+    infer=lambda avals, p: Aval(avals[1].shape if p["reduction"] == "none" else (), avals[0].dtype),
+    samples=_nll_samples,
+)  # fmt: skip
+
+# Its transpose.
+nll_spread = linear(
+    "nll_spread", kernel=_nll_spread_kernel, operands=("g", "target", "weight"), others=2,
+    transpose=lambda h, _g, target, weight, *, shape, reduction, ignore_index: nll_loss(
+        h, target, weight, reduction=reduction, ignore_index=ignore_index),
+    batch=_batch_nll_spread, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype), samples=_spread_samples,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ margins
+
+
+def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
+    if target.size and not (target.min() >= 0 and target.max() < classes):
+        bad = int(target.min() if target.min() < 0 else target.max())
+        raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
+    return (target[..., None] == np.arange(classes)).astype(dtype)
+
+
+# 1 at the class that each target names, 0 at the others.
+one_hot = nondifferentiable(
+    "one_hot", kernel=_one_hot_kernel, batch=lambda op, arrays, dims, p: (op(arrays[0], **p), dims[0]),
+    infer=lambda avals, p: Aval((*avals[0].shape, p["classes"]), np.dtype(p["dtype"])),
+    samples=lambda: [sample(np.array([[2, 0]]), classes=3, dtype=np.dtype(np.float64))],
+)  # fmt: skip
+
+
+def _batch_rows(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    """For losses of x (N, C) or (C,), one number per row: the batch of them as rows, then reduced by element."""
+    if len(arrays) > 2 and dims[2] is not None:
+        return batch_loop(op, arrays, dims, params)
+    size = batch_size(arrays, dims)
+    x, target = (materialise_batch(a, d, size) for a, d in zip(arrays[:2], dims))
+    rows = (size,) if ndim_of(x) == 2 else (size, shape_of(x)[1])
+    inner = {**params, "reduction": "none"}
+    if len(rows) == 2:
+        x, target = _merged(x, 0), _merged(target, 0)
+    losses = reshape(op(x, target, *arrays[2:], **inner), shape=rows)
+    return (losses if len(rows) == 1 else reduce_value(losses, params["reduction"], 1)), 0
+
+
+def _infer_rows(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(avals[0].shape[:-1] if params["reduction"] == "none" else (), avals[0].dtype)
+
+
+def _excess(x: Any, hot: Any, margin: float) -> Any:
+    """For each class by how much it exceeds the target's, the margin included; masked where positive and not target."""
+    z = x - sum(x * hot, axis=(ndim_of(x) - 1,), keepdims=True) + margin
+    return keep(z, greater(z * (1 - hot), 0))
+
+
+@widened
+def _multi_margin_kernel(
+    xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, p: int, margin: float
+) -> Any:
+    hot = _one_hot_kernel(xp, target, classes=x.shape[-1], dtype=x.dtype)
+    z = (x - (x * hot).sum(axis=-1, keepdims=True) + margin) * (1 - hot)
+    z = xp.maximum(z, 0)
+    if p == 2:
+        z = z * z
+    rows = z.sum(axis=-1) / x.shape[-1]
+    return reduced(xp, np.asarray(rows if weight is None else rows * weight.take(target)), reduction)
+
+
+def _multi_margin_slope(x: Any, target: Any, weight: Any, p: int, margin: float) -> Any:
+    """The derivative of each row's loss by the row."""
+    classes = shape_of(x)[-1]
+    hot = one_hot(target, classes=classes, dtype=dtype_of(x))
+    z = _excess(x, hot, margin)
+    if p == 1:
+        z = cast(greater(z, 0), dtype=dtype_of(x))
+    slope = z - hot * sum(z, axis=(ndim_of(z) - 1,), keepdims=True)
+    if weight is not None:
+        slope = slope * sum(hot * weight, axis=(ndim_of(hot) - 1,), keepdims=True)
+    return slope * (p / classes)
+
+
+def _row_share(g: Any, x: Any, reduction: str) -> Any:
+    """The cotangent of each row of x, with an axis for its elements."""
+    shape = tuple(shape_of(x))
+    if reduction == "mean":
+        return share(g, np.empty(shape[:-1]), reduction)
+    return reshape(g, shape=(*shape[:-1], 1)) if reduction == "none" and len(shape) > 1 else g
+
+
+def _push_rows(t: Any, slope: Any, reduction: str) -> Any:
+    return reduce_value(sum(t * slope, axis=(ndim_of(slope) - 1,), keepdims=False), reduction)
+
+
+def _multi_margin_samples() -> Any:
+    for reduction in ("none", "mean", "sum"):
+        for p, weight in ((1, None), (2, uniform(0.5, 2, 3))):
+            yield sample(normal(2, 3), np.array([2, 0]), weight, reduction=reduction, p=p, margin=0.7)
+    yield sample(normal(3), np.array(1), None, reduction="mean", p=1, margin=1.0)
+
+
+# sum_j max(0, margin - x[target] + x[j])^p / C over the other classes j, for p = 1 or 2.
+multi_margin_loss = primitive(
+    "multi_margin_loss", kernel=_multi_margin_kernel, operands=("x", "target", "weight"),
+    params=("reduction", "p", "margin"),
+    vjps=[lambda g, _out, x, target, weight, *, reduction, p, margin:
+          _multi_margin_slope(x, target, weight, p, margin) * _row_share(g, x, reduction), None, None],
+    jvp=lambda tangents, out, x, target, weight, *, reduction, p, margin: _push_rows(
+        tangents[0], _multi_margin_slope(x, target, weight, p, margin), reduction),
+    batch=_batch_rows, infer=_infer_rows, samples=_multi_margin_samples,
+)  # fmt: skip
+
+
+def _label_counts_kernel(xp: Any, target: Any, *, dtype: Any) -> Any:
+    classes = target.shape[-1]
+    listed = np.logical_and.accumulate(target >= 0, axis=-1)
+    if target.size and (target.min() < -1 or target.max() >= classes):
+        raise ValueError(f"targets must be class numbers below {classes}, or -1 at the end of a list of labels")
+    return ((target[..., None] == np.arange(classes)) & listed[..., None]).sum(axis=-2).astype(dtype)
+
+
+# How often each class is listed in a row of class numbers that -1 ends.
+label_counts = nondifferentiable(
+    "label_counts", kernel=_label_counts_kernel,
+    batch=lambda op, arrays, dims, p: (op(materialise_batch(arrays[0], dims[0], 0), **p), 0),
+    infer=lambda avals, p: Aval(avals[0].shape, np.dtype(p["dtype"])),
+    samples=lambda: [sample(np.array([[2, 0, -1], [1, 1, -1]]), dtype=np.dtype(np.float64))],
+)  # fmt: skip
+
+
+@widened
+def _multilabel_margin_kernel(xp: Any, x: Any, target: Any, *, reduction: str) -> Any:
+    counts = _label_counts_kernel(xp, target, dtype=x.dtype)
+    pairs = xp.maximum(1 - x[..., :, None] + x[..., None, :], 0)  # a label, and a class that is none
+    rows = (pairs * counts[..., :, None] * (counts == 0)[..., None, :]).sum(axis=(-2, -1)) / max(x.shape[-1], 1)
+    return reduced(xp, np.asarray(rows.astype(x.dtype, copy=False)), reduction)
+
+
+def _multilabel_slope(x: Any, target: Any) -> Any:
+    """The derivative of each row's loss by the row."""
+    shape = tuple(shape_of(x))
+    classes, rank = shape[-1], len(shape)
+    counts = label_counts(target, dtype=dtype_of(x))
+    labels, others = (reshape(a, shape=(*shape[:-1], *pair)) for a, pair in (
+        (x, (classes, 1)), (x, (1, classes))))  # fmt: skip
+    c = reshape(counts, shape=(*shape[:-1], classes, 1))
+    free = reshape(cast(equal(counts, 0), dtype=dtype_of(x)), shape=(*shape[:-1], 1, classes))
+    active = keep(c * free, greater(others - labels + 1, 0))
+    return (sum(active, axis=(rank - 1,), keepdims=False) - sum(active, axis=(rank,), keepdims=False)) / max(classes, 1)
+
+
+def _multilabel_samples() -> Any:
+    for reduction in ("none", "mean", "sum"):
+        yield sample(normal(2, 3), np.array([[2, 0, -1], [1, 1, -1]]), reduction=reduction)
+    yield sample(normal(3), np.array([1, -1, 0]), reduction="mean")
+
+
+# sum over labels j and other classes i of max(0, 1 - x[j] + x[i]) / C.
+multilabel_margin_loss = primitive(
+    "multilabel_margin_loss", kernel=_multilabel_margin_kernel, operands=("x", "target"), params=("reduction",),
+    vjps=[lambda g, _out, x, target, *, reduction: _multilabel_slope(x, target) * _row_share(g, x, reduction), None],
+    jvp=lambda tangents, out, x, target, *, reduction: _push_rows(tangents[0], _multilabel_slope(x, target), reduction),
+    batch=_batch_rows, infer=_infer_rows, samples=_multilabel_samples,
+)  # fmt: skip
