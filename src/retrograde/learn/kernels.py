@@ -20,7 +20,7 @@ from .._errors import UnsupportedError
 Array = Any
 """A NumPy array, or a tensor of a dialect that has registered its own statements."""
 
-# Adam's 13 passes over 784*256 float32: 447 us whole, 371 in blocks of 32768, 491 in blocks of 8192.
+# Adam over 1024*1024 float32: 3.4 ms whole, 2.0 in blocks of 32768, 2.6 in blocks of 8192 (L2 of 2 MiB).
 BLOCK = 32768
 _MAX_SCRATCH_SHAPES = 256
 

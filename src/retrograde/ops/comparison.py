@@ -117,8 +117,17 @@ def _tested() -> Any:
 isnan = nondifferentiable("isnan", kernel=Ufunc("isnan"), samples=_tested)
 isinf = nondifferentiable("isinf", kernel=Ufunc("isinf"), samples=_tested)
 isfinite = nondifferentiable("isfinite", kernel=Ufunc("isfinite"), samples=_tested)
-isposinf = nondifferentiable("isposinf", kernel=lambda xp, x: x == x.dtype.type(np.inf), samples=_tested)
-isneginf = nondifferentiable("isneginf", kernel=lambda xp, x: x == x.dtype.type(-np.inf), samples=_tested)
+
+
+def _is_infinity(name: str, infinity: float) -> Any:
+    def kernel(xp: Any, x: Any) -> Any:
+        return xp.zeros(x.shape, dtype=bool) if x.dtype.kind in "iub" else x == x.dtype.type(infinity)
+
+    return nondifferentiable(name, kernel=kernel, samples=_tested)
+
+
+isposinf = _is_infinity("isposinf", np.inf)
+isneginf = _is_infinity("isneginf", -np.inf)
 signbit = nondifferentiable("signbit", kernel=Ufunc("signbit"), samples=_tested)
 isreal = nondifferentiable(
     "isreal", kernel=lambda xp, x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, dtype=bool),

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
-from .comparison import equal, greater, not_equal
+from .comparison import equal, greater, less, logical_and, not_equal
 from .elementwise import exp, logaddexp
 from .indexing import along_add, take_along_axis
 from .kernels import in_single
@@ -52,20 +52,18 @@ def _ctc_kernel(
     skip[:, 2:] = (labels[:, 2:] != labels[:, :-2]) & (states[2:] % 2 == 1)
     emitted = np.take_along_axis(wide, np.broadcast_to(labels, (x.shape[0], *labels.shape)), axis=2)
     final = (states == 2 * lengths[:, None]) | (states == 2 * lengths[:, None] - 1)
-    # Before the first frame an alignment waits left of state 0, from where states 0 and 1 are one step.
+    start = np.where(states < 2, wide.dtype.type(0), wide.dtype.type(-math.inf))
     forward = np.full(labels.shape, -math.inf, wide.dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
         for t in range(x.shape[0]):
-            if t == 0:
-                arrived = np.where(states < 2, emitted.dtype.type(0), emitted.dtype.type(-math.inf))
-            else:
-                arrived = _step(xp, forward, skip)
+            arrived = _step(xp, forward, skip) if t else start
             forward = np.where((t < frames)[:, None], arrived + emitted[t], forward)
-        out = -np.logaddexp.reduce(np.where(final, forward, -math.inf), axis=1)
-    out = np.where(frames == 0, np.where(lengths == 0, 0, math.inf), out)
-    if zero_infinity:
-        out = np.where(out == math.inf, 0, out)
-    return out.astype(x.dtype, copy=False)
+        out = -np.logaddexp.reduce(np.where(final, forward, wide.dtype.type(-math.inf)), axis=1)
+    return np.where(frames == 0, np.where(lengths == 0, 0, math.inf), out).astype(x.dtype, copy=False)
+
+
+def _impossible(like: Any) -> Any:
+    return np.full((), IMPOSSIBLE, dtype_of(like))
 
 
 def _moved(x: Any, by: int) -> Any:
@@ -79,13 +77,81 @@ def _moved(x: Any, by: int) -> Any:
     return concatenate(getitem(x, index=(slice(None), slice(-by, states))), edge, axis=1)
 
 
-def _arrive(before: Any, skips: Any) -> Any:
-    return logaddexp(logaddexp(before, _moved(before, 1)), where(skips, _moved(before, 2), IMPOSSIBLE_LIKE(before)))
+def _stepped(x: Any, skip: Any, by: int) -> Any:
+    """As `_step`, by operations; forwards in time for by=1, backwards for by=-1."""
+    return logaddexp(logaddexp(x, _moved(x, by)), where(skip, _moved(x, 2 * by), _impossible(x)))
 
 
-def _leave(behind: Any, skips_next: Any) -> Any:
-    return logaddexp(logaddexp(behind, _moved(behind, -1)), where(skips_next, _moved(behind, -2), IMPOSSIBLE_LIKE(behind)))
+def _posterior(x: Any, labels: Any, frames: Any, lengths: Any, nothing: float) -> tuple[Any, Any, Any]:
+    """The probability of each class at each frame over all alignments (`nothing` where there is none), which frames
+    count, and which elements have no alignment."""
+    duration, n, _ = shape_of(x)
+    states = shape_of(labels)[1]
+    place = np.broadcast_to(np.arange(states), (n, states))
+    spread = broadcast_to(labels, shape=(duration, n, states))
+    emitted = take_along_axis(x, spread, axis=2)
+    ends = reshape(lengths * 2, shape=(n, 1))
+    start = np.broadcast_to(np.where(np.arange(states) < 2, 0, IMPOSSIBLE).astype(dtype_of(x)), (n, states))
+    final = where(equal(ends, place), 0 * start, where(equal(ends - 1, place), 0 * start, _impossible(x)))
+    count = reshape(frames, shape=(n, 1))
+    skip, skip_next = _skips(labels, n, states)
+    forward, alphas = start, []
+    for t in range(duration):
+        step = (_stepped(forward, skip, 1) if t else start) + getitem(emitted, index=(t,))
+        forward = where(greater(count, t), step, forward)
+        alphas.append(forward)
+    behind, betas = final, []
+    for t in range(duration - 1, -1, -1):
+        if t < duration - 1:
+            step = _stepped(behind + getitem(emitted, index=(t + 1,)), skip_next, -1)
+            behind = where(greater(count, t + 1), step, behind)
+        betas.append(behind)
+    total = logsumexp(forward + final, axis=(1,), keepdims=True)
+    paths = exp(stack(*alphas, axis=0) + stack(*betas[::-1], axis=0) - total)
+    impossible = less(total, IMPOSSIBLE / 2)
+    paths = where(impossible, np.full((), nothing, dtype_of(x)), paths)
+    within = greater(count, np.arange(duration).reshape(duration, 1, 1))
+    return along_add(keep(paths, within), spread, shape=tuple(shape_of(x)), axis=2), within, impossible
 
 
-def IMPOSSIBLE_LIKE(x: Any) -> Any:
-    return np.full((), IMPOSSIBLE, dtype_of(x))
+def _skips(labels: Any, n: int, states: int) -> tuple[Any, Any]:
+    """From where to where a blank may be skipped: by the state arrived in, and by the state left."""
+    none = np.zeros((n, min(2, states)), bool)
+    if states < 3:
+        return none[:, :states], none[:, :states]
+    differs = not_equal(getitem(labels, index=(slice(None), slice(2, None))),
+                        getitem(labels, index=(slice(None), slice(0, states - 2))))  # fmt: skip
+    differs = logical_and(differs, np.arange(2, states) % 2 == 1)
+    return concatenate(none, differs, axis=1), concatenate(differs, none, axis=1)
+
+
+def _slope(x: Any, labels: Any, frames: Any, lengths: Any, zero_infinity: bool, normalised: bool) -> Any:
+    """The derivative of each element's loss by its log-probabilities."""
+    nothing = 0.0 if zero_infinity else math.nan
+    posterior, within, impossible = _posterior(x, labels, frames, lengths, nothing)
+    if not normalised:
+        return -posterior
+    own = keep(exp(x), within)
+    return (drop(own, impossible) if zero_infinity else own) - posterior
+
+
+def _ctc_samples() -> Any:
+    labels = with_blanks(np.array([[1, 2], [1, 1], [2, 0]]), 0)
+    yield sample(normal(4, 3, 3), labels, np.array([3, 4, 2]), np.array([2, 2, 1]), zero_infinity=False, normalised=False)
+    yield sample(normal(3, 1, 3), with_blanks(np.zeros((1, 0)), 0), np.array([3]), np.array([0]), zero_infinity=True,
+                 normalised=False)  # fmt: skip
+
+
+# x (T, N, C) are log-probabilities, `labels` (N, L) as of with_blanks, `frames` and `lengths` (N,) how many frames and
+# labels count; the result is (N,), inf where no alignment exists. normalised=True: the derivative is that along which
+# each frame's probabilities keep their sum (exp(x) added), as frameworks have it. zero_infinity: and 0 where the loss
+# is infinite, else NaN.
+ctc_loss = primitive(
+    "ctc_loss", kernel=_ctc_kernel,
+    vjps=[lambda g, _out, x, labels, frames, lengths, *, zero_infinity, normalised:
+          _slope(x, labels, frames, lengths, zero_infinity, normalised) * reshape(g, shape=(1, *shape_of(g), 1)),
+          None, None, None],
+    jvp=lambda tangents, out, x, labels, frames, lengths, *, zero_infinity, normalised: sum(
+        _slope(x, labels, frames, lengths, zero_infinity, normalised) * tangents[0], axis=(0, 2), keepdims=False),
+    batch=batch_loop, infer=lambda avals, p: Aval((avals[0].shape[1],), avals[0].dtype), samples=_ctc_samples,
+)  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import GradError
 from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
@@ -187,6 +188,18 @@ def _flat_binary(name: str, kernel: Any) -> Any:
     )  # fmt: skip
 
 
+def _refusing(name: str, kernel: Any, samples: Any) -> Any:
+    """An operation of two operands whose derivative a framework refuses to give although it is 0 nearly everywhere."""
+
+    def rule(*_: Any) -> Any:
+        raise GradError(f"{name}: there is no derivative; detach the operands, or use an operation that has one")
+
+    return elementwise(
+        name + "_refusing", kernel=kernel, samples=samples, jvp=lambda tangents, out, x, y: rule(),
+        vjps=[lambda _g, _out, _x, _y: rule(), lambda _g, _out, _x, _y: rule()],
+    )  # fmt: skip
+
+
 def _trunc_divide_kernel(xp: Any, x: Any, y: Any) -> Any:
     if x.dtype.kind in "iu":
         q = xp.floor_divide(x, y)
@@ -196,6 +209,13 @@ def _trunc_divide_kernel(xp: Any, x: Any, y: Any) -> Any:
 
 floor_divide = _flat_binary("floor_divide", Ufunc("floor_divide"))
 trunc_divide = _flat_binary("trunc_divide", _trunc_divide_kernel)
+floor_divide_refusing = _refusing(
+    "floor_divide", Ufunc("floor_divide"), lambda: [sample(np.array([7, -7]), np.array([2, 2]))]
+)
+heaviside_refusing = _refusing(
+    "heaviside", lambda xp, x, values: xp.where(x == 0, values, (x > 0).astype(x.dtype)),  # 0 at nan
+    lambda: [sample(np.array([1, 0]), np.array([5, 5]))],
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ powers
 
@@ -312,7 +332,7 @@ absolute = elementwise(
 
 def _sgn_kernel(xp: Any, x: Any) -> Any:
     if x.dtype.kind != "c":
-        return xp.sign(x)
+        return sign(x, nan_to_zero=True) if xp is np else xp.sign(x)
     size = xp.abs(x)
     return xp.where(size == 0, zero_of(x), x / xp.where(size == 0, size.dtype.type(1), size))
 

@@ -132,7 +132,8 @@ take_add = linear(
 # ------------------------------------------------------------------------------------------ several index arrays
 
 
-def _key(ndim: int, indices: Any, axes: tuple[int, ...]) -> tuple[Any, ...]:
+def index_key(ndim: int, indices: Any, axes: tuple[int, ...]) -> tuple[Any, ...]:
+    """The NumPy index with `indices` at `axes` and full slices elsewhere."""
     key: list[Any] = [slice(None)] * ndim
     for index, axis in zip(indices, axes):
         key[axis] = index
@@ -144,7 +145,8 @@ def index_place(axes: tuple[int, ...]) -> int:
     return axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
 
 
-def _indexed_shape(shape: tuple[int, ...], index_shapes: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+def indexed_shape(shape: tuple[int, ...], index_shapes: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of an array of `shape` indexed at `axes` by arrays of these shapes."""
     common = np.broadcast_shapes(*index_shapes)
     place = index_place(axes)
     rest = [n for i, n in enumerate(shape) if i not in axes]
@@ -157,9 +159,9 @@ def _advanced_add_kernel(
     if unique or xp is not np:
         out = xp.zeros(shape, dtype=g.dtype)
         if unique:
-            out[_key(len(shape), indices, axes)] = g
+            out[index_key(len(shape), indices, axes)] = g
         else:
-            np.add.at(out, _key(len(shape), indices, axes), g)
+            np.add.at(out, index_key(len(shape), indices, axes), g)
         return out
     indices = tuple(_wrapped(index, shape[axis]) for index, axis in zip(indices, axes))
     common = np.broadcast_shapes(*(index.shape for index in indices))
@@ -250,14 +252,14 @@ def _nothing(count: int) -> tuple[None, ...]:
 # `x` with an index array at each of `axes` and full slices elsewhere. The arrays broadcast; their axes come first in
 # the result where they are separated by a slice, in place where not. `unique`: no position is named twice.
 _advanced_index = primitive(
-    "advanced_index", kernel=lambda xp, x, *indices, axes, unique: x[_key(x.ndim, indices, axes)],
+    "advanced_index", kernel=lambda xp, x, *indices, axes, unique: x[index_key(x.ndim, indices, axes)],
     vjp=lambda needs, g, _out, x_, *indices, axes, unique: (
         _advanced_add(g, *indices, shape=tuple(shape_of(x_)), axes=axes, unique=unique), *_nothing(len(indices))),
     jvp=lambda tangents, out, x, *indices, axes, unique: _advanced_index(
         tangents[0], *indices, axes=axes, unique=unique),
     batch=_batch_advanced_index, params=("axes", "unique"),
     infer=lambda avals, p: Aval(
-        _indexed_shape(avals[0].shape, [a.shape for a in avals[1:]], p["axes"]), avals[0].dtype),
+        indexed_shape(avals[0].shape, [a.shape for a in avals[1:]], p["axes"]), avals[0].dtype),
     samples=lambda: [
         sample(normal(3, 4), np.array([2, 0, 2]), np.array([1, 1, 1]), axes=(0, 1), unique=False),
         sample(normal(2, 3, 4), np.array([[0], [-1]]), np.array([1, 2, 1]), axes=(0, 2), unique=False),
@@ -290,11 +292,11 @@ def _put_kernel(
     xp: Any, x: Any, values: Any, *indices: Any, axes: tuple[int, ...], accumulate: bool, unique: bool
 ) -> Any:
     if accumulate and not unique:
-        shape = _indexed_shape(x.shape, [i.shape for i in indices], axes)
+        shape = indexed_shape(x.shape, [i.shape for i in indices], axes)
         values = np.broadcast_to(values, shape)
         return x + _advanced_add_kernel(xp, values, *indices, shape=x.shape, axes=axes, unique=False)
     out = xp.asarray(x, copy=True)
-    key = _key(x.ndim, indices, axes)
+    key = index_key(x.ndim, indices, axes)
     if accumulate:
         out[key] += values
     else:
@@ -327,7 +329,7 @@ def _batch_put(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     x = materialise_batch(arrays[0], dims[0], size)
     values, dv = arrays[1], dims[1]
     up, place = tuple(a + 1 for a in axes), index_place(axes)
-    shape = _indexed_shape(tuple(shape_of(x))[1:], [tuple(shape_of(i))[batched:] for i in indices[batched:]], axes)
+    shape = indexed_shape(tuple(shape_of(x))[1:], [tuple(shape_of(i))[batched:] for i in indices[batched:]], axes)
     count = len(np.broadcast_shapes(*(tuple(shape_of(i))[batched:] for i in indices[batched:])))
     lead = 0 if dv is None else 1
     values = move_batch(values, dv)

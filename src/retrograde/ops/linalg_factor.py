@@ -61,7 +61,7 @@ def _cholesky_pull(g: Any, out: Any, upper: bool) -> Any:
     if upper:
         g, out = adjoint(g), adjoint(out)
     inner = tril(matmul(adjoint(out), g), k=0)
-    middle = (inner + adjoint(inner)) * (half_diagonal(out) / 2)
+    middle = (inner + adjoint(tril(inner, k=-1))) * 0.5
     return solve_triangular(out, solve_triangular(adjoint(out), middle, upper=True), upper=False, left=False)
 
 

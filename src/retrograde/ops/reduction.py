@@ -124,7 +124,7 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         return _blocked(x, axis, keepdims) if count == 1 else _add(x, axis, None, None, keepdims)
     if axis == tuple(range(count)):
         n = math.prod(shape[:count])
-        rows = x.reshape(n, -1)
+        rows = x.reshape(n, math.prod(shape[count:]))
         if n <= _BLOCK:
             out = _ones(n, char) @ rows
         else:

@@ -272,6 +272,8 @@ frac = elementwise(
 
 
 def _sign_kernel(xp: Any, x: Any, *, nan_to_zero: bool) -> Any:
+    if x.dtype.kind == "b":
+        return xp.asarray(x, copy=True)
     if not nan_to_zero or x.dtype.kind not in "fV":
         return xp.sign(x)
     return (xp.greater(x, zero_of(x)).astype(np.int8) - xp.less(x, zero_of(x)).astype(np.int8)).astype(x.dtype)

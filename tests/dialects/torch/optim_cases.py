@@ -41,3 +41,34 @@ def run_lbfgs(torch, label):
         "keys": list(state),
         "params": [p.tolist(), q.item()],
     }
+
+
+AVERAGES = {
+    "plain": lambda W: {},
+    "buffers": lambda W: {"use_buffers": True},
+    "ema": lambda W: {"avg_fn": W.get_ema_avg_fn(0.9)},
+    "swa": lambda W: {"avg_fn": W.get_swa_avg_fn()},
+    "ema lists": lambda W: {"multi_avg_fn": W.get_ema_multi_avg_fn(0.9)},
+    "ema lists and buffers": lambda W: {"multi_avg_fn": W.get_ema_multi_avg_fn(0.9), "use_buffers": True},
+    "swa lists": lambda W: {"multi_avg_fn": W.get_swa_multi_avg_fn()},
+}
+
+
+def run_average(torch, label):
+    """The state of an averaged model after four steps of training, and after `update_bn`."""
+    W = torch.optim.swa_utils
+    torch.manual_seed(0)
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1)).double()
+    x = torch.randn(12, 2, dtype=torch.float64)
+    averaged = W.AveragedModel(model, **AVERAGES[label](W))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(4):
+        optimizer.zero_grad()
+        model(x).pow(2).sum().backward()
+        optimizer.step()
+        averaged.update_parameters(model)
+    before = {key: value.tolist() for key, value in averaged.state_dict().items()}
+    W.update_bn([x[:6], (x[6:], None)], averaged)
+    after = [averaged.module[1].running_mean.tolist(), averaged.module[1].running_var.tolist()]
+    return {"state": before, "statistics": after, "momentum": averaged.module[1].momentum}

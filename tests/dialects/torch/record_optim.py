@@ -17,6 +17,7 @@ def main():
         "torch": torch.__version__,
         "reprs": {name: repr(optim_cases.default(torch, name)) for name in optim_cases.OPTIMIZERS},
         "lbfgs": {label: optim_cases.run_lbfgs(torch, label) for label in optim_cases.LBFGS_CASES},
+        "averages": {label: optim_cases.run_average(torch, label) for label in optim_cases.AVERAGES},
         "schedules": {},
     }
     for label in schedule_cases.CASES:
@@ -24,7 +25,10 @@ def main():
         document["schedules"][label] = {"history": history, "state": state, "keys": keys}
     text = json.dumps(document)
     path = Path(__file__).parent / "data" / "optim.json"
-    path.write_text(text.replace('{"history"', '\n{"history"').replace('"lbfgs"', '\n"lbfgs"') + "\n")
+    path.write_text(
+        text.replace('{"history"', '\n{"history"').replace('"averages"', '\n"averages"').replace('"lbfgs"', '\n"lbfgs"')
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

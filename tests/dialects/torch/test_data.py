@@ -132,6 +132,17 @@ def test_length(size, drop, batches):
     assert len(loader) == len(iter(loader)) == len(list(loader)) == batches
 
 
+def test_tensors_are_gathered_as_stacking_would():
+    x, y = torch.arange(12.0).reshape(6, 2), torch.arange(6)
+    a, b = next(iter(D.DataLoader(D.TensorDataset(x, y), batch_size=4)))
+    assert torch.equal(a, x[:4])
+    assert torch.equal(b, y[:4])
+    a.zero_()
+    assert x[0, 1].item() == 1.0
+    (c,) = next(iter(D.DataLoader(D.TensorDataset(x.requires_grad_()), batch_size=4)))
+    assert type(c.grad_fn).__name__ == "StackBackward0"
+
+
 def test_streams():
     assert [b.tolist() for b in D.DataLoader(Count(), batch_size=3)] == [[0, 1, 2], [3, 4, 5], [6]]
     assert [b.tolist() for b in D.DataLoader(Count(), batch_size=3, drop_last=True)] == [[0, 1, 2], [3, 4, 5]]

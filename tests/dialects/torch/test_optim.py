@@ -86,7 +86,9 @@ def test_trajectory_and_state(case):
     assert {str(i): list(entry) for i, entry in state.items()} == {i: list(e) for i, e in case["state"].items()}
     for i, entry in case["state"].items():
         for key, wanted in entry.items():
-            check(state[int(i)][key], wanted, max(tolerance, TOLERANCE["float32"]) if key in COEFFICIENTS else tolerance)
+            check(
+                state[int(i)][key], wanted, max(tolerance, TOLERANCE["float32"]) if key in COEFFICIENTS else tolerance
+            )
 
 
 @pytest.mark.parametrize("name", optim_cases.OPTIMIZERS)

@@ -24,6 +24,7 @@ from ._tensor import Tensor, install_methods
 # The topic files, each a set of functions and methods (one line each).
 from . import _creation  # noqa: I001
 from . import _pointwise
+from . import _indexing
 from . import _printing
 from . import random
 from . import linalg

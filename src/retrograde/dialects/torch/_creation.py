@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, make, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from . import _dtype
 from ._api import api
 from ._dtype import FROM_NUMPY, dtype, int64
 from ._promote import scalar_dtype
-from ._size import Size, check_device
+from ._size import check_device
 from ._tensor import Tensor, from_array
 
 
@@ -145,10 +145,6 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return from_array(array)
 
 
-def _filled(op: str, shape: tuple[int, ...], value: Any, d: Any, requires_grad: bool) -> Tensor:
-    return from_array(np.full(shape, value, dtype=d), requires_grad)
-
-
 @api(method=False)
 def zeros(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
@@ -245,13 +241,14 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
     return from_array(np.eye(n, m, dtype=np_dtype_of("eye", dtype)), requires_grad)
 
 
-def _like(op: str, x: Value, array: np.ndarray, requires_grad: bool) -> Tensor:
-    return from_array(array, requires_grad)
+def check_tensor(op: str, x: Any) -> None:
+    """Raise TypeError for what is no tensor."""
+    if not isinstance(x, Value):
+        raise TypeError(f"{op}: wanted a tensor, got {type(x).__name__}")
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
-    if not isinstance(x, Value):
-        raise TypeError(f"{op}: wanted a tensor, got {type(x).__name__}")
+    check_tensor(op, x)
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 
@@ -307,13 +304,3 @@ _new("new_full", full)
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of the data, in this tensor's dtype unless another is given."""
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
-
-
-def shape_as_size(x: Value) -> Size:
-    """The shape of a tensor as a Size."""
-    return Size(shape_of(x))
-
-
-def constant(array: Any) -> Tensor:
-    """A tensor around an array, without the marks of user creation."""
-    return make(Tensor, array)

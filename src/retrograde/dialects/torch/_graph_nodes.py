@@ -43,6 +43,16 @@ def node_name(node: Any) -> str:
     return name if isinstance(name, str) else name(node)
 
 
+def show_as(x: Any, name: str) -> Any:
+    """Show the node that has just computed `x` under PyTorch's name for the function that was called; returns `x`."""
+    edge = x._node
+    if edge is not None:
+        node = producer(edge)
+        if type(node) is Node:
+            node.shown_as = name  # type: ignore[attr-defined]
+    return x
+
+
 _CLASSES: dict[str, type[GradFn]] = {}
 _SHOWN: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 

@@ -1,4 +1,7 @@
-"""Arithmetic on tensors: the operators and their functions. Two tensors of one dtype go straight to `bind`."""
+"""Arithmetic of two operands: sums, products, quotients, remainders, powers, and their operators.
+
+Two tensors of one real floating dtype go straight from the operator to the kernel (core/specialise.py).
+"""
 
 from __future__ import annotations
 
@@ -10,125 +13,308 @@ import numpy as np
 from ...core.specialise import operator as fast
 from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
+from ...ops.structural import cast
 from ...tape import inplace
-from ._api import METHODS, api, check_cast
-from ._promote import operand, pair, result_dtype
+from ._api import METHODS, api
+from ._dtype import FROM_NUMPY, dtype
+from ._elementwise import (
+    ANY,
+    BOTH,
+    EITHER,
+    FLOAT,
+    NUMBER,
+    OTHER,
+    binary,
+    in_place_operator,
+    operator,
+    operators,
+    register,
+    settle,
+    settled_pair,
+    shown_as,
+    tensor_argument,
+)
+from ._graph_nodes import NAMES
+from ._promote import operand, result_dtype, to_dtype
 from ._tensor import Tensor
+from ._unary import reciprocal
 
 _ndarray = np.ndarray
+_cast = cast.prim.bind  # type: ignore[attr-defined]
+
+NAMES.update(
+    add_scaled="AddBackward0", subtract_scaled="SubBackward0", floor_divide="DivBackward2", trunc_divide="DivBackward2",
+    floor_divide_refusing="NotImplemented", remainder="RemainderBackward1", fmod="FmodBackward1",
+    power="PowBackward1", power_by="PowBackward0", add_product="AddcmulBackward0", add_quotient="AddcdivBackward0",
+    lerp="LerpBackward1", lerp_by="LerpBackward0",
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ sums and products
+
+_add = binary("add", ew.add, ANY, BOTH)
+_subtract = binary("sub", ew.subtract, "r...", BOTH)
+mul = binary("mul", ew.multiply, ANY, BOTH)
+register("mul multiply", mul)
 
 
-def binary(name: str, op: Callable[..., Any], *, floating: bool = False) -> Callable[..., Any]:
-    """The two-operand function of a primitive: promotion for all but the everyday case."""
-    bind = op.prim.bind  # type: ignore[attr-defined]
-
-    def f(input: Any, other: Any) -> Any:
-        if isinstance(other, Value) and isinstance(input, Value):
-            x, y = input._a, other._a
-            if type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.dtype.kind == "f":
-                return bind(input, other)
-        elif not isinstance(input, Value) and not isinstance(other, Value):
-            raise TypeError(
-                f"{name}: wanted a tensor, got {type(input).__name__} and {type(other).__name__}; use torch.tensor(...)"
-            )
-        return bind(*pair(name, input, other, floating=floating))
-
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of two tensors, or a tensor and a number, in their common dtype."
-    return f
+def _factor(name: str, alpha: Any, d: dtype) -> Any:
+    """The number by which `alpha=` multiplies, checked against the dtype of the result."""
+    alpha = alpha.item() if isinstance(alpha, (Value, np.generic)) else alpha
+    kind = 0 if isinstance(alpha, bool) else 1 if isinstance(alpha, int) else 2 if isinstance(alpha, float) else 3
+    if kind > max(d.category, 1) or (kind == 0 and d.category != 0):
+        raise RuntimeError(f"{name}: alpha={alpha!r} does not fit a result of dtype {d!r}")
+    return alpha
 
 
-def operator(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` as a binary operator: NotImplemented for operands that are no tensors or numbers."""
-
-    def method(self: Any, other: Any) -> Any:
-        if isinstance(other, _OPERANDS):
-            return f(self, other)
-        return NotImplemented
-
-    return method
-
-
-def reflected(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` as the operator of the right operand."""
-
-    def method(self: Any, other: Any) -> Any:
-        if isinstance(other, _OPERANDS):
-            return f(other, self)
-        return NotImplemented
-
-    return method
-
-
-def in_place_operator(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` as an augmented assignment."""
-
-    def method(self: Any, other: Any) -> Any:
-        if not isinstance(other, _OPERANDS):
-            return NotImplemented
-
-        def compute() -> Any:
-            result = f(self, other)
-            check_cast(name, result, self)
-            return result
-
-        return inplace.update(name, self, compute)
-
-    return method
-
-
-_OPERANDS = (Value, int, float, complex, np.ndarray, np.generic)
-
-_add = binary("add", ew.add)
-_sub = binary("sub", ew.subtract)
-mul = binary("mul", ew.multiply)
-_true_divide = binary("div", ew.divide, floating=True)
-
-api("mul", "multiply", in_place=True, out=True)(mul)
-
-
-def _scaled(name: str, other: Any, alpha: Any) -> Any:
-    return other if isinstance(alpha, (int, float)) and alpha == 1 else mul(operand(name, other), alpha) if isinstance(
-        other, Value) else other * alpha  # fmt: skip
+def _scaled(name: str, op: Callable[..., Any], x: Any, y: Any, alpha: Any, numbers: str) -> Any:
+    x, y = settled_pair(name, x, y, ANY, numbers)
+    return op(x, y, alpha=_factor(name, alpha, FROM_NUMPY[dtype_of(x)]))
 
 
 @api(in_place=True, out=True)
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`, elementwise."""
-    return _add(input, other if alpha == 1 else _scaled("add", other, alpha))
+    if type(alpha) is int and alpha == 1:
+        return _add(input, other)
+    return _scaled("add", ew.add_scaled, input, other, alpha, BOTH)
+
+
+def _refuse_booleans(name: str, *operands: Any) -> None:
+    for x in operands:
+        if isinstance(x, bool) or (isinstance(x, Value) and dtype_of(x).kind == "b"):
+            raise RuntimeError(f"{name}: booleans have no difference; use logical_xor(), ^, or ~ to negate a mask")
 
 
 @api("sub", "subtract", in_place=True, out=True)
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`, elementwise; raises RuntimeError for booleans."""
-    for x in (input, other):
-        if isinstance(x, bool) or (isinstance(x, Value) and dtype_of(x).kind == "b"):
-            if result_dtype(input, other).name == "bool":
-                raise RuntimeError("sub: booleans have no difference; use logical_xor(), or ^")
-    return _sub(input, other if alpha == 1 else _scaled("sub", other, alpha))
+    _refuse_booleans("sub", input, other)
+    if type(alpha) is int and alpha == 1:
+        return _subtract(input, other)
+    return _scaled("sub", ew.subtract_scaled, input, other, alpha, BOTH)
 
 
-@api("neg", "negative", in_place=True, out=True)
-def neg(input: Any) -> Any:
-    """`-input`, elementwise; raises RuntimeError for booleans."""
-    if dtype_of(input).kind == "b":
-        raise RuntimeError("neg: booleans have no negative; use logical_not(), or ~")
-    return ew.negative(input)
+@api(method=False, out=True)
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`other - alpha * input`, elementwise; raises RuntimeError for booleans."""
+    tensor_argument("rsub", input)
+    _refuse_booleans("rsub", input, other)
+    name = "RsubBackward0" if isinstance(other, Value) else "RsubBackward1"
+    if type(alpha) is int and alpha == 1:
+        return shown_as(_subtract(other, input), name)
+    return shown_as(_scaled("rsub", ew.subtract_scaled, other, input, alpha, EITHER), name)
+
+
+# ------------------------------------------------------------------------------------------ quotients and remainders
+
+_true_divide = binary("div", ew.divide, FLOAT, BOTH)
+register("true_divide", _true_divide)
+
+
+def _refuse_zero(name: str, divisor: Any) -> None:
+    """Raise RuntimeError where a whole number would be divided by 0."""
+    array = divisor._a if isinstance(divisor, Value) else divisor
+    if type(array) is _ndarray and array.dtype.kind in "iu" and not array.all():
+        raise RuntimeError(f"{name}: division of whole numbers by zero (ZeroDivisionError)")
+
+
+def _quotient(name: str, op: Callable[..., Any], kinds: str, numbers: str) -> Callable[..., Any]:
+    """A function of dividend and divisor that whole numbers stay whole under."""
+
+    def f(input: Any, other: Any) -> Any:
+        x, y = settled_pair(name, input, other, kinds, numbers)
+        if dtype_of(y).kind in "iu":
+            _refuse_zero(name, y)
+        return op(x, y)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The elementwise `{name}` of two tensors, or a tensor and a number."
+    return f
+
+
+_floored = _quotient("div", ew.floor_divide, NUMBER, EITHER)
+_truncated = _quotient("div", ew.trunc_divide, NUMBER, EITHER)
+
+
+@api("div", "divide", in_place=True, out=True)
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """`input / other`, elementwise; rounded towards zero ("trunc") or down ("floor") if asked.
+
+    Raises RuntimeError for another rounding mode, and for whole numbers divided by zero with one.
+    """
+    if rounding_mode is None:
+        return _true_divide(input, other)
+    if rounding_mode == "floor":
+        return _floored(input, other)
+    if rounding_mode == "trunc":
+        return _truncated(input, other)
+    raise RuntimeError(f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
+
+
+floor_divide = _quotient("floor_divide", ew.floor_divide_refusing, NUMBER, EITHER)
+register("floor_divide", floor_divide)
+
+
+def _by_number(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` whose node has another name when the second operand is a number."""
+
+    def g(input: Any, other: Any) -> Any:
+        out = f(input, other)
+        return out if isinstance(other, Value) else shown_as(out, name)
+
+    g.__name__, g.__qualname__, g.__doc__ = f.__name__, f.__qualname__, f.__doc__
+    return g
+
+
+remainder = _by_number("RemainderBackward0", _quotient("remainder", ew.remainder, NUMBER, EITHER))
+register("remainder", remainder)
+register("fmod", _by_number("FmodBackward0", _quotient("fmod", ew.fmod, NUMBER, OTHER)))
+
+
+def _divided_number(x: Any, number: Any) -> Any:
+    """`number / x`, as PyTorch computes it: through the reciprocal."""
+    if isinstance(number, (Value, np.ndarray)):
+        return _true_divide(operand("div", number), x)
+    return mul(reciprocal(x), number)
+
+
+# ------------------------------------------------------------------------------------------ powers
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def _check_whole_exponent(exponent: int, d: dtype) -> None:
+    if exponent < 0:
+        raise RuntimeError("pow: whole numbers have no negative powers; convert the tensor to a floating dtype first")
+    if exponent > np.iinfo(d.np).max:
+        raise RuntimeError(f"pow: the exponent {exponent} does not fit dtype {d!r}")
+
+
+def _power_of_tensor(x: Value, exponent: Any) -> Any:
+    array = x._a
+    if type(array) is _ndarray and array.dtype.kind == "f" and (type(exponent) is int or type(exponent) is float):
+        return ew.power_by.prim.bind(x, exponent=exponent)  # type: ignore[attr-defined]
+    exponent = _number(exponent)
+    d = result_dtype(x, exponent)
+    if d.category == 1:
+        _check_whole_exponent(exponent, d)
+    elif d.category == 0:
+        return _cast(_power_of_tensor(_cast(x, dtype=np.dtype(np.uint8)), int(exponent)), dtype=d.np)
+    return ew.power_by(to_dtype(x, d), exponent=exponent)
 
 
 @api(in_place=True, out=True)
-def exp(input: Any) -> Any:
-    """The exponential, elementwise."""
-    from ._promote import floated
+def pow(input: Any, exponent: Any) -> Any:
+    """`input` to the power of `exponent`, elementwise; one of them may be a number."""
+    if isinstance(input, Value):
+        if not isinstance(exponent, (Value, np.ndarray)):
+            if not isinstance(exponent, (int, float, complex, np.generic)):
+                raise TypeError(f"pow: the exponent must be a tensor or a number, got {type(exponent).__name__}")
+            return _power_of_tensor(input, exponent)
+        return ew.power(*settled_pair("pow", input, exponent, "x...", EITHER))
+    out = ew.power(*settled_pair("pow", input, exponent, "x...", EITHER))
+    return shown_as(out, "PowBackward2")
 
-    return ew.exp(floated(input))
 
+def _doubled(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """The operands of float_power in float64, or complex128 if one is complex; numbers as Python numbers of that kind."""
+    if not isinstance(x, Value) and not isinstance(y, Value):
+        raise TypeError(f"{name}: one argument must be a tensor, got {type(x).__name__} and {type(y).__name__}")
+    complex_ = any(
+        dtype_of(v).kind == "c" if isinstance(v, Value) else isinstance(v, (complex, np.complexfloating)) for v in (x, y)
+    )
+    d = np.dtype(np.complex128 if complex_ else np.float64)
+
+    def convert(v: Any) -> Any:
+        if isinstance(v, Value):
+            return v if dtype_of(v) == d else _cast(v, dtype=d)
+        return complex(v) if complex_ else float(v)
+
+    return convert(x), convert(y)
+
+
+@api(out=True)
+def float_power(input: Any, exponent: Any) -> Any:
+    """`input` to the power of `exponent`, computed in float64 or complex128."""
+    return pow(*_doubled("float_power", input, exponent))
+
+
+@api(function=False)
+def float_power_(self: Any, exponent: Any) -> Any:
+    """`float_power` written into this tensor, whose dtype must be float64 or complex128."""
+
+    def compute() -> Any:
+        out = float_power(self, exponent)
+        if dtype_of(out) != dtype_of(self):
+            raise RuntimeError(f"float_power_: the result has dtype {out.dtype}, this tensor {self.dtype}; convert it first")
+        return out
+
+    return inplace.update("float_power_", self, compute)
+
+
+# ------------------------------------------------------------------------------------------ operators
 
 METHODS.update(
-    __add__=fast(ew.add, Tensor, operator(_add), ("g", "g")), __radd__=operator(_add), __iadd__=in_place_operator("__iadd__", _add),
-    __sub__=fast(ew.subtract, Tensor, operator(sub), ("g", "-g")), __rsub__=reflected(sub), __isub__=in_place_operator("__isub__", sub),
-    __mul__=fast(ew.multiply, Tensor, operator(mul), ("g * y", "g * x")), __rmul__=operator(mul), __imul__=in_place_operator("__imul__", mul),
-    __truediv__=fast(ew.divide, Tensor, operator(_true_divide), ("g / y", "-g * (x / y / y)")), __rtruediv__=reflected(_true_divide),
+    __add__=fast(ew.add, Tensor, operator(_add), ("g", "g")),
+    __radd__=operator(_add),
+    __iadd__=in_place_operator("__iadd__", _add),
+    __sub__=fast(ew.subtract, Tensor, operator(sub), ("g", "-g")),
+    __rsub__=operator(rsub),
+    __isub__=in_place_operator("__isub__", sub),
+    __mul__=fast(ew.multiply, Tensor, operator(mul), ("g * y", "g * x")),
+    __rmul__=operator(mul),
+    __imul__=in_place_operator("__imul__", mul),
+    __truediv__=fast(ew.divide, Tensor, operator(_true_divide), ("g / y", "-g * (x / y / y)")),
+    __rtruediv__=operator(_divided_number),
     __itruediv__=in_place_operator("__itruediv__", _true_divide),
-    __neg__=neg,
 )  # fmt: skip
+METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"], __idiv__=METHODS["__itruediv__"])
+operators("floordiv", floor_divide)
+operators("mod", remainder)
+operators("pow", pow)
+
+# ------------------------------------------------------------------------------------------ three operands
+
+
+def _three(name: str, op: Callable[..., Any], kinds: str, input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
+    for i, (x, argument) in enumerate(((input, "input"), (tensor1, "tensor1"), (tensor2, "tensor2"))):
+        tensor_argument(name, x, i + 1, argument)
+    d = settle(name, result_dtype(input, tensor1, tensor2), kinds)
+    value = _factor(name, value, d)
+    return op(to_dtype(input, d), to_dtype(tensor1, d), to_dtype(tensor2, d), value=value)
+
+
+@api(in_place=True, out=True)
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """`input + value * tensor1 * tensor2`, elementwise."""
+    return _three("addcmul", ew.add_product, "x...", input, tensor1, tensor2, value)
+
+
+@api(in_place=True, out=True)
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """`input + value * tensor1 / tensor2`, elementwise; raises RuntimeError for whole numbers."""
+    return _three("addcdiv", ew.add_quotient, "rr..", input, tensor1, tensor2, value)
+
+
+@api(in_place=True, out=True)
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """`input + weight * (end - input)`, elementwise; all of one floating dtype."""
+    tensor_argument("lerp", input)
+    tensor_argument("lerp", end, 2, "end")
+    d = FROM_NUMPY[dtype_of(input)]
+    for x, argument in ((end, "end"), (weight, "weight")):
+        if isinstance(x, Value) and x.dtype is not d:
+            raise RuntimeError(f"lerp: {argument} has dtype {x.dtype}, input {d}; all must have the same")
+    settle("lerp", d, "xx..")
+    if isinstance(weight, Value):
+        return ew.lerp(input, end, weight)
+    return ew.lerp_by(input, end, weight=_factor("lerp", weight, d))
+
+
+@api(method=False)
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype that an operation on two tensors or numbers computes in."""
+    return result_dtype(operand("result_type", tensor1), operand("result_type", tensor2))
+

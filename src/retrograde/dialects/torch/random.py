@@ -13,7 +13,7 @@ from ...tape import inplace
 
 from . import _dtype
 from ._api import METHODS, api
-from ._creation import np_dtype_of, sizes
+from ._creation import check_tensor, np_dtype_of, sizes
 from ._dtype import int64
 from ._size import check_device, device
 from ._stream import Stream, storage_axes
@@ -63,6 +63,7 @@ class Generator:
 
 
 default_generator = Generator()
+default_generator.seed()  # nobody has asked for certain numbers yet
 
 
 def stream_of(op: str, generator: Any) -> Stream:
@@ -172,10 +173,46 @@ def _like(name: str, draw: Any) -> None:
     api(name, method=False)(function)
 
 
-_like("rand_like", lambda x, **kw: rand(tuple(shape_of(x)), **kw))
-_like("randn_like", lambda x, **kw: randn(tuple(shape_of(x)), **kw))
-_like("randint_like", lambda x, low, high=None, **kw: randint(
-    *((0, low) if high is None else (low, high)), tuple(shape_of(x)), **kw))  # fmt: skip
+def _strided(x: Value, draw: Any) -> Any:
+    """What `draw(shape, contiguous)` gives in the memory layout of a tensor: numbers are drawn in storage order."""
+    shape, array = tuple(shape_of(x)), x._a
+    if type(array) is not np.ndarray or array.flags.c_contiguous:
+        return draw(shape, True)
+    order = storage_axes(array.strides)
+    return np.transpose(draw(tuple(shape[i] for i in order), False), np.argsort(order))
+
+
+@api(method=False)
+def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
+              requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
+    """As `torch.rand`, in the shape and dtype of a tensor."""
+    d, stream = _like_dtype("rand_like", input, dtype), stream_of("rand_like", generator)
+    return from_array(_strided(input, lambda shape, _: stream.uniform(shape, dtype=d)), requires_grad)
+
+
+@api(method=False)
+def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
+               requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
+    """As `torch.randn`, in the shape and dtype of a tensor."""
+    d, stream = _like_dtype("randn_like", input, dtype), stream_of("randn_like", generator)
+    return from_array(
+        _strided(input, lambda shape, dense: stream.normal(shape, dtype=d, contiguous=dense)), requires_grad
+    )
+
+
+@api(method=False)
+def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, layout: Any = None,  # noqa: A002
+                 device: Any = None, requires_grad: bool = False, memory_format: Any = None,
+                 generator: Any = None) -> Tensor:  # fmt: skip
+    """As `torch.randint`, in the shape and dtype of a tensor."""
+    low, high = (0, low) if high is None else (low, high)
+    d, stream = _like_dtype("randint_like", input, dtype), stream_of("randint_like", generator)
+    return from_array(_strided(input, lambda shape, _: stream.randint(shape, int(low), int(high), d)), requires_grad)
+
+
+def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
+    check_tensor(op, x)
+    return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 
 @api(method=False, out=True)
@@ -231,17 +268,10 @@ def _drawn(name: str, draw: Any) -> None:
     """Register `Tensor.NAME`, which overwrites the tensor with what `draw(stream, shape, dtype, ...)` gives."""
 
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
-        stream = stream_of(name, generator)
-        array = self._a
-        shape, d = tuple(shape_of(self)), dtype_of(self)
-        order = tuple(range(len(shape)))
-        contiguous = True
-        if type(array) is np.ndarray and not array.flags.c_contiguous:
-            order, contiguous = storage_axes(array.strides), False
+        stream, d = stream_of(name, generator), dtype_of(self)
 
         def compute() -> Tensor:
-            drawn = draw(stream, tuple(shape[i] for i in order), d, contiguous, *args, **kwargs)
-            return self._filled(np.transpose(drawn, np.argsort(order)) if order else drawn)
+            return self._filled(_strided(self, lambda shape, dense: draw(stream, shape, d, dense, *args, **kwargs)))
 
         return inplace.update(name, self, compute)
 
@@ -268,12 +298,33 @@ _drawn("exponential_", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(
 _drawn("geometric_", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
 _drawn("cauchy_", lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))
 _drawn("log_normal_", lambda s, shape, d, contiguous, mean=1.0, std=2.0: s.log_normal(shape, mean, std, d))
-_drawn("random_", lambda s, shape, d, contiguous, low=None, high=None: (
-    s.random(shape, d) if low is None else s.randint(shape, 0, low, d) if high is None else s.random(shape, d, low)
-    if high is None else s.randint(shape, low, high, d)))
-_drawn("bernoulli_", lambda s, shape, d, contiguous, p=0.5: (
-    s.bernoulli_each(np.broadcast_to(np.asarray(p.detach()._a), shape), d) if isinstance(p, Value)
-    else s.bernoulli(shape, float(p), d)))
+
+
+def _random(stream: Stream, shape: tuple[int, ...], d: np.dtype, dense: bool, *bounds: Any, **named: Any) -> Any:
+    low, high = ((None, bounds[0]) if len(bounds) == 1 else bounds) if bounds else (named.get("from"), named.get("to"))
+    if high is None:
+        return stream.random(shape, d, low)
+    return stream.randint(shape, 0 if low is None else int(low), int(high), d)
+
+
+_drawn("random_", _random)
+
+
+@api(function=False)
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Overwrite this tensor with zeros and ones, one with probability `p` (a number, or one per element)."""
+    stream, d = stream_of("bernoulli_", generator), dtype_of(self)
+
+    def compute() -> Tensor:
+        if not isinstance(p, Value):
+            return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)))
+        chances = np.broadcast_to(np.asarray(p.detach()._a), tuple(shape_of(self)))
+        array = self._a
+        order = storage_axes(array.strides) if not array.flags.c_contiguous else tuple(range(array.ndim))
+        drawn = stream.bernoulli_each(np.ascontiguousarray(np.transpose(chances, order)), d)
+        return self._filled(np.transpose(drawn, np.argsort(order)) if order else drawn)
+
+    return inplace.update("bernoulli_", self, compute)
 
 
 def uniform_values(size: tuple[int, ...], low: float, high: float, d: _dtype.dtype) -> Tensor:

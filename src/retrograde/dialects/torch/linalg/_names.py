@@ -15,7 +15,8 @@ from ....ops.comparison import equal
 from ....ops.elementwise import add, log
 from ....ops.manipulation import flip
 from ....ops.selection import where
-from ....ops.structural import conj, transpose
+from ....ops.structural import broadcast_to, conj, copy
+from ....ops.structural import transpose as permute
 from ....tape import inplace
 from .._api import api, write_out
 from .._return_types import return_type
@@ -167,8 +168,8 @@ def triangular_solve(
     lead = broadcast(op, a[:-2], b[:-2])
     used = la.adjoint(A) if transpose else A
     x = la.solve_triangular(used, input, upper=upper != transpose, unit=unitriangular)
-    copied = np.array(np.broadcast_to(A.detach()._a, (*lead, *a[-2:]))) if not A._level else A.detach()
-    return _TRIANGULAR((shown_as(x, "TriangularSolveBackward0"), from_array(copied) if not A._level else copied))
+    copied = copy(A if a[:-2] == lead else broadcast_to(A, shape=(*lead, *a[-2:])))
+    return _TRIANGULAR((shown_as(x, "TriangularSolveBackward0"), copied))
 
 
 # ------------------------------------------------------------------------------------------ QR
@@ -218,7 +219,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     if compute_uv:
         u, s, vh = _factor.svd(input, not some)
         n = ndim_of(vh)
-        v = inplace.view(transpose, vh, axes=(*range(n - 2), n - 1, n - 2))
+        v = inplace.view(permute, vh, axes=(*range(n - 2), n - 1, n - 2))
         return _SVD((u, s, conj(v) if dtype_of(v).kind == "c" else v))
     s = _factor.svdvals(input)
     *lead, m, n = shape_of(input)

@@ -15,7 +15,7 @@ from ....ops.linalg_spectral import svdvals
 from ....ops.selection import nan_to_num
 from ....ops.structural import cast, getitem, reshape
 from .. import _dtype
-from .._dims import axes, axis
+from .._axes import axes_of, axis_of
 from .._dtype import FROM_NUMPY, can_cast
 from .._graph_nodes import NAMES
 from .._tensor import Tensor, from_array
@@ -55,7 +55,8 @@ def vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False
     shape = tensor(op, input, "input")
     order = _order(op, ord)
     x = _converted(op, input, dtype)
-    reduced = tuple(sorted(axes(op, dim if dim not in ((), []) else None, len(shape))))
+    every = dim is None or dim == () or dim == []
+    reduced = tuple(range(len(shape))) if every or not shape else tuple(sorted(axes_of(op, dim, len(shape))))
     if (order < 0 or order == math.inf) and any(shape[a] == 0 for a in reduced):
         raise RuntimeError(f"{op}: the norm of order {order:g} of no elements does not exist; reduce another dim")
     return norms.vector_norm(x, ord=order, axis=reduced, keepdims=keepdim)
@@ -76,7 +77,7 @@ def matrix_norm(
     x = _converted(op, input, dtype)
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         raise RuntimeError(f"{op}: dim must hold two dimensions, got {dim!r}")
-    pair = tuple(axis(op, d, len(shape)) for d in dim)
+    pair = tuple(axis_of(op, d, len(shape)) for d in dim)
     if pair[0] == pair[1]:
         raise RuntimeError(f"{op}: the two dimensions must be different, got {tuple(dim)}")
     if isinstance(ord, str):

@@ -14,7 +14,7 @@ from ....ops.reduction import sum as reduce_sum
 from ....ops.scan import cumprod
 from ....ops.structural import broadcast_to, cast, concatenate, conj, copy, reshape
 from ....tape import inplace
-from .._dims import axes, axis
+from .._axes import axes_of, axis_of
 from .._dtype import FROM_NUMPY
 from .._graph_nodes import NAMES
 from .._promote import pair
@@ -93,7 +93,7 @@ def multi_dot(tensors: Any) -> Tensor:
             raise RuntimeError(f"{op}: tensor {i} must have {wanted} dimensions, got {len(shape)}")
         if dtype_of(x) != dtype_of(chain[0]):
             dtypes = [FROM_NUMPY[dtype_of(y)] for y in (chain[0], x)]
-            raise RuntimeError(f"{op}: the tensors must have one dtype, got {dtypes[0]!r} and, tensor {i}, {dtypes[1]!r}")
+            raise RuntimeError(f"{op}: tensors must have one dtype, got {dtypes[0]!r} and (tensor {i}) {dtypes[1]!r}")
     result = (*(shapes[0][:1] if len(shapes[0]) == 2 else ()), *(shapes[last][1:] if len(shapes[last]) == 2 else ()))
     if len(shapes[0]) == 1:
         chain[0] = reshape(chain[0], shape=(1, *shapes[0]))
@@ -126,7 +126,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Tensor:
             floating(op, v, name)
     x, y = pair(op, x, y)
     product = multiply(conj(x) if dtype_of(x).kind == "c" else x, y)
-    return reduce_sum(product, axis=(axis(op, dim, ndim_of(product)),), keepdims=False)
+    return reduce_sum(product, axis=(axis_of(op, dim, ndim_of(product)),), keepdims=False)
 
 
 @takes_out
@@ -136,7 +136,7 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
     x, y = tensor(op, input, "input"), tensor(op, other, "other")
     if len(x) != len(y):
         raise RuntimeError(f"{op}: input and other must have as many dimensions, got {len(x)} and {len(y)}")
-    along = axis(op, dim, len(x))
+    along = axis_of(op, dim, len(x))
     if x[along] != 3 or y[along] != 3:
         raise RuntimeError(f"{op}: dimension {dim} must have size 3 in both tensors, got {x[along]} and {y[along]}")
     same_dtype(op, input, other, ("input", "other"))
@@ -145,7 +145,7 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Tensor:
 
 def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """A view of the diagonals of two dimensions, as the last dimension."""
-    first, second = axes("linalg.diagonal", (dim1, dim2), len(tensor("linalg.diagonal", A)))
+    first, second = axes_of("linalg.diagonal", (dim1, dim2), len(tensor("linalg.diagonal", A)))
     return inplace.view(triangular.diagonal, A, offset=offset, axis1=first, axis2=second)  # type: ignore[return-value]
 
 
@@ -164,10 +164,12 @@ def powers(x: Any, n: int) -> Any:
 def vander(x: Any, N: int | None = None) -> Tensor:
     """The Vandermonde matrices of the vectors along the last dimension: the powers 0 to N - 1 of each element."""
     shape = tensor("linalg.vander", x, "x")
+    if not shape:
+        x, shape = reshape(x, shape=(1,)), (1,)
     if dtype_of(x).itemsize == 2 and dtype_of(x).kind not in "iu":
         floating("linalg.vander", x, "x", half=RuntimeError)
     if N is None:
-        N = shape[-1] if shape else 1
+        N = shape[-1]
     if N <= 1:
         raise RuntimeError(f"linalg.vander: N must be greater than 1, got {N}")
     return powers(x, N)

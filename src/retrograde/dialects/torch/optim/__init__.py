@@ -1,15 +1,24 @@
 """`torch.optim`: optimisers, learning-rate schedules (`lr_scheduler`) and weight averaging (`swa_utils`)."""
 
+import importlib
 from typing import Any
 
 from .._api import missing
-from . import _bridge, lr_scheduler, optimizer, swa_utils
-from .accumulating import ASGD, Adadelta, Adagrad, RMSprop, Rprop
-from .adam import Adam, AdamW
-from .adam_variants import Adamax, NAdam, RAdam
+from . import _bridge, lr_scheduler, optimizer
+from ._adafactor import Adafactor
+from ._muon import Muon
+from .adadelta import Adadelta
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamax import Adamax
+from .adamw import AdamW
+from .asgd import ASGD
 from .lbfgs import LBFGS
-from .matrix import Adafactor, Muon
+from .nadam import NAdam
 from .optimizer import Optimizer
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
 
 __all__ = [
@@ -37,4 +46,6 @@ _bridge.register()
 
 
 def __getattr__(name: str) -> Any:
+    if name == "swa_utils":  # it needs torch.nn, which optimisers do not
+        return importlib.import_module(f"{__name__}.swa_utils")
     raise missing("optim", name, __all__)

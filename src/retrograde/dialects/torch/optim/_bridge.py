@@ -88,12 +88,14 @@ def update(
     **options: Any,
 ) -> None:
     """Run a rule of `retrograde.learn` on parameters, their gradients and their state (a list per kind, or None)."""
-    arrays = [p._a for p in params]
-    if not differentiable and all(type(a) is _ndarray for a in arrays):
-        rule(arrays, *[None if column is None else [t._a for t in column] for column in columns], **options)
-        for a in arrays:
-            mutation.note(a)
-        return
+    if not differentiable:
+        arrays = [p._a for p in params]
+        kept = [None if column is None else [t._a for t in column] for column in columns]
+        if all(type(a) is _ndarray for a in arrays) and all(type(a) is _ndarray for a in kept[0] or ()):
+            rule(arrays, *kept, **options)
+            for a in arrays:
+                mutation.note(a)
+            return
     with set_grad_enabled(differentiable):
         every = [None if column is None else [_real(t) for t in column] for column in (params, *columns)]
         rule(*every, **options)

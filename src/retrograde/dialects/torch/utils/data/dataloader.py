@@ -19,7 +19,7 @@ import numpy as np
 
 from .... import torch
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset
+from .dataset import IterableDataset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 T_co = TypeVar("T_co", covariant=True)
@@ -194,6 +194,8 @@ class _Fetcher:
         self.batched = loader.batch_sampler is not None
         self.drop_last = loader.drop_last
         self.samples = iter(dataset) if isinstance(dataset, IterableDataset) else None
+        # Batches of plain tensors are gathered at once: what stacking the samples gives, without indexing each of them.
+        self.gathers = type(dataset) is TensorDataset and self.batched and self.collate is default_collate
 
     def fetch(self, index: Any) -> Any:
         """The batch; raises StopIteration at the end of an iterable dataset."""
@@ -205,11 +207,17 @@ class _Fetcher:
                 raise StopIteration
         elif not self.batched:
             return self.collate(self.dataset[index])
+        elif self.gathers and self._can_gather(index):
+            return [tensor[index] for tensor in self.dataset.tensors]
         elif callable(getattr(self.dataset, "__getitems__", None)):
             data = self.dataset.__getitems__(index)
         else:
             data = [self.dataset[i] for i in index]
         return self.collate(data)
+
+    def _can_gather(self, index: Any) -> bool:
+        plain = type(index) is list and all(type(i) is int for i in index)
+        return plain and not any(tensor.requires_grad for tensor in self.dataset.tensors)
 
 
 class _Batches:

@@ -71,9 +71,9 @@ class RandomSampler(Sampler[int]):
             generator.manual_seed(seed)
         if self.replacement:
             for _ in range(self.num_samples // 32):
-                yield from torch.randint(high=n, size=(32,), dtype=torch.int64, generator=generator).tolist()
+                yield from torch.randint(n, (32,), dtype=torch.int64, generator=generator).tolist()
             rest = (self.num_samples % 32,)
-            yield from torch.randint(high=n, size=rest, dtype=torch.int64, generator=generator).tolist()
+            yield from torch.randint(n, rest, dtype=torch.int64, generator=generator).tolist()
         else:
             for _ in range(self.num_samples // n):
                 yield from torch.randperm(n, generator=generator).tolist()

@@ -1,0 +1,115 @@
+"""Comparisons, logical and bitwise operations, and tests for nan, infinity and closeness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import comparison as cmp
+from ._api import METHODS, api
+from ._elementwise import (
+    ANY,
+    EITHER,
+    NEVER,
+    WHOLE,
+    binary,
+    operator,
+    operators,
+    register,
+    tensor_argument,
+    unary,
+)
+
+# ------------------------------------------------------------------------------------------ comparisons
+
+_COMPARISONS = {
+    "eq": (cmp.equal, ANY), "ne not_equal": (cmp.not_equal, ANY), "lt less": (cmp.less, "...x"),
+    "le less_equal": (cmp.less_equal, "...x"), "gt greater": (cmp.greater, "...x"),
+    "ge greater_equal": (cmp.greater_equal, "...x"),
+}  # fmt: skip
+
+for _names, (_op, _kinds) in _COMPARISONS.items():
+    _name = _names.split()[0]
+    METHODS[f"__{_name}__"] = operator(register(_names, binary(_name, _op, _kinds)))
+
+
+@api(out=True)
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Where |input - other| <= atol + rtol |other|; nan equals nan if asked. Both of one dtype."""
+    tensor_argument("isclose", input)
+    tensor_argument("isclose", other, 2, "other")
+    if dtype_of(input) != dtype_of(other):
+        raise RuntimeError(f"isclose: the dtypes differ ({input.dtype} and {other.dtype}); convert one")
+    if rtol < 0 or atol < 0:
+        raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
+    return cmp.isclose(input, other, rtol=float(rtol), atol=float(atol), equal_nan=bool(equal_nan))
+
+
+@api()
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether `isclose` holds for all elements."""
+    return bool(np.all(_plain("allclose", isclose(input, other, rtol, atol, equal_nan))))
+
+
+@api()
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and elements."""
+    tensor_argument("equal", input)
+    tensor_argument("equal", other, 2, "other")
+    if tuple(shape_of(input)) != tuple(shape_of(other)):
+        return False
+    return bool(np.array_equal(_plain("equal", input), _plain("equal", other)))
+
+
+def _plain(name: str, x: Any) -> np.ndarray:
+    """The elements of a tensor whose values decide about control flow."""
+    while isinstance(x, Value):
+        x = x._a
+    if type(x) is not np.ndarray:
+        raise RuntimeError(f"{name}: the values of a tensor inside vmap cannot decide about control flow; use torch.where")
+    return x
+
+
+# ------------------------------------------------------------------------------------------ logic
+
+register("logical_and", binary("logical_and", cmp.logical_and, ANY, NEVER))
+register("logical_or", binary("logical_or", cmp.logical_or, ANY, NEVER))
+register("logical_xor", binary("logical_xor", cmp.logical_xor, ANY, NEVER))
+register("logical_not", unary("logical_not", cmp.logical_not, ANY))
+
+# ------------------------------------------------------------------------------------------ bits
+
+_BITS = {
+    "and": ("bitwise_and", cmp.bitwise_and, WHOLE), "or": ("bitwise_or", cmp.bitwise_or, WHOLE),
+    "xor": ("bitwise_xor", cmp.bitwise_xor, WHOLE), "lshift": ("bitwise_left_shift", cmp.left_shift, "x.xx"),
+    "rshift": ("bitwise_right_shift", cmp.right_shift, "x.xx"),
+}  # fmt: skip
+
+for _symbol, (_name, _op, _kinds) in _BITS.items():
+    operators(_symbol, register(_name, binary(_name, _op, _kinds, EITHER)))
+
+bitwise_not = register("bitwise_not", unary("bitwise_not", cmp.bitwise_not, WHOLE))
+
+
+@api("__invert__", function=False)
+def invert(self: Any) -> Any:
+    """The bitwise complement; raises TypeError for a floating or complex tensor."""
+    if dtype_of(self).kind not in "iub":
+        raise TypeError(f"~ is defined for booleans and whole numbers, not for {self.dtype}")
+    return bitwise_not(self)
+
+
+register("gcd", binary("gcd", cmp.gcd, "x.xx", NEVER))
+register("lcm", binary("lcm", cmp.lcm, "x.xx", NEVER))
+
+# ------------------------------------------------------------------------------------------ tests of each element
+
+
+for _name, _op in (("isnan", cmp.isnan), ("isinf", cmp.isinf), ("isfinite", cmp.isfinite), ("isreal", cmp.isreal)):
+    api(_name)(unary(_name, _op, ANY))
+for _name, _op, _kinds in (
+    ("isposinf", cmp.isposinf, "...r"), ("isneginf", cmp.isneginf, "...r"), ("signbit", cmp.signbit, "...x"),
+):  # fmt: skip
+    api(_name, out=True)(unary(_name, _op, _kinds))

@@ -1,0 +1,216 @@
+"""Conversions of one tensor: dtypes and devices, copies, real and imaginary parts, conjugates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.value import Value, dtype_of
+from ...ops import structural as st
+from ...tape import inplace
+from . import _dtype
+from ._api import METHODS, api
+from ._dtype import FROM_NUMPY, dtype
+from ._elementwise import shown_as, tensor_argument
+from ._graph_nodes import NAMES
+from ._size import check_device, device
+
+_cast = st.cast.prim.bind  # type: ignore[attr-defined]
+
+NAMES.update(real="SelectBackward0", imag="SelectBackward0", conj="ConjPhysicalBackward0")
+
+# ------------------------------------------------------------------------------------------ dtype and device
+
+
+def converted(x: Any, d: dtype | None, copy: bool = False) -> Any:
+    """The tensor in a dtype: itself where it has that dtype already, unless a copy is asked for."""
+    if d is None or d.np == dtype_of(x):
+        return st.copy(x) if copy else x
+    return _cast(x, dtype=d.np)
+
+
+def _is_device(x: Any) -> bool:
+    return isinstance(x, (device, str)) or (isinstance(x, int) and not isinstance(x, bool))
+
+
+@api(function=False)
+def to(self: Any, *args: Any, **options: Any) -> Any:
+    """This tensor in another dtype, on another device, or as another tensor has them.
+
+    `to(dtype)`, `to(device, dtype)` and `to(other)`, each with `non_blocking`, `copy` and `memory_format`. The tensor
+    itself is returned when nothing changes and no copy is asked for.
+    """
+    d, where, copy = options.pop("dtype", None), options.pop("device", None), options.pop("copy", False)
+    other = options.pop("other", None)
+    for name in ("non_blocking", "memory_format"):
+        options.pop(name, None)
+    if options:
+        raise TypeError(f"to: unknown argument {next(iter(options))!r}")
+    rest = list(args)
+    if rest and isinstance(rest[0], Value):
+        other = rest.pop(0)
+    elif rest and isinstance(rest[0], dtype):
+        d = rest.pop(0)
+    elif rest and (rest[0] is None or _is_device(rest[0])):
+        where = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], dtype)):
+            d = rest.pop(0)
+    elif rest:
+        raise TypeError(f"to: wanted a dtype, a device or a tensor, got {rest[0]!r}")
+    if len(rest) > 2 or not all(isinstance(flag, bool) for flag in rest):
+        raise TypeError(f"to: wanted non_blocking and copy as booleans after the dtype or device, got {rest!r}")
+    if other is not None:
+        d = FROM_NUMPY[dtype_of(other)]
+    if d is not None and not isinstance(d, dtype):
+        raise TypeError(f"to: dtype must be a torch dtype, got {d!r}")
+    check_device("to", where)
+    return converted(self, d, copy or (len(rest) == 2 and rest[1]))
+
+
+def _converter(name: str, d: dtype) -> None:
+    def method(self: Any, memory_format: Any = None) -> Any:
+        return converted(self, d)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"This tensor in dtype {d!r}."
+    api(name, function=False)(method)
+
+
+for _name, _d in {
+    "float": _dtype.float32, "double": _dtype.float64, "half": _dtype.float16, "bfloat16": _dtype.bfloat16,
+    "int": _dtype.int32, "long": _dtype.int64, "short": _dtype.int16, "char": _dtype.int8, "byte": _dtype.uint8,
+    "bool": _dtype.bool_, "cfloat": _dtype.complex64, "cdouble": _dtype.complex128,
+}.items():  # fmt: skip
+    _converter(_name, _d)
+
+
+@api(function=False)
+def type_as(self: Any, other: Any) -> Any:
+    """This tensor in the dtype of another."""
+    return converted(self, FROM_NUMPY[dtype_of(tensor_argument("type_as", other))])
+
+
+@api(function=False)
+def cpu(self: Any, memory_format: Any = None) -> Any:
+    """This tensor, which is on the CPU already."""
+    return self
+
+
+@api(function=False)
+def cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+    """Raises RuntimeError: there is no CUDA device."""
+    check_device("cuda", "cuda" if device is None else device)
+    return self
+
+
+@api()
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy with memory of its own, through which gradients pass."""
+    return st.copy(tensor_argument("clone", input))
+
+
+# ------------------------------------------------------------------------------------------ what kind it is
+
+
+@api()
+def is_floating_point(input: Any) -> bool:
+    """Whether the dtype is a floating one."""
+    return FROM_NUMPY[dtype_of(tensor_argument("is_floating_point", input))].is_floating_point
+
+
+@api()
+def is_complex(input: Any) -> bool:
+    """Whether the dtype is complex."""
+    return dtype_of(tensor_argument("is_complex", input)).kind == "c"
+
+
+@api()
+def is_signed(input: Any) -> bool:
+    """Whether the dtype has negative numbers."""
+    return FROM_NUMPY[dtype_of(tensor_argument("is_signed", input))].is_signed
+
+
+@api()
+def is_conj(input: Any) -> bool:
+    """Whether the tensor is the result of conj() of a complex tensor."""
+    return bool(tensor_argument("is_conj", input).__dict__.get("_conjugated", False))
+
+
+@api()
+def is_neg(input: Any) -> bool:
+    """Whether the tensor is a lazily negated view, which retrograde never makes: False."""
+    tensor_argument("is_neg", input)
+    return False
+
+
+# ------------------------------------------------------------------------------------------ complex parts
+
+
+@api(method=False)
+def real(input: Any) -> Any:
+    """The real part, a view of a complex tensor; a real tensor itself."""
+    if dtype_of(tensor_argument("real", input)).kind != "c":
+        return input
+    return inplace.view(st.real, input)
+
+
+@api(method=False)
+def imag(input: Any) -> Any:
+    """The imaginary part, a view of a complex tensor; raises RuntimeError for a real one."""
+    if dtype_of(tensor_argument("imag", input)).kind != "c":
+        raise RuntimeError(f"imag: a tensor of dtype {input.dtype} has no imaginary part; use zeros_like()")
+    return inplace.view(st.imag, input)
+
+
+def _part(name: str, get: Any, op: Any) -> property:
+    """The part of a complex tensor as an attribute that can be assigned to."""
+
+    def assign(self: Any, value: Any) -> None:
+        part = get(self)
+        if not isinstance(value, Value):
+            value = to_tensor(value, part.dtype)
+        inplace.update(name, part, lambda: st.broadcast_like(value, part))
+
+    return property(get, assign, doc=get.__doc__)
+
+
+def to_tensor(value: Any, d: dtype) -> Any:
+    """A number or sequence as a tensor of a dtype."""
+    from ._creation import tensor
+
+    return tensor(value, dtype=d)
+
+
+METHODS["real"] = _part("real", real, st.real)
+METHODS["imag"] = _part("imag", imag, st.imag)
+
+
+@api()
+def conj(input: Any) -> Any:
+    """The complex conjugate; a real tensor itself."""
+    if dtype_of(tensor_argument("conj", input)).kind != "c":
+        return input
+    out = shown_as(st.conj(input), "ConjBackward0")
+    out._conjugated = not input.__dict__.get("_conjugated", False)
+    return out
+
+
+@api(in_place=True, out=True)
+def conj_physical(input: Any) -> Any:
+    """The complex conjugate; a real tensor itself."""
+    if dtype_of(tensor_argument("conj_physical", input)).kind != "c":
+        return input
+    return st.conj(input)
+
+
+@api()
+def resolve_conj(input: Any) -> Any:
+    """The tensor itself, or a copy where it is the result of conj()."""
+    return st.copy(input) if is_conj(input) else input
+
+
+@api()
+def resolve_neg(input: Any) -> Any:
+    """The tensor itself."""
+    return tensor_argument("resolve_neg", input)
+
+

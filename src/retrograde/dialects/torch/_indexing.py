@@ -1,0 +1,542 @@
+"""Indexing: `x[...]` for reading and writing, iteration, and conversion of elements to Python.
+
+Ints, slices, None and Ellipsis give views, one node each as in PyTorch; tensors, lists and masks among them are taken
+by one indexing operation after those. What the indexing functions share is here; they stand in _gather.py.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._state import state
+from ...core import level as levels
+from ...core.batched import BatchedArray
+from ...core.dual import DualArray
+from ...core.value import Value, dtype_of, make, shape_of
+from ...ops import indexing as ix
+from ...ops import structural as st
+from ...ops.manipulation import unstack
+from ...tape import inplace, mutation
+from . import _dtype
+from ._api import METHODS, api
+from ._axes import axis_of
+from ._creation import data_array
+from ._graph_nodes import NAMES
+from ._tensor import Tensor
+
+_ndarray = np.ndarray
+_getitem = st.getitem.prim.bind
+_take = ix.take.prim.bind
+_attach = inplace.attach
+_full = slice(None)
+_INTS = (int, np.integer)
+
+
+def _step_name(node: Any) -> str:
+    """PyTorch's name for a basic indexing step: that of its last part."""
+    index = node.params["index"]
+    last = index[-2] if len(index) > 1 and index[-1] is Ellipsis else index[-1] if index else Ellipsis
+    if last is None:
+        return "UnsqueezeBackward0"
+    if last is Ellipsis:
+        return "AliasBackward0"
+    return "SliceBackward0" if isinstance(last, slice) else "SelectBackward0"
+
+
+NAMES.update(getitem=_step_name, take="IndexBackward0", advanced_index="IndexBackward0",
+             index_put="IndexPutBackward0", unstack="UnbindBackward0")  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ elements as Python objects
+
+
+def concrete(op: str, x: Value) -> np.ndarray:
+    """The array of a tensor's elements, inside transforms too; raises RuntimeError where vmap has many for one."""
+    a: Any = x
+    while True:
+        if isinstance(a, Value):
+            a = a._a
+        elif type(a) is DualArray:
+            a = a.primal
+        elif type(a) is BatchedArray:
+            raise RuntimeError(
+                f"{op}: inside vmap a tensor stands for one of many, so its elements cannot become Python objects; "
+                "use tensor operations (torch.where for a condition)"
+            )
+        else:
+            return a if type(a) is _ndarray else np.asarray(a)
+
+
+def _only(op: str, x: Value) -> np.ndarray:
+    array = concrete(op, x)
+    if array.size != 1:
+        raise RuntimeError(f"{op}: wanted a tensor with one element, this one has {array.size}")
+    return array
+
+
+@api(function=False)
+def item(self: Tensor) -> Any:
+    """The only element as a Python number; raises RuntimeError for more or fewer."""
+    a = self._a
+    if type(a) is not _ndarray or a.size != 1:
+        a = _only("item", self)
+    value = a.item()
+    return value if type(value) in (float, int, bool, complex) else float(value)  # bfloat16 stays a NumPy scalar
+
+
+@api(function=False)
+def tolist(self: Tensor) -> Any:
+    """The elements as nested lists, of a 0-d tensor as a number."""
+    array = concrete("tolist", self)
+    if array.dtype == _dtype.bfloat16.np:
+        array = array.astype(np.float32)
+    return array.tolist()
+
+
+def _to_bool(self: Tensor) -> bool:
+    """The truth of the only element; raises RuntimeError for several."""
+    a = self._a
+    if type(a) is _ndarray and a.size == 1:
+        return bool(a.item())
+    array = concrete("bool", self)
+    if array.size != 1:
+        raise RuntimeError(
+            f"bool: the truth of a tensor with {array.size} elements is ambiguous; use any() or all() of it"
+        )
+    return bool(array.item())
+
+
+def _to_float(self: Tensor) -> float:
+    return float(_only("float", self).item())
+
+
+def _to_int(self: Tensor) -> int:
+    return int(_only("int", self).item())
+
+
+def _to_complex(self: Tensor) -> complex:
+    return complex(_only("complex", self).item())
+
+
+def _to_index(self: Tensor) -> int:
+    a = self._a
+    array = a if type(a) is _ndarray else concrete("index", self)
+    if array.dtype.kind not in "iu" or array.size != 1:
+        raise TypeError("only a tensor with one integer element can be used as an index")
+    return int(array.item())
+
+
+def _contains(self: Tensor, element: Any) -> bool:
+    if not isinstance(element, (Value, int, float, complex, np.generic)):
+        raise RuntimeError(f"in: wanted a tensor or a number, got {type(element).__name__}")
+    other = concrete("in", element) if isinstance(element, Value) else element
+    return bool(np.any(concrete("in", self) == other))
+
+
+METHODS.update(__bool__=_to_bool, __float__=_to_float, __int__=_to_int, __complex__=_to_complex, __index__=_to_index,
+               __contains__=_contains)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ what an index means
+
+
+def recording(x: Value) -> bool:
+    """Whether an operation on `x` would be recorded now."""
+    if x._node is None:
+        return False
+    return (levels.mode_at(x._level) if state.levels else state.mode) != 0
+
+
+def _view(x: Any, index: tuple[Any, ...]) -> Any:
+    out = _getitem(x, index=index)
+    _attach(out, x, ((st.getitem, (("index", index),)),))
+    return out
+
+
+def _is_sequence_of_indices(index: Any) -> bool:
+    """Whether a list counts as a tuple of indices, which PyTorch decides by what it holds."""
+    if isinstance(index, (str, bytes, Value, _ndarray, range)) or not isinstance(index, Sequence) or len(index) >= 32:
+        return False
+    return any(isinstance(e, (Value, slice, list, tuple)) or e is Ellipsis or e is None for e in index)
+
+
+def _bad_index(e: Any) -> IndexError:
+    return IndexError(
+        "an index consists of ints, slices, ..., None, and integer or boolean tensors, arrays and lists; "
+        f"got {type(e).__name__}"
+    )
+
+
+def _index_tensor(e: Any) -> Any:
+    """An index that is no int, slice, None or Ellipsis, as a tensor or array of integers or booleans."""
+    if isinstance(e, Value):
+        kind = dtype_of(e)
+        if kind.kind == "b" or kind in (np.int64, np.int32):
+            return e._a if e._level == 0 and type(e._a) is _ndarray else e
+        if kind == np.uint8:
+            warnings.warn("indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=4)
+            return concrete("index", e).astype(bool)
+        raise IndexError(f"tensors used as indices must be int64, int32 or bool, not {_dtype.FROM_NUMPY[kind]}")
+    if isinstance(e, np.bool_) or not isinstance(e, (list, tuple, range, _ndarray)):
+        raise _bad_index(e)
+    array = e if isinstance(e, _ndarray) else data_array(list(e) if isinstance(e, range) else e)
+    if array.size == 0 and not isinstance(e, _ndarray):
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iub":
+        raise IndexError(f"arrays used as indices must hold integers or booleans, not {array.dtype}")
+    return array if array.dtype.kind == "b" else array.astype(np.int64, copy=False)
+
+
+def _bound(x: Any) -> Any:
+    return x if x is None or type(x) is int else operator.index(x)
+
+
+def _slice(e: slice) -> slice:
+    """A slice with plain ints; raises ValueError for a step that is not positive."""
+    step = e.step
+    if (step is None or type(step) is int) and _plain_bound(e.start) and _plain_bound(e.stop):
+        out = e
+    else:
+        out = slice(_bound(e.start), _bound(e.stop), _bound(step))
+        step = out.step
+    if step is not None and step <= 0:
+        raise ValueError(f"slice: the step must be greater than zero, got {step}; use flip() to reverse")
+    return out
+
+
+def _plain_bound(x: Any) -> bool:
+    return x is None or type(x) is int
+
+
+class Parsed:
+    """An index taken apart: `steps` are the basic ones, `arrays` the index arrays by axis of what those leave.
+
+    `unique`: the arrays come from one mask, so no element is named twice.
+    """
+
+    __slots__ = ("steps", "arrays", "axes", "unique")
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[Any, ...]] = []
+        self.arrays: list[Any] = []
+        self.axes: list[int] = []
+        self.unique = False
+
+    def view(self, x: Any) -> Any:
+        """The view of `x` that the basic steps make."""
+        for index in self.steps:
+            x = _view(x, index)
+        return x
+
+
+def parse(x: Any, index: Any) -> Parsed:
+    """Take an index of a tensor apart; raises IndexError where it does not fit."""
+    if type(index) is not tuple:
+        if _is_sequence_of_indices(index):
+            if isinstance(index, list):
+                message = "a list of indices is read as a tuple of them here; write x[tuple(indices)]"
+                warnings.warn(message, UserWarning, stacklevel=4)
+            index = tuple(index)
+        else:
+            index = (index,)
+    shape = tuple(shape_of(x))
+    entries: list[Any] = []
+    used = 0
+    for e in index:
+        if e is None or e is Ellipsis or isinstance(e, bool):
+            entries.append(e)
+            continue
+        if isinstance(e, slice):
+            entries.append(_slice(e))
+        elif isinstance(e, _INTS):
+            entries.append(int(e))
+        else:
+            e = _index_tensor(e)
+            if not shape_of(e) and dtype_of(e).kind == "b":
+                entries.append(e)
+                continue
+            if not shape_of(e) and (type(e) is _ndarray or not isinstance(e._a, BatchedArray)):
+                e = int(e if type(e) is _ndarray else concrete("index", e))
+            elif dtype_of(e).kind == "b":
+                used += len(shape_of(e)) - 1
+            entries.append(e)
+        used += 1
+    if used > len(shape):
+        raise IndexError(f"{used} indices were given for a tensor of {len(shape)} dimensions")
+    out = Parsed()
+    dim = masks = 0
+    source = 0  # the axis of x that the next entry is about
+    for e in entries:
+        if e is None:
+            out.steps.append((_full,) * dim + (None,))
+            dim += 1
+        elif e is Ellipsis:
+            skipped = len(shape) - used
+            dim, source, used = dim + skipped, source + skipped, len(shape)
+        elif isinstance(e, slice):
+            if e != _full or len(entries) == 1:
+                out.steps.append((_full,) * dim + (e,))
+            dim, source = dim + 1, source + 1
+        elif type(e) is int:
+            if not -shape[source] <= e < shape[source]:
+                raise IndexError(f"index {e} is out of bounds for dimension {source} with size {shape[source]}")
+            out.steps.append((_full,) * dim + (e, Ellipsis))
+            source += 1
+        elif isinstance(e, bool) or not shape_of(e):
+            truth = bool(e) if isinstance(e, (bool, _ndarray)) else bool(concrete("index", e))
+            out.steps.append((_full,) * dim + (None,))
+            out.arrays.append(np.zeros(int(truth), np.int64))
+            out.axes.append(dim)
+            dim += 1
+        elif dtype_of(e).kind == "b":
+            mask = e if type(e) is _ndarray else concrete("index", e)
+            if mask.shape != shape[source : source + mask.ndim]:
+                raise IndexError(
+                    f"a mask of shape {list(mask.shape)} does not fit the dimensions from {source} on of a tensor of "
+                    f"shape {list(shape)}"
+                )
+            out.arrays.extend(mask.nonzero())
+            out.axes.extend(range(dim, dim + mask.ndim))
+            masks += 1
+            dim, source = dim + mask.ndim, source + mask.ndim
+        else:
+            out.arrays.append(e)
+            out.axes.append(dim)
+            dim, source = dim + 1, source + 1
+    out.unique = masks == 1 and len(out.arrays) == len([e for e in out.arrays if type(e) is _ndarray]) and masks == len(
+        [e for e in entries if not (e is None or e is Ellipsis or isinstance(e, slice) or type(e) is int)])  # fmt: skip
+    if not out.steps and not out.arrays:
+        out.steps.append((Ellipsis,))
+    return out
+
+
+def _merged(x: Any, index: tuple[Any, ...]) -> Any:
+    """Several basic steps at once, where no node has to show for each."""
+    out = index if Ellipsis in index else (*index, Ellipsis)
+    return _view(x, out)
+
+
+def _check_arrays(op: str, x: Any, arrays: list[Any], axes: list[int]) -> None:
+    """Raise IndexError where index arrays do not broadcast or reach past an axis."""
+    shapes = [tuple(shape_of(a)) for a in arrays]
+    if len(arrays) > 1:
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise IndexError(f"{op}: index arrays of shapes {', '.join(map(str, shapes))} do not broadcast") from None
+    shape = shape_of(x)
+    for a, axis in zip(arrays, axes):
+        if type(a) is _ndarray and a.size:
+            low, high, n = int(a.min()), int(a.max()), shape[axis]
+            if low < -n or high >= n:
+                raise IndexError(
+                    f"{op}: index {high if high >= n else low} is out of bounds for dimension {axis} with size {n}"
+                )
+
+
+def read(x: Any, arrays: list[Any], axes: list[int], unique: bool) -> Any:
+    """`x` at index arrays."""
+    try:
+        if len(arrays) == 1:
+            return _take(x, arrays[0], axis=axes[0])
+        return ix.advanced_index(x, *arrays, axes=tuple(axes), unique=unique)
+    except (IndexError, RuntimeError):
+        _check_arrays("index", x, arrays, axes)
+        raise
+
+
+def getitem(self: Any, index: Any) -> Any:
+    """`x[index]`: a view for ints, slices, None and Ellipsis, a copy where tensors or masks are among them."""
+    kind = type(index)
+    if kind is int:
+        out = _getitem(self, index=(index, Ellipsis))
+        _attach(out, self, ((st.getitem, (("index", (index, Ellipsis)),)),))
+        return out
+    if kind is slice:
+        return _view(self, (_slice(index),))
+    if kind is tuple:
+        steps = 0
+        for e in index:
+            t = type(e)
+            if t is slice:
+                if e == _full:
+                    continue
+                if not (_plain_bound(e.start) and _plain_bound(e.stop)) or (
+                    e.step is not None and (type(e.step) is not int or e.step <= 0)
+                ):
+                    break
+                steps += 1
+            elif t is int or e is None:
+                steps += 1
+            elif e is not Ellipsis:
+                break
+        else:
+            if steps == 1 or (steps and not recording(self)):
+                return _merged(self, index)
+    parsed = parse(self, index)
+    x = parsed.view(self)
+    return read(x, parsed.arrays, parsed.axes, parsed.unique) if parsed.arrays else x
+
+
+# ------------------------------------------------------------------------------------------ writing
+
+
+def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
+    """A Python number as a 0-d array of a tensor's dtype; raises RuntimeError where that cannot hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, complex) and np_dtype.kind != "c":
+        raise RuntimeError(f"{op}: the complex number {value} cannot be stored in dtype {_dtype.FROM_NUMPY[np_dtype]}")
+    if np_dtype.kind in "iu":
+        if isinstance(value, float):
+            if value != value or value in (float("inf"), float("-inf")):
+                raise RuntimeError(f"{op}: {value} cannot be stored in dtype {_dtype.FROM_NUMPY[np_dtype]}")
+            value = int(value)
+        info = np.iinfo(np_dtype)
+        if not info.min <= value <= info.max:
+            raise RuntimeError(f"{op}: {value} is out of the range of dtype {_dtype.FROM_NUMPY[np_dtype]}")
+    return np.asarray(value, dtype=np_dtype)
+
+
+def _fitted(value: Any, shape: tuple[int, ...]) -> Any:
+    """A value to write without its leading axes of size 1; raises RuntimeError where it does not broadcast."""
+    have = tuple(shape_of(value))
+    if have == shape:
+        return value
+    own = have
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(reversed(own), reversed(shape))):
+        raise RuntimeError(f"a value of shape {list(have)} cannot be written to a place of shape {list(shape)}")
+    return value if own == have else st.reshape(value, shape=own)
+
+
+def setitem(self: Any, index: Any, value: Any) -> None:
+    """`x[index] = value`: written into the memory of `x`, with its history where that is recorded."""
+    if not isinstance(value, Value):
+        if not isinstance(value, (int, float, complex, np.generic)):
+            raise TypeError(f"x[...] = value: wanted a tensor or a number, got {type(value).__name__}")
+        value = number_array("x[...] = value", value, dtype_of(self))
+    parsed = parse(self, index)
+    if parsed.arrays:
+        _write_arrays(self, parsed, value)
+        return
+    if _plain_write(self, value):
+        target = self._a
+        for step in parsed.steps:
+            target = target[step]
+        target = _writable(self, target)
+        new = value if type(value) is _ndarray else value._a
+        if target.shape != new.shape:
+            new = _fitted(new, target.shape)
+        with np.errstate(all="ignore"):
+            np.copyto(target, _real_if(new, target), casting="unsafe")
+        if not self.__dict__.get("_untracked"):
+            mutation.note(self._a)
+        return
+    target = parsed.view(self)
+    shape = tuple(shape_of(target))
+    value = _fitted(value, shape)
+    if tuple(shape_of(value)) != shape:
+        value = st.broadcast_to(value, shape=shape)
+    inplace.update("x[...] = value", target, lambda: as_value(value, self))
+
+
+def _real_if(new: np.ndarray, target: np.ndarray) -> np.ndarray:
+    return new.real if new.dtype.kind == "c" and target.dtype.kind != "c" else new
+
+
+def as_value(x: Any, like: Any) -> Any:
+    """An array as a tensor; a tensor as it is."""
+    return x if isinstance(x, Value) else make(type(like)._result, x)
+
+
+def _plain_write(self: Any, value: Any) -> bool:
+    """Whether writing `value` into `self` is a matter of memory alone: nothing records, no transform is involved."""
+    if type(self._a) is not _ndarray or self._level:
+        return False
+    edge = None
+    if isinstance(value, Value):
+        if value._level or type(value._a) is not _ndarray:
+            return False
+        edge = value._node
+    if edge is None and self._node is None and (self._base is None or self._base._node is None):
+        return True
+    return not (levels.mode_at(0) if state.levels else state.mode)
+
+
+def _writable(self: Any, target: np.ndarray) -> np.ndarray:
+    """The array to write; raises RuntimeError where its memory must not be written."""
+    if (self._inference and not state.inference) or not target.flags.writeable or (0 in target.strides):
+        inplace.check("x[...] = value", self if target is self._a or self._inference else make(Tensor, target))
+    return target
+
+
+def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
+    target = parsed.view(self) if parsed.steps else self
+    shape = ix.indexed_shape(tuple(shape_of(target)), [tuple(shape_of(a)) for a in parsed.arrays], tuple(parsed.axes))
+    if dtype_of(value) != dtype_of(self):
+        if not (parsed.unique and int(np.prod(shape_of(value))) == 1):
+            raise RuntimeError(
+                f"x[indices] = value: the tensor has dtype {_dtype.FROM_NUMPY[dtype_of(self)]}, the value "
+                f"{_dtype.FROM_NUMPY[dtype_of(value)]}; convert the value"
+            )
+        value = st.cast(value, dtype=dtype_of(self))
+    value = _fitted(value, shape)
+    _check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
+    if _plain_write(target, value) and all(type(a) is _ndarray for a in parsed.arrays):
+        new = value if type(value) is _ndarray else value._a
+        array = _writable(self, target._a)
+        array[ix.index_key(array.ndim, parsed.arrays, tuple(parsed.axes))] = new
+        if not self.__dict__.get("_untracked"):
+            mutation.note(self._a)
+        return
+    axes, unique = tuple(parsed.axes), parsed.unique
+    inplace.update(
+        "x[indices] = value", target,
+        lambda: ix.index_put(target, value, *parsed.arrays, axes=axes, accumulate=False, unique=unique),
+    )  # fmt: skip
+
+
+METHODS.update(__getitem__=getitem, __setitem__=setitem)
+
+# ------------------------------------------------------------------------------------------ unbind, iteration
+
+
+@api()
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """The slices along a dimension, without it; views of the tensor."""
+    shape = shape_of(input)
+    if not shape:
+        raise IndexError("unbind: a 0-d tensor has no dimension to unbind")
+    axis = axis_of("unbind", dim, len(shape))
+    before = (_full,) * axis
+    if not recording(input):
+        outs = tuple(_getitem(input, index=(*before, i, Ellipsis)) for i in range(shape[axis]))
+    elif not shape[axis]:
+        return ()
+    else:
+        outs = unstack(input, axis=axis)
+    for i, out in enumerate(outs):
+        _attach(out, input, ((st.getitem, (("index", (*before, i, Ellipsis)),)),), inplace.MULTIPLE)
+    return outs
+
+
+def _iterate(self: Tensor) -> Iterator[Tensor]:
+    if not shape_of(self):
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self, 0))
+
+
+METHODS["__iter__"] = _iterate
+
+def check_index(op: str, index: Any, *, dtypes: tuple[Any, ...] = (np.int64, np.int32)) -> Any:
+    """A tensor of indices as an operand; raises TypeError or IndexError for anything else."""
+    if not isinstance(index, Value):
+        raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
+    if dtype_of(index) not in dtypes:
+        raise RuntimeError(f"{op}: the index must have dtype int64, got {_dtype.FROM_NUMPY[dtype_of(index)]}")
+    return index._a if index._level == 0 and type(index._a) is _ndarray else index

@@ -1,0 +1,213 @@
+"""Elementwise choices and functions of two tensors: where, clamp, maxima, atan2, hypot, logaddexp, xlogy and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.value import Value, dtype_of
+from ...ops import complex_parts, special
+from ...ops import elementwise as ew
+from ...ops import selection as sel
+from ._api import api
+from ._dtype import FROM_NUMPY
+from ._elementwise import (
+    EITHER,
+    FLOAT,
+    FLOATING,
+    NEVER,
+    OTHER,
+    REAL_FLOAT,
+    binary,
+    register,
+    settle,
+    settled_pair,
+    shown_as,
+    tensor_argument,
+)
+from ._graph_nodes import NAMES
+from ._promote import operand, result_dtype, to_dtype
+
+NAMES.update(
+    where="WhereBackward0", clip="ClampBackward1", clip_by="ClampBackward0", copysign="CopysignBackward0",
+    make_complex="ComplexBackward0", heaviside_refusing="NotImplemented", gammainc="IgammaBackward0",
+    gammaincc="IgammacBackward0", xlog1py="SpecialXlog1PyBackward0", zeta="SpecialZetaBackward0",
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ where
+
+
+@api("where", method=False, out=True)
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where the condition holds, `other` elsewhere; with the condition alone, the indices where it holds.
+
+    Raises RuntimeError for a condition that is not boolean.
+    """
+    tensor_argument("where", condition, 1, "condition")
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    kind = dtype_of(condition)
+    if kind.kind != "b":
+        if kind.name != "uint8":
+            raise RuntimeError(f"where: the condition must be boolean, got {condition.dtype}; compare it first")
+        condition = condition != 0
+    x, y = operand("where", input), operand("where", other)
+    d = result_dtype(x, y)
+    return sel.where(condition, to_dtype(x, d), to_dtype(y, d))
+
+
+@api("where", function=False)
+def where_method(self: Any, condition: Any, other: Any) -> Any:
+    """This tensor where the condition holds, `other` elsewhere."""
+    return where(condition, self, other)
+
+
+# ------------------------------------------------------------------------------------------ clamp
+
+_CLAMPED = "...x"
+
+
+def _clamp(name: str, x: Any, low: Any, high: Any) -> Any:
+    tensor_argument(name, x)
+    if isinstance(low, Value) or isinstance(high, Value):
+        for bound, argument in ((low, "min"), (high, "max")):
+            if bound is not None and not isinstance(bound, Value):
+                raise TypeError(f"{name}: {argument} is a number and the other bound a tensor; both must be of one kind")
+        given = [v for v in (x, low, high) if v is not None]
+        d = settle(name, result_dtype(*given), _CLAMPED)
+        return sel.clip_by(*(None if v is None else to_dtype(v, d) for v in (x, low, high)))
+    array = x._a
+    if type(array).__name__ == "ndarray" and array.dtype.kind == "f" and not isinstance(low, complex):
+        return sel.clip(x, low=low, high=high)
+    numbers = [operand(name, v) for v in (low, high) if v is not None]
+    d = settle(name, result_dtype(x, *numbers), "x..x")
+    return sel.clip(to_dtype(x, d), low=low, high=high)
+
+
+@api("clamp", "clip", in_place=True, out=True)
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """The tensor with its elements kept within [min, max]: numbers, or tensors that broadcast.
+
+    Raises RuntimeError when no bound is given.
+    """
+    if min is None and max is None:
+        raise RuntimeError("clamp: give min, max or both")
+    return _clamp("clamp", input, min, max)
+
+
+@api(in_place=True, out=True)
+def clamp_min(input: Any, min: Any) -> Any:
+    """The tensor with its elements raised to at least `min`."""
+    out = _clamp("clamp_min", input, min, None)
+    return shown_as(out, "ClampMinBackward1" if isinstance(min, Value) else "ClampMinBackward0")
+
+
+@api(in_place=True, out=True)
+def clamp_max(input: Any, max: Any) -> Any:
+    """The tensor with its elements lowered to at most `max`."""
+    out = _clamp("clamp_max", input, None, max)
+    return shown_as(out, "ClampMaxBackward1" if isinstance(max, Value) else "ClampMaxBackward0")
+
+
+# ------------------------------------------------------------------------------------------ maxima and minima of two
+
+maximum = register("maximum", binary("maximum", sel.maximum, "...r", NEVER, ties="half"), in_place=False)
+minimum = register("minimum", binary("minimum", sel.minimum, "...r", NEVER, ties="half"), in_place=False)
+register("fmax", binary("fmax", sel.fmax, "...r", NEVER), in_place=False)
+register("fmin", binary("fmin", sel.fmin, "...r", NEVER), in_place=False)
+
+# ------------------------------------------------------------------------------------------ functions of two
+
+register("atan2 arctan2", binary("atan2", ew.atan2, REAL_FLOAT, NEVER))
+register("hypot", binary("hypot", ew.hypot, FLOATING, NEVER))
+register("nextafter", binary("nextafter", ew.nextafter, FLOATING, NEVER))
+register("logaddexp", binary("logaddexp", ew.logaddexp, "xx..", NEVER), in_place=False)
+register("logaddexp2", binary("logaddexp2", ew.logaddexp2, FLOATING, NEVER), in_place=False)
+register("ldexp", binary("ldexp", ew.ldexp, FLOAT, NEVER))
+
+_copysign = binary("copysign", ew.copysign, REAL_FLOAT, OTHER)
+
+
+@api(in_place=True, out=True)
+def copysign(input: Any, other: Any) -> Any:
+    """The size of `input` with the sign of `other`, elementwise."""
+    out = _copysign(input, other)
+    return out if isinstance(other, Value) else shown_as(out, "CopysignBackward1")
+
+
+@api(in_place=True, out=True)
+def heaviside(input: Any, values: Any) -> Any:
+    """0 where `input` is negative, 1 where positive, `values` where 0; both of one dtype, and without a derivative."""
+    tensor_argument("heaviside", input)
+    tensor_argument("heaviside", values, 2, "values")
+    if dtype_of(input) != dtype_of(values):
+        raise RuntimeError(f"heaviside: the dtypes differ ({input.dtype} and {values.dtype}); convert one")
+    settle("heaviside", FROM_NUMPY[dtype_of(input)], "...r")
+    return ew.heaviside_refusing(input, values)
+
+
+def _x_log(name: str, op: Any, shown: str) -> Any:
+    def f(input: Any, other: Any) -> Any:
+        out = op(*settled_pair(name, input, other, REAL_FLOAT, EITHER))
+        if isinstance(input, Value):
+            return out if isinstance(other, Value) else shown_as(out, shown + "Backward2")
+        return shown_as(out, shown + "Backward1")
+
+    f.__name__ = f.__qualname__ = name
+    return f
+
+
+xlogy = _x_log("xlogy", special.xlogy, "Xlogy")
+xlogy.__doc__ = "`input * log(other)`, elementwise; 0 where `input` is 0, but nan where `other` is."
+register("xlogy", xlogy)
+xlog1py = _x_log("xlog1py", special.xlog1py, "SpecialXlog1Py")
+xlog1py.__doc__ = "`input * log(1 + other)`, elementwise; 0 where `input` is 0, but nan where `other` is."
+
+
+def _first_fixed(name: str, op: Any, kinds: str, numbers: str, argument: str) -> Any:
+    """A function that has no derivative in its first operand, and says so when it is called."""
+
+    def f(input: Any, other: Any) -> Any:
+        from ..._state import is_grad_enabled
+
+        if isinstance(input, Value) and input._node is not None and is_grad_enabled():
+            raise NotImplementedError(f"{name}: there is no derivative with respect to {argument}; detach it")
+        return op(*settled_pair(name, input, other, kinds, numbers))
+
+    f.__name__ = f.__qualname__ = name
+    return f
+
+
+gammainc = _first_fixed("igamma", special.gammainc, FLOATING, NEVER, "input")
+gammainc.__doc__ = "The lower regularised incomplete gamma function P(input, other), elementwise."
+register("igamma", gammainc)
+gammaincc = _first_fixed("igammac", special.gammaincc, FLOATING, NEVER, "input")
+gammaincc.__doc__ = "The upper regularised incomplete gamma function Q(input, other), elementwise."
+register("igammac", gammaincc)
+zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER, "input")
+zeta.__doc__ = "The Hurwitz zeta function of `input` and `other`, elementwise."
+
+# ------------------------------------------------------------------------------------------ complex from parts
+
+
+def _same_floats(name: str, x: Any, y: Any) -> None:
+    tensor_argument(name, x)
+    tensor_argument(name, y, 2)
+    d = dtype_of(x)
+    if d.kind != "f" or d.itemsize < 4 or dtype_of(y) != d:
+        raise RuntimeError(f"{name}: both parts must be float32 or both float64, got {x.dtype} and {y.dtype}")
+
+
+@api(method=False, out=True)
+def complex(real: Any, imag: Any) -> Any:
+    """The complex tensor with these real and imaginary parts."""
+    _same_floats("complex", real, imag)
+    return complex_parts.make_complex(real, imag)
+
+
+@api(method=False, out=True)
+def polar(abs: Any, angle: Any) -> Any:
+    """The complex tensor with these absolute values and angles."""
+    _same_floats("polar", abs, angle)
+    return complex_parts.polar(abs, angle)
+
+

@@ -1,0 +1,70 @@
+"""`RAdam`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....learn import updates
+from .._tensor import Tensor
+from . import _bridge
+from .optimizer import ParamsT, RuleOptimizer, check_betas, check_lr, check_not_negative
+
+
+class RAdam(RuleOptimizer):
+    """RAdam (Liu et al. 2020): Adam with a rectified adaptive step.
+
+    Raises:
+        ValueError: an option is out of range.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("eps", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group: dict[str, Any]) -> None:
+        differentiable = group["differentiable"]
+        options = {
+            "lr": _bridge.number(group["lr"], differentiable),
+            "betas": group["betas"],
+            "eps": group["eps"],
+            "weight_decay": group["weight_decay"],
+            "decoupled": group["decoupled_weight_decay"],
+            "maximize": group["maximize"],
+        }
+        for batch in self._batches(group):
+            first, second = batch.column("exp_avg"), batch.column("exp_avg_sq")
+            _bridge.update(
+                updates.radam, differentiable, batch.params, batch.grads, first, second, step=batch.step, **options
+            )
+
+    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
+        state["step"] = _bridge.scalar(0.0)
+        state["exp_avg"] = _bridge.zeros_like(p)
+        state["exp_avg_sq"] = _bridge.zeros_like(p)

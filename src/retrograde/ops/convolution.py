@@ -1,0 +1,457 @@
+"""Convolution in any number of spatial axes, and the two maps that transpose it.
+
+With x (N, C, *size), w (O, C / groups, *kernel) and y (N, O, *out), the sum of x w y over all places where they meet
+is linear in each of the three. Leaving one out gives `convolve` (y from x and w), `convolve_transpose` (x from y and w:
+the layer of that name, and the derivative by the input) and `convolve_weight` (w from x and y). They are each other's
+derivatives, so none lacks a derivative of any order. `padding` holds (before, after) per axis.
+
+The products go to the BLAS over a matrix of the windows (im2col), a few megabytes of it at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import ndim_of, shape_of
+from .kernels import widened
+from .manipulation import window_count
+from .reduction import sum as reduce_sum
+from .rules import batch_size, bilinear, conj, move_batch, sum_tangents
+from .samples import complex_normal, normal, sample
+from .structural import broadcast_like, reshape
+
+Sizes = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
+
+_BUDGET = 4 << 20
+"""Bytes of windows that are unfolded at a time: 1 to 4 MiB was fastest (16x32x32x32 by 3x3: 4.3 ms, whole 5.5)."""
+_SHORT = 48
+"""Below this many results per image, the images share one product (64x128x6x6 by 3x3: 3.9 ms against 5.5)."""
+
+# ------------------------------------------------------------------------------------------ shapes
+
+
+def output_size(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes) -> Sizes:
+    """How many windows lie along each spatial axis."""
+    return tuple(
+        window_count(n + lo + hi, k, s, d) for n, k, s, (lo, hi), d in zip(size, kernel, stride, padding, dilation)
+    )
+
+
+def _infer_convolve(avals: Any, p: dict[str, Any]) -> Aval:
+    x, w = avals[:2]
+    out = output_size(x.shape[2:], w.shape[2:], p["stride"], p["padding"], p["dilation"])
+    return Aval((x.shape[0], w.shape[0], *out), x.dtype)
+
+
+def _infer_transpose(avals: Any, p: dict[str, Any]) -> Aval:
+    y, w = avals[:2]
+    return Aval((y.shape[0], w.shape[1] * p["groups"], *p["size"]), y.dtype)
+
+
+def _infer_weight(avals: Any, p: dict[str, Any]) -> Aval:
+    x, y = avals
+    return Aval((y.shape[1], x.shape[1] // p["groups"], *p["kernel"]), x.dtype)
+
+
+# ------------------------------------------------------------------------------------------ kernels
+
+
+def _padded(xp: Any, x: Any, padding: Pads) -> Any:
+    """`x` with zeros around its spatial axes."""
+    if not any(any(pair) for pair in padding):
+        return x
+    out = xp.zeros((*x.shape[:2], *(n + lo + hi for n, (lo, hi) in zip(x.shape[2:], padding))), dtype=x.dtype)
+    out[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(x.shape[2:], padding)))] = x
+    return out
+
+
+def _windows(x: Any, kernel: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Any:
+    """A view (N, C, *kernel, *out) of a padded NumPy array."""
+    first, second, *rest = x.strides
+    strides = (*(a * d for a, d in zip(rest, dilation)), *(a * s for a, s in zip(rest, stride)))
+    return np.lib.stride_tricks.as_strided(x, (*x.shape[:2], *kernel, *out), (first, second, *strides))
+
+
+def _taps(kernel: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Iterator[tuple[Sizes, tuple[Any, ...]]]:
+    """Each place in the kernel, and the index of the elements of a padded array that it meets."""
+    for tap in itertools.product(*map(range, kernel)):
+        reach = (slice(t * d, t * d + s * (n - 1) + 1, s) for t, d, s, n in zip(tap, dilation, stride, out))
+        yield tap, (..., *reach)
+
+
+def _step(images: int, per_image: int, itemsize: int) -> int:
+    """How many images are unfolded at a time."""
+    return max(1, min(images, _BUDGET // max(1, per_image * itemsize)))
+
+
+@widened
+def _convolve_kernel(
+    xp: Any, x: Any, w: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    images, channels, *size = x.shape
+    outputs, _, *kernel = w.shape
+    out = output_size(size, kernel, stride, padding, dilation)
+    x = _padded(xp, x, padding)
+    if xp is not np:
+        return _convolve_by_taps(xp, x, w, out, stride, dilation, groups)
+    depth, length = channels // groups * math.prod(kernel), math.prod(out)
+    result = np.empty((images, outputs, *out), x.dtype)
+    if not result.size:
+        return result
+    wide = result.reshape(images, groups, outputs // groups, length)
+    matrix = w.reshape(groups, outputs // groups, depth)
+    if math.prod(kernel) == 1 and math.prod(stride) == 1:
+        np.matmul(matrix, x.reshape(images, groups, depth, length), out=wide)
+        return result
+    step = _step(images, groups * depth * length, x.itemsize)
+    axes = len(out)
+    if length < _SHORT and images > 1:
+        for start in range(0, images, step):
+            part = _windows(x[start : start + step], kernel, out, stride, dilation)
+            columns = part.transpose(*range(1, 2 + axes), 0, *range(2 + axes, 2 + 2 * axes)).reshape(groups, depth, -1)
+            product = np.matmul(matrix, columns).reshape(groups, outputs // groups, len(part), length)
+            wide[start : start + step] = product.transpose(2, 0, 1, 3)
+        return result
+    columns = np.empty((step, channels, *kernel, *out), x.dtype)
+    for start in range(0, images, step):
+        part = _windows(x[start : start + step], kernel, out, stride, dilation)
+        here = columns[: len(part)]
+        np.copyto(here, part)
+        if groups == 1:
+            np.matmul(matrix[0], here.reshape(-1, depth, length), out=wide[start : start + step, 0])
+        else:
+            np.matmul(matrix, here.reshape(-1, groups, depth, length), out=wide[start : start + step])
+    return result
+
+
+def _convolve_by_taps(xp: Any, x: Any, w: Any, out: Sizes, stride: Sizes, dilation: Sizes, groups: int) -> Any:
+    """For array libraries without strided views: one product per place in the kernel."""
+    images, channels = x.shape[:2]
+    outputs, kernel, length = w.shape[0], w.shape[2:], math.prod(out)
+    total = xp.zeros((images, groups, outputs // groups, length), dtype=x.dtype)
+    for tap, index in _taps(kernel, out, stride, dilation):
+        part = xp.reshape(x[index], (images, groups, channels // groups, length))
+        total = total + xp.matmul(xp.reshape(w[(..., *tap)], (groups, outputs // groups, channels // groups)), part)
+    return xp.reshape(total, (images, outputs, *out))
+
+
+@widened
+def _transpose_kernel(
+    xp: Any, y: Any, w: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    images, outputs, *out = y.shape
+    per_group, kernel = w.shape[1], w.shape[2:]
+    channels, places = per_group * groups, math.prod(kernel)
+    full = tuple(n + lo + hi for n, (lo, hi) in zip(size, padding))
+    # The rows of the matrix are (channel, place): what one output channel adds to the windows it comes from.
+    matrix = xp.permute_dims(xp.reshape(w, (groups, outputs // groups, per_group * places)), (0, 2, 1))
+    if xp is np and places == 1 and math.prod(stride) == 1 and full == tuple(out):
+        product = np.matmul(matrix, y.reshape(images, groups, outputs // groups, -1)).reshape(images, channels, *full)
+    else:
+        product = xp.zeros((images, channels, *full), dtype=y.dtype)
+        if product.size and y.size:
+            rows = tuple(math.prod(full[i + 1 :]) for i in range(len(full)))
+            extent = sum((n - 1) * r for n, r in zip(out, rows)) + 1
+            if xp is np and math.prod(stride) == 1 and extent <= 2 * math.prod(out):
+                _add_rows(y, matrix, product, rows, extent, kernel, dilation)
+            else:
+                _add_taps(xp, y, matrix, product, kernel, stride, dilation)
+    if full == tuple(size):
+        return product
+    return xp.asarray(product[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))], copy=True)
+
+
+def _add_rows(y: Any, matrix: Any, result: Any, rows: Sizes, extent: int, kernel: Sizes, dilation: Sizes) -> None:
+    """Add to `result` what each place in the kernel contributes, for stride 1.
+
+    y is laid out with the rows of `result` (zeros between), so that each place adds one contiguous piece per image and
+    channel: 32x16x8x8 by 5x5 takes 0.5 ms, and 1.1 with the rows of y as they are.
+    """
+    images, outputs, *out = y.shape
+    groups, depth, _ = matrix.shape
+    places = math.prod(kernel)
+    flat = result.reshape(images, result.shape[1], -1).transpose(1, 0, 2)
+    offsets = [sum(t * d * r for t, d, r in zip(tap, dilation, rows)) for tap in itertools.product(*map(range, kernel))]
+    step = _step(images, groups * depth * extent, y.itemsize)
+    for start in range(0, images, step):
+        part = y[start : start + step]
+        laid = np.zeros((outputs, len(part), extent), y.dtype)
+        place = np.lib.stride_tricks.as_strided(
+            laid, (*laid.shape[:2], *out), (*laid.strides[:2], *(r * y.itemsize for r in rows))
+        )
+        place[...] = part.swapaxes(0, 1)
+        product = np.matmul(matrix, laid.reshape(groups, outputs // groups, -1))
+        product = product.reshape(-1, places, len(part), extent)
+        for i, offset in enumerate(offsets):
+            flat[:, start : start + step, offset : offset + extent] += product[:, i]
+
+
+def _add_taps(xp: Any, y: Any, matrix: Any, result: Any, kernel: Sizes, stride: Sizes, dilation: Sizes) -> None:
+    """Add to `result` what each place in the kernel contributes, for any stride."""
+    images, outputs, *out = y.shape
+    groups, depth, _ = matrix.shape
+    places, length = math.prod(kernel), math.prod(out)
+    step = _step(images, groups * depth * length, y.itemsize)
+    for start in range(0, images, step):
+        part = y[start : start + step]
+        laid = xp.reshape(xp.permute_dims(part, (1, 0, *range(2, part.ndim))), (groups, outputs // groups, -1))
+        product = xp.reshape(xp.matmul(matrix, laid), (groups * depth // places, places, part.shape[0], *out))
+        for i, (_, index) in enumerate(_taps(kernel, out, stride, dilation)):
+            target = result[start : start + step][index]
+            target += xp.permute_dims(product[:, i], (1, 0, *range(2, part.ndim)))
+
+
+@widened
+def _weight_kernel(
+    xp: Any, x: Any, y: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    images, channels = x.shape[:2]
+    outputs, out = y.shape[1], tuple(y.shape[2:])
+    per_group, length = channels // groups, math.prod(out)
+    depth = per_group * math.prod(kernel)
+    x = _padded(xp, x, padding)
+    if xp is not np:
+        return _weight_by_taps(xp, x, y, kernel, stride, dilation, groups)
+    total = np.zeros((groups, outputs // groups, depth), x.dtype)
+    if not total.size or not y.size:
+        return total.reshape(outputs, per_group, *kernel)
+    step = _step(images, groups * depth * length, x.itemsize)
+    axes = len(out)
+    short = length < _SHORT
+    columns = None if short else np.empty((step, channels, *kernel, *out), x.dtype)
+    for start in range(0, images, step):
+        part = _windows(x[start : start + step], kernel, out, stride, dilation)
+        cotangent = y[start : start + step]
+        if columns is None:
+            matrix = part.transpose(*range(1, 2 + axes), 0, *range(2 + axes, 2 + 2 * axes)).reshape(groups, depth, -1)
+            side = cotangent.swapaxes(0, 1).reshape(groups, outputs // groups, -1)
+            total += np.matmul(side, matrix.transpose(0, 2, 1))
+        else:
+            here = columns[: len(part)]
+            np.copyto(here, part)
+            matrix = here.reshape(-1, groups, depth, length)
+            side = cotangent.reshape(-1, groups, outputs // groups, length)
+            total += np.add.reduce(np.matmul(side, matrix.transpose(0, 1, 3, 2)), 0)
+    return total.reshape(outputs, per_group, *kernel)
+
+
+def _weight_by_taps(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, dilation: Sizes, groups: int) -> Any:
+    """For array libraries without strided views: one product per place in the kernel."""
+    images, channels = x.shape[:2]
+    outputs, out = y.shape[1], tuple(y.shape[2:])
+    side = xp.reshape(y, (images, groups, outputs // groups, -1))
+    found = []
+    for _, index in _taps(kernel, out, stride, dilation):
+        part = xp.reshape(x[index], (images, groups, channels // groups, -1))
+        found.append(xp.sum(xp.matmul(side, xp.permute_dims(part, (0, 1, 3, 2))), axis=0))
+    return xp.reshape(xp.stack(found, axis=-1), (outputs, channels // groups, *kernel))
+
+
+# ------------------------------------------------------------------------------------------ batching
+
+
+def _fold(x: Any, dim: int, axis: int, groups: int) -> Any:
+    """The batch axis merged into `axis`, inside its `groups`: (B, .., C, ..) to (.., groups B C / groups, ..)."""
+    x = move_batch(x, dim)
+    size, *shape = shape_of(x)
+    x = reshape(x, shape=(size, *shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]))
+    return reshape(move_batch(x, 0, axis + 1), shape=(*shape[:axis], shape[axis] * size, *shape[axis + 1 :]))
+
+
+def _unfold(x: Any, size: int, axis: int, groups: int) -> Any:
+    """The batch axis taken out of `axis` again, to the front."""
+    shape = tuple(shape_of(x))
+    inner = shape[axis] // size
+    x = move_batch(
+        reshape(x, shape=(*shape[:axis], groups, size, inner // groups, *shape[axis + 1 :])), axis + 1
+    )
+    return reshape(x, shape=(size, *shape[:axis], inner, *shape[axis + 1 :]))
+
+
+def _batch_by_axes(first: tuple[int, ...], second: tuple[int, ...], both: tuple[int, int, int]) -> Any:
+    """The batching rule from the axes into which a batch is merged.
+
+    first, second: for a batch on that operand only, (axis of the operand, inside its groups or not, axis of the
+    result, inside its groups or not). both: the axes of both operands and of the result when the batch becomes groups.
+    """
+
+    def rule(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+        (a, b), (da, db) = arrays[:2], dims[:2]
+        size, groups = batch_size(arrays[:2], dims[:2]), params["groups"]
+        if da is not None and db is not None:
+            out = op(_fold(a, da, both[0], 1), _fold(b, db, both[1], 1), **{**params, "groups": groups * size})
+            return _unfold(out, size, both[2], 1), 0
+        axis, grouped, target, target_grouped = first if da is not None else second
+        if da is not None:
+            a = _fold(a, da, axis, groups if grouped else 1)
+        else:
+            b = _fold(b, db, axis, groups if grouped else 1)
+        return _unfold(op(a, b, **params), size, target, groups if target_grouped else 1), 0
+
+    return rule
+
+
+_batch_convolve = _batch_by_axes(first=(0, 0, 0, 0), second=(0, 1, 1, 1), both=(1, 0, 1))
+_batch_transpose = _batch_by_axes(first=(0, 0, 0, 0), second=(1, 0, 1, 1), both=(1, 0, 1))
+_batch_weight = _batch_by_axes(first=(1, 1, 1, 0), second=(1, 1, 0, 1), both=(1, 1, 0))
+
+
+def _with_bias(base: str, rule: Any) -> Any:
+    """The batching rule of the form with a bias."""
+
+    def batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+        plain = {"convolve": convolve, "convolve_transpose": convolve_transpose}[base]
+        (x, w, b), (dx, dw, db) = arrays, dims
+        if dx is None and dw is None:
+            out, dim = plain(x, w, **params), None
+        else:
+            out, dim = rule(plain, (x, w), (dx, dw), params)
+        b = move_batch(b, db)
+        axes = ndim_of(out) - (dim is not None) - 2
+        lead = () if db is None else (shape_of(b)[0], 1)
+        return out + reshape(b, shape=(*lead, shape_of(b)[-1], *(1,) * axes)), 0
+
+    return batch
+
+
+# ------------------------------------------------------------------------------------------ the primitives
+
+
+def _cases() -> Iterator[tuple[dict[str, Sizes], dict[str, Any]]]:
+    """Small cases: (shapes, parameters)."""
+    one = {"stride": (1,), "padding": ((0, 0),), "dilation": (1,), "groups": 1}
+    yield {"x": (2, 3, 5), "w": (2, 3, 2)}, one
+    yield {"x": (1, 2, 7), "w": (4, 1, 3)}, {"stride": (2,), "padding": ((1, 0),), "dilation": (2,), "groups": 2}
+    two = {"stride": (1, 1), "padding": ((1, 1), (0, 1)), "dilation": (1, 1), "groups": 1}
+    yield {"x": (2, 2, 4, 3), "w": (3, 2, 3, 2)}, two
+    yield {"x": (1, 2, 5, 4), "w": (2, 1, 2, 2)}, {
+        "stride": (2, 1), "padding": ((0, 0), (1, 0)), "dilation": (1, 2), "groups": 2}  # fmt: skip
+    yield {"x": (2, 2, 3, 3), "w": (3, 2, 1, 1)}, {**two, "padding": ((0, 0), (0, 0))}
+    yield {"x": (1, 1, 3, 3, 3), "w": (1, 1, 2, 2, 1)}, {
+        "stride": (1, 2, 1), "padding": ((0, 0),) * 3, "dilation": (1, 1, 1), "groups": 1}  # fmt: skip
+    yield {"x": (1, 1, 8, 8), "w": (1, 1, 2, 2)}, {**two, "padding": ((0, 0), (0, 0))}
+
+
+def _samples(form: str, bias: bool = False) -> Any:
+    def make() -> Any:
+        for number, (shapes, params) in enumerate(_cases()):
+            x, w = shapes["x"], shapes["w"]
+            y = (x[0], w[0], *output_size(x[2:], w[2:], params["stride"], params["padding"], params["dilation"]))
+            draw = complex_normal if number == 2 else normal
+            if form == "convolve":
+                extra = [draw(w[0], seed=5)] if bias else []
+                yield sample(draw(*x), draw(*w, seed=1), *extra, **params)
+            elif form == "convolve_transpose":
+                extra = [draw(w[1] * params["groups"], seed=5)] if bias else []
+                yield sample(draw(*y), draw(*w, seed=1), *extra, size=x[2:], **params)
+            else:
+                yield sample(draw(*x), draw(*y, seed=1), kernel=w[2:], **params)
+
+    return make
+
+
+convolve = bilinear(
+    "convolve", kernel=_convolve_kernel,
+    transposes=[
+        lambda g, _out, x_, w, **p: convolve_transpose(g, conj(w), size=tuple(shape_of(x_)[2:]), **p),
+        lambda g, _out, x, w_, **p: convolve_weight(conj(x), g, kernel=tuple(shape_of(w_)[2:]), **p),
+    ],
+    batch=_batch_convolve, infer=_infer_convolve, samples=_samples("convolve"),
+)  # fmt: skip
+
+# `size` are the spatial sizes of the result: a stride above 1 leaves several possible.
+convolve_transpose = bilinear(
+    "convolve_transpose", kernel=_transpose_kernel,
+    transposes=[
+        lambda g, _out, _y, w, *, size, **p: convolve(g, conj(w), **p),
+        lambda g, _out, y, w_, *, size, **p: convolve_weight(g, conj(y), kernel=tuple(shape_of(w_)[2:]), **p),
+    ],
+    batch=_batch_transpose, infer=_infer_transpose, samples=_samples("convolve_transpose"),
+)  # fmt: skip
+
+# `kernel` are the spatial sizes of the result.
+convolve_weight = bilinear(
+    "convolve_weight", kernel=_weight_kernel,
+    transposes=[
+        lambda g, _out, x_, y, *, kernel, **p: convolve_transpose(conj(y), g, size=tuple(shape_of(x_)[2:]), **p),
+        lambda g, _out, x, _y, *, kernel, **p: convolve(conj(x), g, **p),
+    ],
+    batch=_batch_weight, infer=_infer_weight, samples=_samples("convolve_weight"),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ with a bias
+
+
+def _with_bias(kernel: Any) -> Any:
+    """A kernel that adds a number per output channel as well."""
+
+    def biased(xp: Any, x: Any, w: Any, b: Any, **params: Any) -> Any:
+        out = kernel(xp, x, w, **params)
+        b = xp.reshape(b, (-1, *(1,) * (out.ndim - 2)))
+        if xp is np:
+            out += b
+            return out
+        return out + b
+
+    return widened(biased)
+
+
+def _over_channels(g: Any) -> Any:
+    return reduce_sum(g, axis=(0, *range(2, ndim_of(g))), keepdims=False)
+
+
+def _bias_jvp(base: Any) -> Any:
+    def jvp(tangents: Any, out: Any, x: Any, w: Any, b: Any, **p: Any) -> Any:
+        dx, dw, db = tangents
+        if db is not None:
+            db = broadcast_like(reshape(db, shape=(*shape_of(db), *(1,) * (ndim_of(out) - 2))), out)
+        return sum_tangents([
+            None if dx is None else base(dx, w, **p), None if dw is None else base(x, dw, **p), db,
+        ])  # fmt: skip
+
+    return jvp
+
+
+def _batch_bias(base: Any, rule: Any) -> Any:
+    def batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+        (x, w, b), (dx, dw, db) = arrays, dims
+        if dx is None and dw is None:
+            out, dim = base(x, w, **params), None
+        else:
+            out, dim = rule(base, (x, w), (dx, dw), params)
+        b = move_batch(b, db)
+        *lead, channels = shape_of(b)
+        axes = ndim_of(out) - (dim is not None) - 2
+        return out + reshape(b, shape=(*lead, *(1,) * len(lead), channels, *(1,) * axes)), 0
+
+    return batch
+
+
+# One operation each, as frameworks show them.
+convolve_bias = primitive(
+    "convolve_bias", kernel=_with_bias(_convolve_kernel), operands=("x", "w", "b"),
+    params=("stride", "padding", "dilation", "groups"),
+    vjps=[lambda g, _out, x_, w, _b, **p: convolve_transpose(g, conj(w), size=tuple(shape_of(x_)[2:]), **p),
+          lambda g, _out, x, w_, _b, **p: convolve_weight(conj(x), g, kernel=tuple(shape_of(w_)[2:]), **p),
+          lambda g, _out, _x, _w, _b, **p: _over_channels(g)],
+    jvp=_bias_jvp(convolve), batch=_batch_bias(convolve, _batch_convolve), infer=_infer_convolve,
+    samples=_samples("convolve", bias=True),
+)  # fmt: skip
+
+convolve_transpose_bias = primitive(
+    "convolve_transpose_bias", kernel=_with_bias(_transpose_kernel), operands=("x", "w", "b"),
+    params=("size", "stride", "padding", "dilation", "groups"),
+    vjps=[lambda g, _out, _x, w, _b, *, size, **p: convolve(g, conj(w), **p),
+          lambda g, _out, x, w_, _b, *, size, **p: convolve_weight(g, conj(x), kernel=tuple(shape_of(w_)[2:]), **p),
+          lambda g, _out, _x, _w, _b, **p: _over_channels(g)],
+    jvp=_bias_jvp(convolve_transpose), batch=_batch_bias(convolve_transpose, _batch_transpose), infer=_infer_transpose,
+    samples=_samples("convolve_transpose", bias=True),
+)  # fmt: skip

@@ -1,0 +1,219 @@
+"""Order: sorting, the largest, the k-th, the median, the most frequent; positions first, then what stands there.
+
+The operations named `arg...` find positions, without derivative; `pick` takes the elements at positions and has the
+derivative of them all. NaN counts as larger than any number. Ties stay in the order of the operand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import shape_of
+from .indexing import along_add, take_along_axis
+from .kernels import in_single
+from .reduction import infer_reduced, kept, reduced_shape, sum, tie_weights
+from .rules import batch_axes, batch_size, linear, materialise_batch, nondifferentiable
+from .samples import distinct, normal, sample
+from .structural import reshape
+
+# ------------------------------------------------------------------------------------------ elements at positions
+
+
+def _with_axis(indices: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Positions with the axis that they were reduced along, as one of length 1."""
+    if len(shape_of(indices)) == len(shape):
+        return indices
+    return reshape(indices, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
+
+
+_along = take_along_axis.prim.kernel  # type: ignore[attr-defined]
+
+
+def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:
+    if indices.ndim == x.ndim:
+        return _along(xp, x, indices, axis=axis)
+    if indices.ndim == 0:
+        return x[indices]
+    if indices.ndim == 1 and axis == 1:
+        return x[np.arange(len(x)), indices]
+    at = indices.reshape(*indices.shape[:axis], 1, *indices.shape[axis:])
+    return _along(xp, x, at, axis=axis).reshape(indices.shape)
+
+
+def _unpick(g: Any, x: Any, indices: Any, axis: int) -> Any:
+    shape = tuple(shape_of(x))
+    return along_add(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
+
+
+def _batch_pick(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    size = batch_size(arrays, dims)
+    x, indices = (materialise_batch(a, d, size) for a, d in zip(arrays, dims))
+    return op(x, indices, axis=params["axis"] + 1, of=params["of"]), 0
+
+
+# The elements at positions along an axis: of x's rank for several of them, without the axis for one. `of` names the
+# operation that found the positions, for those who show graphs.
+pick = linear(
+    "pick", kernel=_pick_kernel, others=1,
+    transpose=lambda g, x_, indices, *, axis, of: _unpick(g, x_, indices, axis),
+    batch=_batch_pick, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    samples=lambda: [sample(normal(3, 2), np.array([[2, 0]]), axis=0, of="max"),
+                     sample(normal(3, 2), np.array([1, 0, 1]), axis=1, of="max"),
+                     sample(normal(3), np.array(2), axis=0, of="max"),
+                     sample(normal(2, 3, 2), np.array([[2, 0], [1, 1]]), axis=1, of="sort")],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ positions
+
+
+def order_of(xp: Any, x: Any, axis: int, descending: bool) -> Any:
+    """The positions that sort `x` along an axis, ties in order; NaN at the large end."""
+    x = in_single(x)
+    stable = {"kind": "stable"} if xp is np else {"stable": True}
+    if not descending:
+        return xp.argsort(x, axis=axis, **stable)
+    return x.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(x, axis=axis), axis=axis, **stable), axis=axis)
+
+
+def _infer_positions(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(avals[0].shape, np.dtype(np.int64))
+
+
+def _order_samples(**params: Any) -> Any:
+    def make() -> Any:
+        yield sample(distinct(4), axis=0, **params)
+        yield sample(distinct(2, 3), axis=1, **params)
+        yield sample(distinct(3, 2, 2), axis=0, **params)
+
+    return make
+
+
+argsort = nondifferentiable(
+    "argsort", kernel=lambda xp, x, *, axis, descending: order_of(xp, x, axis, descending),
+    batch=batch_axes("axis"), infer=_infer_positions, samples=_order_samples(descending=True),
+)  # fmt: skip
+
+
+def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool) -> Any:
+    n = x.shape[axis]
+    first = (slice(None),) * axis + (slice(k),)
+    if xp is not np or n < 1024 or k > n // 8 or not k:
+        return order_of(xp, x, axis, largest)[first]
+    # Of many elements only the k are sorted: 10^6 take 12 ms where a full sort takes 80.
+    x = in_single(x)
+    chosen = np.argpartition(x, n - k if largest else k - 1, axis=axis)
+    chosen = chosen[(slice(None),) * axis + (slice(n - k, None) if largest else slice(k),)]
+    chosen = np.sort(chosen, axis=axis)
+    order = order_of(xp, np.take_along_axis(x, chosen, axis), axis, largest)
+    return np.take_along_axis(chosen, order, axis)
+
+
+argtopk = nondifferentiable(
+    "argtopk", kernel=_topk_kernel, batch=batch_axes("axis"),
+    infer=lambda avals, p: Aval(
+        (*avals[0].shape[: p["axis"]], p["k"], *avals[0].shape[p["axis"] + 1 :]), np.dtype(np.int64)),
+    samples=_order_samples(k=2, largest=True),
+)  # fmt: skip
+
+
+def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(reduced_shape(avals[0].shape, (params["axis"],), False), np.dtype(np.int64))
+
+
+# The position of the k-th smallest element, k counted from 1.
+argkth = nondifferentiable(
+    "argkth",
+    kernel=lambda xp, x, *, axis, k: np.take(order_of(xp, x, axis, False), k - 1, axis=axis),
+    batch=batch_axes("axis"), infer=_infer_position, samples=_order_samples(k=2),
+)  # fmt: skip
+
+
+def _argmedian_kernel(xp: Any, x: Any, *, axis: int, ignore_nan: bool) -> Any:
+    order = np.moveaxis(order_of(xp, x, axis, False), axis, -1)
+    n = x.shape[axis]
+    middle = np.full(order.shape[:-1], (n - 1) // 2)
+    if x.dtype.kind not in "iub":
+        missing = np.isnan(x).sum(axis=axis)
+        numbers = n - missing
+        if ignore_nan:
+            middle = np.maximum(numbers - 1, 0) // 2
+        else:
+            middle = np.where(missing > 0, np.minimum(numbers, n - 1), middle)
+    return np.take_along_axis(order, np.asarray(middle)[..., None], axis=-1)[..., 0]
+
+
+# The position of the median, of an even number of elements the lower one; of the first NaN, unless they are ignored.
+argmedian = nondifferentiable(
+    "argmedian", kernel=_argmedian_kernel, batch=batch_axes("axis"), infer=_infer_position,
+    samples=_order_samples(ignore_nan=True),
+)  # fmt: skip
+
+
+def _argmode_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+    x = np.moveaxis(in_single(x), axis, -1)
+    order = order_of(xp, x, x.ndim - 1, False)
+    ordered = np.take_along_axis(x, order, axis=-1)
+    place = np.arange(x.shape[-1])
+    starts = np.ones(x.shape, bool)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    run = place - np.maximum.accumulate(np.where(starts, place, 0), axis=-1)  # how many equal ones came before
+    return np.take_along_axis(order, run.argmax(axis=-1)[..., None], axis=-1)[..., 0]
+
+
+# The last position of the most frequent element, of several the smallest.
+argmode = nondifferentiable(
+    "argmode", kernel=_argmode_kernel, batch=batch_axes("axis"), infer=_infer_position,
+    samples=lambda: [sample(np.array([[2.0, 1.0, 2.0], [3.0, 1.0, 2.0]]), axis=1), sample(distinct(4), axis=0)],
+)  # fmt: skip
+
+
+def _argcum_kernel(xp: Any, x: Any, *, axis: int, largest: bool) -> Any:
+    extremes = (np.maximum if largest else np.minimum).accumulate(x, axis=axis)
+    place = np.arange(x.shape[axis]).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
+    attained = x == extremes
+    if x.dtype.kind not in "iub":
+        attained |= x != x
+    return np.maximum.accumulate(np.where(attained, place, 0), axis=axis)
+
+
+# For each element the last position of the extreme so far.
+argcum = nondifferentiable(
+    "argcum", kernel=_argcum_kernel, batch=batch_axes("axis"), infer=_infer_positions,
+    samples=_order_samples(largest=True),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ the median over several axes
+
+
+def _median_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool) -> Any:
+    shape = x.shape
+    others = tuple(i for i in range(x.ndim) if i not in axis)
+    rows = x.transpose(*others, *axis).reshape(*(shape[i] for i in others), math.prod(shape[a] for a in axis))
+    if not rows.shape[-1]:
+        return np.full(reduced_shape(shape, axis, keepdims), math.nan, x.dtype)
+    at = _argmedian_kernel(xp, rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
+    out = np.take_along_axis(rows, at[..., None], axis=-1)
+    return out.reshape(reduced_shape(shape, axis, keepdims))
+
+
+def _median_shares(out: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return tie_weights(x, kept(out, x, axis, keepdims), axis=axis, ties="even")
+
+
+# The median, of an even number of elements the lower one; elements equal to it share its gradient evenly.
+median = primitive(
+    "median", kernel=_median_kernel,
+    vjps=[lambda g, out, x, *, axis, keepdims, ignore_nan:
+          kept(g, x, axis, keepdims) * _median_shares(out, x, axis, keepdims)],
+    jvp=lambda tangents, out, x, *, axis, keepdims, ignore_nan: sum(
+        tangents[0] * _median_shares(out, x, axis, keepdims), axis=axis, keepdims=keepdims),
+    batch=batch_axes("axis"), infer=infer_reduced,
+    samples=lambda: [sample(distinct(2, 3), axis=(0, 1), keepdims=False, ignore_nan=False),
+                     sample(distinct(2, 3), axis=(1,), keepdims=True, ignore_nan=True),
+                     sample(distinct(), axis=(), keepdims=False, ignore_nan=False)],
+)  # fmt: skip

@@ -1,0 +1,297 @@
+"""Elementwise functions of the namespace: arithmetic, powers, exponentials, trigonometry, rounding, comparisons, logic.
+
+Functions of one number compute integers in floating point where their values are not whole (as NumPy does).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.value import Value, dtype_of
+from ..ops import comparison as cmp
+from ..ops import elementwise as ew
+from ..ops import selection as sel
+from ..ops import structural as st
+from ..tape import inplace
+from ._values import concrete, value
+from .operators import (
+    FLOATS,
+    NUMBERS,
+    as_double,
+    as_floating,
+    binary,
+    bools_as_int8,
+    integers,
+    ordered,
+    promoted_all,
+    refuse_bool,
+    unary,
+)
+from .promotion import double, floating, is_number, lifted, operand, promote
+
+# ------------------------------------------------------------------------------------------ arithmetic
+
+add = binary("add", ew.add, "The sum of two operands, elementwise.")
+subtract = binary("subtract", ew.subtract, "The difference of two operands, elementwise; raises TypeError for booleans.",
+                  prepare=refuse_bool, fast=NUMBERS)  # fmt: skip
+multiply = binary("multiply", ew.multiply, "The product of two operands, elementwise.")
+divide = binary("divide", ew.divide, "The quotient of two operands, elementwise; integers are divided in float64.",
+                prepare=as_double, fast=FLOATS)  # fmt: skip
+floor_divide = binary("floor_divide", ew.floor_divide, "The quotient rounded down, elementwise; its derivative is 0.",
+                      prepare=bools_as_int8, fast=NUMBERS - set("FD"))  # fmt: skip
+remainder = binary("remainder", ew.remainder, "What is left after `floor_divide`, with the sign of the divisor.",
+                   prepare=bools_as_int8, fast=NUMBERS - set("FD"))  # fmt: skip
+hypot = binary("hypot", ew.hypot, "The root of the sum of two squares, without overflow.",
+               prepare=as_floating, fast=FLOATS)  # fmt: skip
+logaddexp = binary("logaddexp", ew.logaddexp, "log(exp(x1) + exp(x2)), without overflow.",
+                   prepare=as_floating, fast=FLOATS)  # fmt: skip
+atan2 = binary("atan2", ew.atan2, "The angle of the point (x2, x1), in radians from -pi to pi.",
+               prepare=as_floating, fast=FLOATS)  # fmt: skip
+copysign = binary("copysign", ew.copysign, "The size of x1 with the sign of x2.", prepare=as_floating, fast=FLOATS)
+nextafter = binary("nextafter", ew.nextafter, "The next number after x1 in the direction of x2.",
+                   prepare=as_floating, fast=FLOATS)  # fmt: skip
+maximum = binary("maximum", sel.maximum, "The greater of two numbers, nan where either is; equal ones share the gradient.",
+                 prepare=ordered, fast=NUMBERS - set("FD"), ties="half")  # fmt: skip
+minimum = binary("minimum", sel.minimum, "The smaller of two numbers, nan where either is; equal ones share the gradient.",
+                 prepare=ordered, fast=NUMBERS - set("FD"), ties="half")  # fmt: skip
+
+
+def negative(x: Any, /) -> Any:
+    """The negative of each element; raises TypeError for booleans."""
+    x = value(x)
+    if dtype_of(x).kind == "b":
+        raise TypeError("negative: booleans have no negative; use logical_not(), or ~")
+    return ew.negative(x)
+
+
+def positive(x: Any, /) -> Any:
+    """A copy of each element, `+x`."""
+    return st.copy(value(x))
+
+
+def pow(x1: Any, x2: Any, /) -> Any:
+    """x1 to the power x2, elementwise; raises ValueError for integers with a negative exponent.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.pow(rg.asarray([1.0, 2.0]), 3)
+    Tensor([1., 8.])
+    """
+    if is_number(x2) and isinstance(x1, Value):
+        if dtype_of(x1).kind in "iub" and isinstance(x2, float):
+            x1 = double(x1)
+        if not isinstance(x2, complex) and dtype_of(x1).kind in "fc":
+            return ew.power_by(x1, exponent=x2)
+    x1, x2 = promote(*lifted(operand("pow", x1), operand("pow", x2)))
+    kind = dtype_of(x1).kind
+    if kind == "b":
+        raise TypeError("pow: booleans have no powers; convert them to integers with astype()")
+    if kind == "i" and (concrete("pow", x2) < 0).any():
+        raise ValueError("pow: an integer to a negative power is no integer; convert to floating point with astype()")
+    return ew.power(x1, x2)
+
+
+def abs(x: Any, /) -> Any:
+    """The absolute value of each element, real for complex ones; its derivative at 0 is 0.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> abs(rg.asarray([-1.5, 2.0]))
+    Tensor([1.5, 2. ])
+    """
+    return ew.absolute(value(x))
+
+
+def sign(x: Any, /) -> Any:
+    """-1, 0 or 1 as an element is negative, zero or positive; x / |x| for complex ones."""
+    x = value(x)
+    return ew.sgn(x) if dtype_of(x).kind == "c" else sel.sign(x, nan_to_zero=False)
+
+
+square = unary("square", ew.square, "The square of each element.")
+reciprocal = unary("reciprocal", ew.reciprocal, "1 / x, elementwise.", only_floats=True)
+
+# ------------------------------------------------------------------------------------------ roots, exponentials
+
+sqrt = unary("sqrt", ew.sqrt, "The square root of each element, nan for negative ones.", only_floats=True)
+exp = unary("exp", ew.exp, "e to the power of each element.", only_floats=True)
+exp2 = unary("exp2", ew.exp2, "2 to the power of each element.", only_floats=True)
+expm1 = unary("expm1", ew.expm1, "exp(x) - 1, accurate near 0.", only_floats=True)
+log = unary("log", ew.log, "The natural logarithm of each element.", only_floats=True)
+log1p = unary("log1p", ew.log1p, "log(1 + x), accurate near 0.", only_floats=True)
+log2 = unary("log2", ew.log2, "The logarithm to base 2.", only_floats=True)
+log10 = unary("log10", ew.log10, "The logarithm to base 10.", only_floats=True)
+
+# ------------------------------------------------------------------------------------------ trigonometry
+
+sin = unary("sin", ew.sin, "The sine of each element, in radians.", only_floats=True)
+cos = unary("cos", ew.cos, "The cosine of each element, in radians.", only_floats=True)
+tan = unary("tan", ew.tan, "The tangent of each element, in radians.", only_floats=True)
+asin = unary("asin", ew.asin, "The inverse sine, from -pi/2 to pi/2.", only_floats=True)
+acos = unary("acos", ew.acos, "The inverse cosine, from 0 to pi.", only_floats=True)
+atan = unary("atan", ew.atan, "The inverse tangent, from -pi/2 to pi/2.", only_floats=True)
+sinh = unary("sinh", ew.sinh, "The hyperbolic sine.", only_floats=True)
+cosh = unary("cosh", ew.cosh, "The hyperbolic cosine.", only_floats=True)
+tanh = unary("tanh", ew.tanh, "The hyperbolic tangent.", only_floats=True)
+asinh = unary("asinh", ew.asinh, "The inverse hyperbolic sine.", only_floats=True)
+acosh = unary("acosh", ew.acosh, "The inverse hyperbolic cosine.", only_floats=True)
+atanh = unary("atanh", ew.atanh, "The inverse hyperbolic tangent.", only_floats=True)
+
+# ------------------------------------------------------------------------------------------ complex parts
+
+
+def real(x: Any, /) -> Any:
+    """The real part, a view of a complex tensor."""
+    x = value(x)
+    return inplace.view(st.real, x)
+
+
+def imag(x: Any, /) -> Any:
+    """The imaginary part, a view of a complex tensor; zeros for a real one."""
+    x = value(x)
+    return inplace.view(st.imag, x) if dtype_of(x).kind == "c" else st.copy(st.imag(x))
+
+
+def conj(x: Any, /) -> Any:
+    """The complex conjugate of each element; a copy of a real tensor."""
+    x = value(x)
+    return st.conj(x) if dtype_of(x).kind == "c" else st.copy(x)
+
+
+# ------------------------------------------------------------------------------------------ rounding
+
+
+def _rounded(op: Any, x: Any) -> Any:
+    x = value(x)
+    return st.copy(x) if dtype_of(x).kind in "iub" else op(x)
+
+
+def floor(x: Any, /) -> Any:
+    """The greatest whole number not above each element; its derivative is 0."""
+    return _rounded(sel.floor, x)
+
+
+def ceil(x: Any, /) -> Any:
+    """The smallest whole number not below each element; its derivative is 0."""
+    return _rounded(sel.ceil, x)
+
+
+def trunc(x: Any, /) -> Any:
+    """The whole part of each element, towards 0; its derivative is 0."""
+    return _rounded(sel.trunc, x)
+
+
+def round(x: Any, /, decimals: int = 0) -> Any:
+    """Each element to the nearest number of `decimals` digits, halves to the even one; its derivative is 0.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> round(rg.asarray([0.5, 1.5, 2.4]))
+    Tensor([0., 2., 2.])
+    """
+    x = value(x)
+    if decimals and (decimals < 0 or dtype_of(x).kind not in "iub"):
+        return sel.round_to(x, decimals=int(decimals))
+    return _rounded(sel.rint, x)
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """Each element, or the bound beyond which it lies; a bound may be a number, an array or None.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> clip(rg.asarray([-1.0, 0.5, 3.0]), 0, 1)
+    Tensor([0. , 0.5, 1. ])
+    """
+    x = value(x)
+    dtype = dtype_of(x)
+    if dtype.kind == "c":
+        raise TypeError("clip: complex numbers are not ordered; clip their parts")
+    if min is None and max is None:
+        return st.copy(x)
+    if (min is None or is_number(min)) and (max is None or is_number(max)):
+        if dtype.kind == "f" or not any(isinstance(b, float) for b in (min, max)):
+            return sel.clip(x, low=min, high=max)
+    bounds = [None if b is None else operand("clip", b) for b in (min, max)]
+    given = promoted_all(x, *(b for b in bounds if b is not None))
+    x, rest = given[0], iter(given[1:])
+    return sel.clip_by(x, *(None if b is None else next(rest) for b in bounds))
+
+
+# ------------------------------------------------------------------------------------------ comparisons, logic, bits
+
+equal = binary("equal", cmp.equal, "Whether two operands are equal, elementwise.")
+not_equal = binary("not_equal", cmp.not_equal, "Whether two operands differ, elementwise.")
+_REAL = (NUMBERS | {"?"}) - set("FD")
+less = binary("less", cmp.less, "Whether x1 < x2, elementwise.", prepare=ordered, fast=_REAL)
+less_equal = binary("less_equal", cmp.less_equal, "Whether x1 <= x2, elementwise.", prepare=ordered, fast=_REAL)
+greater = binary("greater", cmp.greater, "Whether x1 > x2, elementwise.", prepare=ordered, fast=_REAL)
+greater_equal = binary("greater_equal", cmp.greater_equal, "Whether x1 >= x2, elementwise.", prepare=ordered, fast=_REAL)
+
+logical_and = binary("logical_and", cmp.logical_and, "Whether both are true, elementwise.")
+logical_or = binary("logical_or", cmp.logical_or, "Whether either is true, elementwise.")
+logical_xor = binary("logical_xor", cmp.logical_xor, "Whether exactly one is true, elementwise.")
+logical_not = unary("logical_not", cmp.logical_not, "Whether each element is false.")
+
+_BITS = frozenset("?bhilqBHILQ")
+bitwise_and = binary("bitwise_and", cmp.bitwise_and, "The bits set in both.", prepare=integers, fast=_BITS)
+bitwise_or = binary("bitwise_or", cmp.bitwise_or, "The bits set in either.", prepare=integers, fast=_BITS)
+bitwise_xor = binary("bitwise_xor", cmp.bitwise_xor, "The bits set in exactly one.", prepare=integers, fast=_BITS)
+bitwise_left_shift = binary("bitwise_left_shift", cmp.left_shift, "The bits of x1 moved up by x2 places.",
+                            prepare=integers, fast=_BITS - {"?"})  # fmt: skip
+bitwise_right_shift = binary("bitwise_right_shift", cmp.right_shift, "The bits of x1 moved down by x2 places.",
+                             prepare=integers, fast=_BITS - {"?"})  # fmt: skip
+
+
+def bitwise_invert(x: Any, /) -> Any:
+    """Every bit of each element the other way; raises TypeError for anything but integers and booleans."""
+    x = value(x)
+    integers("bitwise_invert", x, x)
+    return cmp.bitwise_not(x)
+
+
+isfinite = unary("isfinite", cmp.isfinite, "Whether each element is neither infinite nor nan.")
+isinf = unary("isinf", cmp.isinf, "Whether each element is infinite.")
+isnan = unary("isnan", cmp.isnan, "Whether each element is nan.")
+
+
+def signbit(x: Any, /) -> Any:
+    """Whether each element carries a minus sign, -0.0 included."""
+    return cmp.signbit(floating(value(x)))
+
+
+def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Whether |x1 - x2| <= atol + rtol |x2|, elementwise."""
+    x1, x2 = promote(*lifted(operand("isclose", x1), operand("isclose", x2)))
+    return cmp.isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether `isclose` holds for all elements, as a Python bool."""
+    return bool(np.all(concrete("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))))
+
+
+def angle(x: Any, /) -> Any:
+    """The angle of each element in the complex plane, in radians."""
+    return ew.angle(floating(value(x)))
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Any:
+    """x1 where the condition holds, x2 elsewhere.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> where(rg.asarray([True, False]), 1.0, rg.asarray([5.0, 6.0]))
+    Tensor([1., 6.])
+    """
+    condition = value(condition)
+    if dtype_of(condition).kind != "b":
+        condition = cmp.not_equal(condition, 0)
+    return sel.where(condition, *promoted_all(operand("where", x1), operand("where", x2)))

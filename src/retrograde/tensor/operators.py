@@ -1,0 +1,190 @@
+"""How an elementwise primitive becomes a function of the namespace, an operator, a reflected and an in-place one.
+
+Two tensors of one dtype, and a tensor with a Python number, go straight to `bind`; everything else is promoted first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.value import Value, dtype_of
+from ..tape import inplace
+from ._values import value
+from .promotion import (
+    as_operand,
+    common_dtype,
+    constant,
+    double,
+    floating,
+    is_number,
+    lifted,
+    operand,
+    promote,
+    to_dtype,
+)
+
+_ndarray = np.ndarray
+Op = Callable[..., Any]
+
+FLOATS = frozenset("efdFD")
+NUMBERS = frozenset("efdFDbhilqBHILQ")
+ANY = NUMBERS | {"?"}
+
+
+def _described(f: Callable[..., Any], name: str, doc: str) -> Any:
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = doc
+    f.__module__ = __package__
+    return f
+
+
+def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable[[Any], Any]:
+    """A function of one operand; with `only_floats`, integers are computed in floating point."""
+    bind = op.prim.bind  # type: ignore[attr-defined]
+    if only_floats:
+
+        def f(x: Any, /) -> Any:
+            if not isinstance(x, Value):
+                x = value(x)
+            return bind(x if dtype_of(x).kind in "fcV" else floating(x))
+
+    else:
+
+        def f(x: Any, /) -> Any:
+            return bind(x if isinstance(x, Value) else value(x))
+
+    return _described(f, name, doc)
+
+
+def binary(name: str, op: Op, doc: str, *, prepare: Callable[[str, Any, Any], Any] | None = None, fast: frozenset[str] = ANY,
+           **params: Any) -> Callable[[Any, Any], Any]:  # fmt: skip
+    """A function of two operands, promoted to one dtype; `prepare` sees what is not of the dtypes `fast`."""
+    bind = op if params else op.prim.bind  # type: ignore[attr-defined]
+
+    def f(x1: Any, x2: Any, /) -> Any:
+        if isinstance(x1, Value) and isinstance(x2, Value):
+            a, b = x1._a, x2._a
+            if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.char in fast:
+                return bind(x1, x2, **params)
+        x1, x2 = promote(*lifted(operand(name, x1), operand(name, x2)))
+        if prepare is not None:
+            x1, x2 = prepare(name, x1, x2)
+        return bind(x1, x2, **params)
+
+    return _described(f, name, doc)
+
+
+def operator(name: str, op: Op, *, reverse: bool = False, prepare: Callable[[str, Any, Any], Any] | None = None,
+             fast: frozenset[str] = ANY, **params: Any) -> Callable[[Any, Any], Any]:  # fmt: skip
+    """A binary operator; NotImplemented for operands that are no arrays or numbers.
+
+    Beside an operand of a dtype in `fast`, another of the same dtype, or a number of its kind, is used as it is.
+    """
+    bind = op if params else op.prim.bind  # type: ignore[attr-defined]
+
+    def method(self: Any, other: Any) -> Any:
+        a = self._a
+        if type(a) is _ndarray and a.dtype.char in fast:
+            kind = type(other)
+            if kind is type(self):
+                b = other._a
+                if type(b) is _ndarray and b.dtype is a.dtype:
+                    return bind(other, self, **params) if reverse else bind(self, other, **params)
+            elif (kind is float and a.dtype.kind == "f") or (kind is int and a.dtype.kind in "fiu"):
+                b = constant(other, a.dtype)
+                return bind(b, self, **params) if reverse else bind(self, b, **params)
+        other = as_operand(other)
+        if other is NotImplemented:
+            return NotImplemented
+        x, y = promote(other, self) if reverse else promote(self, other)
+        if prepare is not None:
+            x, y = prepare(name, x, y)
+        return bind(x, y, **params)
+
+    method.__name__ = name
+    return method
+
+
+def in_place(name: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The augmented assignment of a binary operator; raises TypeError where the result's kind does not fit."""
+
+    def method(self: Any, other: Any) -> Any:
+        if as_operand(other) is NotImplemented:
+            return NotImplemented
+
+        def compute() -> Any:
+            return storable(name, plain(self, other), self)
+
+        return inplace.update(name, self, compute)
+
+    method.__name__ = name
+    return method
+
+
+def storable(name: str, result: Any, target: Any) -> Any:
+    """`result`, where the dtype of `target` can hold its kind; raises TypeError elsewhere."""
+    have, want = dtype_of(result), dtype_of(target)
+    if have != want and not np.can_cast(have, want, "same_kind"):
+        raise TypeError(
+            f"{name}: the result has dtype {have}, which a tensor of dtype {want} cannot hold; "
+            "convert the tensor with astype() first, or write x = x + y instead of x += y"
+        )
+    return result
+
+
+# ------------------------------------------------------------------------------------------ preparations
+
+
+def as_double(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """For true division: integers are divided in float64."""
+    return double(x), double(y)
+
+
+def as_floating(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """For functions of the reals: integers are computed in floating point."""
+    return floating(x), floating(y)
+
+
+def refuse_bool(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """For differences: booleans have none."""
+    if dtype_of(x).kind == "b":
+        raise TypeError(f"{name}: booleans have no difference; use logical_xor(), or ^")
+    return x, y
+
+
+def bools_as_int8(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """For whole quotients and remainders: booleans count as small integers, as in NumPy."""
+    if dtype_of(x).kind == "b":
+        return to_dtype(x, np.dtype(np.int8)), to_dtype(y, np.dtype(np.int8))
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{name}: complex numbers are not ordered, so they have no {name}")
+    return x, y
+
+
+def integers(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """For bits: raises TypeError for anything but integers and booleans."""
+    if dtype_of(x).kind not in "iub":
+        raise TypeError(f"{name}: wanted integers or booleans, got dtype {dtype_of(x)}")
+    return x, y
+
+
+def ordered(name: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """For orders: raises TypeError for complex numbers."""
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{name}: complex numbers are not ordered; compare their parts or abs()")
+    return x, y
+
+
+def promoted_all(*operands: Any) -> list[Any]:
+    """Several operands in their common dtype, Python numbers giving way."""
+    dtypes = [dtype_of(x) for x in operands if not is_number(x)]
+    if dtypes:
+        common = common_dtype(*dtypes)
+        arrays = [constant(x, common) if is_number(x) else x for x in operands]
+    else:
+        arrays = [np.asarray(x) for x in operands]
+    common = common_dtype(*(dtype_of(x) for x in arrays))
+    return [to_dtype(x, common) for x in arrays]
