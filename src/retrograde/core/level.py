@@ -22,6 +22,8 @@ class Level:
 
     def __init__(self, name: str, *, tape: bool = False) -> None:
         self.name, self.tape = name, tape
+        self.batch_size: int | None = None
+        self.randomness = "same"
 
     def __enter__(self) -> Level:
         self.id = 2 * _ids() + (1 if self.tape else 0)

@@ -3,7 +3,8 @@
 With x (N, C, *size), w (O, C / groups, *kernel) and y (N, O, *out), the sum of x w y over all places where they meet
 is linear in each of the three. Leaving one out gives `convolve` (y from x and w), `convolve_transpose` (x from y and w:
 the layer of that name, and the derivative by the input) and `convolve_weight` (w from x and y). They are each other's
-derivatives, so none lacks a derivative of any order. `padding` holds (before, after) per axis.
+derivatives, so none lacks a derivative of any order. `padding` holds (before, after) per axis. The first two add a bias
+per output channel, or None.
 
 The products go to the BLAS over a matrix of the windows (im2col), a few megabytes of it at a time.
 """
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
-from ..core.primitive import primitive
+from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import ndim_of, shape_of
 from .kernels import widened
 from .manipulation import window_count
@@ -92,10 +93,24 @@ def _step(images: int, per_image: int, itemsize: int) -> int:
     return max(1, min(images, _BUDGET // max(1, per_image * itemsize)))
 
 
+def _add_bias(xp: Any, out: Any, b: Any) -> Any:
+    if b is None:
+        return out
+    b = xp.reshape(b, (-1, *(1,) * (out.ndim - 2)))
+    if xp is np:
+        out += b
+        return out
+    return out + b
+
+
 @widened
 def _convolve_kernel(
-    xp: Any, x: Any, w: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+    xp: Any, x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
+    return _add_bias(xp, _convolved(xp, x, w, stride, padding, dilation, groups), b)
+
+
+def _convolved(xp: Any, x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
     images, channels, *size = x.shape
     outputs, _, *kernel = w.shape
     out = output_size(size, kernel, stride, padding, dilation)
@@ -145,7 +160,13 @@ def _convolve_by_taps(xp: Any, x: Any, w: Any, out: Sizes, stride: Sizes, dilati
 
 @widened
 def _transpose_kernel(
-    xp: Any, y: Any, w: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+    xp: Any, y: Any, w: Any, b: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    return _add_bias(xp, _transposed(xp, y, w, size, stride, padding, dilation, groups), b)
+
+
+def _transposed(
+    xp: Any, y: Any, w: Any, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
     images, outputs, *out = y.shape
     per_group, kernel = w.shape[1], w.shape[2:]
@@ -304,20 +325,25 @@ _batch_transpose = _batch_by_axes(first=(0, 0, 0, 0), second=(1, 0, 1, 1), both=
 _batch_weight = _batch_by_axes(first=(1, 1, 1, 0), second=(1, 1, 0, 1), both=(1, 1, 0))
 
 
-def _with_bias(base: str, rule: Any) -> Any:
-    """The batching rule of the form with a bias."""
+def _batch_layer(rule: Any) -> Any:
+    """The batching rule of an operation with a bias: it is added afterwards."""
 
     def batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
-        plain = {"convolve": convolve, "convolve_transpose": convolve_transpose}[base]
-        (x, w, b), (dx, dw, db) = arrays, dims
-        if dx is None and dw is None:
-            out, dim = plain(x, w, **params), None
+        (a, w, b), (da, dw, db) = arrays, dims
+
+        def plain(a: Any, w: Any, **p: Any) -> Any:
+            return op(a, w, None, **p)
+
+        if da is None and dw is None:
+            out, dim = plain(a, w, **params), None
         else:
-            out, dim = rule(plain, (x, w), (dx, dw), params)
+            out, dim = rule(plain, (a, w), (da, dw), params)
+        if b is None:
+            return out, dim
         b = move_batch(b, db)
+        *lead, channels = shape_of(b)
         axes = ndim_of(out) - (dim is not None) - 2
-        lead = () if db is None else (shape_of(b)[0], 1)
-        return out + reshape(b, shape=(*lead, shape_of(b)[-1], *(1,) * axes)), 0
+        return out + reshape(b, shape=(*lead, *(1,) * len(lead), channels, *(1,) * axes)), 0
 
     return batch
 
@@ -340,118 +366,72 @@ def _cases() -> Iterator[tuple[dict[str, Sizes], dict[str, Any]]]:
     yield {"x": (1, 1, 8, 8), "w": (1, 1, 2, 2)}, {**two, "padding": ((0, 0), (0, 0))}
 
 
-def _samples(form: str, bias: bool = False) -> Any:
+def _samples(form: str) -> Any:
     def make() -> Any:
         for number, (shapes, params) in enumerate(_cases()):
             x, w = shapes["x"], shapes["w"]
             y = (x[0], w[0], *output_size(x[2:], w[2:], params["stride"], params["padding"], params["dilation"]))
             draw = complex_normal if number == 2 else normal
+            biased = number in (0, 2, 3)
             if form == "convolve":
-                extra = [draw(w[0], seed=5)] if bias else []
-                yield sample(draw(*x), draw(*w, seed=1), *extra, **params)
+                b = draw(w[0], seed=5) if biased else None
+                yield sample(draw(*x), draw(*w, seed=1), b, **params)
             elif form == "convolve_transpose":
-                extra = [draw(w[1] * params["groups"], seed=5)] if bias else []
-                yield sample(draw(*y), draw(*w, seed=1), *extra, size=x[2:], **params)
+                b = draw(w[1] * params["groups"], seed=5) if biased else None
+                yield sample(draw(*y), draw(*w, seed=1), b, size=x[2:], **params)
             else:
                 yield sample(draw(*x), draw(*y, seed=1), kernel=w[2:], **params)
 
     return make
 
 
-convolve = bilinear(
+def _over_channels(g: Any) -> Any:
+    """The cotangent of a bias."""
+    return reduce_sum(g, axis=(0, *range(2, ndim_of(g))), keepdims=False)
+
+
+def _layer_jvp(name: str) -> Any:
+    def jvp(tangents: Any, out: Any, x: Any, w: Any, b: Any, **p: Any) -> Any:
+        op = PRIMITIVES[name].op
+        dx, dw, db = tangents
+        if db is not None:
+            db = broadcast_like(reshape(db, shape=(*shape_of(db), *(1,) * (ndim_of(out) - 2))), out)
+        return sum_tangents([
+            None if dx is None else op(dx, w, None, **p), None if dw is None else op(x, dw, None, **p), db,
+        ])  # fmt: skip
+
+    return jvp
+
+
+convolve = primitive(
     "convolve", kernel=_convolve_kernel,
-    transposes=[
-        lambda g, _out, x_, w, **p: convolve_transpose(g, conj(w), size=tuple(shape_of(x_)[2:]), **p),
-        lambda g, _out, x, w_, **p: convolve_weight(conj(x), g, kernel=tuple(shape_of(w_)[2:]), **p),
+    vjps=[
+        lambda g, _out, x_, w, _b, **p: convolve_transpose(g, conj(w), None, size=tuple(shape_of(x_)[2:]), **p),
+        lambda g, _out, x, w_, _b, **p: convolve_weight(conj(x), g, kernel=tuple(shape_of(w_)[2:]), **p),
+        lambda g, _out, _x, _w, _b, **p: _over_channels(g),
     ],
-    batch=_batch_convolve, infer=_infer_convolve, samples=_samples("convolve"),
+    jvp=_layer_jvp("convolve"), batch=_batch_layer(_batch_convolve), infer=_infer_convolve,
+    samples=_samples("convolve"),
 )  # fmt: skip
 
 # `size` are the spatial sizes of the result: a stride above 1 leaves several possible.
-convolve_transpose = bilinear(
+convolve_transpose = primitive(
     "convolve_transpose", kernel=_transpose_kernel,
-    transposes=[
-        lambda g, _out, _y, w, *, size, **p: convolve(g, conj(w), **p),
-        lambda g, _out, y, w_, *, size, **p: convolve_weight(g, conj(y), kernel=tuple(shape_of(w_)[2:]), **p),
+    vjps=[
+        lambda g, _out, _y, w, _b, *, size, **p: convolve(g, conj(w), None, **p),
+        lambda g, _out, y, w_, _b, *, size, **p: convolve_weight(g, conj(y), kernel=tuple(shape_of(w_)[2:]), **p),
+        lambda g, _out, _y, _w, _b, *, size, **p: _over_channels(g),
     ],
-    batch=_batch_transpose, infer=_infer_transpose, samples=_samples("convolve_transpose"),
+    jvp=_layer_jvp("convolve_transpose"), batch=_batch_layer(_batch_transpose), infer=_infer_transpose,
+    samples=_samples("convolve_transpose"),
 )  # fmt: skip
 
 # `kernel` are the spatial sizes of the result.
 convolve_weight = bilinear(
     "convolve_weight", kernel=_weight_kernel,
     transposes=[
-        lambda g, _out, x_, y, *, kernel, **p: convolve_transpose(conj(y), g, size=tuple(shape_of(x_)[2:]), **p),
-        lambda g, _out, x, _y, *, kernel, **p: convolve(conj(x), g, **p),
+        lambda g, _out, x_, y, *, kernel, **p: convolve_transpose(conj(y), g, None, size=tuple(shape_of(x_)[2:]), **p),
+        lambda g, _out, x, _y, *, kernel, **p: convolve(conj(x), g, None, **p),
     ],
     batch=_batch_weight, infer=_infer_weight, samples=_samples("convolve_weight"),
-)  # fmt: skip
-
-# ------------------------------------------------------------------------------------------ with a bias
-
-
-def _with_bias(kernel: Any) -> Any:
-    """A kernel that adds a number per output channel as well."""
-
-    def biased(xp: Any, x: Any, w: Any, b: Any, **params: Any) -> Any:
-        out = kernel(xp, x, w, **params)
-        b = xp.reshape(b, (-1, *(1,) * (out.ndim - 2)))
-        if xp is np:
-            out += b
-            return out
-        return out + b
-
-    return widened(biased)
-
-
-def _over_channels(g: Any) -> Any:
-    return reduce_sum(g, axis=(0, *range(2, ndim_of(g))), keepdims=False)
-
-
-def _bias_jvp(base: Any) -> Any:
-    def jvp(tangents: Any, out: Any, x: Any, w: Any, b: Any, **p: Any) -> Any:
-        dx, dw, db = tangents
-        if db is not None:
-            db = broadcast_like(reshape(db, shape=(*shape_of(db), *(1,) * (ndim_of(out) - 2))), out)
-        return sum_tangents([
-            None if dx is None else base(dx, w, **p), None if dw is None else base(x, dw, **p), db,
-        ])  # fmt: skip
-
-    return jvp
-
-
-def _batch_bias(base: Any, rule: Any) -> Any:
-    def batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
-        (x, w, b), (dx, dw, db) = arrays, dims
-        if dx is None and dw is None:
-            out, dim = base(x, w, **params), None
-        else:
-            out, dim = rule(base, (x, w), (dx, dw), params)
-        b = move_batch(b, db)
-        *lead, channels = shape_of(b)
-        axes = ndim_of(out) - (dim is not None) - 2
-        return out + reshape(b, shape=(*lead, *(1,) * len(lead), channels, *(1,) * axes)), 0
-
-    return batch
-
-
-# One operation each, as frameworks show them.
-convolve_bias = primitive(
-    "convolve_bias", kernel=_with_bias(_convolve_kernel), operands=("x", "w", "b"),
-    params=("stride", "padding", "dilation", "groups"),
-    vjps=[lambda g, _out, x_, w, _b, **p: convolve_transpose(g, conj(w), size=tuple(shape_of(x_)[2:]), **p),
-          lambda g, _out, x, w_, _b, **p: convolve_weight(conj(x), g, kernel=tuple(shape_of(w_)[2:]), **p),
-          lambda g, _out, _x, _w, _b, **p: _over_channels(g)],
-    jvp=_bias_jvp(convolve), batch=_batch_bias(convolve, _batch_convolve), infer=_infer_convolve,
-    samples=_samples("convolve", bias=True),
-)  # fmt: skip
-
-convolve_transpose_bias = primitive(
-    "convolve_transpose_bias", kernel=_with_bias(_transpose_kernel), operands=("x", "w", "b"),
-    params=("size", "stride", "padding", "dilation", "groups"),
-    vjps=[lambda g, _out, _x, w, _b, *, size, **p: convolve(g, conj(w), **p),
-          lambda g, _out, x, w_, _b, *, size, **p: convolve_weight(g, conj(x), kernel=tuple(shape_of(w_)[2:]), **p),
-          lambda g, _out, _x, _w, _b, **p: _over_channels(g)],
-    jvp=_bias_jvp(convolve_transpose), batch=_batch_bias(convolve_transpose, _batch_transpose), infer=_infer_transpose,
-    samples=_samples("convolve_transpose", bias=True),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
 from .elementwise import absolute, power_by, sgn
 from .linalg_spectral import eigvalsh, svdvals
-from .reduction import amax, amin, divide_or_zero, infer_reduced_real, kept, sum_array, tie_weights
+from .reduction import amax, amin, infer_reduced_real, kept, sum_array, tie_weights
 from .reduction import sum as reduce_sum
 from .rules import batch_axes, conj
 from .samples import complex_normal, normal, sample, uniform
@@ -43,8 +43,8 @@ def _norm_kernel(xp: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims
     return total ** size.dtype.type(1 / ord)
 
 
-def _norm_pull(g: Any, out: Any, x: Any, ord: float, axis: tuple[int, ...], keepdims: bool) -> Any:
-    """g times the derivative by each element; 0 where the norm has a kink at 0."""
+def norm_pull(g: Any, out: Any, x: Any, ord: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """g times the derivative by each element; 0 where the norm has a kink at 0 (its second derivative is nan there)."""
     if ord == 0:
         return x * 0
     g = kept(g, x, axis, keepdims)
@@ -52,7 +52,7 @@ def _norm_pull(g: Any, out: Any, x: Any, ord: float, axis: tuple[int, ...], keep
         return sgn(x) * g
     norm = kept(out, x, axis, keepdims)
     if ord == 2:
-        return x * divide_or_zero(g, norm)
+        return g * drop(x / norm, equal(norm, 0))
     size = absolute(x)
     if math.isinf(ord):
         return sgn(x) * (g * tie_weights(size, norm, axis=axis, ties="even"))
@@ -68,8 +68,8 @@ def _norm_push(
     tangents: Any, out: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims: bool
 ) -> Any:  # fmt: skip
     one = np.ones(shape_of(out), dtype_of(out))
-    d = _norm_pull(one, out, x, ord, axis, keepdims) * tangents[0] if dtype_of(x).kind == "f" else real(
-        conj(_norm_pull(one, out, x, ord, axis, keepdims)) * tangents[0])  # fmt: skip
+    d = norm_pull(one, out, x, ord, axis, keepdims) * tangents[0] if dtype_of(x).kind == "f" else real(
+        conj(norm_pull(one, out, x, ord, axis, keepdims)) * tangents[0])  # fmt: skip
     return reduce_sum(d, axis=axis, keepdims=keepdims)
 
 
@@ -87,7 +87,7 @@ def _norm_samples() -> Any:
 # ord=0.
 vector_norm = primitive(
     "vector_norm", kernel=_norm_kernel,
-    vjps=[lambda g, out, x, *, ord, axis, keepdims: _norm_pull(g, out, x, ord, axis, keepdims)],
+    vjps=[lambda g, out, x, *, ord, axis, keepdims: norm_pull(g, out, x, ord, axis, keepdims)],
     jvp=_norm_push, batch=batch_axes("axis"), infer=infer_reduced_real, samples=_norm_samples,
 )  # fmt: skip
 

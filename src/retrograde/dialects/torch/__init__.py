@@ -23,12 +23,18 @@ from ._tensor import Tensor, install_methods
 
 # The topic files, each a set of functions and methods (one line each).
 from . import _creation  # noqa: I001
+from . import _unary
 from . import _pointwise
+from . import _comparison
+from . import _selection
+from . import _conversion
+from . import special
 from . import _indexing
 from . import _printing
 from . import random
 from . import linalg
 from . import return_types
+from . import sparse
 from . import _save_load
 from . import _legacy_types
 from . import compiler
@@ -90,7 +96,7 @@ install_methods()
 globals().update(_FUNCTIONS)
 
 
-_LAZY = ("distributions", "fft", "linalg", "masked", "nn", "optim", "quasirandom", "sparse", "special", "utils")
+_LAZY = ("distributions", "fft", "linalg", "masked", "nn", "optim", "quasirandom", "special", "utils")
 
 
 def __getattr__(name: str) -> _Any:

@@ -68,7 +68,7 @@ def _plain(name: str, x: Any) -> np.ndarray:
     while isinstance(x, Value):
         x = x._a
     if type(x) is not np.ndarray:
-        raise RuntimeError(f"{name}: the values of a tensor inside vmap cannot decide about control flow; use torch.where")
+        raise RuntimeError(f"{name}: inside vmap, values cannot decide about control flow; use torch.where")
     return x
 
 

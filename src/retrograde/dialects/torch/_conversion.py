@@ -12,6 +12,7 @@ from ._api import METHODS, api
 from ._dtype import FROM_NUMPY, dtype
 from ._elementwise import shown_as, tensor_argument
 from ._graph_nodes import NAMES
+from ._legacy_types import BY_DTYPE
 from ._size import check_device, device
 
 _cast = st.cast.prim.bind  # type: ignore[attr-defined]
@@ -81,6 +82,19 @@ for _name, _d in {
     "bool": _dtype.bool_, "cfloat": _dtype.complex64, "cdouble": _dtype.complex128,
 }.items():  # fmt: skip
     _converter(_name, _d)
+
+
+@api("type", function=False)
+def type_(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """This tensor in another dtype, given as a dtype or an old name of tensors; without one, that name of its own."""
+    if dtype is None:
+        return BY_DTYPE[FROM_NUMPY[dtype_of(self)]]
+    if isinstance(dtype, str):
+        known = {name: d for d, name in BY_DTYPE.items()}
+        if dtype not in known:
+            raise ValueError(f"type: {dtype!r} names no tensor type; there are {', '.join(known)}")
+        dtype = known[dtype]
+    return converted(self, getattr(dtype, "dtype", dtype))
 
 
 @api(function=False)

@@ -21,7 +21,6 @@ from . import _dtype
 from ._api import METHODS, api, check_cast
 from ._dtype import FROM_NUMPY, dtype
 from ._promote import constant, operand, result_dtype, to_dtype
-from ._tensor import Tensor
 
 Function = Callable[..., Any]
 
@@ -49,7 +48,7 @@ def refuse_kind(name: str, d: dtype, kinds: str) -> NoReturn:
     """Raise what PyTorch raises for operands of a kind that an operation does not take."""
     taken = [kind for kind, rule in zip(_KIND, kinds) if rule not in "xr"]
     error = NotImplementedError if kinds[d.category] == "x" else RuntimeError
-    raise error(f"{name}: not defined for {_KIND[d.category]} tensors ({d!r}), only for {', '.join(taken)} ones; convert first")
+    raise error(f"{name}: not defined for {_KIND[d.category]} tensors ({d!r}), only for {', '.join(taken)} ones")
 
 
 def settle(name: str, d: dtype, kinds: str) -> dtype:
@@ -150,7 +149,7 @@ def binary(name: str, op: Any, kinds: str = ANY, numbers: str = OTHER, **params:
         return bind(*settled_pair(name, input, other, kinds, numbers))
 
     f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"The elementwise `{name}` of two tensors" + (", or a tensor and a number" if takes_number else "") + "."
+    f.__doc__ = f"The elementwise `{name}` of two tensors{', or a tensor and a number' if takes_number else ''}."
     return f
 
 
@@ -209,7 +208,7 @@ def operators(symbol: str, f: Function, *, reverse: bool = True, in_place: bool 
 
 
 def register(names: str, f: Function, *, in_place: bool = True, function: bool = True, method: bool = True) -> Function:
-    """Offer `f` under each of the names (separated by spaces) as a function with `out=`, a method, an in-place method."""
+    """Offer `f` under each of the names (one string, with spaces) as a function, a method and an in-place method."""
     return api(*names.split(), function=function, method=method, in_place=in_place, out=True)(f)
 
 

@@ -17,7 +17,7 @@ from ._api import api
 from ._axes import axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import check_index, concrete, number_array, read
+from ._indexing import check_arrays, check_index, concrete, fitted, number_array, read
 from ._promote import operand, pair, result_dtype, to_dtype
 from ._tensor import Tensor, from_array
 
@@ -113,12 +113,12 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"take_along_dim: the tensor has {n} dimensions, the indices {len(shape_of(indices))}; they must agree"
         )
     axis = axis_of("take_along_dim", dim, n)
-    common = np.broadcast_shapes((*shape[:axis], 1, *shape[axis + 1 :]),
-                                 (*tuple(shape_of(indices))[:axis], 1, *tuple(shape_of(indices))[axis + 1 :]))  # fmt: skip
+    have = tuple(shape_of(indices))
+    common = np.broadcast_shapes((*shape[:axis], 1, *shape[axis + 1 :]), (*have[:axis], 1, *have[axis + 1 :]))
     wanted = (*common[:axis], shape[axis], *common[axis + 1 :])
     x = input if wanted == shape else st.broadcast_to(input, shape=wanted)
-    wanted = (*common[:axis], shape_of(indices)[axis], *common[axis + 1 :])
-    return gather(x, axis, indices if wanted == tuple(shape_of(indices)) else st.broadcast_to(indices, shape=wanted))
+    wanted = (*common[:axis], have[axis], *common[axis + 1 :])
+    return gather(x, axis, indices if wanted == have else st.broadcast_to(indices, shape=wanted))
 
 
 _REDUCTIONS = {"sum": "sum", "prod": "prod", "mean": "mean", "amax": "amax", "amin": "amin"}
@@ -326,11 +326,9 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     _same_dtype("index_put", input, values)
     if not arrays:
         raise IndexError("index_put: give at least one index tensor")
-    from ._indexing import _check_arrays, _fitted
-
-    _check_arrays("index_put", input, arrays, axes)
+    check_arrays("index_put", input, arrays, axes)
     shape = ix.indexed_shape(tuple(shape_of(input)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
-    values = _fitted(values, shape)
+    values = fitted(values, shape)
     return ix.index_put(input, values, *arrays, axes=tuple(axes), accumulate=bool(accumulate), unique=unique)
 
 
@@ -390,7 +388,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         x, array = st.reshape(x, shape=(1,)), array.reshape(1)
         shape = (1,)
     positions = np.broadcast_to(array, shape).nonzero()
-    return show_as(ix.advanced_index(x, *positions, axes=tuple(range(len(shape))), unique=True), "MaskedSelectBackward0")
+    out = ix.advanced_index(x, *positions, axes=tuple(range(len(shape))), unique=True)
+    return show_as(out, "MaskedSelectBackward0")
 
 
 @api(in_place=True)

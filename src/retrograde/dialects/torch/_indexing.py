@@ -319,7 +319,7 @@ def _merged(x: Any, index: tuple[Any, ...]) -> Any:
     return _view(x, out)
 
 
-def _check_arrays(op: str, x: Any, arrays: list[Any], axes: list[int]) -> None:
+def check_arrays(op: str, x: Any, arrays: list[Any], axes: list[int]) -> None:
     """Raise IndexError where index arrays do not broadcast or reach past an axis."""
     shapes = [tuple(shape_of(a)) for a in arrays]
     if len(arrays) > 1:
@@ -344,7 +344,7 @@ def read(x: Any, arrays: list[Any], axes: list[int], unique: bool) -> Any:
             return _take(x, arrays[0], axis=axes[0])
         return ix.advanced_index(x, *arrays, axes=tuple(axes), unique=unique)
     except (IndexError, RuntimeError):
-        _check_arrays("index", x, arrays, axes)
+        check_arrays("index", x, arrays, axes)
         raise
 
 
@@ -401,7 +401,7 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
     return np.asarray(value, dtype=np_dtype)
 
 
-def _fitted(value: Any, shape: tuple[int, ...]) -> Any:
+def fitted(value: Any, shape: tuple[int, ...]) -> Any:
     """A value to write without its leading axes of size 1; raises RuntimeError where it does not broadcast."""
     have = tuple(shape_of(value))
     if have == shape:
@@ -431,7 +431,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         target = _writable(self, target)
         new = value if type(value) is _ndarray else value._a
         if target.shape != new.shape:
-            new = _fitted(new, target.shape)
+            new = fitted(new, target.shape)
         with np.errstate(all="ignore"):
             np.copyto(target, _real_if(new, target), casting="unsafe")
         if not self.__dict__.get("_untracked"):
@@ -439,7 +439,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
         return
     target = parsed.view(self)
     shape = tuple(shape_of(target))
-    value = _fitted(value, shape)
+    value = fitted(value, shape)
     if tuple(shape_of(value)) != shape:
         value = st.broadcast_to(value, shape=shape)
     inplace.update("x[...] = value", target, lambda: as_value(value, self))
@@ -485,8 +485,8 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
                 f"{_dtype.FROM_NUMPY[dtype_of(value)]}; convert the value"
             )
         value = st.cast(value, dtype=dtype_of(self))
-    value = _fitted(value, shape)
-    _check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
+    value = fitted(value, shape)
+    check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     if _plain_write(target, value) and all(type(a) is _ndarray for a in parsed.arrays):
         new = value if type(value) is _ndarray else value._a
         array = _writable(self, target._a)

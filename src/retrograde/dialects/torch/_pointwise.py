@@ -151,7 +151,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     raise RuntimeError(f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
 
 
-floor_divide = _quotient("floor_divide", ew.floor_divide_refusing, NUMBER, EITHER)
+floor_divide = _quotient("floor_divide", ew.floor_divide_refusing, NUMBER, BOTH)
 register("floor_divide", floor_divide)
 
 
@@ -206,6 +206,12 @@ def _power_of_tensor(x: Value, exponent: Any) -> Any:
 
 
 @api(in_place=True, out=True)
+def square(input: Any) -> Any:
+    """The square, elementwise."""
+    return _power_of_tensor(tensor_argument("square", input), 2)
+
+
+@api(in_place=True, out=True)
 def pow(input: Any, exponent: Any) -> Any:
     """`input` to the power of `exponent`, elementwise; one of them may be a number."""
     if isinstance(input, Value):
@@ -219,11 +225,12 @@ def pow(input: Any, exponent: Any) -> Any:
 
 
 def _doubled(name: str, x: Any, y: Any) -> tuple[Any, Any]:
-    """The operands of float_power in float64, or complex128 if one is complex; numbers as Python numbers of that kind."""
+    """The operands of float_power in float64, or complex128 if one is complex; numbers as Python numbers."""
     if not isinstance(x, Value) and not isinstance(y, Value):
         raise TypeError(f"{name}: one argument must be a tensor, got {type(x).__name__} and {type(y).__name__}")
     complex_ = any(
-        dtype_of(v).kind == "c" if isinstance(v, Value) else isinstance(v, (complex, np.complexfloating)) for v in (x, y)
+        dtype_of(v).kind == "c" if isinstance(v, Value) else isinstance(v, (complex, np.complexfloating))
+        for v in (x, y)
     )
     d = np.dtype(np.complex128 if complex_ else np.float64)
 
@@ -248,7 +255,7 @@ def float_power_(self: Any, exponent: Any) -> Any:
     def compute() -> Any:
         out = float_power(self, exponent)
         if dtype_of(out) != dtype_of(self):
-            raise RuntimeError(f"float_power_: the result has dtype {out.dtype}, this tensor {self.dtype}; convert it first")
+            raise RuntimeError(f"float_power_: the result has dtype {out.dtype}, and this tensor {self.dtype}")
         return out
 
     return inplace.update("float_power_", self, compute)

@@ -73,14 +73,16 @@ def _ndim(x: Any) -> int:
     return len(x.shape)
 
 
-_CONSTANTS: dict[tuple[Any, Any, type], np.ndarray] = {}
+_CONSTANTS: dict[Any, np.ndarray] = {}
 
 
 def constant(number: Any, np_dtype: np.dtype) -> np.ndarray:
     """A Python number as a read-only 0-d array; the common ones are kept."""
-    key = (number, np_dtype, type(number))
+    key: Any = (number, np_dtype, type(number))
+    if number == 0 and type(number) is not int:  # 0.0 and -0.0 are equal keys
+        key = (repr(number), np_dtype)
     found = _CONSTANTS.get(key)
-    if found is None or (number == 0 and not isinstance(number, bool)):  # 0.0 and -0.0 are equal keys
+    if found is None:
         if np_dtype.kind in "iu" and isinstance(number, int):
             found = np.array(int(number) & ((1 << (8 * np_dtype.itemsize)) - 1), f"u{np_dtype.itemsize}").view(np_dtype)
         else:

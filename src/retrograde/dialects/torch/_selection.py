@@ -1,4 +1,4 @@
-"""Elementwise choices and functions of two tensors: where, clamp, maxima, atan2, hypot, logaddexp, xlogy and their kin."""
+"""Elementwise choices and functions of two tensors: where, clamp, maxima, atan2, hypot, logaddexp, xlogy and so on."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _clamp(name: str, x: Any, low: Any, high: Any) -> Any:
     if isinstance(low, Value) or isinstance(high, Value):
         for bound, argument in ((low, "min"), (high, "max")):
             if bound is not None and not isinstance(bound, Value):
-                raise TypeError(f"{name}: {argument} is a number and the other bound a tensor; both must be of one kind")
+                raise TypeError(f"{name}: {argument} is a number and the other bound a tensor; give two of one kind")
         given = [v for v in (x, low, high) if v is not None]
         d = settle(name, result_dtype(*given), _CLAMPED)
         return sel.clip_by(*(None if v is None else to_dtype(v, d) for v in (x, low, high)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...tape import hooks, inplace, mutation
 from . import _dtype
 from ._api import METHODS, missing
 from ._dtype import FROM_NUMPY, dtype
-from ._graph_nodes import shown
+from ._graph_nodes import show_as, shown
 from ._linalg_error import _LinAlgError
 from ._size import CPU, Size, device
 
@@ -219,7 +220,13 @@ class Tensor(Value, metaclass=_TensorMeta):
     @property
     def T(self) -> Tensor:
         """The axes in reverse order (the matrix transpose of a matrix)."""
-        return inplace.view(st.transpose, self, axes=tuple(range(self.ndim))[::-1])
+        n = self.ndim
+        if n not in (0, 2):
+            warnings.warn(
+                f"T of a tensor with {n} dimensions is deprecated: use mT for batches of matrices, or permute()",
+                UserWarning, stacklevel=2,
+            )  # fmt: skip
+        return inplace.view(st.transpose, self, axes=tuple(range(n))[::-1])
 
     @property
     def mT(self) -> Tensor:
@@ -227,14 +234,15 @@ class Tensor(Value, metaclass=_TensorMeta):
         n = self.ndim
         if n < 2:
             raise RuntimeError(f"mT: wanted at least 2 axes, got {n}")
-        return inplace.view(st.transpose, self, axes=(*range(n - 2), n - 1, n - 2))
+        return show_as(inplace.view(st.transpose, self, axes=(*range(n - 2), n - 1, n - 2)), "TransposeBackward0")
 
     @property
     def H(self) -> Tensor:
         """The conjugate transpose of a matrix."""
         if self.ndim not in (0, 2):
             raise RuntimeError(f"H: wanted a matrix, got {self.ndim} axes; use mH for batches")
-        return st.conj(self.T) if self.dtype.is_complex else self.T
+        transposed = self.mT if self.ndim else self
+        return st.conj(transposed) if self.dtype.is_complex else transposed
 
     @property
     def mH(self) -> Tensor:

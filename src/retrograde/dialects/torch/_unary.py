@@ -1,4 +1,4 @@
-"""Functions of one tensor: exponentials, logarithms, trigonometry, rounding, signs, special functions, complex parts."""
+"""Functions of one tensor: exponentials, logarithms, trigonometry, rounding, signs, special functions."""
 
 from __future__ import annotations
 
@@ -58,24 +58,13 @@ METHODS["__abs__"] = absolute
 
 @api("abs_", "absolute_", function=False)
 def abs_(self: Any) -> Any:
-    """The absolute value written into this tensor; raises RuntimeError for a complex one, whose absolute value is real."""
+    """The absolute value written into this tensor; raises RuntimeError for a complex one."""
     if dtype_of(self).kind == "c":
         raise RuntimeError("abs_: a complex tensor cannot hold its absolute value in place; use abs()")
     return inplace.update("abs_", self, lambda: absolute(self))
 
 
 api("abs_", method=False)(abs_)
-
-# ------------------------------------------------------------------------------------------ powers and roots
-
-
-@api(in_place=True, out=True)
-def square(input: Any) -> Any:
-    """The square, elementwise."""
-    from ._pointwise import pow
-
-    return pow(tensor_argument("square", input), 2)
-
 
 # ------------------------------------------------------------------------------------------ rounding
 
@@ -104,7 +93,7 @@ _round = unary("round", sel.rint, FLOATING)
 
 @api(in_place=True, out=True)
 def round(input: Any, *, decimals: int = 0) -> Any:
-    """To the nearest whole number, or to `decimals` decimals (tens, hundreds where negative); halves to the even one."""
+    """To whole numbers, or to `decimals` decimals (tens, hundreds where negative); halves to the even digit."""
     if isinstance(input, Value) and dtype_of(input).kind in "iu" and decimals == 0:
         return st.copy(input)
     if decimals == 0:

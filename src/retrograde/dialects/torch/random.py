@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._state import state
+from ...core.batched import BatchedArray
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 
@@ -116,6 +118,25 @@ def fork_rng(devices: Any = (), enabled: bool = True, **_: Any) -> Iterator[None
             default_generator._stream.set_state(before)
 
 
+def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = False) -> Tensor:
+    """What `draw(shape)` gives as a tensor; under vmap as its `randomness` says: one draw for all, or one per entry.
+
+    Raises RuntimeError under a vmap whose randomness is "error".
+    """
+    for level in reversed(state.levels):
+        size = getattr(level, "batch_size", None)
+        if size is None:
+            continue
+        if level.randomness == "error":
+            raise RuntimeError(
+                f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of the batch "
+                "gets its own, or with randomness='same' that all share them"
+            )
+        if level.randomness == "different":
+            return make(Tensor, BatchedArray(draw((size, *shape)), 0, level.id), None, level.id)
+    return from_array(draw(shape), requires_grad)
+
+
 def _shape(op: str, size: tuple[Any, ...], given: dict[str, Any]) -> tuple[int, ...]:
     if "size" in given:
         size = (given["size"],)
@@ -128,7 +149,8 @@ def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, 
     """Numbers drawn uniformly from [0, 1)."""
     check_device("rand", device)
     d = np_dtype_of("rand", dtype)
-    return from_array(stream_of("rand", generator).uniform(_shape("rand", size, given), dtype=d), requires_grad)
+    stream = stream_of("rand", generator)
+    return drawn("rand", _shape("rand", size, given), lambda shape: stream.uniform(shape, dtype=d), requires_grad)
 
 
 @api(method=False)
@@ -137,7 +159,8 @@ def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None,
     """Standard normal numbers."""
     check_device("randn", device)
     d = np_dtype_of("randn", dtype)
-    return from_array(stream_of("randn", generator).normal(_shape("randn", size, given), dtype=d), requires_grad)
+    stream = stream_of("randn", generator)
+    return drawn("randn", _shape("randn", size, given), lambda shape: stream.normal(shape, dtype=d), requires_grad)
 
 
 @api(method=False)
@@ -150,8 +173,8 @@ def randint(low: Any, high: Any = None, size: Any = None, *, generator: Any = No
     elif high is None:
         low, high = 0, low
     d = np_dtype_of("randint", dtype, int64)
-    return from_array(stream_of("randint", generator).randint(sizes("randint", (size,)), int(low), int(high), d),
-                      requires_grad)  # fmt: skip
+    stream, low, high = stream_of("randint", generator), int(low), int(high)
+    return drawn("randint", sizes("randint", (size,)), lambda shape: stream.randint(shape, low, high, d), requires_grad)
 
 
 @api(method=False)
@@ -182,12 +205,18 @@ def _strided(x: Value, draw: Any) -> Any:
     return np.transpose(draw(tuple(shape[i] for i in order), False), np.argsort(order))
 
 
+def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
+    if state.levels:
+        return drawn(op, tuple(shape_of(x)), lambda shape: draw(shape, True), requires_grad)
+    return from_array(_strided(x, draw), requires_grad)
+
+
 @api(method=False)
 def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
               requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.rand`, in the shape and dtype of a tensor."""
     d, stream = _like_dtype("rand_like", input, dtype), stream_of("rand_like", generator)
-    return from_array(_strided(input, lambda shape, _: stream.uniform(shape, dtype=d)), requires_grad)
+    return _drawn_like("rand_like", input, lambda shape, _: stream.uniform(shape, dtype=d), requires_grad)
 
 
 @api(method=False)
@@ -195,8 +224,8 @@ def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
                requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.randn`, in the shape and dtype of a tensor."""
     d, stream = _like_dtype("randn_like", input, dtype), stream_of("randn_like", generator)
-    return from_array(
-        _strided(input, lambda shape, dense: stream.normal(shape, dtype=d, contiguous=dense)), requires_grad
+    return _drawn_like(
+        "randn_like", input, lambda shape, dense: stream.normal(shape, dtype=d, contiguous=dense), requires_grad
     )
 
 
@@ -207,7 +236,7 @@ def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, l
     """As `torch.randint`, in the shape and dtype of a tensor."""
     low, high = (0, low) if high is None else (low, high)
     d, stream = _like_dtype("randint_like", input, dtype), stream_of("randint_like", generator)
-    return from_array(_strided(input, lambda shape, _: stream.randint(shape, int(low), int(high), d)), requires_grad)
+    return _drawn_like("randint_like", input, lambda shape, _: stream.randint(shape, int(low), int(high), d), requires_grad)
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
@@ -221,8 +250,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     """Normal numbers: of one mean and deviation in a given size, or of one each per element."""
     stream = stream_of("normal", generator)
     if size is not None:
-        return from_array(stream.normal(sizes("normal", (size,)), float(mean), float(std), np_dtype_of("normal", dtype)),
-                          requires_grad)  # fmt: skip
+        d, mean, std = np_dtype_of("normal", dtype), float(mean), float(std)
+        return drawn("normal", sizes("normal", (size,)), lambda shape: stream.normal(shape, mean, std, d), requires_grad)
     parts = [np.asarray(x.detach()._a) if isinstance(x, Value) else float(x) for x in (mean, std)]
     return from_array(np.asarray(stream.normal_each(*parts)))
 

@@ -12,6 +12,7 @@ from ....ops import linalg as la
 from ....ops import linalg_factor as lf
 from ....ops import linalg_orthogonal as lo
 from ....ops.comparison import equal
+from ....ops.contraction import matrix_transpose
 from ....ops.elementwise import add, log
 from ....ops.manipulation import flip
 from ....ops.selection import where
@@ -159,14 +160,14 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 def triangular_solve(
     input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
-    """The X with AX = B (A^H X = B if `transpose`) for triangular A, and a copy of A."""
+    """The X with AX = B (A^T X = B if `transpose`) for triangular A, and a copy of A."""
     op = "triangular_solve"
     b, a = matrices(op, input, "B"), matrices(op, A, square=True)
     same_dtype(op, input, A, ("B", "A"))
     if b[-2] != a[-1]:
         raise RuntimeError(f"{op}: A is {a[-2]} by {a[-1]}, which does not fit B with {b[-2]} rows")
     lead = broadcast(op, a[:-2], b[:-2])
-    used = la.adjoint(A) if transpose else A
+    used = matrix_transpose(A) if transpose else A
     x = la.solve_triangular(used, input, upper=upper != transpose, unit=unitriangular)
     copied = copy(A if a[:-2] == lead else broadcast_to(A, shape=(*lead, *a[-2:])))
     return _TRIANGULAR((shown_as(x, "TriangularSolveBackward0"), copied))

@@ -1,0 +1,149 @@
+"""What is timed: functions of one framework each, built by `build(framework)`; every function does one whole step.
+
+The programs are PyTorch's own style and run on retrograde's torch dialect and on PyTorch alike; the chain has a HIPS
+autograd and a native retrograde form as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def build(framework: str) -> dict[str, Callable[[], None]]:
+    """The workloads that a framework can run, by name."""
+    if framework == "autograd":
+        return {"chain": _chain_autograd()}
+    if framework == "native":
+        return {"chain": _chain_native()}
+    if framework == "retrograde":
+        import retrograde
+
+        retrograde.activate("torch")
+    import torch
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    return {
+        "chain": _chain(torch),
+        "chain, both wanted": _chain(torch, both=True),
+        "pinn": _pinn(torch),
+        "mlp": _mlp(torch),
+        "conv": _conv(torch),
+        "transformer": _transformer(torch),
+        "adam": _adam(torch),
+    }
+
+
+def _chain(torch, both=False):
+    """100 multiplications of 4-vectors, forward and backward."""
+    x = torch.tensor([1.0, 0.5, -1.0, 2.0], requires_grad=True)
+    w = torch.tensor([1.01, 0.99, 1.0, -1.0], requires_grad=both)
+
+    def step():
+        y = x
+        for _ in range(100):
+            y = y * w
+        y.sum().backward()
+        x.grad = w.grad = None
+
+    return step
+
+
+def _chain_native():
+    import retrograde as rg
+
+    w = rg.asarray([1.01, 0.99, 1.0, -1.0])
+
+    def f(x):
+        y = x
+        for _ in range(100):
+            y = y * w
+        return rg.sum(y)
+
+    gradient = rg.grad(f)
+    x = rg.asarray([1.0, 0.5, -1.0, 2.0])
+    return lambda: gradient(x)
+
+
+def _chain_autograd():
+    import autograd.numpy as anp
+    from autograd import grad
+
+    w = anp.array([1.01, 0.99, 1.0, -1.0])
+
+    def f(x):
+        y = x
+        for _ in range(100):
+            y = y * w
+        return anp.sum(y)
+
+    gradient = grad(f)
+    x = anp.array([1.0, 0.5, -1.0, 2.0])
+    return lambda: gradient(x)
+
+
+def _pinn(torch):
+    """A 64-wide 3-layer tanh network on 256 points, a second derivative in the loss, forward and backward."""
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(1, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
+    x = torch.linspace(-1, 1, 256).reshape(-1, 1).requires_grad_()
+
+    def step():
+        u = net(x)
+        (du,) = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)
+        (ddu,) = torch.autograd.grad(du, x, torch.ones_like(du), create_graph=True)
+        loss = (ddu + u * du).pow(2).mean()
+        net.zero_grad()
+        loss.backward()
+
+    return step
+
+
+def _mlp(torch):
+    """An MLP 784-256-10 at batch 64: cross-entropy, forward and backward."""
+    nn, F = torch.nn, torch.nn.functional
+    net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
+    x, target = torch.randn(64, 784), torch.randint(0, 10, (64,))
+
+    def step():
+        net.zero_grad()
+        F.cross_entropy(net(x), target).backward()
+
+    return step
+
+
+def _conv(torch):
+    """A network of 5×5 convolutions on 32 images of 28×28: forward and backward."""
+    nn, F = torch.nn, torch.nn.functional
+    net = nn.Sequential(
+        nn.Conv2d(1, 8, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+        nn.Linear(256, 10),
+    )  # fmt: skip
+    x, target = torch.randn(32, 1, 28, 28), torch.randint(0, 10, (32,))
+
+    def step():
+        net.zero_grad()
+        F.cross_entropy(net(x), target).backward()
+
+    return step
+
+
+def _transformer(torch):
+    """A transformer layer of width 64 on 8 sequences of 32: forward and backward."""
+    nn = torch.nn
+    layer = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
+    x = torch.randn(8, 32, 64)
+
+    def step():
+        layer.zero_grad()
+        layer(x).pow(2).mean().backward()
+
+    return step
+
+
+def _adam(torch):
+    """One Adam step on the parameters of the MLP."""
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
+    net(torch.randn(64, 784)).pow(2).mean().backward()
+    return torch.optim.Adam(net.parameters(), lr=1e-3).step

@@ -1,0 +1,596 @@
+"""Shapes and axes: view, reshape, squeeze, permute, expand and the like. Views of memory wherever PyTorch has views."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import manipulation as mp
+from ...ops import structural as st
+from ...tape import inplace
+from . import _dtype
+from ._api import METHODS, api
+from ._axes import axes_of, axis_of, integer, varargs
+from ._dtype import FROM_NUMPY
+from ._graph_nodes import NAMES, show_as
+from ._indexing import recording
+from ._size import Size
+from ._tensor import Tensor, from_array
+
+_ndarray = np.ndarray
+_reshape = st.reshape.prim.bind
+_transpose = st.transpose.prim.bind
+_attach = inplace.attach
+
+NAMES.update(reshape="ViewBackward0", transpose="PermuteBackward0", tile="RepeatBackward0",
+             repeat_elements="ViewBackward0", flip="FlipBackward0", roll="RollBackward0", rot90="Rot90Backward0", sliding_windows="UnfoldBackward0",
+             view_as_real="ViewAsRealBackward0", view_as_complex="ViewAsComplexBackward0")  # fmt: skip
+
+
+def reshaped(x: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
+    """The view of a tensor in another shape (a copy where memory does not allow one), its node shown as `name`."""
+    out = _reshape(x, shape=shape)
+    _attach(out, x, ((st.reshape, (("shape", shape),)),))
+    return out if name is None else show_as(out, name)
+
+
+def transposed(x: Any, axes: tuple[int, ...], name: str = "PermuteBackward0") -> Any:
+    """The view of a tensor with its axes in another order."""
+    out = _transpose(x, axes=axes)
+    _attach(out, x, ((st.transpose, (("axes", axes),)),))
+    return show_as(out, name)
+
+
+def expanded(x: Any, shape: tuple[int, ...]) -> Any:
+    """The view of a tensor broadcast to a shape."""
+    return inplace.view(st.broadcast_to, x, shape=shape)
+
+
+def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
+    """Sizes with -1 replaced by what the number of elements asks for; raises RuntimeError where they do not fit."""
+    unknown = None
+    known = 1
+    shape = []
+    for i, n in enumerate(sizes):
+        if type(n) is not int:
+            n = integer(op, "a size", n)
+        if n == -1:
+            if unknown is not None:
+                raise RuntimeError(f"{op}: only one size can be -1, got {list(sizes)}")
+            unknown = i
+        elif n < 0:
+            raise RuntimeError(f"{op}: sizes must be -1 or not negative, got {list(sizes)}")
+        else:
+            known *= n
+        shape.append(n)
+    if unknown is not None:
+        if known == 0:
+            raise RuntimeError(f"{op}: with a size of 0 beside it, -1 in {list(sizes)} is ambiguous")
+        shape[unknown] = total // known
+        known *= shape[unknown]
+    if known != total:
+        raise RuntimeError(f"{op}: a tensor of {total} elements does not fit the shape {list(sizes)}")
+    return tuple(shape)
+
+
+def _viewable(x: Any, out: Any) -> bool:
+    a, b = x._a, out._a
+    return type(a) is not _ndarray or a.flags.c_contiguous or not a.size or np.may_share_memory(a, b)
+
+
+@api(function=False)
+def view(self: Tensor, *shape: Any, **given: Any) -> Tensor:
+    """The same memory in another shape (or dtype); raises RuntimeError where strides do not allow it."""
+    if given:
+        ((name, value),) = given.items()
+        if name not in ("size", "dtype") or shape:
+            raise TypeError(f"view: takes sizes or a dtype, got {', '.join(given)}")
+        shape = (value,)
+    if len(shape) == 1:
+        first = shape[0]
+        if isinstance(first, _dtype.dtype):
+            return _view_dtype(self, first)
+        if isinstance(first, (tuple, list)):
+            shape = tuple(first)
+    a = self._a
+    total = a.size if type(a) is _ndarray else math.prod(shape_of(a))
+    wanted = full_shape("view", shape, total)
+    out = _reshape(self, shape=wanted)
+    if type(a) is _ndarray and not a.flags.c_contiguous and not _viewable(self, out):
+        raise RuntimeError(
+            f"view: a tensor of shape {list(a.shape)} whose memory is not contiguous cannot be seen as {list(wanted)}; "
+            "use reshape(), which copies where it must"
+        )
+    _attach(out, self, ((st.reshape, (("shape", wanted),)),))
+    return out
+
+
+def _view_dtype(x: Tensor, d: _dtype.dtype) -> Tensor:
+    """The bytes of a tensor read as another dtype; nothing is recorded."""
+    if d.np == dtype_of(x):
+        return reshaped(x, tuple(shape_of(x)))
+    if (d.is_complex or x.dtype.is_complex) and recording(x):
+        raise RuntimeError(f"view: a tensor that requires grad cannot be seen as dtype {d}; use view_as_real()")
+    a = x._a
+    if type(a) is not _ndarray:
+        raise RuntimeError(f"view: inside a transform a tensor cannot be seen as dtype {d}")
+    if a.itemsize != d.itemsize and not a.ndim:
+        raise RuntimeError(f"view: a 0-d tensor cannot be seen as dtype {d}, whose elements have another size")
+    if d.itemsize > a.itemsize and (a.shape[-1] * a.itemsize) % d.itemsize:
+        raise RuntimeError(
+            f"view: the last dimension of size {a.shape[-1]} times {a.itemsize} bytes is no multiple of {d.itemsize}"
+        )
+    try:
+        return from_array(a.view(d.np))
+    except ValueError as error:
+        raise RuntimeError(f"view: this memory cannot be seen as dtype {d}: the last dimension is not dense") from error
+
+
+@api(function=False)
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """The same memory in the shape of another tensor."""
+    return view(self, tuple(shape_of(other)))
+
+
+@api()
+def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
+    """The elements in another shape: a view where memory allows one, else a copy."""
+    if given:
+        shape = (given.pop("shape"),)
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = tuple(shape[0])
+    a = input._a
+    total = a.size if type(a) is _ndarray else math.prod(shape_of(a))
+    wanted = full_shape("reshape", shape, total)
+    out = _reshape(input, shape=wanted)
+    if type(a) is _ndarray and not a.flags.c_contiguous and not _viewable(input, out):
+        return show_as(out, "UnsafeViewBackward0")
+    _attach(out, input, ((st.reshape, (("shape", wanted),)),))
+    return out
+
+
+@api(function=False)
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """The elements in the shape of another tensor."""
+    return reshape(self, tuple(shape_of(other)))
+
+
+@api()
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from `start_dim` to `end_dim` as one."""
+    shape = tuple(shape_of(input))
+    n = len(shape)
+    start, end = axis_of("flatten", start_dim, n), axis_of("flatten", end_dim, n)
+    if not n:
+        return reshape(input, 1)
+    if start > end:
+        raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
+    if start == end:
+        return input
+    return reshape(input, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
+
+
+@api()
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """A dimension split into several of the given sizes, of which one may be -1."""
+    shape = tuple(shape_of(input))
+    axis = axis_of("unflatten", dim, len(shape))
+    if isinstance(sizes, int) or not hasattr(sizes, "__iter__"):
+        raise TypeError(f"unflatten: sizes must be a tuple of ints, got {type(sizes).__name__}")
+    sizes = tuple(sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: give at least one size")
+    parts = full_shape("unflatten", sizes, shape[axis] if shape else 1)
+    return reshape(input, (*shape[:axis], *parts, *shape[axis + 1 :]))
+
+
+@api()
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension."""
+    return reshape(input, -1) if math.prod(shape_of(input)) else reshape(input, 0)
+
+
+# ------------------------------------------------------------------------------------------ axes of size 1
+
+
+def _squeezed(x: Any, dim: Any) -> tuple[tuple[int, ...], str]:
+    shape = tuple(shape_of(x))
+    if dim is None:
+        return tuple(n for n in shape if n != 1), "SqueezeBackward0"
+    axes = axes_of("squeeze", dim, len(shape))
+    name = "SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"
+    return tuple(n for i, n in enumerate(shape) if i not in axes or n != 1), name
+
+
+@api()
+def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+    """The tensor without its dimensions of size 1, or without those of them that `dim` names."""
+    shape, name = _squeezed(input, dim)
+    return reshaped(input, shape, name)
+
+
+@api()
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """The tensor with a dimension of size 1 inserted at `dim`."""
+    shape = tuple(shape_of(input))
+    axis = axis_of("unsqueeze", dim, len(shape) + 1)
+    return reshaped(input, (*shape[:axis], 1, *shape[axis:]), "UnsqueezeBackward0")
+
+
+# ------------------------------------------------------------------------------------------ order of axes
+
+
+@api()
+def permute(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """The dimensions in another order; a view."""
+    dims = varargs("permute", (given["dims"],) if "dims" in given else dims)
+    n = len(shape_of(input))
+    if len(dims) != n:
+        raise RuntimeError(f"permute: {len(dims)} dimensions were given for a tensor of {n}")
+    return transposed(input, axes_of("permute", dims, n))
+
+
+def _exchanged(op: str, input: Any, dim0: int, dim1: int) -> tuple[int, ...]:
+    n = len(shape_of(input))
+    a, b = axis_of(op, dim0, n), axis_of(op, dim1, n)
+    order = list(range(n))
+    if n:
+        order[a], order[b] = b, a
+    return tuple(order)
+
+
+@api("transpose", "swapdims")
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+    return transposed(input, _exchanged("transpose", input, dim0, dim1), "TransposeBackward0")
+
+
+@api()
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Two dimensions exchanged; a view."""
+    return transposed(input, _exchanged("swapaxes", input, axis0, axis1), "TransposeBackward0")
+
+
+@api()
+def t(input: Tensor) -> Tensor:
+    """A matrix transposed; a vector or number as it is."""
+    n = len(shape_of(input))
+    if n > 2:
+        raise RuntimeError(f"t: wanted at most 2 dimensions, got {n}; use transpose() or mT")
+    return transposed(input, (1, 0) if n == 2 else tuple(range(n)), "TBackward0")
+
+
+@api()
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged, complex elements conjugated."""
+    return input.mH
+
+
+def _moved(input: Any, source: Any, destination: Any) -> tuple[int, ...]:
+    n = len(shape_of(input))
+    one = (list, tuple)
+    if len(source if isinstance(source, one) else (0,)) != len(destination if isinstance(destination, one) else (0,)):
+        raise RuntimeError(f"movedim: {source} and {destination} must name as many dimensions")
+    old, new = axes_of("movedim", source, n), axes_of("movedim", destination, n)
+    rest = iter(i for i in range(n) if i not in old)
+    place = dict(zip(new, old))
+    return tuple(place[i] if i in place else next(rest) for i in range(n))
+
+
+@api("movedim", "moveaxis")
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """Dimensions moved to other places, the others in their order; a view."""
+    return transposed(input, _moved(input, source, destination))
+
+
+# ------------------------------------------------------------------------------------------ broadcasting, repetition
+
+
+@api(function=False)
+def expand(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Tensor:
+    """The tensor broadcast to larger sizes without copying; -1 keeps a size. A view."""
+    sizes = varargs("expand", (given["size"],) if "size" in given else size)
+    have = tuple(shape_of(self))
+    extra = len(sizes) - len(have)
+    if extra < 0:
+        raise RuntimeError(f"expand: {len(sizes)} sizes were given for a tensor of {len(have)} dimensions")
+    shape = []
+    for i, n in enumerate(sizes):
+        n = integer("expand", "a size", n)
+        old = have[i - extra] if i >= extra else None
+        if n == -1:
+            if old is None:
+                raise RuntimeError(f"expand: -1 in {list(sizes)} stands for a dimension that the tensor does not have")
+            n = old
+        elif n < 0 or (old is not None and old not in (1, n)):
+            raise RuntimeError(f"expand: a tensor of shape {list(have)} does not expand to {list(sizes)}")
+        shape.append(n)
+    return expanded(self, tuple(shape))
+
+
+@api(function=False)
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor broadcast to the shape of another."""
+    return expand(self, tuple(shape_of(other)))
+
+
+@api()
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """The tensor broadcast to a shape."""
+    return expand(input, tuple(size))
+
+
+@api(method=False)
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape to which shapes broadcast; raises RuntimeError where they do not."""
+    given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    try:
+        return Size(np.broadcast_shapes(*given))
+    except ValueError:
+        raise RuntimeError(f"broadcast_shapes: {', '.join(map(str, given))} do not broadcast") from None
+
+
+@api(method=False)
+def broadcast_tensors(*tensors: Any) -> list[Tensor]:
+    """The tensors expanded to their common shape."""
+    given = varargs("broadcast_tensors", tensors)
+    try:
+        shape = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
+    except ValueError:
+        raise RuntimeError(
+            f"broadcast_tensors: shapes {', '.join(str(list(shape_of(x))) for x in given)} do not broadcast"
+        ) from None
+    return [expanded(x, shape) for x in given]
+
+
+@api(function=False)
+def repeat(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
+    """Copies of the tensor side by side, as many along each dimension as `repeats` says."""
+    reps = varargs("repeat", (given["repeats"],) if "repeats" in given else repeats)
+    reps = tuple(integer("repeat", "a number of repeats", n) for n in reps)
+    if len(reps) < len(shape_of(self)):
+        raise RuntimeError(f"repeat: {len(reps)} repeats for a tensor of {len(shape_of(self))} dimensions")
+    if any(n < 0 for n in reps):
+        raise RuntimeError(f"repeat: repeats must not be negative, got {list(reps)}")
+    return mp.tile(self, reps=reps)
+
+
+@api()
+def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """As `repeat`, with missing leading repeats taken as 1."""
+    reps = varargs("tile", (given["dims"],) if "dims" in given else dims)
+    return repeat(input, (1,) * (len(shape_of(input)) - len(reps)) + reps)
+
+
+@api()
+def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
+    """Each slice along `dim` (each element, without one) repeated in a row; `repeats` is an int or one per slice."""
+    if repeats is None:
+        counts = input._a
+        if counts.ndim != 1 or counts.dtype.kind not in "iu":
+            raise RuntimeError("repeat_interleave: repeats alone must be a 1-d tensor of ints")
+        return from_array(np.repeat(np.arange(len(counts)), counts))
+    x = input if dim is not None else flatten(input)
+    n = len(shape_of(x))
+    axis = axis_of("repeat_interleave", 0 if dim is None else dim, n)
+    if not n:
+        x = reshape(x, 1)
+    if isinstance(repeats, (list, tuple)):
+        repeats = from_array(np.asarray(repeats, np.int64))
+    if isinstance(repeats, Value) and math.prod(shape_of(repeats)) == 1:
+        repeats = int(repeats.item())  # type: ignore[attr-defined]
+    if isinstance(repeats, Value):
+        counts = repeats._a
+        if counts.dtype.kind not in "iu" or counts.ndim > 1:
+            raise RuntimeError("repeat_interleave: repeats must be an int or a 1-d tensor of ints")
+        if len(counts) != shape_of(x)[axis]:
+            raise RuntimeError(
+                f"repeat_interleave: {len(counts)} repeats for a dimension of size {shape_of(x)[axis]}; give one each"
+            )
+        if counts.size and counts.min() < 0:
+            raise RuntimeError("repeat_interleave: repeats must not be negative")
+        from ...ops.indexing import take
+
+        return show_as(take(x, np.repeat(np.arange(len(counts)), counts), axis=axis), "IndexSelectBackward0")
+    repeats = integer("repeat_interleave", "repeats", repeats)
+    if repeats < 0:
+        raise RuntimeError(f"repeat_interleave: repeats must not be negative, got {repeats}")
+    return mp.repeat_elements(x, repeats=repeats, axis=axis)
+
+
+def atleast(rank: int, x: Any) -> Any:
+    """A tensor with at least `rank` dimensions: of size 1 where it had fewer."""
+    if not isinstance(x, Value):
+        raise TypeError(f"atleast_{rank}d: wanted tensors, got {type(x).__name__}")
+    shape = tuple(shape_of(x))
+    if len(shape) >= rank:
+        return x
+    if rank == 3 and len(shape) == 2:
+        return unsqueeze(x, -1)
+    wider = {1: (1,), 2: (1, *shape) if shape else (1, 1), 3: (1, *shape, 1) if shape else (1, 1, 1)}[rank]
+    return reshaped(x, wider, "UnsqueezeBackward0" if len(wider) == len(shape) + 1 else None)
+
+
+def _register_atleast(rank: int) -> None:
+    def function(*tensors: Any) -> Any:
+        if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+            return atleast(rank, tensors[0])
+        return tuple(atleast(rank, x) for x in varargs(f"atleast_{rank}d", tensors))
+
+    function.__doc__ = f"Tensors with at least {rank} dimensions: of size 1 where they had fewer."
+    api(f"atleast_{rank}d", method=False)(function)
+
+
+for _rank in (1, 2, 3):
+    _register_atleast(_rank)
+
+
+@api(method=False)
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """A grid of coordinates from vectors: one tensor per vector, each of the grid's shape."""
+    given = varargs("meshgrid", tensors)
+    if indexing is None:
+        warnings.warn("meshgrid: pass indexing='ij' (as it is now) or 'xy'", UserWarning, stacklevel=2)
+        indexing = "ij"
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+    if not given:
+        raise RuntimeError("meshgrid: give at least one tensor")
+    for x in given:
+        if len(shape_of(x)) > 1:
+            raise RuntimeError(f"meshgrid: wanted vectors, got a tensor of shape {list(shape_of(x))}")
+        if dtype_of(x) != dtype_of(given[0]):
+            raise RuntimeError(
+                f"meshgrid: all tensors must have one dtype, got {FROM_NUMPY[dtype_of(given[0])]} and "
+                f"{FROM_NUMPY[dtype_of(x)]}"
+            )
+    swap = indexing == "xy" and len(given) > 1
+    if swap:
+        given = (given[1], given[0], *given[2:])
+    shape = tuple(math.prod(shape_of(x)) for x in given)
+    grids = []
+    for i, x in enumerate(given):
+        column = reshaped(x, (1,) * i + (shape[i],) + (1,) * (len(shape) - i - 1))
+        grids.append(expanded(column, shape))
+    if swap:
+        order = (1, 0, *range(2, len(shape)))
+        grids = [transposed(g, order, "TransposeBackward0") for g in (grids[1], grids[0], *grids[2:])]
+    return tuple(grids)
+
+
+# ------------------------------------------------------------------------------------------ reordering elements
+
+
+@api()
+def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
+    """The order of elements reversed along dimensions; a copy."""
+    if not dims and "dims" not in given:
+        raise TypeError("flip: give the dimensions to reverse")
+    dims = varargs("flip", (given["dims"],) if "dims" in given else dims)
+    if isinstance(dims, int):
+        dims = (dims,)
+    return mp.flip(input, axes=axes_of("flip", dims, len(shape_of(input))) if shape_of(input) else ())
+
+
+@api()
+def fliplr(input: Tensor) -> Tensor:
+    """The second dimension reversed."""
+    if len(shape_of(input)) < 2:
+        raise RuntimeError("fliplr: wanted at least 2 dimensions")
+    return mp.flip(input, axes=(1,))
+
+
+@api()
+def flipud(input: Tensor) -> Tensor:
+    """The first dimension reversed."""
+    if not shape_of(input):
+        raise RuntimeError("flipud: wanted at least 1 dimension")
+    return mp.flip(input, axes=(0,))
+
+
+@api()
+def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """Elements moved along dimensions, those that fall off coming back at the other end; flattened without `dims`."""
+    moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (integer("roll", "shifts", shifts),)
+    given = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    if not given and len(moves) == 1:
+        shape = tuple(shape_of(input))
+        flat = st.reshape(input, shape=(math.prod(shape),))
+        return show_as(st.reshape(mp.roll(flat, shifts=moves, axes=(0,)), shape=shape), "RollBackward0")
+    if len(given) != len(moves):
+        raise RuntimeError(f"roll: {len(moves)} shifts for {len(given)} dimensions; give as many")
+    axes = axes_of("roll", given, len(shape_of(input)), unique=False)
+    if not math.prod(shape_of(input)):
+        return show_as(st.copy(input), "RollBackward0")
+    return mp.roll(input, shifts=tuple(int(s) for s in moves), axes=axes)
+
+
+@api()
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """The tensor turned by 90 degrees, `k` times, in the plane of two dimensions."""
+    n = len(shape_of(input))
+    if len(dims) != 2:
+        raise RuntimeError(f"rot90: two dimensions span a plane, got {len(dims)}")
+    if n < 2:
+        raise RuntimeError(f"rot90: wanted at least 2 dimensions, got {n}")
+    a, b = (axis_of("rot90", d, n) for d in dims)
+    if a == b:
+        raise RuntimeError(f"rot90: the two dimensions must differ, got {tuple(dims)}")
+    return mp.rot90(input, k=integer("rot90", "k", k), axes=(a, b))
+
+
+@api(function=False)
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """A view of the windows of `size` elements along a dimension, `step` apart, which become the last dimension."""
+    shape = tuple(shape_of(self))
+    axis = axis_of("unfold", dimension, len(shape))
+    length = shape[axis] if shape else 1
+    if size < 0 or size > length:
+        raise RuntimeError(f"unfold: windows of {size} elements do not fit a dimension of size {length}")
+    if step <= 0:
+        raise RuntimeError(f"unfold: the step must be positive, got {step}")
+    if not shape:
+        return reshaped(self, (1,)) if size else st.getitem(reshaped(self, (1,)), index=(slice(0, 0),))
+    return inplace.view(mp.sliding_windows, self, axis=axis, size=size, step=step, dilation=1)
+
+
+# ------------------------------------------------------------------------------------------ complex as pairs
+
+
+@api()
+def view_as_real(input: Tensor) -> Tensor:
+    """A complex tensor as a real one with a last dimension of 2; a view."""
+    if dtype_of(input).kind != "c":
+        raise RuntimeError(f"view_as_real: wanted a complex tensor, got {input.dtype}")
+    return inplace.view(mp.view_as_real, input)
+
+
+@api()
+def view_as_complex(input: Tensor) -> Tensor:
+    """A real tensor with a last dimension of 2 as a complex one; a view."""
+    shape = tuple(shape_of(input))
+    if dtype_of(input) not in (np.float32, np.float64):
+        raise RuntimeError(f"view_as_complex: wanted float32 or float64, got {input.dtype}")
+    if not shape or shape[-1] != 2:
+        raise RuntimeError(f"view_as_complex: the last dimension must have size 2, got shape {list(shape)}")
+    a = input._a
+    if type(a) is _ndarray and (
+        a.strides[-1] != a.itemsize or any(s % (2 * a.itemsize) for s, n in zip(a.strides[:-1], shape) if n > 1)
+    ):
+        raise RuntimeError("view_as_complex: the pairs must lie next to each other in memory; use contiguous()")
+    return inplace.view(mp.view_as_complex, input)
+
+
+# ------------------------------------------------------------------------------------------ in place
+
+
+def _in_place_view(name: str, f: Callable[..., Any]) -> None:
+    """`x.NAME_()`: the tensor itself becomes the view that `NAME` gives of it."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        inplace.check(name + "_", self)
+        out = f(self, *args, **kwargs)
+        self._a, self._node = out._a, out._node
+        if self._base is not None and out._base is not None:
+            self._view_steps = out._view_steps
+        return show_as(self, _IN_PLACE_NAMES.get(name, "")) if name in _IN_PLACE_NAMES else self
+
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = f"This tensor seen as `{name}` gives it; returns it."
+    METHODS[name + "_"] = method
+
+
+_IN_PLACE_NAMES = {
+    "squeeze": "SqueezeBackward3", "unsqueeze": "UnsqueezeBackward1", "t": "TBackward1",
+    "transpose": "TransposeBackward1",
+}  # fmt: skip
+for _name, _f in {
+    "squeeze": squeeze, "unsqueeze": unsqueeze, "t": t, "transpose": transpose, "swapaxes": transpose,
+    "swapdims": transpose,
+}.items():  # fmt: skip
+    _in_place_view(_name, _f)

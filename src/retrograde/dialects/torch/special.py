@@ -1,0 +1,87 @@
+"""`torch.special`: special functions. As there, Bessel functions and orthogonal polynomials pass no gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.value import Value, make
+from ...ops import polynomial
+from ...ops import special as ops
+from ._api import FUNCTIONS as _FUNCTIONS
+from ._api import missing as _missing
+from ._api import with_out as _with_out
+from ._elementwise import EITHER, REAL_FLOAT, settled, settled_pair, unary
+from ._selection import xlog1py as _xlog1py
+from ._selection import zeta as _zeta
+from ._tensor import Tensor
+
+_SAME = {
+    "digamma": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2", "expit": "sigmoid",
+    "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "logit": "logit", "multigammaln": "mvlgamma",
+    "polygamma": "polygamma", "psi": "digamma", "round": "round", "sinc": "sinc", "xlogy": "xlogy",
+    "gammainc": "igamma", "gammaincc": "igammac",
+}  # fmt: skip
+_DIFFERENTIABLE = {
+    "entr": ops.entr, "erfcx": ops.erfcx, "i0e": ops.i0e, "i1": ops.i1, "i1e": ops.i1e, "log_ndtr": ops.log_ndtr,
+    "ndtr": ops.ndtr, "ndtri": ops.ndtri,
+}  # fmt: skip
+_CONSTANT = {
+    "airy_ai": ops.airy_ai, "bessel_j0": ops.j0, "bessel_j1": ops.j1, "bessel_y0": ops.y0, "bessel_y1": ops.y1,
+    "modified_bessel_i0": ops.i0, "modified_bessel_i1": ops.i1, "modified_bessel_k0": ops.k0,
+    "modified_bessel_k1": ops.k1, "scaled_modified_bessel_k0": ops.k0e, "scaled_modified_bessel_k1": ops.k1e,
+    "spherical_bessel_j0": ops.spherical_j0,
+}  # fmt: skip
+_POLYNOMIALS = {
+    "chebyshev_polynomial_t": polynomial.chebyshev_t, "chebyshev_polynomial_u": polynomial.chebyshev_u,
+    "chebyshev_polynomial_v": polynomial.chebyshev_v, "chebyshev_polynomial_w": polynomial.chebyshev_w,
+    "hermite_polynomial_h": polynomial.hermite_h, "hermite_polynomial_he": polynomial.hermite_he,
+    "laguerre_polynomial_l": polynomial.laguerre_l, "legendre_polynomial_p": polynomial.legendre_p,
+    "shifted_chebyshev_polynomial_t": polynomial.shifted_chebyshev_t,
+    "shifted_chebyshev_polynomial_u": polynomial.shifted_chebyshev_u,
+    "shifted_chebyshev_polynomial_v": polynomial.shifted_chebyshev_v,
+    "shifted_chebyshev_polynomial_w": polynomial.shifted_chebyshev_w,
+}  # fmt: skip
+
+
+def _without_history(x: Any) -> Any:
+    return make(Tensor, x._a, None, x._level) if isinstance(x, Value) and x._node is not None else x
+
+
+def _constant(name: str, op: Any) -> Callable[..., Any]:
+    """A function of one tensor through which no gradient passes."""
+
+    def f(input: Any) -> Any:
+        return op(_without_history(settled(name, input, REAL_FLOAT)))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The elementwise `{name}` of a tensor; no gradient passes."
+    return f
+
+
+def _polynomial(name: str, op: Any) -> Callable[..., Any]:
+    def f(input: Any, n: Any) -> Any:
+        return op(*settled_pair(name, input, n, REAL_FLOAT, EITHER))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {name.replace('_', ' ')} of degree `n` at `input`, elementwise; no gradient passes."
+    return f
+
+
+for _name, _op in _DIFFERENTIABLE.items():
+    globals()[_name] = _with_out(_name, unary(_name, _op, REAL_FLOAT))
+for _name, _op in _CONSTANT.items():
+    globals()[_name] = _with_out(_name, _constant(_name, _op))
+for _name, _op in _POLYNOMIALS.items():
+    globals()[_name] = _with_out(_name, _polynomial(_name, _op))
+for _name, _other in _SAME.items():
+    globals()[_name] = _FUNCTIONS[_other]
+xlog1py = _with_out("xlog1py", _xlog1py)
+zeta = _with_out("zeta", _zeta)
+
+
+def __getattr__(name: str) -> Any:
+    # softmax, log_softmax and logsumexp are the functions of the same name in torch, in whichever file they stand.
+    if name in ("softmax", "log_softmax", "logsumexp") and name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    raise _missing("special", name, globals())

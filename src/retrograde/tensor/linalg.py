@@ -1,0 +1,369 @@
+"""`rg.linalg`: products, decompositions, solvers and norms of matrices in the last two axes; batches in the others."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..core.value import Value, dtype_of, shape_of
+from ..ops import contraction as con
+from ..ops import linalg as la
+from ..ops import linalg_factor as factor
+from ..ops import linalg_orthogonal as orth
+from ..ops import linalg_spectral as spectral
+from ..ops import norms, triangular
+from ..ops import reduction as red
+from ..ops import structural as st
+from ..tape import inplace
+from ._values import axes_of, axis_of, rank, value
+from .contraction import in_common, matmul, matrix_transpose, outer, tensordot, vecdot
+from .dtypes import as_dtype
+from .promotion import double, to_dtype
+
+__all__ = [
+    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet",
+    "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EigResult(NamedTuple):
+    """What `eig` returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Any
+    R: Any
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Any
+    logabsdet: Any
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` returns."""
+
+    x: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+def _matrices(name: str, x: Any, *, square: bool = False) -> Any:
+    """An operand as a floating-point value with at least two axes."""
+    x = double(value(x))
+    shape = tuple(shape_of(x))
+    if len(shape) < 2:
+        raise ShapeError(f"linalg.{name}: wanted at least 2 axes, got shape {shape}")
+    if square and shape[-1] != shape[-2]:
+        raise ShapeError(f"linalg.{name}: wanted square matrices, got shape {shape}")
+    return x
+
+
+# ------------------------------------------------------------------------------------------ decompositions
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """The lower (or upper) triangular factor of Hermitian positive definite matrices: x = L L^H.
+
+    Raises numpy.linalg.LinAlgError for a matrix that is not positive definite.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.linalg.cholesky(rg.asarray([[4.0, 2.0], [2.0, 5.0]]))
+    Tensor([[2., 0.],
+            [1., 2.]])
+    """
+    x = _matrices("cholesky", x, square=True)
+    # Both triangles are the same matrix; the factor of the upper one is the adjoint of that of the lower.
+    return factor.cholesky(x, upper=upper)
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+    """Q with orthonormal columns and upper triangular R, x = Q R; `mode` "complete" makes Q square."""
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"linalg.qr: mode is 'reduced' or 'complete', not {mode!r}")
+    return QRResult(*orth.qr(_matrices("qr", x), mode=mode))
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """U, the singular values in descending order, and V^H: x = U diag(S) Vh; U and V square if `full_matrices`."""
+    return SVDResult(*spectral.svd(_matrices("svd", x), full=full_matrices))
+
+
+def svdvals(x: Any, /) -> Any:
+    """The singular values in descending order."""
+    return spectral.svdvals(_matrices("svdvals", x))
+
+
+def eigh(x: Any, /) -> EighResult:
+    """Ascending eigenvalues and orthonormal eigenvectors (columns) of Hermitian matrices."""
+    return EighResult(*spectral.eigh(_matrices("eigh", x, square=True)))
+
+
+def eigvalsh(x: Any, /) -> Any:
+    """The eigenvalues of Hermitian matrices in ascending order."""
+    return spectral.eigvalsh(_matrices("eigvalsh", x, square=True))
+
+
+def eig(x: Any, /) -> EigResult:
+    """The eigenvalues and eigenvectors (columns of length 1) of square matrices, complex."""
+    return EigResult(*spectral.eig(_matrices("eig", x, square=True)))
+
+
+def eigvals(x: Any, /) -> Any:
+    """The eigenvalues of square matrices, complex."""
+    return spectral.eigvals(_matrices("eigvals", x, square=True))
+
+
+# ------------------------------------------------------------------------------------------ solvers, determinants
+
+
+def inv(x: Any, /) -> Any:
+    """The inverse of each square matrix; raises numpy.linalg.LinAlgError for a singular one."""
+    return la.inv(_matrices("inv", x, square=True))
+
+
+def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    """The pseudo-inverse: singular values below `rtol` times the largest count as 0."""
+    x = _matrices("pinv", x)
+    return la.pinv(x, rtol=_cut_off(x, rtol))
+
+
+def _cut_off(x: Any, rtol: Any) -> Any:
+    """A relative cut-off of singular values, as NumPy chooses it where none is given."""
+    if rtol is None:
+        d = dtype_of(x)
+        return max(shape_of(x)[-2:], default=0) * float(np.finfo(d).eps)
+    return rtol._a if isinstance(rtol, Value) and rtol._node is None and not rtol._level else rtol
+
+
+def solve(x1: Any, x2: Any, /) -> Any:
+    """The solution of x1 @ x = x2, where `x2` is one vector or a batch of matrices; LinAlgError if x1 is singular.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.linalg.solve(rg.asarray([[2.0, 0.0], [0.0, 4.0]]), rg.asarray([2.0, 2.0]))
+    Tensor([1. , 0.5])
+    """
+    a, b = in_common(_matrices("solve", x1, square=True), double(value(x2)))
+    n = shape_of(a)[-1]
+    vector = rank(b) == 1
+    if not rank(b) or shape_of(b)[-1 if vector else -2] != n:
+        raise ShapeError(f"linalg.solve: matrices of shape {tuple(shape_of(a))} with right sides {tuple(shape_of(b))}")
+    if not vector:
+        return la.solve(a, b)
+    b = st.reshape(b, shape=(n, 1))
+    out = la.solve(a, b)
+    return st.reshape(out, shape=tuple(shape_of(out))[:-1])
+
+
+def det(x: Any, /) -> Any:
+    """The determinant of each square matrix; its derivative is right for singular ones too."""
+    return la.det(_matrices("det", x, square=True))
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    """The sign (for complex matrices, a number on the unit circle) and log |det| of each square matrix."""
+    return SlogdetResult(*la.slogdet(_matrices("slogdet", x, square=True)))
+
+
+def lstsq(x1: Any, x2: Any, /, *, rtol: float | None = None) -> LstsqResult:
+    """The x that minimises |x1 @ x - x2|, the sums of squared residuals, the rank and the singular values of x1."""
+    a, b = in_common(_matrices("lstsq", x1), double(value(x2)))
+    vector = rank(b) == 1
+    columns = st.reshape(b, shape=(*shape_of(b), 1)) if vector else b
+    cut = _cut_off(a, rtol)
+    x = con.matmul(la.pinv(a, rtol=cut), columns)
+    found = matrix_rank(a, rtol=cut)
+    rest = columns - con.matmul(a, x)
+    squares = red.sum(st.real(rest * st.conj(rest)), axis=(rank(rest) - 2,), keepdims=False)
+    if vector:
+        x = st.reshape(x, shape=tuple(shape_of(x))[:-1])
+    return LstsqResult(x, squares, found, svdvals(a))
+
+
+def matrix_power(x: Any, n: int, /) -> Any:
+    """The product of n copies of each square matrix; of its inverse for negative n.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.linalg.matrix_power(rg.asarray([[1.0, 1.0], [0.0, 1.0]]), 5)
+    Tensor([[1., 5.],
+            [0., 1.]])
+    """
+    n = operator.index(n)
+    x = value(x) if n >= 0 else _matrices("matrix_power", x, square=True)
+    shape = tuple(shape_of(x))
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(f"linalg.matrix_power: wanted square matrices, got shape {shape}")
+    if n == 0:
+        return st.copy(st.broadcast_to(value(np.eye(shape[-1], dtype=dtype_of(x))), shape=shape))
+    if n < 0:
+        x, n = la.inv(x), -n
+    result = None
+    while n:
+        if n & 1:
+            result = x if result is None else con.matmul(result, x)
+        n >>= 1
+        if n:
+            x = con.matmul(x, x)
+    return st.copy(result) if result is x else result
+
+
+def multi_dot(arrays: Any, /) -> Any:
+    """The product of matrices (vectors at the ends), multiplied in the cheapest order."""
+    given = in_common(*(value(x) for x in arrays))
+    if len(given) < 2:
+        raise ValueError(f"linalg.multi_dot: wanted at least two arrays, got {len(given)}")
+    labels, last = [], 0
+    for i, x in enumerate(given):
+        if rank(x) == 2:
+            labels.append((last, last + 1))
+            last += 1
+        elif rank(x) == 1 and i in (0, len(given) - 1):
+            labels.append((last,))
+        else:
+            raise ShapeError(f"linalg.multi_dot: operand {i} has shape {tuple(shape_of(x))}; vectors stand at the ends only")
+    output = tuple(k for k in ((0,) if rank(given[0]) == 2 else ())) + ((last,) if rank(given[-1]) == 2 else ())
+    return con.einsum_labels(*given, inputs=tuple(labels), output=output)
+
+
+# ------------------------------------------------------------------------------------------ norms
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+    """(sum of |x|^ord)^(1/ord) over `axis` (None: all elements); inf and -inf for extremes, 0 for the count.
+
+    Its derivative at 0 is 0.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.linalg.vector_norm(rg.asarray([3.0, 4.0]))
+    Tensor(5.)
+    """
+    x = double(value(x))
+    axes = axes_of("linalg.vector_norm", axis, rank(x))
+    if ord == 0 and math.prod(shape_of(x)[a] for a in axes) == 0:
+        return red.sum(st.real(x), axis=axes, keepdims=keepdims)
+    return norms.vector_norm(x, ord=float(ord), axis=axes, keepdims=keepdims)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norm of each matrix: "fro", "nuc", 2, -2, 1, -1, inf or -inf."""
+    if ord not in ("fro", "nuc", 2, -2, 1, -1, math.inf, -math.inf):
+        raise ValueError(f"linalg.matrix_norm: there is no order {ord!r}")
+    x = _matrices("matrix_norm", x)
+    n = rank(x)
+    return norms.matrix_norm(x, ord=ord, axis=(n - 2, n - 1), keepdims=keepdims)
+
+
+def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """NumPy's norm: of a vector or matrix by the number of axes; without an order, of all elements over `axis`."""
+    x = double(value(x))
+    if ord is None:
+        return vector_norm(x, axis=axis, keepdims=keepdims)
+    axes = axis if isinstance(axis, tuple) else tuple(range(rank(x))) if axis is None else (axis,)
+    if len(axes) == 1:
+        return vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)
+    if len(axes) != 2:
+        raise ValueError(f"linalg.norm: an order asks for one or two axes, got {len(axes)}")
+    if ord not in ("fro", "nuc", 2, -2, 1, -1, math.inf, -math.inf):
+        raise ValueError(f"linalg.norm: there is no matrix norm of order {ord!r}")
+    a, b = (axis_of("linalg.norm", i, rank(x)) for i in axes)
+    return norms.matrix_norm(x, ord=ord, axis=(a, b), keepdims=keepdims)
+
+
+def cond(x: Any, /, p: Any = None) -> Any:
+    """The condition number of each matrix: the quotient of extreme singular values, or |x| |1/x| in the norm `p`."""
+    x = _matrices("cond", x)
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        first, last = st.getitem(s, index=(Ellipsis, 0)), st.getitem(s, index=(Ellipsis, -1))
+        return last / first if p == -2 else first / last
+    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+    """How many singular values lie above `rtol` times the largest."""
+    x = _matrices("matrix_rank", x)
+    s_dtype = la.real_dtype(dtype_of(x))
+    return norms.matrix_rank(x, atol=np.zeros((), s_dtype), rtol=np.asarray(_cut_off(x, rtol), s_dtype))
+
+
+# ------------------------------------------------------------------------------------------ diagonals, products
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """The `offset`-th diagonal of each matrix: a view."""
+    x = value(x)
+    n = rank(x)
+    if n < 2:
+        raise ShapeError(f"linalg.diagonal: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    return inplace.view(triangular.diagonal, x, offset=_within(x, offset), axis1=n - 2, axis2=n - 1)
+
+
+def _within(x: Any, offset: int) -> int:
+    """An offset no further than just outside the matrix: libraries take no larger ones than fit an int64."""
+    rows, columns = shape_of(x)[-2:]
+    return max(-rows, min(columns, operator.index(offset)))
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """The sum of the `offset`-th diagonal of each matrix; narrow integers are added in 64 bits, or in `dtype`."""
+    from .reductions import sum as add_up
+
+    x = value(x)
+    if rank(x) < 2:
+        raise ShapeError(f"linalg.trace: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    if dtype is not None:
+        x = to_dtype(x, as_dtype(dtype))
+    n = rank(x)
+    return add_up(triangular.diagonal(x, offset=_within(x, offset), axis1=n - 2, axis2=n - 1), axis=-1, dtype=dtype)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The vector product along an axis of length 3, which both have; the others broadcast."""
+    x, y = in_common(value(x1), value(x2))
+    i = axis_of("linalg.cross", axis, min(rank(x), rank(y)))
+    back = i - min(rank(x), rank(y)) if axis < 0 else None
+    if back is None and rank(x) != rank(y):
+        raise ShapeError("linalg.cross: with a non-negative axis both operands must have as many axes; count from the end")
+    places = [rank(v) + back if back is not None else i for v in (x, y)]
+    for v, place in zip((x, y), places):
+        if shape_of(v)[place] != 3:
+            raise ShapeError(f"linalg.cross: the axis has length {shape_of(v)[place]} in shape {tuple(shape_of(v))}, not 3")
+    n = max(rank(x), rank(y))
+    x, y = (st.reshape(v, shape=(1,) * (n - rank(v)) + tuple(shape_of(v))) for v in (x, y))
+    return con.cross(x, y, axis=n + back if back is not None else i)

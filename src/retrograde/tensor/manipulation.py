@@ -1,0 +1,339 @@
+"""Shapes and rearrangements: views wherever the memory allows, so that writing to one changes the other."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..core.value import Value, dtype_of, shape_of
+from ..ops import comparison as cmp
+from ..ops import indexing as ix
+from ..ops import manipulation as mani
+from ..ops import structural as st
+from ..tape import inplace
+from ._values import axes_of, axis_of, concrete, rank, shape_tuple, value
+from .promotion import common_dtype, to_dtype
+
+# ------------------------------------------------------------------------------------------ shape
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+    """The elements in C order in another shape, of which one size may be -1; a view where the memory allows.
+
+    Raises ValueError where the sizes do not fit, or a copy is needed and `copy=False`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> reshape(rg.arange(4), (2, -1))
+    Tensor([[0, 1],
+            [2, 3]])
+    """
+    x = value(x)
+    wanted, size = shape_tuple(shape), math.prod(shape_of(x))
+    if -1 in wanted:
+        known = -math.prod(wanted)
+        if wanted.count(-1) > 1 or known <= 0 or size % known:
+            raise ValueError(f"reshape: shape {tuple(shape_of(x))} does not fit into {wanted}")
+        wanted = tuple(size // known if n == -1 else n for n in wanted)
+    if math.prod(wanted) != size or any(n < 0 for n in wanted):
+        raise ValueError(f"reshape: shape {tuple(shape_of(x))} does not fit into {wanted}")
+    out = inplace.view(st.reshape, x, shape=wanted)
+    if copy is None:
+        return out
+    shared = not isinstance(x._a, np.ndarray) or np.may_share_memory(out._a, x._a)
+    if copy:
+        return st.copy(out) if shared else out
+    if not shared and size:
+        raise ValueError("reshape: this memory layout cannot be seen in that shape without a copy; leave copy=False out")
+    return out
+
+
+def flatten(x: Any, /) -> Any:
+    """A copy of the elements in C order along one axis."""
+    x = value(x)
+    return st.copy(st.reshape(x, shape=(math.prod(shape_of(x)),)))
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """Without the axes of length 1 (those of `axis` only, which must be); a view. Raises ValueError for a longer one."""
+    x = value(x)
+    shape = tuple(shape_of(x))
+    axes = tuple(i for i, n in enumerate(shape) if n == 1) if axis is None else axes_of("squeeze", axis, len(shape))
+    for a in axes:
+        if shape[a] != 1:
+            raise ValueError(f"squeeze: axis {a} has length {shape[a]}, not 1")
+    return inplace.view(st.reshape, x, shape=tuple(n for i, n in enumerate(shape) if i not in axes))
+
+
+def expand_dims(x: Any, /, axis: Any = 0) -> Any:
+    """With new axes of length 1 at the positions `axis` (one, or several) of the result; a view.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> expand_dims(rg.zeros((2, 3)), axis=1).shape
+    (2, 1, 3)
+    """
+    x = value(x)
+    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    new_rank = rank(x) + count
+    axes = axes_of("expand_dims", axis, new_rank)
+    old = iter(shape_of(x))
+    return inplace.view(st.reshape, x, shape=tuple(1 if i in axes else next(old) for i in range(new_rank)))
+
+
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """With the axes in another order; a view. Raises ValueError unless `axes` names each once.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> permute_dims(rg.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    x = value(x)
+    order = tuple(axis_of("permute_dims", a, rank(x)) for a in axes)
+    if sorted(order) != list(range(rank(x))):
+        raise ValueError(f"permute_dims: {tuple(axes)} does not name each of {rank(x)} axes once")
+    return inplace.view(st.transpose, x, axes=order)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """With the last two axes exchanged; a view."""
+    x = value(x)
+    n = rank(x)
+    if n < 2:
+        raise ValueError(f"matrix_transpose: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    return inplace.view(st.transpose, x, axes=(*range(n - 2), n - 1, n - 2))
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+    """With the axes `source` at the positions `destination`, the others in order; a view."""
+    x = value(x)
+    n = rank(x)
+    sources = source if isinstance(source, (tuple, list)) else (source,)
+    places = destination if isinstance(destination, (tuple, list)) else (destination,)
+    first = [axis_of("moveaxis", a, n) for a in sources]
+    second = [axis_of("moveaxis", a, n) for a in places]
+    if len(first) != len(second) or len(set(first)) != len(first) or len(set(second)) != len(second):
+        raise ValueError(f"moveaxis: {source} and {destination} must name as many axes, each once")
+    order = [i for i in range(n) if i not in first]
+    for place, a in sorted(zip(second, first)):
+        order.insert(place, a)
+    return inplace.view(st.transpose, x, axes=tuple(order))
+
+
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
+    """With two axes exchanged; a view."""
+    x = value(x)
+    order = list(range(rank(x)))
+    a, b = axis_of("swapaxes", axis1, rank(x)), axis_of("swapaxes", axis2, rank(x))
+    order[a], order[b] = b, a
+    return inplace.view(st.transpose, x, axes=tuple(order))
+
+
+# ------------------------------------------------------------------------------------------ broadcasting
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Any:
+    """Repeated to a larger shape without a copy; what it shares cannot be written to. Raises ValueError for a misfit."""
+    x = value(x)
+    wanted = shape_tuple(shape)
+    try:
+        fits = np.broadcast_shapes(tuple(shape_of(x)), wanted) == wanted
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"broadcast_to: shape {tuple(shape_of(x))} does not broadcast to {wanted}")
+    return inplace.view(st.broadcast_to, x, shape=wanted)
+
+
+def broadcast_arrays(*arrays: Any) -> list[Any]:
+    """All in the shape to which they broadcast together."""
+    given = [value(x) for x in arrays]
+    shape = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
+    return [x if tuple(shape_of(x)) == shape else broadcast_to(x, shape) for x in given]
+
+
+# ------------------------------------------------------------------------------------------ joining, splitting
+
+
+def _in_common(arrays: Any) -> list[Any]:
+    given = [value(x) for x in arrays]
+    if not given:
+        raise ValueError("wanted at least one array to join")
+    dtype = common_dtype(*(dtype_of(x) for x in given))
+    return [to_dtype(x, dtype) for x in given]
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    """Arrays joined along an axis that they have (None: flattened first), in their common dtype.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> concat([rg.asarray([1, 2]), rg.asarray([3.0])])
+    Tensor([1., 2., 3.])
+    """
+    given = _in_common(arrays)
+    if axis is None:
+        return st.concatenate(*(st.reshape(x, shape=(math.prod(shape_of(x)),)) for x in given), axis=0)
+    if not rank(given[0]):
+        raise ValueError("concat: 0-d tensors have no axis to join along; use stack()")
+    return st.concatenate(*given, axis=axis_of("concat", axis, rank(given[0])))
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """Arrays of one shape joined along a new axis.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> stack([rg.asarray(1.0), rg.asarray(2.0)])
+    Tensor([1., 2.])
+    """
+    given = _in_common(arrays)
+    shapes = {tuple(shape_of(x)) for x in given}
+    if len(shapes) > 1:
+        raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}")
+    return st.stack(*given, axis=axis_of("stack", axis, rank(given[0]) + 1))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The slices along an axis, without it: views.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> unstack(rg.asarray([1.0, 2.0]))
+    (Tensor(1.), Tensor(2.))
+    """
+    x = value(x)
+    i = axis_of("unstack", axis, rank(x))
+    if not shape_of(x)[i]:
+        return ()
+    parts = mani.unstack(x, axis=i)
+    before = (slice(None),) * i
+    for k, part in enumerate(parts):
+        inplace.attach(part, x, ((st.getitem, (("index", (*before, k)),)),), inplace.MULTIPLE)
+    return parts
+
+
+def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
+    """Consecutive parts along an axis: views. A number of parts (the last ones smaller), or where each part ends."""
+    x = value(x)
+    i = axis_of("split", axis, rank(x))
+    n = shape_of(x)[i]
+    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        ends = [operator.index(k) for k in indices_or_sections]
+        bounds = [slice(a, b).indices(n)[:2] for a, b in zip([0, *ends], [*ends, n])]
+    else:
+        k = operator.index(indices_or_sections)
+        if k <= 0:
+            raise ValueError(f"split: wanted a positive number of parts, got {k}")
+        sizes = [n // k + 1] * (n % k) + [n // k] * (k - n % k)
+        stops = np.cumsum([0, *sizes]).tolist()
+        bounds = list(zip(stops, stops[1:]))
+    before = (slice(None),) * i
+    return [inplace.view(st.getitem, x, index=(*before, slice(a, max(a, b)))) for a, b in bounds]
+
+
+# ------------------------------------------------------------------------------------------ rearranging, repeating
+
+
+def flip(x: Any, /, axis: Any = None) -> Any:
+    """With the elements along `axis` (None: all) in reverse order."""
+    x = value(x)
+    return mani.flip(x, axes=axes_of("flip", axis, rank(x)))
+
+
+def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
+    """With the elements moved on by `shift` along `axis`, those at the end to the start; flattened meanwhile if None.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> roll(rg.asarray([1, 2, 3]), 1)
+    Tensor([3, 1, 2])
+    """
+    x = value(x)
+    shape = tuple(shape_of(x))
+    if axis is None:
+        flat = st.reshape(x, shape=(math.prod(shape),))
+        return st.reshape(mani.roll(flat, shifts=(operator.index(shift),), axes=(0,)), shape=shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    if len(axes) == 1 and len(shifts) > 1:
+        axes = tuple(axes) * len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
+    return mani.roll(
+        x, shifts=tuple(operator.index(s) for s in shifts), axes=tuple(axis_of("roll", a, len(shape)) for a in axes)
+    )
+
+
+def tile(x: Any, repetitions: Any, /) -> Any:
+    """Repeated along each axis as often as `repetitions` says, from the last axis on."""
+    x = value(x)
+    reps = shape_tuple(repetitions)
+    return mani.tile(x, reps=(1,) * (rank(x) - len(reps)) + reps)
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+    """Each element `repeats` times in a row (a number for all, or one for each) along `axis`; flattened if None.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> repeat(rg.asarray([1, 2]), rg.asarray([2, 1]))
+    Tensor([1, 1, 2])
+    """
+    x = value(x)
+    if axis is None:
+        x, axis = st.reshape(x, shape=(math.prod(shape_of(x)),)), 0
+    i = axis_of("repeat", axis, rank(x))
+    counts = concrete("repeat", repeats) if isinstance(repeats, Value) else np.asarray(repeats)
+    if counts.dtype.kind not in "iu" and counts.size:
+        raise TypeError(f"repeat: wanted integers as repeats, got dtype {counts.dtype}")
+    if counts.size == 1:
+        return mani.repeat_elements(x, repeats=int(counts.reshape(())), axis=i)
+    n = shape_of(x)[i]
+    if counts.shape != (n,):
+        raise ValueError(f"repeat: repeats of shape {counts.shape} for {n} elements along axis {i}")
+    return ix.take(x, np.repeat(np.arange(n), counts), axis=i)
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along `axis`, taken `n` times; of booleans, whether they differ.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> diff(rg.asarray([1.0, 4.0, 9.0]))
+    Tensor([3., 5.])
+    """
+    x = value(x)
+    i = axis_of("diff", axis, rank(x))
+    if n < 0:
+        raise ValueError(f"diff: n must not be negative, got {n}")
+    if n == 0:
+        return x
+    ends = [None if end is None else _as_end(end, x, i) for end in (prepend, append)]
+    if ends[0] is not None or ends[1] is not None:
+        x = concat([p for p in (ends[0], x, ends[1]) if p is not None], axis=i)
+    before = (slice(None),) * i
+    for _ in range(n):
+        later, earlier = st.getitem(x, index=(*before, slice(1, None))), st.getitem(x, index=(*before, slice(0, -1)))
+        x = cmp.not_equal(later, earlier) if dtype_of(x).kind == "b" else later - earlier
+    return x
+
+
+def _as_end(end: Any, x: Any, axis: int) -> Any:
+    end = value(end)
+    if rank(end):
+        return end
+    return broadcast_to(end, tuple(1 if j == axis else n for j, n in enumerate(shape_of(x))))

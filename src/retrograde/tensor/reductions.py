@@ -1,0 +1,176 @@
+"""Reductions and scans: sums, products, moments, extremes, all and any, cumulative sums and products.
+
+`axis` is None (all axes), an int or a tuple; `keepdims` keeps the axes with length 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.value import dtype_of, shape_of
+from ..ops import reduction as red
+from ..ops import scan, softmax as soft
+from ..ops import structural as st
+from ._values import axes_of, axis_of, rank, value
+from .dtypes import as_dtype
+from .promotion import double, floating, to_dtype
+
+_INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+
+
+def _accumulated(x: Any, dtype: Any) -> Any:
+    """The operand of a sum or product in the dtype of its result: narrow integers and booleans in 64 bits."""
+    if dtype is not None:
+        return to_dtype(x, as_dtype(dtype))
+    d = dtype_of(x)
+    if d.kind in "ib":
+        return to_dtype(x, _INT64)
+    return to_dtype(x, _UINT64) if d.kind == "u" else x
+
+
+def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The sum of the elements over `axis`; narrow integers are added in 64 bits, or in `dtype`.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.sum(rg.asarray([[1, 2], [3, 4]]), axis=0)
+    Tensor([4, 6])
+    """
+    x = value(x)
+    if dtype is not None or dtype_of(x).kind in "iub":
+        x = _accumulated(x, dtype)
+    return red.sum(x, axis=axes_of("sum", axis, rank(x)), keepdims=keepdims)
+
+
+def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The product of the elements over `axis`; narrow integers are multiplied in 64 bits, or in `dtype`."""
+    x = _accumulated(value(x), dtype)
+    return red.prod(x, axis=axes_of("prod", axis, rank(x)), keepdims=keepdims)
+
+
+def mean(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.mean(rg.asarray([1.0, 2.0, 6.0]))
+    Tensor(3.)
+    """
+    x = double(value(x))
+    return red.mean(x, axis=axes_of("mean", axis, rank(x)), keepdims=keepdims)
+
+
+def var(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """The variance over `axis`: the sum of squared deviations divided by the count less `correction`."""
+    x = double(value(x))
+    return red.var(x, axis=axes_of("var", axis, rank(x)), correction=correction, keepdims=keepdims)
+
+
+def std(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal."""
+    x = double(value(x))
+    return red.std(x, axis=axes_of("std", axis, rank(x)), correction=correction, keepdims=keepdims)
+
+
+def _extreme(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    x = value(x)
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{name}: complex numbers are not ordered")
+    return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims, ties="even")
+
+
+def max(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly.
+
+    Raises ValueError for a reduction over no elements.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.grad(rg.max)(rg.asarray([1.0, 3.0, 3.0]))
+    Tensor([0. , 0.5, 0.5])
+    """
+    return _extreme("max", red.amax, x, axis, keepdims)
+
+
+def min(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly."""
+    return _extreme("min", red.amin, x, axis, keepdims)
+
+
+def all(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether every element over `axis` is true (not zero)."""
+    x = value(x)
+    return red.all(x, axis=axes_of("all", axis, rank(x)), keepdims=keepdims)
+
+
+def any(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether some element over `axis` is true (not zero)."""
+    x = value(x)
+    return red.any(x, axis=axes_of("any", axis, rank(x)), keepdims=keepdims)
+
+
+# ------------------------------------------------------------------------------------------ scans
+
+
+def _scanned(name: str, op: Any, x: Any, axis: Any, dtype: Any, include_initial: bool, initial: int) -> Any:
+    x = value(x)
+    if axis is None:
+        if rank(x) != 1:
+            raise ValueError(f"{name}: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}")
+        axis = 0
+    i = axis_of(name, axis, rank(x))
+    out = op(_accumulated(x, dtype), axis=i, reverse=False)
+    if include_initial:
+        shape = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
+        out = st.concatenate(np.full(shape, initial, dtype_of(out)), out, axis=i)
+    return out
+
+
+def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    """The sums of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.cumulative_sum(rg.asarray([1, 2, 3]))
+    Tensor([1, 3, 6])
+    """
+    return _scanned("cumulative_sum", scan.cumsum, x, axis, dtype, include_initial, 0)
+
+
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+    """The products of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well)."""
+    return _scanned("cumulative_prod", scan.cumprod, x, axis, dtype, include_initial, 1)
+
+
+# ------------------------------------------------------------------------------------------ logarithms of sums
+
+
+def logsumexp(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """log(sum(exp(x))) over `axis`, without overflow.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.logsumexp(rg.asarray([1000.0, 1000.0]))
+    Tensor(1000.69314718)
+    """
+    x = floating(value(x))
+    return red.logsumexp(x, axis=axes_of("logsumexp", axis, rank(x)), keepdims=keepdims)
+
+
+def softmax(x: Any, /, axis: int = -1) -> Any:
+    """exp(x) divided by its sum along `axis`."""
+    x = floating(value(x))
+    return soft.softmax(x, axis=axis_of("softmax", axis, rank(x)))
+
+
+def log_softmax(x: Any, /, axis: int = -1) -> Any:
+    """The logarithm of `softmax`, accurate where that is near 0."""
+    x = floating(value(x))
+    return soft.log_softmax(x, axis=axis_of("log_softmax", axis, rank(x)))

@@ -1,0 +1,152 @@
+"""Positions and choices: extremes' positions, nonzero, counts, sorted sequences, elements at positions.
+
+What has a shape that depends on values (nonzero) needs elements with one value each: not inside vmap.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.value import dtype_of, shape_of
+from ..ops import counting
+from ..ops import indexing as ix
+from ..ops import reduction as red
+from ..ops import sorting as order
+from ..ops import structural as st
+from ._values import axes_of, axis_of, concrete, new, rank, value
+
+
+def _position(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    x = value(x)
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{name}: complex numbers are not ordered")
+    if axis is not None:
+        return op(x, axis=axis_of(name, axis, rank(x)), keepdims=keepdims)
+    shape = tuple(shape_of(x))
+    out = op(st.reshape(x, shape=(math.prod(shape),)), axis=0, keepdims=False)
+    return st.reshape(out, shape=(1,) * len(shape)) if keepdims else out
+
+
+def argmax(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The position of the first greatest element along `axis` (None: of all in C order)."""
+    return _position("argmax", red.argmax, x, axis, keepdims)
+
+
+def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
+    """The position of the first smallest element along `axis` (None: of all in C order)."""
+    return _position("argmin", red.argmin, x, axis, keepdims)
+
+
+def count_nonzero(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements over `axis` are not zero."""
+    x = value(x)
+    return red.count_nonzero(x, axis=axes_of("count_nonzero", axis, rank(x)), keepdims=keepdims)
+
+
+def nonzero(x: Any, /) -> tuple[Any, ...]:
+    """The positions of the elements that are not zero, one tensor per axis; raises ValueError for a 0-d one.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> nonzero(rg.asarray([0.0, 2.0, 3.0]))
+    (Tensor([1, 2]),)
+    """
+    x = value(x)
+    if not rank(x):
+        raise ValueError("nonzero: a 0-d tensor has no positions; compare it with 0")
+    return tuple(new(i) for i in np.nonzero(concrete("nonzero", x)))
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+    """Where each element of `x2` would be inserted into the sorted vector `x1`: before equal ones ("left") or behind.
+
+    sorter: positions that sort `x1`, if it is not.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
+    x1 = value(x1)
+    if rank(x1) != 1:
+        raise ValueError(f"searchsorted: wanted a vector to search in, got shape {tuple(shape_of(x1))}")
+    if sorter is not None:
+        x1 = ix.take(x1, value(sorter), axis=0)
+    return counting.searchsorted(x1, value(x2), right=side == "right")
+
+
+# ------------------------------------------------------------------------------------------ elements at positions
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """The elements (slices) at integer positions along `axis`, which may be left out for one axis only.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> take(rg.asarray([1.0, 2.0, 3.0]), rg.asarray([2, 0]))
+    Tensor([3., 1.])
+    """
+    x, indices = value(x), value(indices)
+    if axis is None:
+        if rank(x) != 1:
+            raise ValueError(f"take: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}")
+        axis = 0
+    if dtype_of(indices).kind not in "iu":
+        raise TypeError(f"take: wanted integers as positions, got dtype {dtype_of(indices)}")
+    return ix.take(x, indices, axis=axis_of("take", axis, rank(x)))
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """For each position of `indices`, the element of `x` at the same place but along `axis` where it says.
+
+    The other axes of the two broadcast. Negative positions count from the end.
+    """
+    x, indices = value(x), value(indices)
+    if dtype_of(indices).kind not in "iu":
+        raise TypeError(f"take_along_axis: wanted integers as positions, got dtype {dtype_of(indices)}")
+    i = axis_of("take_along_axis", axis, rank(x))
+    if rank(indices) != rank(x):
+        raise ValueError(f"take_along_axis: indices of {rank(indices)} axes for a tensor of {rank(x)}")
+    n = shape_of(x)[i]
+    have, places = list(shape_of(x)), list(shape_of(indices))
+    have[i] = places[i] = 1
+    common = np.broadcast_shapes(tuple(have), tuple(places))
+    if dtype_of(indices).kind == "i":
+        indices = indices + (indices < 0) * n
+    x = st.broadcast_to(x, shape=(*common[:i], n, *common[i + 1 :]))
+    indices = st.broadcast_to(indices, shape=(*common[:i], shape_of(indices)[i], *common[i + 1 :]))
+    return ix.take_along_axis(x, indices, axis=i)
+
+
+# ------------------------------------------------------------------------------------------ order
+
+
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """The positions that sort `x` along an axis; equal elements stay in order, whatever `stable` says; nan last."""
+    x = value(x)
+    _ordered("argsort", x)
+    return order.argsort(x, axis=axis_of("argsort", axis, rank(x)), descending=descending)
+
+
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """The elements in order along an axis; the gradient goes where each element came from.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> sort(rg.asarray([2.0, 3.0, 1.0]), descending=True)
+    Tensor([3., 2., 1.])
+    """
+    x = value(x)
+    _ordered("sort", x)
+    i = axis_of("sort", axis, rank(x))
+    return order.pick(x, order.argsort(x, axis=i, descending=descending), axis=i, of="sort")
+
+
+def _ordered(name: str, x: Any) -> None:
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{name}: complex numbers are not ordered")
+    if not rank(x):
+        raise ValueError(f"{name}: a 0-d tensor has no axis to sort along")

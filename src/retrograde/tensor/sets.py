@@ -1,0 +1,79 @@
+"""Distinct elements. Their number depends on values, so these need elements with one value each: not inside vmap.
+
+Every nan is distinct. The distinct values carry the gradient to the first place where each occurs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.value import shape_of
+from ..ops import indexing as ix
+from ..ops import structural as st
+from ._values import concrete, new, value
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def _found(name: str, x: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    x = value(x)
+    shape = tuple(shape_of(x))
+    _, first, inverse, counts = np.unique(
+        concrete(name, x), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+    )
+    values = ix.take(st.reshape(x, shape=(math.prod(shape),)), first, axis=0)
+    return values, first, inverse.reshape(shape), counts
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """The sorted distinct elements, where each occurs first, which of them each element is, and how often they occur.
+
+    Examples
+    --------
+    >>> import retrograde as rg
+    >>> rg.unique_all(rg.asarray([3, 1, 3])).counts
+    Tensor([1, 2])
+    """
+    values, first, inverse, counts = _found("unique_all", x)
+    return UniqueAll(values, new(first), new(inverse), new(counts))
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """The sorted distinct elements and how often they occur."""
+    values, _, _, counts = _found("unique_counts", x)
+    return UniqueCounts(values, new(counts))
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """The sorted distinct elements and which of them each element is."""
+    values, _, inverse, _ = _found("unique_inverse", x)
+    return UniqueInverse(values, new(inverse))
+
+
+def unique_values(x: Any, /) -> Any:
+    """The sorted distinct elements."""
+    return _found("unique_values", x)[0]
