@@ -100,8 +100,6 @@ def main():
     cases = []
     for name, options in CASES:
         for dtype in ("float32", "float64", "bfloat16"):
-            if dtype == "bfloat16" and name in ("Adafactor", "Muon"):
-                continue
             result = trajectory(name, options, getattr(torch, dtype), start, gradients)
             cases.append({"optimizer": name, "options": options, "dtype": dtype, **result})
     complex_start = [(np.array(a) + 1j * np.array(b)).tolist() for a, b in zip(start, imaginary)]

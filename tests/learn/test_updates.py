@@ -82,7 +82,7 @@ class Slot:
         self.extra["schedule"] = tuple(map(np.float32, accumulating.asgd_schedule(self.steps, lr, lambd, alpha, t0)))
 
     def adafactor(self, p, g, eps=(None, 1e-3), **o):
-        first = np.finfo(p.dtype).eps if eps[0] is None else eps[0]
+        first = ml_dtypes.finfo(p.dtype).eps if eps[0] is None else eps[0]
         rows = columns = variance = None
         if p.ndim > 1:
             rows = self.extra.setdefault("rows", np.zeros(p.shape[:-1] + (1,), p.dtype))

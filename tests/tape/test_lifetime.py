@@ -123,7 +123,7 @@ def test_threads_on_separate_graphs_and_one_leaf_lose_nothing():
             for _ in range(200):
                 (own * own + shared * 2.0).backward(torch.ones(8))
             results.append(float(own.grad.numpy()[0]) / (400.0 * seed))
-        except BaseException as error:  # noqa: BLE001 - reported in the main thread
+        except BaseException as error:
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(k + 1,)) for k in range(8)]

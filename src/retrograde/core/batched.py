@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .primitive import PRIMITIVES, Primitive
-from .value import Value, dtype_of, shape_of
+from .value import dtype_of, shape_of
 
 
 class BatchedArray:
@@ -39,7 +39,8 @@ class BatchedArray:
 
     def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
         level = self._level
-        inner, dims = [], []
+        inner: list[Any] = []
+        dims: list[int | None] = []
         for x in arrays:
             if type(x) is BatchedArray and x._level == level:
                 inner.append(x.content)

@@ -7,6 +7,7 @@ reverse mode) has its own grad mode: no_grad() inside it leaves the tapes below 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 from .. import _errors
 from .._state import recording, state

@@ -6,7 +6,7 @@ helpers that ask a value or an array for its shape and dtype.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,12 @@ class Value:
     """What an exception of the engine (_errors.py) becomes for users of this class; itself where it is not listed."""
     _kernel_errors: ClassVar[dict[type, type]] = {ValueError: _errors.ShapeError, TypeError: TypeError}
     """What an exception raised inside a kernel becomes for users of this class."""
+
+    if TYPE_CHECKING:  # what the tensors of floor 5 and of the dialects add
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __mul__(self, other: Any) -> Any: ...
+        def __add__(self, other: Any) -> Any: ...
 
     _grad: Any = None
     _base: Any = None

@@ -1,11 +1,13 @@
 """The update rules that look at a parameter as a matrix: Adafactor and Muon.
 
-They need norms and products of whole arrays, so they take NumPy arrays only; float32 and float64.
+They need norms and products of whole arrays, so they take NumPy arrays only; 16-bit floats are computed in float32.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,16 +16,25 @@ from .._errors import UnsupportedError
 from .kernels import Array, Native, lerp_weight
 
 
-def _require_numpy(rule: str, p: Array) -> None:
+def _run(name: str, rule: Callable[..., None], p: Array, g: Array, *state: Array | None, **options: Any) -> None:
     if not isinstance(p, np.ndarray):
-        raise UnsupportedError(f"{rule}: the parameter is a {type(p).__qualname__}; it has to be a NumPy array")
+        raise UnsupportedError(f"{name}: the parameter is a {type(p).__qualname__}; it has to be a NumPy array")
+    if p.dtype.itemsize > 2:
+        rule(p, g, *state, **options)
+        return
+    narrow = (p, *state)
+    wide = [None if a is None else a.astype(np.float32) for a in narrow]
+    rule(wide[0], g.astype(np.float32), *wide[1:], **options)
+    for a, b in zip(narrow, wide):
+        if a is not None:
+            a[...] = b
 
 
 def _root_mean_square(x: Array) -> float:
     return float(np.linalg.norm(x)) / math.sqrt(x.size)
 
 
-def adafactor(
+def _adafactor(
     p: Array,
     g: Array,
     rows: Array | None,
@@ -32,18 +43,12 @@ def adafactor(
     *,
     step: float,
     lr: float,
-    beta2_decay: float = -0.8,
+    beta2_decay: float,
     eps: tuple[float, float],
-    d: float = 1.0,
-    weight_decay: float = 0.0,
-    maximize: bool = False,
+    d: float,
+    weight_decay: float,
+    maximize: bool,
 ) -> None:
-    """Adafactor (Shazeer and Stern 2018) in place.
-
-    Arrays of two and more axes keep `rows` (..., m, 1) and `columns` (..., 1, n), the factors of the squared gradient's
-    moving average; others keep the average itself, `variance`.
-    """
-    _require_numpy("adafactor", p)
     if maximize:
         g = -g
     weight = lerp_weight(step**beta2_decay)
@@ -70,6 +75,30 @@ def adafactor(
     Native.axpy_(p, -alpha / clipping, update, np.empty_like(update))
 
 
+def adafactor(
+    p: Array,
+    g: Array,
+    rows: Array | None,
+    columns: Array | None,
+    variance: Array | None,
+    *,
+    step: float,
+    lr: float,
+    beta2_decay: float = -0.8,
+    eps: tuple[float, float],
+    d: float = 1.0,
+    weight_decay: float = 0.0,
+    maximize: bool = False,
+) -> None:
+    """Adafactor (Shazeer and Stern 2018) in place.
+
+    Arrays of two and more axes keep `rows` (..., m, 1) and `columns` (..., 1, n), the factors of the squared gradient's
+    moving average; others keep the average itself, `variance`.
+    """
+    options = {"step": step, "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "maximize": maximize}
+    _run("adafactor", _adafactor, p, g, rows, columns, variance, weight_decay=weight_decay, **options)
+
+
 def _short(x: Array) -> Array:
     """Rounded to bfloat16 and back to float32."""
     return x.astype(ml_dtypes.bfloat16).astype(np.float32)
@@ -93,6 +122,31 @@ def orthogonalized(g: Array, coefficients: tuple[float, float, float], steps: in
     return x.T if tall else x
 
 
+def _muon(
+    p: Array,
+    g: Array,
+    buffer: Array,
+    *,
+    lr: float,
+    step_size: float,
+    weight_decay: float,
+    momentum: float,
+    nesterov: bool,
+    coefficients: tuple[float, float, float],
+    eps: float,
+    steps: int,
+) -> None:
+    t = np.empty_like(p)
+    Native.lerp_(buffer, g, *lerp_weight(1 - momentum), t)
+    update = buffer
+    if nesterov:
+        update = g.copy()
+        Native.lerp_(update, buffer, *lerp_weight(momentum), t)
+    direction = orthogonalized(update, coefficients, steps, eps).astype(p.dtype)
+    np.multiply(p, 1 - lr * weight_decay, p)
+    Native.axpy_(p, -step_size, direction, t)
+
+
 def muon(
     p: Array,
     g: Array,
@@ -111,13 +165,5 @@ def muon(
 
     `step_size` is `lr` after any adjustment for the matrix's shape; the decay of the weights uses `lr` itself.
     """
-    _require_numpy("muon", p)
-    t = np.empty_like(p)
-    Native.lerp_(buffer, g, *lerp_weight(1 - momentum), t)
-    update = buffer
-    if nesterov:
-        update = g.copy()
-        Native.lerp_(update, buffer, *lerp_weight(momentum), t)
-    direction = orthogonalized(update, coefficients, steps, eps).astype(p.dtype)
-    np.multiply(p, 1 - lr * weight_decay, p)
-    Native.axpy_(p, -step_size, direction, t)
+    options = {"momentum": momentum, "nesterov": nesterov, "coefficients": coefficients, "eps": eps, "steps": steps}
+    _run("muon", _muon, p, g, buffer, lr=lr, step_size=step_size, weight_decay=weight_decay, **options)

@@ -13,14 +13,14 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
 from ..core.value import shape_of
-from .comparison import less_equal
+from .comparison import greater_equal
 from .elementwise import tanh
 from .kernels import special_functions, widened, zero_of
-from .rules import batch_axes, batch_elementwise, elementwise, infer_same, linear, sum_tangents
+from .rules import batch_axes, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
-from .selection import between, keep
-from .special import ndtr, normal_density
-from .structural import concatenate, getitem
+from .selection import between, drop
+from .special import erf, normal_density
+from .structural import concatenate, getitem, zeros_like
 
 # ------------------------------------------------------------------------------------------ sigmoid and its kin
 
@@ -71,7 +71,7 @@ def _softplus_slope_kernel(xp: Any, x: Any, *, beta: float, threshold: float) ->
 def _softplus_slope_partial(x: Any, _out: Any, *, beta: float, threshold: float) -> Any:
     s = sigmoid(x * beta)
     return between(
-        s * (1 - s) * beta, x * beta, low=-math.inf, high=threshold, closed=True, inside=True, of_nan=True
+        s * (1 - s) * beta, x * beta, low=-math.inf, high=threshold, closed=False, inside=True, of_nan=True
     )  # fmt: skip
 
 
@@ -119,12 +119,17 @@ mish = elementwise("mish", kernel=_mish_kernel, partials=[_mish_partial], sample
 
 # ------------------------------------------------------------------------------------------ gelu
 
-_GELU_SCALE, _GELU_CUBE = math.sqrt(2 / math.pi), 0.044715
+_GELU_SCALE, _GELU_CUBE, _ROOT_HALF = math.sqrt(2 / math.pi), 0.044715, math.sqrt(0.5)
+
+
+def _normal_cdf(x: Any) -> Any:
+    """The normal distribution function as frameworks compute it here: in single precision not exact far below 0."""
+    return (erf(x * _ROOT_HALF) + 1) * 0.5
 
 
 @widened
 def _gelu_kernel(xp: Any, x: Any) -> Any:
-    return x * special_functions(xp).ndtr(x)
+    return x * ((special_functions(xp).erf(x * x.dtype.type(_ROOT_HALF)) + 1) * x.dtype.type(0.5))
 
 
 @widened
@@ -140,7 +145,7 @@ def _gelu_tanh_partial(x: Any, _out: Any) -> Any:
 
 # x times the normal distribution function, and its approximation by tanh.
 gelu = elementwise(
-    "gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: ndtr(x) + x * normal_density(x)],
+    "gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: _normal_cdf(x) + x * normal_density(x)],
 )  # fmt: skip
 gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3, 3), partials=[_gelu_tanh_partial])
 
@@ -184,10 +189,12 @@ def _infer_pulled(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype)
 
 
-_leaky_pull = linear(
-    "leaky_relu_pull", kernel=_leaky_slope_kernel,
-    transpose=lambda g, _g, x, *, slope, at_kink: _leaky_pull(g, x, slope=slope, at_kink=at_kink), others=1,
-    batch=batch_elementwise, infer=_infer_pulled,
+_leaky_pull = elementwise(
+    "leaky_relu_pull", kernel=_leaky_slope_kernel, infer=_infer_pulled,
+    vjps=[lambda h, _out, _g, x, *, slope, at_kink: _leaky_pull(h, x, slope=slope, at_kink=at_kink),
+          lambda h, _out, _g, x_, *, slope, at_kink: zeros_like(x_)],
+    jvp=lambda tangents, out, g, x, *, slope, at_kink: None if tangents[0] is None else _leaky_pull(
+        tangents[0], x, slope=slope, at_kink=at_kink),
     samples=lambda: [sample(uniform(-2, 2, 3), np.array([-1.0, 0.0, 2.0]), slope=0.1, at_kink=0.55)],
 )  # fmt: skip
 
@@ -203,21 +210,21 @@ leaky_relu = elementwise(
 # x above 0, weight x below; the weight is an operand.
 prelu = elementwise(
     "prelu", kernel=widened(lambda xp, x, weight: xp.where(x > 0, x, x * weight)),
-    vjps=[lambda g, _out, x, weight: _prelu_pull(g, x, weight), lambda g, _out, x, _w: keep(g * x, less_equal(x, 0))],
+    vjps=[lambda g, _out, x, weight: _prelu_pull(g, x, weight), lambda g, _out, x, _w: drop(g * x, greater_equal(x, 0))],
     jvp=lambda tangents, out, x, weight: sum_tangents([
         None if tangents[0] is None else _prelu_pull(tangents[0], x, weight),
-        None if tangents[1] is None else keep(tangents[1] * x, less_equal(x, 0))]),
+        None if tangents[1] is None else drop(tangents[1] * x, greater_equal(x, 0))]),
     samples=lambda: [sample(distinct(2, 3), np.array([0.25, 0.1, 0.3])), sample(uniform(-2, -1), np.array(0.2))],
 )  # fmt: skip
 
 # What prelu's derivative does to g: the product with 1 above 0, with the weight below.
 _prelu_pull = elementwise(
     "prelu_pull", kernel=widened(lambda xp, g, x, weight: xp.where(x > 0, g, g * weight)),
-    vjps=[lambda h, _out, _g, x, weight: _prelu_pull(h, x, weight), None,
-          lambda h, _out, g, x, _w: keep(h * g, less_equal(x, 0))],
+    vjps=[lambda h, _out, _g, x, weight: _prelu_pull(h, x, weight), lambda h, _out, _g, x_, _w: zeros_like(x_),
+          lambda h, _out, g, x, _w: drop(h * g, greater_equal(x, 0))],
     jvp=lambda tangents, out, g, x, weight: sum_tangents([
         None if tangents[0] is None else _prelu_pull(tangents[0], x, weight),
-        None if tangents[2] is None else keep(tangents[2] * g, less_equal(x, 0))]),
+        None if tangents[2] is None else drop(tangents[2] * g, greater_equal(x, 0))]),
     samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3), np.array([0.25, 0.1, 0.3]))],
 )  # fmt: skip
 
@@ -333,7 +340,7 @@ def _elu_slope_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scal
 def _elu_slope_pull(g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
     slope = _elu_slope(x, alpha=alpha, scale=scale, input_scale=input_scale)
     return between(
-        g * slope * input_scale, x, low=-math.inf, high=0.0, closed=True, inside=True, of_nan=False
+        g * slope * input_scale, x, low=-math.inf, high=0.0, closed=False, inside=True, of_nan=False
     )  # fmt: skip
 
 

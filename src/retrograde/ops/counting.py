@@ -141,3 +141,10 @@ histc = nondifferentiable(
     "histc", kernel=_histc_kernel, batch=batch_loop, infer=lambda avals, p: Aval((p["bins"],), avals[0].dtype),
     samples=lambda: [sample(distinct(2, 4), bins=3, low=0.0, high=0.0), sample(distinct(4), bins=2, low=-1.0, high=1.0)],
 )  # fmt: skip
+
+# For each element whether it is among others.
+isin = nondifferentiable(
+    "isin", kernel=lambda xp, x, among, *, invert: np.isin(in_single(x), in_single(among), invert=invert),
+    batch=batch_loop, infer=lambda avals, p: Aval(avals[0].shape, np.dtype(bool)),
+    samples=lambda: [sample(np.array([[1.0, 2.0]]), np.array([2.0, 3.0]), invert=False)],
+)  # fmt: skip

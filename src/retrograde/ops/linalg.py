@@ -7,11 +7,10 @@ value problems in linalg_spectral.py; what all of them share is here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from .._errors import UnsupportedError
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -139,16 +138,9 @@ def positive_definite(*shape: int, seed: int = 0, complex_too: bool = False) -> 
     return x @ np.conj(x.swapaxes(-1, -2)) / 2 + 2 * np.eye(shape[-1])
 
 
-def no_derivative(name: str, remedy: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The joint pullback and the pushforward of an operation without a derivative: both raise UnsupportedError."""
-
-    def refuse_pull(needs: Any, _g: Any, _out: Any, *_xs: Any, **params: Any) -> Any:
-        raise UnsupportedError(f"{name}: the derivative is not implemented; {remedy}")
-
-    def refuse_push(tangents: Any, out: Any, *xs: Any, **params: Any) -> Any:
-        raise UnsupportedError(f"{name}: the derivative is not implemented; {remedy}")
-
-    return refuse_pull, refuse_push
+def refuse(name: str, remedy: str) -> NoReturn:
+    """What the derivative rules of an operation without one call: raises NotImplementedError."""
+    raise NotImplementedError(f"{name}: the derivative is not implemented; {remedy}")
 
 
 # ------------------------------------------------------------------------------------------ inverse and solve

@@ -18,9 +18,9 @@ from .linalg import (
     hermitian_part,
     infer_first,
     lapack,
-    no_derivative,
     over_batch,
     positive_definite,
+    refuse,
     solve_triangular,
     well_conditioned,
 )
@@ -36,12 +36,17 @@ def _potrf(a: np.ndarray, upper: bool) -> tuple[np.ndarray, int]:
     """LAPACK's factor (as far as it came) and the order of the first minor that is not positive, 0 if all are."""
     if not a.size:
         return a, 0
-    return lapack("potrf", a)(a, lower=not upper, clean=1)  # type: ignore[no-any-return]
+    factor, info = lapack("potrf", a)(a, lower=not upper, clean=1)
+    bad = np.isnan(np.diagonal(factor))
+    return factor, int(np.argmax(bad)) + 1 if info == 0 and bad.any() else info
 
 
 def _cholesky_kernel(xp: Any, x: Any, *, upper: bool, check: bool) -> Any:
     try:
-        return xp.linalg.cholesky(x, upper=upper)
+        out = xp.linalg.cholesky(x, upper=upper)
+        if check and out.size and np.isnan(out[..., -1, -1]).any():  # where all that is nan ends up
+            raise np.linalg.LinAlgError
+        return out
     except np.linalg.LinAlgError as error:
         if not check:
             return over_batch(lambda a: _potrf(a, upper)[0], [(x, 2)], [(x.shape[-2:], x.dtype)])[0]
@@ -444,14 +449,13 @@ def _ldl_kernel(xp: Any, x: Any, *, hermitian: bool) -> Any:
     return over_batch(one, [(x, 2)], [(x.shape[-2:], x.dtype), ((n,), np.int32), ((), np.int32)])
 
 
-_refuse_ldl, _refuse_ldl_push = no_derivative(
-    "ldl_factor", "use cholesky() for positive definite matrices, solve() or eigh() for others"
-)
+_LDL = ("ldl_factor", "use cholesky() for positive definite matrices, solve() or eigh() for others")
 
 # LAPACK's packed factors of a symmetric (Hermitian) matrix, its pivots, and 1 + the first zero block (0: none).
 ldl_factor = primitive(
-    "ldl_factor", kernel=_ldl_kernel, vjp=_refuse_ldl, jvp=_refuse_ldl_push, multi=True,
-    operands=("x",), diff_outs=(True, False, False), batch=batch_matrices(2), tolerances={"gauge": True},
+    "ldl_factor", kernel=_ldl_kernel, vjp=lambda needs, _g, _out, _x, *, hermitian: refuse(*_LDL),
+    jvp=lambda tangents, out, x, *, hermitian: refuse(*_LDL), multi=True, diff_outs=(True, False, False),
+    batch=batch_matrices(2), tolerances={"gauge": True},
     infer=lambda avals, p: (avals[0], Aval(avals[0].shape[:-1], np.dtype(np.int32)),
                             Aval(avals[0].shape[:-2], np.dtype(np.int32))),
     samples=lambda: [sample(hermitian_part(normal(3, 3)), hermitian=False)],
@@ -490,12 +494,13 @@ def _ldl_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, hermitian: 
     return over_batch(one, [(factors, 2), (pivots, 1), (b, 2)], [(b.shape[-2:], b.dtype)])[0]
 
 
-_refuse_ldl_solve, _refuse_ldl_solve_push = no_derivative("ldl_solve", "use solve() on the matrix itself")
+_LDL_SOLVE = ("ldl_solve", "use solve() on the matrix itself")
 
 ldl_solve = primitive(
-    "ldl_solve", kernel=_ldl_solve_kernel, vjp=_refuse_ldl_solve, jvp=_refuse_ldl_solve_push,
-    operands=("factors", "pivots", "b"), batch=batch_matrices(2, 1, 2), infer=_infer_lu_solve,
-    tolerances={"gauge": True},
+    "ldl_solve", kernel=_ldl_solve_kernel,
+    vjp=lambda needs, _g, _out, _factors, _pivots, _b, *, hermitian: refuse(*_LDL_SOLVE),
+    jvp=lambda tangents, out, factors, pivots, b, *, hermitian: refuse(*_LDL_SOLVE),
+    batch=batch_matrices(2, 1, 2), infer=_infer_lu_solve, tolerances={"gauge": True},
     samples=lambda: [sample(*_ldl_kernel(np, hermitian_part(normal(3, 3)), hermitian=False)[:2], normal(3, 2),
                             hermitian=False)],
 )  # fmt: skip

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import GradError
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .contraction import matmul
+from .elementwise import subtract
 from .linalg import (
     adjoint,
     batch_matrices,
     half_diagonal,
     infer_first,
     lapack,
-    no_derivative,
     over_batch,
+    refuse,
     scalars,
     solve_triangular,
 )
@@ -43,9 +43,9 @@ def _qr_kernel(xp: Any, x: Any, *, mode: str) -> Any:
 def _qr_pull(needs: Any, g: Any, out: Any, x_: Any, *, mode: str) -> Any:
     m, n = shape_of(x_)[-2:]
     if mode == "r":
-        raise GradError("qr: mode='r' does not compute Q, which the derivative needs; use mode='reduced'")
+        raise RuntimeError("qr: mode='r' does not compute Q, which the derivative needs; use mode='reduced'")
     if mode == "complete" and m > n:
-        raise GradError(
+        raise RuntimeError(
             f"qr: mode='complete' is not differentiable for {m} rows and {n} columns, since the last columns of Q are "
             "any basis of what is left; use mode='reduced'"
         )
@@ -111,12 +111,12 @@ def _geqrf_kernel(xp: Any, x: Any) -> Any:
     return over_batch(one, [(x, 2)], [(x.shape[-2:], x.dtype), ((min(x.shape[-2:]),), x.dtype)])
 
 
-_refuse_geqrf, _refuse_geqrf_push = no_derivative("geqrf", "use qr(), which has one")
+_GEQRF = ("geqrf", "use qr(), which has one")
 
 # R above the diagonal, the Householder vectors (without their leading ones) below it; and their factors.
 geqrf = primitive(
-    "geqrf", kernel=_geqrf_kernel, vjp=_refuse_geqrf, jvp=_refuse_geqrf_push, multi=True,
-    operands=("x",), batch=batch_matrices(2), tolerances={"gauge": True},
+    "geqrf", kernel=_geqrf_kernel, vjp=lambda needs, _g, _out, _x: refuse(*_GEQRF),
+    jvp=lambda tangents, out, x: refuse(*_GEQRF), multi=True, batch=batch_matrices(2), tolerances={"gauge": True},
     infer=lambda avals, p: (avals[0], Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), avals[0].dtype)),
     samples=lambda: [sample(normal(3, 2)), sample(complex_normal(2, 2, 3))],
 )  # fmt: skip
@@ -136,7 +136,7 @@ def _reflections(a: Any, tau: Any, take: Getter, adjoint: bool) -> list[tuple[An
 
 
 def _reflect(v: Any, t: Any, x: Any) -> Any:
-    return x - scalars(t) * matmul(v, matmul(adjoint(v), x))
+    return subtract(x, scalars(t) * matmul(v, matmul(adjoint(v), x)))
 
 
 def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:

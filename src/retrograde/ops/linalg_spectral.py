@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import GradError
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
@@ -36,14 +35,14 @@ from .structural import cast, getitem, imag, real
 
 def _phase_kernel(xp: Any, x: Any, size: Any, *, op: str) -> Any:
     if (np.abs(x) > 1e-2 + 1e-2 * np.abs(size)).any():
-        raise GradError(
+        raise RuntimeError(
             f"{op}: the vectors of a complex matrix are unique up to a phase only, and the function that is being "
             "differentiated depends on it; make it independent of the phases (absolute values, products v v^H)"
         )
     return x == 0
 
 
-# Raises GradError where the part of a cotangent that turns the phases of vectors is not zero; the result says nothing.
+# Raises RuntimeError where the part of a cotangent that turns the phases of vectors is not zero; the result is unused.
 _phase_check = nondifferentiable(
     "phase_check", kernel=_phase_kernel, samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
 )  # fmt: skip

@@ -345,7 +345,7 @@ col2im = linear(
 # ------------------------------------------------------------------------------------------ strided views
 
 
-def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> np.ndarray:
+def positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> np.ndarray:
     """The places in memory, counted in elements, that a strided view has."""
     out = np.full((1,) * len(shape), offset, np.intp)
     for axis, (n, stride) in enumerate(zip(shape, strides)):
@@ -370,13 +370,13 @@ def _as_strided_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], strides: tupl
         item = x.dtype.itemsize
         return np.lib.stride_tricks.as_strided(flat[offset:], shape, tuple(s * item for s in strides))
     flat = xp.reshape(x, (-1,))
-    return xp.reshape(xp.take(flat, xp.asarray(_positions(shape, strides, offset).reshape(-1)), axis=0), shape)
+    return xp.reshape(xp.take(flat, xp.asarray(positions(shape, strides, offset).reshape(-1)), axis=0), shape)
 
 
 def _add_strided_kernel(xp: Any, g: Any, *, size: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
-    positions = _positions(g.shape, strides, offset).reshape(-1)
+    places = positions(g.shape, strides, offset).reshape(-1)
     out = np.zeros(math.prod(size), dtype=g.dtype)
-    np.add.at(out, positions, g.reshape(-1))
+    np.add.at(out, places, g.reshape(-1))
     return out.reshape(size)
 
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core import value as values
 from ..core.aval import Aval, aval_of
-
 from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, keyword_names, positional_names, primitive
 from ..core.value import Value, dtype_of, make, ndim_of, shape_of
-from ..core import value as values
 
 Rule = Callable[..., Any]
 
@@ -159,7 +158,7 @@ def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **par
     from ..core.node import Accumulate
 
     with Level("a derivative", tape=True) as inner:
-        dummies = []
+        dummies: list[Any] = []
         for y in outs:
             if dtype_of(y).kind in "iub":
                 dummies.append(None)
@@ -214,7 +213,7 @@ def _from_partial(partial: Rule, n: int) -> Rule:
     star = ("*, " + ", ".join(keywords)) if keywords else ""
     signature = ", ".join(s for s in ("g", out_name, *operand_names, star) if s)
     scope = {"partial": partial, "conj": conj}
-    exec(f"def rule({signature}):\n    return g * conj(partial({passed}{extra}))", scope)  # noqa: S102
+    exec(f"def rule({signature}):\n    return g * conj(partial({passed}{extra}))", scope)
     return scope["rule"]  # type: ignore[return-value]
 
 
@@ -280,7 +279,7 @@ def linear(
     star = ("*, " + ", ".join(keywords)) if keywords else ""
     signature = ", ".join(s for s in (names[0], "_out", *names[1:], star) if s)
     passed = ", ".join((*names, *(f"{k}={k}" for k in keywords)))
-    exec(f"def rule({signature}):\n    return transpose({passed})", scope)  # noqa: S102
+    exec(f"def rule({signature}):\n    return transpose({passed})", scope)
 
     def jvp(tangents: Sequence[Any], out: Any, x: Any, *rest: Any, **params: Any) -> Any:
         return None if tangents[0] is None else PRIMITIVES[name].op(tangents[0], *rest, **params)

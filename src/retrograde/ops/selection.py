@@ -13,7 +13,7 @@ from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from .comparison import equal, greater, greater_equal, isfinite, isnan, less, less_equal, logical_and, logical_or
 from .kernels import widened, zero_of
-from .rules import batch_elementwise, elementwise, infer_same, linear, sum_tangents
+from .rules import batch_elementwise, elementwise, infer_same, linear, nondifferentiable, sum_tangents
 from .samples import binary, distinct, sample, uniform
 from .structural import broadcast_like, zeros_like
 
@@ -83,12 +83,16 @@ def _between_samples() -> Any:
 
 
 # g where x lies between two numbers, 0 elsewhere (or, with inside=False, the reverse). `closed`: the interval has its
-# ends. `of_nan`: whether g stays where x is nan. The derivative of most functions made of straight pieces.
-between = linear(
+# ends. `of_nan`: whether g stays where x is nan. The derivative of most functions made of straight pieces; their second
+# derivative is 0 and not absent.
+between = elementwise(
     "between", kernel=_between_kernel,
-    transpose=lambda g, _g, x, *, low, high, closed, inside, of_nan: between(
-        g, x, low=low, high=high, closed=closed, inside=inside, of_nan=of_nan),
-    others=1, batch=batch_elementwise, infer=_infer_masked, samples=_between_samples,
+    vjps=[lambda h, _out, _g, x, *, low, high, closed, inside, of_nan: between(
+              h, x, low=low, high=high, closed=closed, inside=inside, of_nan=of_nan),
+          lambda h, _out, _g, x_, *, low, high, closed, inside, of_nan: zeros_like(x_)],
+    jvp=lambda tangents, out, g, x, *, low, high, closed, inside, of_nan: None if tangents[0] is None else between(
+        tangents[0], x, low=low, high=high, closed=closed, inside=inside, of_nan=of_nan),
+    infer=_infer_masked, samples=_between_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ clipping
@@ -100,17 +104,22 @@ def _clip_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:
     return x if high is None else xp.minimum(x, x.dtype.type(high))
 
 
-def _within(g: Any, x: Any, low: Any, high: Any) -> Any:
-    return between(
-        g, x, low=-np.inf if low is None else low, high=np.inf if high is None else high, closed=True, inside=True,
-        of_nan=False,
-    )  # fmt: skip
+def _within_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:
+    if low is None:
+        return x <= high
+    return x >= low if high is None else (x >= low) & (x <= high)
+
+
+within = nondifferentiable(
+    "within", kernel=_within_kernel,
+    samples=lambda: [sample(distinct(2, 3), low=-0.9, high=1.3), sample(distinct(4), low=None, high=0.5)],
+)  # fmt: skip
 
 
 # Bounds are numbers, or None for none; where they cross, the upper one holds. At a bound the gradient passes.
 clip = elementwise(
-    "clip", kernel=_clip_kernel, vjps=[lambda g, _out, x, *, low, high: _within(g, x, low, high)],
-    jvp=lambda tangents, out, x, *, low, high: _within(tangents[0], x, low, high), infer=infer_same,
+    "clip", kernel=_clip_kernel, vjps=[lambda g, _out, x, *, low, high: keep(g, within(x, low=low, high=high))],
+    jvp=lambda tangents, out, x, *, low, high: keep(tangents[0], within(x, low=low, high=high)), infer=infer_same,
     samples=lambda: [sample(distinct(2, 3), low=-0.9, high=1.3), sample(distinct(4), low=None, high=0.5),
                      sample(uniform(1, 2), low=0.0, high=None)],
 )  # fmt: skip
@@ -164,20 +173,37 @@ SHARES = {"half": (0.5, 0.5), "first": (1.0, 0.0), "second": (0.0, 1.0), "both":
 """What the first and the second operand get of the gradient where they are equal."""
 
 
-def _share_kernel(xp: Any, g: Any, x: Any, y: Any, *, tie: float) -> Any:
-    if tie == 1:
-        return xp.where(x < y, zero_of(g), g)
-    part = g * g.dtype.type(tie) if tie else zero_of(g)
-    return xp.where(x < y, zero_of(g), xp.where(x == y, part, g))
+
+def _order_kernel(xp: Any, x: Any, y: Any) -> Any:
+    return xp.where(x < y, np.int8(-1), (x != y).astype(np.int8))
 
 
-# g where x is the greater (or either is nan), 0 where y is, and the part `tie` of it where they are equal.
-_share = linear(
-    "greater_share", kernel=_share_kernel, transpose=lambda g, _g, x, y, *, tie: _share(g, x, y, tie=tie), others=2,
-    batch=batch_elementwise, infer=_infer_masked,
-    samples=lambda: [sample(uniform(-2, 2, 2, 3), np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0]), tie=0.5),
-                     sample(uniform(-2, 2), np.array(1.0), np.array(0.0), tie=1.0)],
+# -1 where x is the smaller, 0 where both are equal, 1 where it is the greater or either is nan.
+_order = nondifferentiable(
+    "order", kernel=_order_kernel, samples=binary(-2, 2),
+    infer=lambda avals, params: Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), np.dtype(np.int8)),
 )  # fmt: skip
+
+
+def _share_kernel(xp: Any, g: Any, order: Any, *, tie: float) -> Any:
+    if tie == 1:
+        return xp.where(order < 0, zero_of(g), g)
+    part = g * g.dtype.type(tie) if tie else zero_of(g)
+    return xp.where(order < 0, zero_of(g), xp.where(order == 0, part, g))
+
+
+# g where the order is 1, 0 where it is -1, and the part `tie` of g where it is 0.
+_ordered_share = linear(
+    "ordered_share", kernel=_share_kernel, transpose=lambda g, _g, order, *, tie: _ordered_share(g, order, tie=tie),
+    others=1, batch=batch_elementwise, infer=_infer_masked,
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), np.array([-1, 0, 1], np.int8), tie=0.5),
+                     sample(uniform(-2, 2), np.array(1, np.int8), tie=1.0)],
+)  # fmt: skip
+
+
+def _share(g: Any, x: Any, y: Any, *, tie: float) -> Any:
+    """What the greater of two gets of g."""
+    return _ordered_share(g, _order(x, y), tie=tie)
 
 
 def _extremum(name: str, smaller: bool) -> Any:

@@ -46,7 +46,7 @@ def _logit_partial(x: Any, _out: Any, *, eps: float | None) -> Any:
     slope = 1 / (x * (1 - x))
     if eps is None:
         return where(logical_and(greater_equal(x, 0), less_equal(x, 1)), slope, x * 0 + math.nan)
-    return between(slope, x, low=eps, high=1 - eps, closed=True, inside=True, of_nan=True)
+    return between(slope, x, low=eps, high=1 - eps, closed=True, inside=True, of_nan=False)
 
 
 # log(x / (1 - x)); with eps, x is clipped to [eps, 1 - eps] first.
@@ -244,13 +244,19 @@ spherical_j0 = elementwise(
     infer=infer_same,
 )  # fmt: skip
 
+
+def _airy(which: int) -> Any:
+    # Above 110 both are 0 in double precision, where SciPy answers nan for the largest arguments.
+    return widened(lambda xp, x: special_functions(xp).airy(xp.minimum(x, x.dtype.type(110)))[which])
+
+
 # Airy's function Ai and its derivative (DLMF 9).
 airy_ai = elementwise(
-    "airy_ai", kernel=widened(lambda xp, x: special_functions(xp).airy(x)[0]), samples=unary(-3, 2), infer=infer_same,
+    "airy_ai", kernel=_airy(0), operands=("x",), samples=unary(-3, 2), infer=infer_same,
     partials=[lambda x, _out: airy_ai_prime(x)],
 )  # fmt: skip
 
 airy_ai_prime = elementwise(
-    "airy_ai_prime", kernel=widened(lambda xp, x: special_functions(xp).airy(x)[1]), samples=unary(-3, 2),
-    infer=infer_same, partials=[lambda x, _out: x * airy_ai(x)],
+    "airy_ai_prime", kernel=_airy(1), operands=("x",), samples=unary(-3, 2), infer=infer_same,
+    partials=[lambda x, _out: x * airy_ai(x)],
 )  # fmt: skip

@@ -78,20 +78,20 @@ def _batch_broadcast(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) ->
     return op(x, shape=(have[0], *shape)), 0
 
 
-def _sum_to_shape(g: Any, x: Any) -> Any:
+def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
     """The transpose of broadcasting: sum the axes that were added or stretched."""
-    have, want = shape_of(g), shape_of(x)
-    extra = len(have) - len(want)
-    axes = (*range(extra), *(i + extra for i, n in enumerate(want) if n == 1 and have[i + extra] != 1))
+    have = shape_of(g)
+    extra = len(have) - len(shape)
+    axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
     from .reduction import sum as reduce_sum
 
     g = reduce_sum(g, axis=axes, keepdims=False) if axes else g
-    return g if shape_of(g) == tuple(want) else reshape(g, shape=tuple(want))
+    return g if shape_of(g) == shape else reshape(g, shape=shape)
 
 
 broadcast_to = linear(
     "broadcast_to", kernel=_broadcast_kernel,
-    transpose=lambda g, x_, *, shape: _sum_to_shape(g, x_),
+    transpose=lambda g, x_, *, shape: sum_to_shape(g, tuple(shape_of(x_))),
     batch=_batch_broadcast, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
     samples=lambda: [sample(normal(3), shape=(2, 3)), sample(normal(2, 1), shape=(2, 3)), sample(normal(), shape=(2,))],
 )  # fmt: skip

@@ -159,7 +159,7 @@ def grad(
         found = _batched(op, outputs, given, lambda seeds: once(seeds, retain))
     else:
         found = once([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)], retain)
-    results = []
+    results: list[Any] = []
     for i, (x, g) in enumerate(zip(inputs, found)):
         if g is None:
             if not allow_unused and not materialize_grads:
@@ -189,7 +189,7 @@ def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any)
             seeds.append(make(values.core_class, BatchedArray(values.content(g), 0, inner.id), None, inner.id))
         size = next(shape_of(g)[0] for g in given)
         found = once(seeds)
-        results = []
+        results: list[Any] = []
         for g in found:
             if g is None:
                 results.append(None)

@@ -356,7 +356,7 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
             else values.as_value(core, a)
             for a in saved
         ]  # fmt: skip
-    wrapped = [None if a is None else make(core, a, edge, level) for a, edge in zip(saved, edges)]
+    wrapped: list[Any] = [None if a is None else make(core, a, edge, level) for a, edge in zip(saved, edges)]
     if len(saved) > len(edges):
         out = saved[-1]
         if type(out) is tuple:

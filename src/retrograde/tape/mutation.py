@@ -6,6 +6,7 @@ node was recorded, and recording itself pays nothing. Memory is told apart by th
 
 from __future__ import annotations
 
+import functools
 import weakref
 from typing import Any
 
@@ -35,6 +36,10 @@ def owner_of(array: Any) -> Any:
     return array
 
 
+def _forget(key: int, reference: Any) -> None:
+    MUTATED.pop(key, None)
+
+
 def note(array: Any) -> None:
     """Note that the memory of `array` is changed in place now."""
     owner = owner_of(array)
@@ -45,7 +50,7 @@ def note(array: Any) -> None:
         entry[1] += 1
         return
     try:
-        reference = weakref.ref(owner, lambda _, key=key: MUTATED.pop(key, None))
+        reference = weakref.ref(owner, functools.partial(_forget, key))
     except TypeError:  # a library whose arrays take no weak references cannot be watched
         return
     MUTATED[key] = [tick(), 1, reference]

@@ -1,44 +1,55 @@
-"""The native `Tensor`: operators and the tape's attributes. Rules of derivatives compute with it."""
+"""The native `Tensor`: operators, methods and the tape's attributes. Rules of derivatives compute with it.
+
+Its methods are the namespace's functions, defined in the files of their topics; its operators go to `bind` as directly
+as possible.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from ..backend import backend_of
+from .. import _errors
 from ..core import value as values
-from ..core.level import innermost
 from ..core.value import Value, make
+from ..ops import comparison as cmp
 from ..ops import elementwise as ew
-from ..ops import structural as st
 from ..tape import autograd, hooks, inplace
-from . import promotion
+from . import contraction, dtypes, elementwise, indexing, manipulation, reductions, searching
+from ._values import concrete
+from .creation import asarray
+from .operators import FLOATS, NUMBERS, as_double, bools_as_int8, in_place, integers, operator, ordered, refuse_bool
+from .promotion import as_operand
+
+_ndarray = np.ndarray
+_REAL = (NUMBERS | {"?"}) - set("FD")
+_BITS = frozenset("?bhilqBHILQ")
+_PLAIN_DTYPES = frozenset(np.dtype(c) for c in "?ldD")
 
 
-def _binary(op: Callable[..., Any], *, reverse: bool = False, true_division: bool = False) -> Callable[..., Any]:
-    def operator(self: Tensor, other: Any) -> Any:
-        other = promotion.as_operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        x, y = (other, self) if reverse else (self, other)
-        x, y = promotion.promote(x, y)
-        if true_division:
-            x, y = promotion.floating(x), promotion.floating(y)
-        return op(x, y)
-
-    return operator
+def _pow(self: Tensor, other: Any) -> Any:
+    if type(other) is float or (type(other) is int and self.dtype.kind == "f"):
+        return elementwise.pow(self, other)
+    return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(self, other)
 
 
-def _in_place(op: Callable[..., Any]) -> Callable[..., Any]:
-    def operator(self: Tensor, other: Any) -> Any:
-        other = promotion.as_operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return inplace.update(op.__name__ + "_", self, lambda: op(*promotion.promote(self, other)))
+def _rpow(self: Tensor, other: Any) -> Any:
+    return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
 
-    return operator
+
+def _matmul(self: Tensor, other: Any) -> Any:
+    return NotImplemented if not _is_array(other) else contraction.matmul(self, other)
+
+
+def _rmatmul(self: Tensor, other: Any) -> Any:
+    return NotImplemented if not _is_array(other) else contraction.matmul(other, self)
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, (Value, _ndarray))
 
 
 class Tensor(Value):
@@ -79,36 +90,69 @@ class Tensor(Value):
         return int(np.prod(values.shape_of(self._a), dtype=np.int64))
 
     @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> Any:
+        """Where the elements are: "cpu", or what the array's library calls it."""
+        array = self._a
+        while isinstance(array, Value):
+            array = array._a
+        return "cpu" if type(array) is _ndarray else getattr(array, "device", "cpu")
+
+    @property
     def T(self) -> Tensor:
         """The matrix transpose of a two-dimensional tensor."""
         if self.ndim != 2:
-            raise ValueError(f"T: wanted 2 axes, got {self.ndim}; use mT, or permute_dims")
-        return inplace.view(st.transpose, self, axes=(1, 0))
+            raise ValueError(f"T: wanted 2 axes, got shape {tuple(self.shape)}; use mT, or permute_dims")
+        return manipulation.matrix_transpose(self)
 
     @property
     def mT(self) -> Tensor:
         """The last two axes exchanged."""
-        if self.ndim < 2:
-            raise ValueError(f"mT: wanted at least 2 axes, got {self.ndim}")
-        n = self.ndim
-        return inplace.view(st.transpose, self, axes=(*range(n - 2), n - 1, n - 2))
+        return manipulation.matrix_transpose(self)
+
+    @property
+    def real(self) -> Tensor:
+        """The real part, a view."""
+        return elementwise.real(self)
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part, a view of a complex tensor."""
+        return elementwise.imag(self)
 
     # -------------------------------------------------------------------- the tape
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients with respect to this tensor are recorded."""
-        return self._node is not None
+        """Whether gradients with respect to this tensor are recorded, on the tape of any level."""
+        x: Any = self
+        while isinstance(x, Value):
+            if x._node is not None:
+                return True
+            x = x._a
+        return False
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Make this tensor a leaf whose gradient is wanted (or no longer); returns it."""
+        """Make this tensor a leaf whose gradient is wanted (or no longer); returns it.
+
+        Raises TypeError for integers and booleans, RuntimeError for a tensor that was computed.
+        """
         if requires_grad:
             if self._node is None:
                 if self.dtype.kind in "iub":
                     raise TypeError(f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}")
                 autograd.leaf(self)
         elif not self.is_leaf:
-            raise values.error_type(type(self), RuntimeError)("requires_grad_: use detach() on a tensor that was computed")
+            raise RuntimeError("requires_grad_: use detach() on a tensor that was computed")
         else:
             self._node = None
         return self
@@ -125,12 +169,22 @@ class Tensor(Value):
 
     @grad.setter
     def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None:
+            if not isinstance(gradient, Value):
+                raise TypeError(f"grad: wanted a Tensor or None, got {type(gradient).__name__}")
+            if tuple(values.shape_of(gradient)) != tuple(self.shape):
+                raise ValueError(f"grad: a gradient of shape {tuple(values.shape_of(gradient))} for shape {tuple(self.shape)}")
         self._grad = gradient
 
     def backward(
         self, gradient: Any = None, *, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
     ) -> None:
-        """Accumulate the gradient of this tensor into `.grad` of the leaves it was computed from."""
+        """Accumulate the gradient of this tensor into `.grad` of the leaves it was computed from.
+
+        gradient: the cotangent of a tensor with several elements. inputs: accumulate into these only.
+
+        Raises GradError where there is no history, FreedGraphError for a second pass without `retain_graph`.
+        """
         if gradient is not None and not isinstance(gradient, Value):
             gradient = asarray(gradient)
         if inputs is not None and isinstance(inputs, Value):
@@ -151,73 +205,244 @@ class Tensor(Value):
 
     # -------------------------------------------------------------------- operators
 
-    __add__ = _binary(ew.add)
-    __radd__ = _binary(ew.add, reverse=True)
-    __sub__ = _binary(ew.subtract)
-    __rsub__ = _binary(ew.subtract, reverse=True)
-    __mul__ = _binary(ew.multiply)
-    __rmul__ = _binary(ew.multiply, reverse=True)
-    __truediv__ = _binary(ew.divide, true_division=True)
-    __rtruediv__ = _binary(ew.divide, reverse=True, true_division=True)
-    __iadd__ = _in_place(ew.add)
-    __isub__ = _in_place(ew.subtract)
-    __imul__ = _in_place(ew.multiply)
+    __add__ = operator("__add__", ew.add)
+    __radd__ = operator("__radd__", ew.add, reverse=True)
+    __sub__ = operator("__sub__", ew.subtract, prepare=refuse_bool, fast=NUMBERS)
+    __rsub__ = operator("__rsub__", ew.subtract, reverse=True, prepare=refuse_bool, fast=NUMBERS)
+    __mul__ = operator("__mul__", ew.multiply)
+    __rmul__ = operator("__rmul__", ew.multiply, reverse=True)
+    __truediv__ = operator("__truediv__", ew.divide, prepare=as_double, fast=FLOATS)
+    __rtruediv__ = operator("__rtruediv__", ew.divide, reverse=True, prepare=as_double, fast=FLOATS)
+    __floordiv__ = operator("__floordiv__", ew.floor_divide, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
+    __rfloordiv__ = operator(
+        "__rfloordiv__", ew.floor_divide, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD")
+    )
+    __mod__ = operator("__mod__", ew.remainder, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
+    __rmod__ = operator("__rmod__", ew.remainder, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
+    __pow__ = _pow
+    __rpow__ = _rpow
+    __matmul__ = _matmul
+    __rmatmul__ = _rmatmul
+    __and__ = operator("__and__", cmp.bitwise_and, prepare=integers, fast=_BITS)
+    __rand__ = operator("__rand__", cmp.bitwise_and, reverse=True, prepare=integers, fast=_BITS)
+    __or__ = operator("__or__", cmp.bitwise_or, prepare=integers, fast=_BITS)
+    __ror__ = operator("__ror__", cmp.bitwise_or, reverse=True, prepare=integers, fast=_BITS)
+    __xor__ = operator("__xor__", cmp.bitwise_xor, prepare=integers, fast=_BITS)
+    __rxor__ = operator("__rxor__", cmp.bitwise_xor, reverse=True, prepare=integers, fast=_BITS)
+    __lshift__ = operator("__lshift__", cmp.left_shift, prepare=integers, fast=_BITS - {"?"})
+    __rlshift__ = operator("__rlshift__", cmp.left_shift, reverse=True, prepare=integers, fast=_BITS - {"?"})
+    __rshift__ = operator("__rshift__", cmp.right_shift, prepare=integers, fast=_BITS - {"?"})
+    __rrshift__ = operator("__rrshift__", cmp.right_shift, reverse=True, prepare=integers, fast=_BITS - {"?"})
 
-    def __neg__(self) -> Tensor:
-        return ew.negative(self)
+    __iadd__ = in_place("__iadd__", __add__)
+    __isub__ = in_place("__isub__", __sub__)
+    __imul__ = in_place("__imul__", __mul__)
+    __itruediv__ = in_place("__itruediv__", __truediv__)
+    __ifloordiv__ = in_place("__ifloordiv__", __floordiv__)
+    __imod__ = in_place("__imod__", __mod__)
+    __ipow__ = in_place("__ipow__", __pow__)
+    __imatmul__ = in_place("__imatmul__", __matmul__)
+    __iand__ = in_place("__iand__", __and__)
+    __ior__ = in_place("__ior__", __or__)
+    __ixor__ = in_place("__ixor__", __xor__)
+    __ilshift__ = in_place("__ilshift__", __lshift__)
+    __irshift__ = in_place("__irshift__", __rshift__)
+
+    __eq__ = operator("__eq__", cmp.equal)  # type: ignore[assignment]
+    __ne__ = operator("__ne__", cmp.not_equal)  # type: ignore[assignment]
+    __lt__ = operator("__lt__", cmp.less, prepare=ordered, fast=_REAL)
+    __le__ = operator("__le__", cmp.less_equal, prepare=ordered, fast=_REAL)
+    __gt__ = operator("__gt__", cmp.greater, prepare=ordered, fast=_REAL)
+    __ge__ = operator("__ge__", cmp.greater_equal, prepare=ordered, fast=_REAL)
+    __hash__ = object.__hash__
+
+    __neg__ = elementwise.negative
+    __pos__ = elementwise.positive
+    __abs__ = elementwise.abs
+    __invert__ = elementwise.bitwise_invert
+
+    # -------------------------------------------------------------------- elements
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return indexing.get(self, key)
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        indexing.set(self, key, new)
+
+    def __len__(self) -> int:
+        shape = values.shape_of(self._a)
+        if not shape:
+            raise TypeError("len() of a 0-d tensor")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not values.shape_of(self._a):
+            raise TypeError("a 0-d tensor has no rows to iterate over; use item()")
+        return iter(manipulation.unstack(self))
+
+    def __contains__(self, x: Any) -> bool:
+        return bool((self == x).any())
+
+    # -------------------------------------------------------------------- methods: the namespace's functions
+
+    all, any = reductions.all, reductions.any
+    sum, prod, mean = reductions.sum, reductions.prod, reductions.mean
+    std, var, max, min = reductions.std, reductions.var, reductions.max, reductions.min
+    argmax, argmin, argsort = searching.argmax, searching.argmin, searching.argsort
+    nonzero, take, searchsorted = searching.nonzero, searching.take, searching.searchsorted
+    squeeze, repeat, swapaxes = manipulation.squeeze, manipulation.repeat, manipulation.swapaxes
+    flatten = manipulation.flatten
+    astype, clip, conj, round = dtypes.astype, elementwise.clip, elementwise.conj, elementwise.round
+    dot = contraction.dot
+
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Tensor:
+        """The elements in another shape, given as a tuple or as several ints; see `reshape` of the namespace."""
+        return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """With the axes in another order, given as a tuple or as several ints; in reverse order without any; a view."""
+        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
+        return manipulation.permute_dims(self, order or tuple(range(self.ndim))[::-1])
+
+    def ravel(self) -> Tensor:
+        """The elements in C order along one axis; a view where the memory allows."""
+        return manipulation.reshape(self, (-1,) if self.size else (0,))
+
+    def copy(self) -> Tensor:
+        """The elements in memory of their own; recorded."""
+        return elementwise.positive(self)
+
+    def sort(self, *, axis: int = -1, descending: bool = False, stable: bool = True) -> None:
+        """Put the elements in order along an axis, in place; `rg.sort` makes a sorted copy."""
+        inplace.update("sort", self, lambda: searching.sort(self, axis=axis, descending=descending, stable=stable))
+
+    def cumsum(self, axis: int | None = None) -> Tensor:
+        """The sums of the first 1, 2, ... elements along an axis, of all in C order if it is left out."""
+        return reductions.cumulative_sum(self.ravel() if axis is None else self, axis=0 if axis is None else axis)
+
+    def cumprod(self, axis: int | None = None) -> Tensor:
+        """The products of the first 1, 2, ... elements along an axis, of all in C order if it is left out."""
+        return reductions.cumulative_prod(self.ravel() if axis is None else self, axis=0 if axis is None else axis)
+
+    def fill(self, number: Any) -> None:
+        """Write a number to every element."""
+        self[...] = number
 
     # -------------------------------------------------------------------- conversion
 
     def numpy(self) -> np.ndarray:
-        """The elements as a NumPy array, shared where the backend can share; refused for a tensor with history."""
-        if self._node is not None:
-            raise values.error_type(type(self), RuntimeError)("numpy: this tensor requires grad; use detach().numpy()")
-        return backend_of(self._a).to_numpy(self._a)
+        """The elements as a NumPy array, shared where the backend can share.
 
-    def item(self) -> Any:
-        """The only element as a Python number."""
-        return backend_of(self._a).to_numpy(self._a).item()
+        Raises GradError for a tensor with history, UnsupportedError inside vmap.
+        """
+        if self.requires_grad:
+            raise values.error_type(type(self), _errors.GradError)(
+                "numpy: this tensor is recorded for a gradient, which a NumPy array cannot carry; use detach().numpy(), or "
+                "functions that take tensors"
+            )
+        return concrete("numpy", self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.numpy()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def item(self, *index: Any) -> Any:
+        """The only element (or that at an index) as a Python number."""
+        return concrete("item", self).item(*index)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return concrete("tolist", self).tolist()
+
+    def __bool__(self) -> bool:
+        return bool(self._only("bool"))
+
+    def __float__(self) -> float:
+        return float(self._only("float"))
+
+    def __int__(self) -> int:
+        return int(self._only("int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only("complex"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "iu":
+            raise TypeError(f"a tensor of dtype {self.dtype} is no index; only integers are")
+        return int(self._only("index"))
+
+    def _only(self, op: str) -> Any:
+        array = concrete(op, self)
+        if array.size != 1:
+            raise TypeError(f"{op}(): wanted a tensor with one element, got shape {array.shape}")
+        return array.item()
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and not self.shape else format(str(self), spec)
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """This tensor, where it is already; raises ValueError for another device."""
+        if device != self.device:
+            raise ValueError(f"to_device: a tensor on {self.device!r} cannot be moved to {device!r}")
+        return self
+
+    def __dlpack__(
+        self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+    ) -> Any:
+        if self.requires_grad:
+            raise BufferError("this tensor is recorded for a gradient, which DLPack cannot carry; export detach()")
+        array = self._a
+        if type(array) is not _ndarray:
+            array = concrete("__dlpack__", self)
+        return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        array = self._a
+        while isinstance(array, Value):
+            array = array._a
+        return array.__dlpack_device__()
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"this namespace follows version 2024.12 of the array API standard, not {api_version!r}")
+        # The package's front imports this floor, so it is looked up where it will have been loaded.
+        return sys.modules[__name__.partition(".")[0]]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from .numpy_protocol import call_ufunc
+
+        return call_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .numpy_protocol import call_function
+
+        return call_function(func, args, kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError("deepcopy: only leaves can be copied with what they are; use copy() or detach()")
+        found = make(type(self), concrete("deepcopy", self).copy())
+        memo[id(self)] = found
+        return found.requires_grad_() if self._node is not None else found
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self.detach().numpy(), self._node is not None and self.is_leaf)
 
     def __repr__(self) -> str:
         array = self._a
         while isinstance(array, Value):
             array = array._a
-        text = np.array2string(array, separator=", ", prefix="Tensor(") if isinstance(array, np.ndarray) else repr(array)
-        return f"Tensor({text}{', requires_grad=True' if self._node is not None else ''})"
+        if isinstance(array, _ndarray):
+            text = np.array2string(array, separator=", ", prefix="Tensor(")
+            if array.dtype not in _PLAIN_DTYPES:
+                text += f", dtype={array.dtype}"
+        else:
+            text = repr(array)
+        return f"Tensor({text}{', requires_grad=True' if self.requires_grad else ''})"
 
-    def __bool__(self) -> bool:
-        return bool(self.item())
 
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of a 0-d tensor")
-        return self.shape[0]
-
-    __hash__ = object.__hash__
+def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
+    return asarray(array, requires_grad=requires_grad)
 
 
 values.set_core_class(Tensor)
-
-
-def asarray(obj: Any, /, *, dtype: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
-    """A Tensor around an array (shared unless `copy` or a dtype change asks otherwise) or nested sequence.
-
-    Examples
-    --------
-    >>> asarray([1, 2]).dtype
-    dtype('int64')
-    """
-    if isinstance(obj, Value):
-        obj = obj._a
-    array = np.array(obj, dtype=dtype, copy=copy)
-    tensor = make(Tensor, array)
-    levels = innermost()
-    if levels:
-        tensor._born = levels
-    return tensor.requires_grad_() if requires_grad else tensor

@@ -223,7 +223,8 @@ class custom_jvp(_Custom):
     def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
         if self.rule is None:
             raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defjvp(rule) first")
-        primals, tangents = [], []
+        primals: list[Any] = []
+        tangents: list[Any] = []
         for x in leaves:
             if isinstance(x, Value) and x._level == top and type(x._a) is DualArray:
                 primals.append(values.as_value(type(x)._result, x._a.primal))

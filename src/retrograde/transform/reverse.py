@@ -35,7 +35,7 @@ class _Record:
         self.name = name
         self.level = Level(name, tape=True)
         with self.level as level:
-            self.inputs = [make(type(x)._result, values.content(x), None, level.id) for x in leaves]
+            self.inputs: list[Any] = [make(type(x)._result, values.content(x), None, level.id) for x in leaves]
             for x in self.inputs:
                 tape.leaf(x)
             out, aux = split_aux(name, f(*unflatten(self.in_tree, self.inputs)), has_aux)

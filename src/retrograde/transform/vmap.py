@@ -30,7 +30,7 @@ def _axes(name: str, axes: Any, tree: Any, treedef: TreeDef, count: int) -> list
         return found
     if isinstance(axes, dict) and isinstance(tree, dict):
         found = []
-        for key in flatten({k: None for k in tree})[1].aux or ():
+        for key in flatten(dict.fromkeys(tree))[1].aux or ():
             leaves, part_def = flatten(tree[key])
             found += _axes(name, axes.get(key), tree[key], part_def, len(leaves))
         return found
@@ -69,7 +69,6 @@ def vmap(
             axes = [in_axes] * len(leaves)
         else:
             axes = _axes("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, args, treedef, len(leaves))
-        keyword_leaves, keyword_def = flatten(kwargs)
         size = None
         positions: list[int | None] = []
         for x, axis in zip(leaves, axes):

@@ -28,8 +28,9 @@ from . import _pointwise
 from . import _comparison
 from . import _selection
 from . import _conversion
+from . import _complex
 from . import special
-from . import _indexing
+from . import _indexing, _gather, _shape, _joining, _memory, _diagonals
 from . import _printing
 from . import random
 from . import linalg

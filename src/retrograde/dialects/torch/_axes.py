@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from ...core.value import Value
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def integer(op: str, name: str, x: Any) -> int:
@@ -41,3 +45,21 @@ def varargs(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         return tuple(args[0])
     return args
+
+
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+def numpy_names(f: F) -> F:
+    """Take `axis` for `dim`, `keepdims` for `keepdim` and NumPy's names of operands, as PyTorch's functions do."""
+
+    @functools.wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not _NUMPY_NAMES.keys().isdisjoint(kwargs):
+            renamed = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
+            if len(renamed) != len(kwargs):
+                raise TypeError(f"{f.__name__}: an argument is given under both its names, in {', '.join(kwargs)}")
+            kwargs = renamed
+        return f(*args, **kwargs)
+
+    return function  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Conversions of one tensor: dtypes and devices, copies, real and imaginary parts, conjugates."""
+"""Conversions of one tensor: dtypes and devices, copies, questions about the dtype."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from typing import Any
 
 from ...core.value import Value, dtype_of
 from ...ops import structural as st
-from ...tape import inplace
 from . import _dtype
-from ._api import METHODS, api
+from ._api import api
 from ._dtype import FROM_NUMPY, dtype
-from ._elementwise import shown_as, tensor_argument
-from ._graph_nodes import NAMES
+from ._elementwise import tensor_argument
 from ._legacy_types import BY_DTYPE
 from ._size import check_device, device
 
 _cast = st.cast.prim.bind  # type: ignore[attr-defined]
-
-NAMES.update(real="SelectBackward0", imag="SelectBackward0", conj="ConjPhysicalBackward0")
 
 # ------------------------------------------------------------------------------------------ dtype and device
 
@@ -141,90 +137,3 @@ def is_complex(input: Any) -> bool:
 def is_signed(input: Any) -> bool:
     """Whether the dtype has negative numbers."""
     return FROM_NUMPY[dtype_of(tensor_argument("is_signed", input))].is_signed
-
-
-@api()
-def is_conj(input: Any) -> bool:
-    """Whether the tensor is the result of conj() of a complex tensor."""
-    return bool(tensor_argument("is_conj", input).__dict__.get("_conjugated", False))
-
-
-@api()
-def is_neg(input: Any) -> bool:
-    """Whether the tensor is a lazily negated view, which retrograde never makes: False."""
-    tensor_argument("is_neg", input)
-    return False
-
-
-# ------------------------------------------------------------------------------------------ complex parts
-
-
-@api(method=False)
-def real(input: Any) -> Any:
-    """The real part, a view of a complex tensor; a real tensor itself."""
-    if dtype_of(tensor_argument("real", input)).kind != "c":
-        return input
-    return inplace.view(st.real, input)
-
-
-@api(method=False)
-def imag(input: Any) -> Any:
-    """The imaginary part, a view of a complex tensor; raises RuntimeError for a real one."""
-    if dtype_of(tensor_argument("imag", input)).kind != "c":
-        raise RuntimeError(f"imag: a tensor of dtype {input.dtype} has no imaginary part; use zeros_like()")
-    return inplace.view(st.imag, input)
-
-
-def _part(name: str, get: Any, op: Any) -> property:
-    """The part of a complex tensor as an attribute that can be assigned to."""
-
-    def assign(self: Any, value: Any) -> None:
-        part = get(self)
-        if not isinstance(value, Value):
-            value = to_tensor(value, part.dtype)
-        inplace.update(name, part, lambda: st.broadcast_like(value, part))
-
-    return property(get, assign, doc=get.__doc__)
-
-
-def to_tensor(value: Any, d: dtype) -> Any:
-    """A number or sequence as a tensor of a dtype."""
-    from ._creation import tensor
-
-    return tensor(value, dtype=d)
-
-
-METHODS["real"] = _part("real", real, st.real)
-METHODS["imag"] = _part("imag", imag, st.imag)
-
-
-@api()
-def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself."""
-    if dtype_of(tensor_argument("conj", input)).kind != "c":
-        return input
-    out = shown_as(st.conj(input), "ConjBackward0")
-    out._conjugated = not input.__dict__.get("_conjugated", False)
-    return out
-
-
-@api(in_place=True, out=True)
-def conj_physical(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself."""
-    if dtype_of(tensor_argument("conj_physical", input)).kind != "c":
-        return input
-    return st.conj(input)
-
-
-@api()
-def resolve_conj(input: Any) -> Any:
-    """The tensor itself, or a copy where it is the result of conj()."""
-    return st.copy(input) if is_conj(input) else input
-
-
-@api()
-def resolve_neg(input: Any) -> Any:
-    """The tensor itself."""
-    return tensor_argument("resolve_neg", input)
-
-

@@ -138,7 +138,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 class finfo:
     """The limits of a floating dtype."""
 
-    def __init__(self, type: dtype | None = None) -> None:  # noqa: A002 - PyTorch's parameter name
+    def __init__(self, type: dtype | None = None) -> None:
         d = get_default_dtype() if type is None else type
         if not isinstance(d, dtype) or d.category < 2:
             raise TypeError(f"finfo: wanted a floating dtype, got {d!r}; integers have torch.iinfo")
@@ -160,7 +160,7 @@ class finfo:
 class iinfo:
     """The limits of an integer dtype."""
 
-    def __init__(self, type: dtype) -> None:  # noqa: A002 - PyTorch's parameter name
+    def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype) or type.category != 1:
             raise TypeError(f"iinfo: wanted an integer dtype, got {type!r}; floating ones have torch.finfo")
         info = np.iinfo(type.np)

@@ -88,11 +88,12 @@ def shown_as(out: Any, name: str) -> Any:
 def unary(name: str, op: Any, kinds: str = FLOAT, **params: Any) -> Function:
     """The function of one tensor that a primitive computes."""
     bind: Function = op.prim.bind if not params else functools.partial(op.prim.bind, **params)
+    at_once = "f" if kinds[2] == "." else ""
 
     def f(input: Any) -> Any:
         if isinstance(input, Value):
             array = input._a
-            if type(array) is _ndarray and array.dtype.kind == "f":
+            if type(array) is _ndarray and array.dtype.kind == at_once:
                 return bind(input)
         return bind(settled(name, input, kinds))
 
@@ -133,13 +134,14 @@ def binary(name: str, op: Any, kinds: str = ANY, numbers: str = OTHER, **params:
     """The function of two operands that a primitive computes, in their common dtype."""
     bind: Function = op.prim.bind if not params else functools.partial(op.prim.bind, **params)
     takes_number = numbers != NEVER
+    at_once = "f" if kinds[2] == "." else ""
 
     def f(input: Any, other: Any) -> Any:
         if isinstance(input, Value):
             x = input._a
             if type(x) is _ndarray:
                 d = x.dtype
-                if d.kind == "f":
+                if d.kind == at_once:
                     if isinstance(other, Value):
                         y = other._a
                         if type(y) is _ndarray and y.dtype is d:

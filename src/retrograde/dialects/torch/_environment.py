@@ -69,7 +69,7 @@ def get_float32_matmul_precision() -> str:
 
 
 @api(method=False)
-def set_default_device(device: Any) -> None:  # noqa: A002
+def set_default_device(device: Any) -> None:
     """Accept the CPU; raise RuntimeError for another device."""
     check_device("set_default_device", device)
 

@@ -18,13 +18,12 @@ from ._axes import axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
 from ._indexing import check_arrays, check_index, concrete, fitted, number_array, read
-from ._promote import operand, pair, result_dtype, to_dtype
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
 
 NAMES.update(take_along_axis="GatherBackward0", scatter="ScatterBackward0", scatter_add="ScatterAddBackward0",
-             scatter_reduce="ScatterReduceBackward0", where="WhereBackward0")  # fmt: skip
+             scatter_reduce="ScatterReduceBackward0")  # fmt: skip
 
 
 def _same_dtype(op: str, input: Value, src: Value) -> None:
@@ -466,7 +465,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     if array.dtype == _dtype.bfloat16.np:
         array = array != 0
     if as_tuple:
-        return tuple(from_array(a) for a in (array if array.ndim else array.reshape(1)).nonzero())
+        # NumPy's are columns of one array.
+        return tuple(from_array(a.copy()) for a in (array if array.ndim else array.reshape(1)).nonzero())
     return from_array(np.argwhere(array))
 
 
@@ -474,35 +474,3 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 def argwhere(input: Tensor) -> Tensor:
     """The positions of the elements that are not zero, one row each."""
     return nonzero(input)
-
-
-_MISSING: Any = object()
-
-
-@api(method=False, out=True)
-def where(condition: Tensor, input: Any = _MISSING, other: Any = _MISSING) -> Any:
-    """`input` where the condition is set, `other` elsewhere; with a condition alone, its positions as a tuple."""
-    if input is _MISSING:
-        return nonzero(condition, as_tuple=True)
-    if not isinstance(condition, Value):
-        raise TypeError(f"where: the condition must be a tensor, got {type(condition).__name__}")
-    if dtype_of(condition).kind != "b" and dtype_of(condition) != np.uint8:
-        raise RuntimeError(f"where: the condition must have dtype bool, got {FROM_NUMPY[dtype_of(condition)]}")
-    if isinstance(input, Value) and isinstance(other, Value) and dtype_of(input) == dtype_of(other):
-        x, y = input, other
-    elif isinstance(input, Value) or isinstance(other, Value):
-        x, y = pair("where", input, other)
-    else:
-        d = result_dtype(operand("where", input), operand("where", other))
-        x, y = to_dtype(input, d), to_dtype(other, d)
-    if dtype_of(condition).kind != "b":
-        condition = st.cast(condition, dtype=np.dtype(bool))
-    given = condition._a if condition._level == 0 and type(condition._a) is _ndarray and (
-        isinstance(x, Value) or isinstance(y, Value)) else condition  # fmt: skip
-    return where_op(given, x, y)
-
-
-@api("where", function=False)
-def where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """This tensor where the condition is set, `other` elsewhere."""
-    return where(condition, self, other)

@@ -139,8 +139,8 @@ def block_diag(*tensors: Any) -> Tensor:
 # ------------------------------------------------------------------------------------------ taking apart
 
 
-def _split(x: Any, axis: int, sizes: tuple[int, ...], restriction: str | None = inplace.MULTIPLE) -> tuple[Any, ...]:
-    """Views of consecutive parts along an axis."""
+def _split(x: Any, axis: int, sizes: tuple[int, ...], *, views: bool = True) -> tuple[Any, ...]:
+    """Consecutive parts along an axis, which share the memory; `views`: and are views to the tape."""
     steps, start = [], 0
     for n in sizes:
         steps.append((_full,) * axis + (slice(start, start + n),))
@@ -149,8 +149,8 @@ def _split(x: Any, axis: int, sizes: tuple[int, ...], restriction: str | None = 
         outs = mp.split(x, axis=axis, sizes=sizes)
     else:
         outs = tuple(st.getitem(x, index=index) for index in steps)
-    for out, index in zip(outs, steps):
-        inplace.attach(out, x, ((st.getitem, (("index", index),)),), restriction)
+    for out, index in zip(outs, steps) if views else ():
+        inplace.attach(out, x, ((st.getitem, (("index", index),)),), inplace.MULTIPLE)
     return outs
 
 
@@ -214,7 +214,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As `split`, of parts that may be changed in place."""
     axis, n = _dimension("unsafe_split", input, dim)
-    outs = _split(input, axis, _split_sizes("unsafe_split", n, split_size, axis), None)
+    outs = _split(input, axis, _split_sizes("unsafe_split", n, split_size, axis), views=False)
     return _unsafe(outs, "UnsafeSplitBackward0")
 
 
@@ -222,7 +222,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """As `split_with_sizes`, of parts that may be changed in place."""
     axis, n = _dimension("unsafe_split_with_sizes", input, dim)
-    outs = _split(input, axis, _split_sizes("unsafe_split_with_sizes", n, list(split_sizes), axis), None)
+    outs = _split(input, axis, _split_sizes("unsafe_split_with_sizes", n, list(split_sizes), axis), views=False)
     return _unsafe(outs, "UnsafeSplitWithSizesBackward0")
 
 
@@ -230,7 +230,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tu
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """As `chunk`, of parts that may be changed in place."""
     axis, n = _dimension("unsafe_chunk", input, dim)
-    outs = _split(input, axis, _split_sizes("unsafe_chunk", n, max(1, -(-n // chunks)), axis), None)
+    outs = _split(input, axis, _split_sizes("unsafe_chunk", n, max(1, -(-n // chunks)), axis), views=False)
     return _unsafe(outs, "UnsafeSplitBackward0")
 
 

@@ -302,6 +302,8 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 @api(in_place=True, out=True)
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """`input + value * tensor1 / tensor2`, elementwise; raises RuntimeError for whole numbers."""
+    if all(isinstance(x, Value) and dtype_of(x).kind in "iub" for x in (tensor1, tensor2)):
+        raise RuntimeError("addcdiv: whole numbers have no exact quotient; convert tensor1 or tensor2 first")
     return _three("addcdiv", ew.add_quotient, "rr..", input, tensor1, tensor2, value)
 
 

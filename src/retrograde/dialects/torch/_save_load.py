@@ -114,7 +114,7 @@ def load(
 
 
 @api("__deepcopy__", function=False)
-def tensor_deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
+def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     """A copy with memory of its own; only leaves can be copied with their gradient wish."""
     if id(self) in memo:
         return memo[id(self)]

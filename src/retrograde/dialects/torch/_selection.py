@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.value import Value, dtype_of
-from ...ops import complex_parts, special
 from ...ops import elementwise as ew
 from ...ops import selection as sel
+from ...ops import special
 from ._api import api
 from ._dtype import FROM_NUMPY
 from ._elementwise import (
@@ -29,7 +29,7 @@ from ._promote import operand, result_dtype, to_dtype
 
 NAMES.update(
     where="WhereBackward0", clip="ClampBackward1", clip_by="ClampBackward0", copysign="CopysignBackward0",
-    make_complex="ComplexBackward0", heaviside_refusing="NotImplemented", gammainc="IgammaBackward0",
+    heaviside_refusing="NotImplemented", gammainc="IgammaBackward0",
     gammaincc="IgammacBackward0", xlog1py="SpecialXlog1PyBackward0", zeta="SpecialZetaBackward0",
 )  # fmt: skip
 
@@ -185,29 +185,3 @@ gammaincc.__doc__ = "The upper regularised incomplete gamma function Q(input, ot
 register("igammac", gammaincc)
 zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER, "input")
 zeta.__doc__ = "The Hurwitz zeta function of `input` and `other`, elementwise."
-
-# ------------------------------------------------------------------------------------------ complex from parts
-
-
-def _same_floats(name: str, x: Any, y: Any) -> None:
-    tensor_argument(name, x)
-    tensor_argument(name, y, 2)
-    d = dtype_of(x)
-    if d.kind != "f" or d.itemsize < 4 or dtype_of(y) != d:
-        raise RuntimeError(f"{name}: both parts must be float32 or both float64, got {x.dtype} and {y.dtype}")
-
-
-@api(method=False, out=True)
-def complex(real: Any, imag: Any) -> Any:
-    """The complex tensor with these real and imaginary parts."""
-    _same_floats("complex", real, imag)
-    return complex_parts.make_complex(real, imag)
-
-
-@api(method=False, out=True)
-def polar(abs: Any, angle: Any) -> Any:
-    """The complex tensor with these absolute values and angles."""
-    _same_floats("polar", abs, angle)
-    return complex_parts.polar(abs, angle)
-
-

@@ -27,9 +27,11 @@ _reshape = st.reshape.prim.bind
 _transpose = st.transpose.prim.bind
 _attach = inplace.attach
 
-NAMES.update(reshape="ViewBackward0", transpose="PermuteBackward0", tile="RepeatBackward0",
-             repeat_elements="ViewBackward0", flip="FlipBackward0", roll="RollBackward0", rot90="Rot90Backward0", sliding_windows="UnfoldBackward0",
-             view_as_real="ViewAsRealBackward0", view_as_complex="ViewAsComplexBackward0")  # fmt: skip
+NAMES.update(
+    reshape="ViewBackward0", transpose="PermuteBackward0", tile="RepeatBackward0", repeat_elements="ViewBackward0",
+    flip="FlipBackward0", roll="RollBackward0", rot90="Rot90Backward0", sliding_windows="UnfoldBackward0",
+    view_as_real="ViewAsRealBackward0", view_as_complex="ViewAsComplexBackward0",
+)  # fmt: skip
 
 
 def reshaped(x: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
@@ -349,6 +351,19 @@ def broadcast_tensors(*tensors: Any) -> list[Tensor]:
 
 
 @api(function=False)
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The tensor summed over the dimensions along which a tensor of the given sizes broadcasts to it."""
+    sizes = tuple(integer("sum_to_size", "a size", n) for n in varargs("sum_to_size", size))
+    have = tuple(shape_of(self))
+    extra = len(have) - len(sizes)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(sizes, have[extra:])):
+        raise RuntimeError(f"sum_to_size: a tensor of sizes {list(sizes)} does not broadcast to {list(have)}")
+    if sizes == have:
+        return reshaped(self, have)
+    return show_as(st.sum_to_shape(self, sizes), "SumBackward1")
+
+
+@api(function=False)
 def repeat(self: Tensor, *repeats: Any, **given: Any) -> Tensor:
     """Copies of the tensor side by side, as many along each dimension as `repeats` says."""
     reps = varargs("repeat", (given["repeats"],) if "repeats" in given else repeats)
@@ -458,8 +473,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         column = reshaped(x, (1,) * i + (shape[i],) + (1,) * (len(shape) - i - 1))
         grids.append(expanded(column, shape))
     if swap:
-        order = (1, 0, *range(2, len(shape)))
-        grids = [transposed(g, order, "TransposeBackward0") for g in (grids[1], grids[0], *grids[2:])]
+        grids[:2] = grids[1], grids[0]
     return tuple(grids)
 
 
@@ -569,7 +583,7 @@ def view_as_complex(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------------------------------ in place
 
 
-def _in_place_view(name: str, f: Callable[..., Any]) -> None:
+def _in_place_view(name: str, f: Callable[..., Any], shown: str) -> None:
     """`x.NAME_()`: the tensor itself becomes the view that `NAME` gives of it."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -578,19 +592,16 @@ def _in_place_view(name: str, f: Callable[..., Any]) -> None:
         self._a, self._node = out._a, out._node
         if self._base is not None and out._base is not None:
             self._view_steps = out._view_steps
-        return show_as(self, _IN_PLACE_NAMES.get(name, "")) if name in _IN_PLACE_NAMES else self
+        return show_as(self, shown)
 
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"This tensor seen as `{name}` gives it; returns it."
     METHODS[name + "_"] = method
 
 
-_IN_PLACE_NAMES = {
-    "squeeze": "SqueezeBackward3", "unsqueeze": "UnsqueezeBackward1", "t": "TBackward1",
-    "transpose": "TransposeBackward1",
-}  # fmt: skip
-for _name, _f in {
-    "squeeze": squeeze, "unsqueeze": unsqueeze, "t": t, "transpose": transpose, "swapaxes": transpose,
-    "swapdims": transpose,
-}.items():  # fmt: skip
-    _in_place_view(_name, _f)
+for _name, _f, _shown in (
+    ("squeeze", squeeze, "SqueezeBackward3"), ("unsqueeze", unsqueeze, "UnsqueezeBackward1"), ("t", t, "TBackward1"),
+    ("transpose", transpose, "TransposeBackward1"), ("swapaxes", transpose, "TransposeBackward1"),
+    ("swapdims", transpose, "TransposeBackward1"),
+):  # fmt: skip
+    _in_place_view(_name, _f, _shown)

@@ -42,9 +42,9 @@ class device:
 
     __slots__ = ("type", "index")
 
-    def __init__(self, type: Any, index: int | None = None) -> None:  # noqa: A002 - PyTorch's parameter name
+    def __init__(self, type: Any, index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index  # noqa: A001
+            type, index = type.type, type.index
         if not isinstance(type, str):
             raise TypeError(f"device: wanted a string such as 'cpu', got {type!r}")
         kind, colon, number = type.partition(":")

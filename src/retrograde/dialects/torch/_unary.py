@@ -17,7 +17,7 @@ from ._return_types import return_type
 
 NAMES.update(
     absolute="AbsBackward0", log1p="Log1PBackward0", deg2rad="Deg2RadBackward0", rad2deg="Rad2DegBackward0",
-    rint="RoundBackward0", round_to="RoundBackward1", multigammaln="MvlgammaBackward0", ndtr="MulBackward1",
+    rint="RoundBackward0", round_to="RoundBackward1", multigammaln="MvlgammaBackward0",
     i0e="SpecialI0EBackward0", i1="SpecialI1Backward0", i1e="SpecialI1EBackward0", entr="SpecialEntrBackward0",
     ndtri="SpecialNdtriBackward0", log_ndtr="SpecialLogNdtrBackward0", erfcx="SpecialErfcxBackward0",
 )  # fmt: skip

@@ -18,7 +18,7 @@ def _say_once() -> None:
 
 
 @api(method=False)
-def compile(  # noqa: A001 - PyTorch's name
+def compile(
     model: Callable[..., Any] | None = None,
     *,
     fullgraph: bool = False,

@@ -12,7 +12,6 @@ from ..._state import state
 from ...core.batched import BatchedArray
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
-
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import check_tensor, np_dtype_of, sizes
@@ -25,7 +24,7 @@ from ._tensor import Tensor, from_array
 class Generator:
     """A source of random numbers with a state of its own."""
 
-    def __init__(self, device: Any = "cpu") -> None:  # noqa: A002
+    def __init__(self, device: Any = "cpu") -> None:
         check_device("Generator", device)
         self._stream = Stream()
 
@@ -186,7 +185,7 @@ def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = Non
 
 
 def _like(name: str, draw: Any) -> None:
-    def function(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
+    def function(input: Any, *args: Any, dtype: Any = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
         return draw(input, *args, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad,
                     generator=generator)  # fmt: skip
@@ -212,7 +211,7 @@ def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
 
 
 @api(method=False)
-def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
+def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
               requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.rand`, in the shape and dtype of a tensor."""
     d, stream = _like_dtype("rand_like", input, dtype), stream_of("rand_like", generator)
@@ -220,7 +219,7 @@ def rand_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any 
 
 
 @api(method=False)
-def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,  # noqa: A002
+def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
                requires_grad: bool = False, memory_format: Any = None, generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.randn`, in the shape and dtype of a tensor."""
     d, stream = _like_dtype("randn_like", input, dtype), stream_of("randn_like", generator)
@@ -230,7 +229,7 @@ def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
 
 
 @api(method=False)
-def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, layout: Any = None,  # noqa: A002
+def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, layout: Any = None,
                  device: Any = None, requires_grad: bool = False, memory_format: Any = None,
                  generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.randint`, in the shape and dtype of a tensor."""
@@ -257,7 +256,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
 
 
 @api(in_place=False, out=True)
-def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:  # noqa: A002
+def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
     """Zeros and ones, one with the probability that the element says (or `p`)."""
     stream = stream_of("bernoulli", generator)
     if p is not None:
@@ -266,14 +265,14 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:  #
 
 
 @api(out=True)
-def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:  # noqa: A002
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the probabilities that a row's weights say."""
     return from_array(stream_of("multinomial", generator).multinomial(
         np.asarray(input.detach()._a), int(num_samples), bool(replacement)))  # fmt: skip
 
 
 @api(method=False)
-def poisson(input: Any, generator: Any = None) -> Tensor:  # noqa: A002
+def poisson(input: Any, generator: Any = None) -> Tensor:
     """Poisson numbers of the rates that the elements say."""
     return from_array(stream_of("poisson", generator).poisson(np.asarray(input.detach()._a)))
 
@@ -286,7 +285,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Tensor:
 
 
 @api(method=False)
-def _standard_gamma(input: Any, generator: Any = None) -> Tensor:  # noqa: A002
+def _standard_gamma(input: Any, generator: Any = None) -> Tensor:
     return from_array(stream_of("_standard_gamma", generator).standard_gamma(np.asarray(input.detach()._a)))
 
 

@@ -184,13 +184,13 @@ def mm(mat1: Any, mat2: Any) -> Any:
     return target.index_add(0, rows, scale * picked)
 
 
-def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:  # noqa: A001, A002 - PyTorch's names
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     """The sum of a sparse tensor's elements, as a dense tensor."""
     dense = input.to_dense() if isinstance(input, SparseTensor) else input
     return dense.sum(dtype=dtype) if dim is None else dense.sum(dim, dtype=dtype)
 
 
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:  # noqa: A002
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)` with a sparse `mat1`."""
     return input * beta + mm(mat1, mat2) * alpha
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from ._selection import xlog1py as _xlog1py
 from ._selection import zeta as _zeta
 from ._tensor import Tensor
 
+_erf = _FUNCTIONS["erf"]
+
 _SAME = {
     "digamma": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2", "expit": "sigmoid",
     "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p", "logit": "logit", "multigammaln": "mvlgamma",
@@ -24,7 +27,7 @@ _SAME = {
 }  # fmt: skip
 _DIFFERENTIABLE = {
     "entr": ops.entr, "erfcx": ops.erfcx, "i0e": ops.i0e, "i1": ops.i1, "i1e": ops.i1e, "log_ndtr": ops.log_ndtr,
-    "ndtr": ops.ndtr, "ndtri": ops.ndtri,
+    "ndtri": ops.ndtri,
 }  # fmt: skip
 _CONSTANT = {
     "airy_ai": ops.airy_ai, "bessel_j0": ops.j0, "bessel_j1": ops.j1, "bessel_y0": ops.y0, "bessel_y1": ops.y1,
@@ -68,6 +71,11 @@ def _polynomial(name: str, op: Any) -> Callable[..., Any]:
     return f
 
 
+def ndtr(input: Any) -> Any:
+    """The distribution function of the standard normal distribution, computed as (1 + erf(x / sqrt(2))) / 2."""
+    return (_erf(input * math.sqrt(0.5)) + 1) * 0.5
+
+
 for _name, _op in _DIFFERENTIABLE.items():
     globals()[_name] = _with_out(_name, unary(_name, _op, REAL_FLOAT))
 for _name, _op in _CONSTANT.items():
@@ -76,6 +84,7 @@ for _name, _op in _POLYNOMIALS.items():
     globals()[_name] = _with_out(_name, _polynomial(_name, _op))
 for _name, _other in _SAME.items():
     globals()[_name] = _FUNCTIONS[_other]
+ndtr = _with_out("ndtr", ndtr)
 xlog1py = _with_out("xlog1py", _xlog1py)
 zeta = _with_out("zeta", _zeta)
 

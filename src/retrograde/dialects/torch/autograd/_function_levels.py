@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._state import state
 from ...._tree import flatten, unflatten
 from ....core import level as levels
 from ....core import value as values
@@ -59,7 +60,8 @@ def _taped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> An
 def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any:
     if cls.jvp is functions.Function.jvp:
         raise RuntimeError(f"{cls.__name__} defines no jvp, so forward mode cannot pass through it")
-    primals, tangents = [], []
+    primals: list[Any] = []
+    tangents: list[Any] = []
     for x in args:
         if isinstance(x, Tensor) and x._level == top and type(x._a) is DualArray:
             primals.append(values.as_value(type(x)._result, x._a.primal))
@@ -83,7 +85,7 @@ def _mapped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> A
         batched = isinstance(x, Tensor) and x._level == top and type(x._a) is BatchedArray
         contents.append(values.as_value(type(x)._result, x._a.content) if batched else x)
         dims.append(x._a.dim if batched else None)
-    level = next(open_level for open_level in levels.state.levels if open_level.id == top)
+    level = next(open_level for open_level in state.levels if open_level.id == top)
     own_rule = getattr(cls, "vmap", None)
     if own_rule is not None and cls.generate_vmap_rule:
         raise RuntimeError(f"{cls.__name__} defines vmap and sets generate_vmap_rule; only one of the two is possible")

@@ -243,7 +243,7 @@ def run(
         for original in results
         if isinstance(original, Tensor)
     ]
-    edges_source = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
+    edges_source: list[Any] = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
     positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     backward = functools.partial(_backward, cls, ctx, len(args), positions)
     mapping = {id(original): k for k, original in enumerate(x for x in results if isinstance(x, Tensor))}

@@ -193,9 +193,7 @@ def _forward_jacobian(func: Callable[..., Any], inputs: Any) -> Any:
     from ....transform.jacobian import jacfwd
 
     xs, single_in = _tuple("jacobian", "inputs", inputs)
-    ys, single_out = _outputs("jacobian", func(*xs))
-    found = jacfwd(func, 0 if single_in else tuple(range(len(xs))))(*xs)
-    return found
+    return jacfwd(func, 0 if single_in else tuple(range(len(xs))))(*xs)
 
 
 def hessian(

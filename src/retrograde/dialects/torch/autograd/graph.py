@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -70,6 +71,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(_graph_nodes.shown(edge), 0)
 
 
+def _drop(table: dict[int, Any], key: int) -> None:
+    table.pop(key, None)
+
+
 class _MultiHandle:
     """Removes all hooks of `register_multi_grad_hook`."""
 
@@ -110,7 +115,7 @@ def register_multi_grad_hook(
             if mode == "any":
                 if first:
                     fn(g)
-                run.at_end(lambda: gathered.pop(run.number, None))
+                run.at_end(functools.partial(_drop, gathered, run.number))
                 return
             if first:
                 def finish() -> None:

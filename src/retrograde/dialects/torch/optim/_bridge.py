@@ -60,9 +60,9 @@ def zeros_like(p: Tensor) -> Tensor:
 
 def full_like(p: Tensor, value: float) -> Tensor:
     """A constant of the shape and dtype of a parameter; for complex ones in both parts."""
-    filled = zeros_like(p)
-    filled.fill_(complex(value, value) if torch.is_complex(p) else value)
-    return filled
+    both = complex(value, value) if torch.is_complex(p) else value
+    a = p._a
+    return wrap(np.full_like(a, both)) if type(a) is _ndarray else torch.full_like(p.detach(), both)
 
 
 def advance(step: Tensor) -> float:

@@ -46,7 +46,7 @@ def checkpoint(
 
 
 def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True  # noqa: A002
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True
 ) -> Any:
     """A sequence of modules run in `segments` parts, each but the last checkpointed."""
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
@@ -62,7 +62,7 @@ def checkpoint_sequential(
 
     start = 0
     for _ in range(segments - 1):
-        input = checkpoint(  # noqa: A001
+        input = checkpoint(
             part(start, start + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state
         )
         start += size

@@ -165,10 +165,11 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
 
 def prelu(input: Any, weight: Any) -> Any:
     """x where positive, weight x elsewhere; the weight has one element, or one per channel (dim 1)."""
-    x = settled("prelu", input, FLOATING)
+    tensor_argument("prelu", input)
     tensor_argument("prelu", weight, 2, "weight")
-    if dtype_of(weight) != dtype_of(x):
-        raise RuntimeError(f"prelu: input has dtype {x.dtype}, weight {weight.dtype}; both must have the same")
+    if dtype_of(weight) != dtype_of(input):
+        raise RuntimeError(f"prelu: input has dtype {input.dtype}, weight {weight.dtype}; both must have the same")
+    x = settled("prelu", input, FLOATING)
     shape, size = shape_of(x), int(np.prod(shape_of(weight), dtype=np.int64))
     if size != 1:
         if len(shape_of(weight)) != 1:

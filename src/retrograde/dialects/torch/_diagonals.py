@@ -1,0 +1,282 @@
+"""Diagonals, triangles and strided views, with their `*_scatter` and `*_copy` forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import manipulation as mp
+from ...ops import structural as st
+from ...ops import triangular as tr
+from ...tape import inplace
+from . import _joining, _shape
+from ._api import FUNCTIONS, api
+from ._axes import axis_of, integer
+from ._creation import np_dtype_of
+from ._dtype import int64
+from ._graph_nodes import NAMES, show_as
+from ._indexing import recording, unbind
+from ._memory import contiguous, memory_of
+from ._size import check_device
+from ._tensor import Tensor, from_array
+
+_ndarray = np.ndarray
+
+NAMES.update(diagonal="DiagonalBackward0", diagonal_embed="DiagEmbedBackward0", tril="TrilBackward0",
+             triu="TriuBackward0", as_strided="AsStridedBackward0")  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ diagonals
+
+
+def _plane(op: str, input: Any, dim1: int, dim2: int) -> tuple[int, int]:
+    n = len(shape_of(input))
+    a, b = axis_of(op, dim1, n), axis_of(op, dim2, n)
+    if n < 2 or a == b:
+        raise RuntimeError(f"{op}: the two dimensions must differ, got {dim1} and {dim2}")
+    return a, b
+
+
+@api()
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A view of the diagonal of two dimensions, as the last dimension."""
+    a, b = _plane("diagonal", input, dim1, dim2)
+    return inplace.view(tr.diagonal, input, offset=integer("diagonal", "offset", offset), axis1=a, axis2=b)
+
+
+@api()
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A copy of `input` with `src` on the diagonal of two dimensions."""
+    a, b = _plane("diagonal_scatter", input, dim1, dim2)
+    return _joining.scattered(
+        "diagonal_scatter", "DiagonalScatterBackward0", input, src, tr.diagonal, offset=offset, axis1=a, axis2=b
+    )
+
+
+@api()
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Zeros with the last dimension of `input` on the diagonal of two new ones."""
+    shape = tuple(shape_of(input))
+    if not shape:
+        raise RuntimeError("diag_embed: wanted at least 1 dimension")
+    rank = len(shape) + 1
+    a, b = axis_of("diag_embed", dim1, rank), axis_of("diag_embed", dim2, rank)
+    if a == b:
+        raise RuntimeError(f"diag_embed: the two dimensions must differ, got {dim1} and {dim2}")
+    n = shape[-1] + abs(offset)
+    if a > b:  # the order of the two decides on which side of the diagonal the offset lies
+        a, b, offset = b, a, -offset
+    rest = list(shape[:-1])
+    rest.insert(a, n)
+    rest.insert(b, n)
+    return tr.diagonal_embed(input, shape=tuple(rest), offset=offset, axis1=a, axis2=b)
+
+
+@api(out=True)
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The matrix with a vector on a diagonal, or a copy of a matrix's diagonal."""
+    n = len(shape_of(input))
+    if n == 1:
+        return diag_embed(input, diagonal)
+    if n != 2:
+        raise RuntimeError(f"diag: wanted 1 or 2 dimensions, got {n}")
+    return show_as(tr_copy(input, diagonal), "DiagonalBackward0_copy")
+
+
+def tr_copy(x: Any, offset: int) -> Any:
+    """A copy of a matrix's diagonal."""
+    out = tr.diagonal(x, offset=offset, axis1=0, axis2=1)
+    if type(out._a) is _ndarray:
+        out._a = out._a.copy()
+    return out
+
+
+@api()
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """The matrix with all elements on a diagonal."""
+    return diag_embed(_shape.reshape(input, -1), offset)
+
+
+# ------------------------------------------------------------------------------------------ triangles
+
+
+def _triangle(name: str, op: Any) -> None:
+    def function(input: Tensor, diagonal: int = 0) -> Tensor:
+        if len(shape_of(input)) < 2:
+            raise RuntimeError(f"{name}: wanted at least 2 dimensions, got {len(shape_of(input))}")
+        return op(input, k=integer(name, "diagonal", diagonal))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The {'lower' if name == 'tril' else 'upper'} triangle of each matrix, the rest zero."
+    api(name, in_place=True, out=True)(function)
+
+
+_triangle("tril", tr.tril)
+_triangle("triu", tr.triu)
+
+
+def _triangle_indices(name: str, find: Any) -> None:
+    def function(
+        row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None
+    ) -> Tensor:
+        check_device(name, device)
+        if row < 0 or col < 0:
+            raise RuntimeError(f"{name}: sizes must not be negative, got {row} and {col}")
+        return from_array(np.stack(find(row, offset, col)).astype(np_dtype_of(name, dtype, int64)))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "The positions of a triangle of a matrix: rows in the first row, columns in the second."
+    api(name, method=False)(function)
+
+
+_triangle_indices("tril_indices", np.tril_indices)
+_triangle_indices("triu_indices", np.triu_indices)
+
+# ------------------------------------------------------------------------------------------ strided views
+
+
+def _strided_arguments(op: str, x: Any, size: Any, stride: Any, storage_offset: Any) -> tuple[Any, Any, int]:
+    shape, strides = tuple(map(int, size)), tuple(map(int, stride))
+    if len(shape) != len(strides):
+        raise RuntimeError(f"{op}: {len(shape)} sizes and {len(strides)} strides; give as many")
+    if any(n < 0 for n in shape) or any(s < 0 for s in strides):
+        raise RuntimeError(f"{op}: sizes and strides must not be negative, got {list(shape)} and {list(strides)}")
+    return shape, strides, x.storage_offset() if storage_offset is None else int(storage_offset)
+
+
+def _reach(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> int:
+    return 0 if 0 in shape else offset + sum((n - 1) * s for n, s in zip(shape, strides)) + 1
+
+
+@api()
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view of the tensor's storage with the given sizes, strides and offset (in elements)."""
+    shape, strides, offset = _strided_arguments("as_strided", input, size, stride, storage_offset)
+    a = input._a
+    if type(a) is not _ndarray:  # inside a transform a tensor has no storage but its own elements
+        return mp.as_strided(input, shape=shape, strides=strides, offset=offset)
+    memory, first = memory_of(a)
+    if _reach(shape, strides, offset) > memory.size:
+        raise RuntimeError(
+            f"as_strided: sizes {list(shape)} with strides {list(strides)} and offset {offset} reach past a storage of "
+            f"{memory.size} elements"
+        )
+    params = {"shape": shape, "strides": strides, "offset": offset}
+    if a.flags.c_contiguous and first == 0 and a.size == memory.size:
+        return inplace.view(mp.as_strided, input, **params)
+    order = tuple(int(i) for i in np.argsort([-s for s in a.strides], kind="stable"))
+    if first == 0 and a.size == memory.size and a.transpose(order).flags.c_contiguous:
+        return inplace.view(mp.as_strided, inplace.view(st.transpose, input, axes=order), **params)
+    base = input._base
+    if base is not None and not recording(input) and base._a.size == memory.size and base._a.flags.c_contiguous:
+        return inplace.view(mp.as_strided, base, **params)
+    # A part of a larger storage: what lies outside of it is constant.
+    if recording(input):
+        positions = mp.positions(a.shape, tuple(s // a.itemsize for s in a.strides), first).reshape(-1)
+        from ...ops.indexing import index_put
+
+        unique = len(np.unique(positions)) == len(positions)
+        flat = index_put(memory.copy(), st.reshape(input, shape=(a.size,)), positions, axes=(0,), unique=unique)
+        return mp.as_strided(flat, **params)
+    return from_array(mp.as_strided(memory, **params))
+
+
+@api()
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
+    """A copy of `input` with `src` in the place of a strided view of it."""
+    shape, strides, offset = _strided_arguments("as_strided_scatter", input, size, stride, storage_offset)
+    a = input._a
+    if _reach(shape, strides, offset) > math.prod(shape_of(input)):
+        raise RuntimeError("as_strided_scatter: the view reaches past the tensor's elements")
+    params = {"shape": shape, "strides": strides, "offset": offset}
+    name = "AsStridedScatterBackward0"
+    if type(a) is _ndarray and not a.flags.c_contiguous:
+        order = tuple(int(i) for i in np.argsort([-s for s in a.strides], kind="stable"))
+        if a.transpose(order).flags.c_contiguous:
+            back = tuple(int(i) for i in np.argsort(order))
+            dense = st.transpose(input, axes=order)
+            out = _joining.scattered("as_strided_scatter", name, dense, src, mp.as_strided, **params)
+            return show_as(st.transpose(out, axes=back), name)
+        input = contiguous(input)
+    return _joining.scattered("as_strided_scatter", name, input, src, mp.as_strided, **params)
+
+
+# ------------------------------------------------------------------------------------------ copies of views
+
+
+def _copy_form(name: str, f: Any, several: bool = False) -> None:
+    """`torch.NAME_copy`: what the view function NAME gives, in memory of its own."""
+
+    def owned(out: Any) -> Any:
+        if isinstance(out, Value):
+            copied = st.copy(out) if out._node is None or type(out._a) is not _ndarray else out
+            if copied is out:
+                out._a = out._a.copy()
+                for mark in ("_base", "_view_steps", "_view_restriction"):
+                    out.__dict__.pop(mark, None)
+            return copied
+        return out
+
+    def function(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        found = f(input, *args, **kwargs)
+        if found is input:
+            found = st.copy(input)
+        result = tuple(owned(x) for x in found) if several else owned(found)
+        if out is None:
+            return result
+        from ._api import write_out
+
+        return write_out(name, result, out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As `{name[:-5]}`, in memory of its own."
+    api(name, method=False)(function)
+
+
+for _name, _f in {
+    "alias_copy": lambda input: _shape.view(input, tuple(shape_of(input))), "as_strided_copy": as_strided,
+    "diagonal_copy": diagonal, "expand_copy": _shape.expand, "narrow_copy": _joining.narrow,
+    "permute_copy": _shape.permute, "select_copy": _joining.select, "squeeze_copy": _shape.squeeze,
+    "t_copy": _shape.t, "transpose_copy": _shape.transpose, "unfold_copy": _shape.unfold,
+    "unsqueeze_copy": _shape.unsqueeze, "view_copy": _shape.view, "view_as_real_copy": _shape.view_as_real,
+    "view_as_complex_copy": _shape.view_as_complex, "detach_copy": lambda input: input.detach(),
+}.items():  # fmt: skip
+    _copy_form(_name, _f)
+for _name, _f in {"split_copy": _joining.split, "split_with_sizes_copy": _joining.split_with_sizes,
+                  "unbind_copy": unbind}.items():  # fmt: skip
+    _copy_form(_name, _f, several=True)
+
+
+@api("slice_copy", method=False)
+def slice_copy(
+    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A copy of a slice along a dimension."""
+    axis = axis_of("slice_copy", dim, len(shape_of(input)))
+    return st.copy(st.getitem(input, index=(slice(None),) * axis + (slice(start, end, step),)))
+
+
+@api("narrow_copy", function=False)
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """As `narrow`, in memory of its own."""
+    return FUNCTIONS["narrow_copy"](self, dim, start, length)
+
+
+@api(method=False)
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The matrix whose columns are powers of a vector, the highest first unless `increasing`."""
+    if len(shape_of(x)) != 1:
+        raise RuntimeError(f"vander: wanted a vector, got shape {list(shape_of(x))}")
+    n = shape_of(x)[0] if N is None else N
+    if n < 0:
+        raise RuntimeError(f"vander: N must not be negative, got {n}")
+    powers = [FUNCTIONS["ones_like"](x, dtype=int64 if dtype_of(x).kind == "b" else None)][:n]
+    while len(powers) < n:
+        powers.append(powers[-1] * x)
+    if not n:
+        return FUNCTIONS["empty"](shape_of(x)[0], 0, dtype=x.dtype)
+    return st.stack(*(powers if increasing else powers[::-1]), axis=1)

@@ -1,0 +1,373 @@
+"""Where a tensor's elements are: strides, storage, contiguity, and memory shared with NumPy and other libraries."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..._state import state
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import structural as st
+from ...tape import mutation
+from . import _dtype
+from ._api import api
+from ._axes import axis_of, integer, varargs
+from ._dtype import FROM_NUMPY
+from ._indexing import concrete, recording
+from ._size import Size
+from ._tensor import Tensor, from_array
+
+_ndarray = np.ndarray
+
+# ------------------------------------------------------------------------------------------ sizes
+
+
+@api(function=False)
+def dim(self: Tensor) -> int:
+    """The number of dimensions."""
+    a = self._a
+    return a.ndim if type(a) is _ndarray else len(shape_of(a))
+
+
+@api(function=False)
+def ndimension(self: Tensor) -> int:
+    """The number of dimensions."""
+    return dim(self)
+
+
+@api(function=False)
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The sizes, or the size of one dimension."""
+    shape = shape_of(self._a)
+    if dim is None:
+        return Size(shape)
+    if type(dim) is int and -len(shape) <= dim < len(shape):
+        return shape[dim]
+    if not shape:
+        raise IndexError(f"size: dim {dim} was asked of a tensor without dimensions")
+    return shape[axis_of("size", dim, len(shape))]
+
+
+@api()
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    a = input._a
+    return a.size if type(a) is _ndarray else math.prod(shape_of(a))
+
+
+@api(function=False)
+def nelement(self: Tensor) -> int:
+    """The number of elements."""
+    return numel(self)
+
+
+@api(function=False)
+def element_size(self: Tensor) -> int:
+    """The bytes of one element."""
+    return dtype_of(self).itemsize
+
+
+@api()
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape."""
+    return tuple(shape_of(input)) == tuple(shape_of(other))
+
+
+# ------------------------------------------------------------------------------------------ layout
+
+
+def _strides(x: Any) -> tuple[int, ...]:
+    """Strides in elements; where NumPy leaves open that of an axis of size 1, as if the memory were dense."""
+    a = x._a
+    shape = tuple(shape_of(a))
+    if type(a) is not _ndarray or 0 in shape:
+        out, step = [], 1
+        for n in reversed(shape):
+            out.append(step)
+            step *= max(n, 1)
+        return tuple(reversed(out))
+    strides = [s // a.itemsize for s in a.strides]
+    for i in reversed(range(a.ndim)):
+        if not strides[i] and shape[i] == 1:
+            strides[i] = shape[i + 1] * strides[i + 1] if i + 1 < a.ndim else 1
+    return tuple(strides)
+
+
+@api(function=False)
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements lie between neighbours along each dimension, or along one."""
+    strides = _strides(self)
+    return strides if dim is None else strides[axis_of("stride", dim, len(strides))]
+
+
+@api(function=False)
+def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
+    """Whether the elements lie in memory in the order of the dimensions."""
+    a = self._a
+    if type(a) is not _ndarray:
+        return True
+    if repr(memory_format) == "torch.channels_last":
+        return a.ndim == 4 and a.transpose(0, 2, 3, 1).flags.c_contiguous
+    if repr(memory_format) == "torch.channels_last_3d":
+        return a.ndim == 5 and a.transpose(0, 2, 3, 4, 1).flags.c_contiguous
+    return a.flags.c_contiguous
+
+
+@api(function=False)
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The tensor itself if its memory is in order, else a copy that is."""
+    if is_contiguous(self, memory_format):
+        return self
+    out = st.copy(self)
+    if type(out._a) is _ndarray:
+        a = out._a
+        if memory_format is not None and repr(memory_format).startswith("torch.channels_last"):
+            n = a.ndim
+            last = np.ascontiguousarray(a.transpose(0, *range(2, n), 1))
+            out._a = last.transpose(0, n - 1, *range(1, n - 1))
+        else:
+            out._a = np.ascontiguousarray(a)
+    return out
+
+
+def memory_of(a: np.ndarray) -> tuple[np.ndarray, int]:
+    """The storage of an array as a flat array, and the position of the array's first element in it."""
+    owner = mutation.owner_of(a)
+    if not isinstance(owner, _ndarray) or owner.dtype != a.dtype:
+        owner = a
+    if owner.flags.c_contiguous:
+        flat = owner.reshape(-1)
+    elif owner.flags.f_contiguous:
+        flat = owner.T.reshape(-1)
+    else:  # memory that another library owns, seen with gaps: what lies between is not ours
+        reach = 1 + sum((n - 1) * (s // a.itemsize) for n, s in zip(owner.shape, owner.strides)) if owner.size else 0
+        flat = np.lib.stride_tricks.as_strided(owner.reshape(-1)[:0] if not owner.size else owner[(0,) * owner.ndim + (
+            Ellipsis,)], (reach,), (a.itemsize,))  # fmt: skip
+    offset = (a.ctypes.data - flat.ctypes.data) // a.itemsize if a.size else 0
+    return flat, offset
+
+
+@api(function=False)
+def storage_offset(self: Tensor) -> int:
+    """How many elements of the storage lie before the first one of this tensor."""
+    a = self._a
+    return memory_of(a)[1] if type(a) is _ndarray else 0
+
+
+@api(function=False)
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element; 0 for a tensor without elements."""
+    a = concrete("data_ptr", self)
+    return a.ctypes.data if a.size else 0
+
+
+class UntypedStorage:
+    """The bytes behind a tensor and its views."""
+
+    def __init__(self, flat: np.ndarray) -> None:
+        self._flat = flat
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return self._flat.ctypes.data if self._flat.size else 0
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self._flat.nbytes
+
+    def size(self) -> int:
+        """The number of bytes."""
+        return self._flat.nbytes
+
+    def element_size(self) -> int:
+        """The bytes of an element: 1."""
+        return 1
+
+    def __len__(self) -> int:
+        return self._flat.nbytes
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._flat.view(np.uint8)[index]
+
+    def tolist(self) -> list[int]:
+        """The bytes as ints."""
+        return self._flat.view(np.uint8).tolist()
+
+    def __repr__(self) -> str:
+        return f"UntypedStorage({self.nbytes()} bytes at {self.data_ptr():#x})"
+
+
+class TypedStorage(UntypedStorage):
+    """The elements behind a tensor and its views, in their dtype."""
+
+    def size(self) -> int:
+        """The number of elements."""
+        return self._flat.size
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self._flat.itemsize
+
+    def __len__(self) -> int:
+        return self._flat.size
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._flat[index]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        return self._flat.tolist()
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory as bytes."""
+        return UntypedStorage(self._flat)
+
+
+@api(function=False)
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """The bytes behind the tensor."""
+    return UntypedStorage(memory_of(concrete("untyped_storage", self))[0])
+
+
+@api("storage", "_typed_storage", function=False)
+def storage(self: Tensor) -> TypedStorage:
+    """The elements behind the tensor and its views."""
+    return TypedStorage(memory_of(concrete("storage", self))[0])
+
+
+@api(function=False)
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two tensors look at the same memory in the same way."""
+    a, b = concrete("is_set_to", self), concrete("is_set_to", tensor)
+    return a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.strides == b.strides
+
+
+@api(function=False)
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give this tensor another shape; elements that it did not have before are undefined (zeros here)."""
+    shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
+    if self._node is not None:
+        raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
+    flat, start = memory_of(self._a)
+    total = math.prod(shape)
+    if start + total <= flat.size:
+        self._a = flat[start : start + total].reshape(shape)
+    else:
+        grown = np.zeros(total, flat.dtype)
+        kept = flat[start:]
+        grown[: kept.size] = kept
+        self._a = grown.reshape(shape)
+    return self
+
+
+@api(function=False)
+def resize_as_(self: Tensor, other: Tensor) -> Tensor:
+    """Give this tensor the shape of another."""
+    return resize_(self, tuple(shape_of(other)))
+
+
+@api(function=False)
+def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
+    """Let this tensor look at the memory of another one."""
+    if source is None:
+        self._a = np.zeros(0, dtype_of(self))
+        return self
+    if not isinstance(source, Value):
+        raise TypeError(f"set_: wanted a tensor, got {type(source).__name__}")
+    if dtype_of(source) != dtype_of(self):
+        raise RuntimeError(f"set_: the dtypes {self.dtype} and {FROM_NUMPY[dtype_of(source)]} differ")
+    self._a, self._node = source._a, source._node
+    return self
+
+
+@api(function=False)
+def share_memory_(self: Tensor) -> Tensor:
+    """The tensor itself: its memory belongs to this process."""
+    return self
+
+
+@api(function=False)
+def is_shared(self: Tensor) -> bool:
+    """Whether the memory is shared between processes: never."""
+    return False
+
+
+@api(function=False)
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """The tensor itself: there is no device to copy to."""
+    return self
+
+
+@api(function=False)
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether the memory is page-locked: never."""
+    return False
+
+
+# ------------------------------------------------------------------------------------------ other libraries
+
+
+def shared_array(op: str, x: Any) -> np.ndarray:
+    """A tensor's elements as the NumPy array that holds them; raises where that would lose a gradient."""
+    if x._node is not None or (state.levels and x.requires_grad):
+        raise RuntimeError(f"{op}: this tensor requires grad; use .detach().{op}() for its values")
+    array = concrete(op, x)
+    if array.dtype == _dtype.bfloat16.np:
+        raise TypeError(f"{op}: NumPy has no bfloat16; use .float().{op}()")
+    return array
+
+
+@api(function=False)
+def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
+    """The elements as a NumPy array that shares the memory; raises RuntimeError for a tensor that requires grad."""
+    a = self._a
+    if self._node is None and type(a) is _ndarray and not self._level and a.dtype is not _dtype.bfloat16.np:
+        return a[...]  # an object of its own, whose shape the user may set
+    return shared_array("numpy", self.detach() if force else self)[...]
+
+
+@api("__array__", function=False)
+def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """The elements for `np.asarray`, which shares the memory."""
+    array = shared_array("numpy", self)
+    if dtype is not None and np.dtype(dtype) != array.dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@api("__array_wrap__", function=False)
+def wrap_array(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """A NumPy result as a tensor."""
+    return from_array(np.asarray(array))
+
+
+@api("__dlpack__", function=False)
+def dlpack(self: Tensor, **options: Any) -> Any:
+    """A capsule through which other array libraries share the memory (the DLPack protocol)."""
+    if recording(self) or self.requires_grad:
+        raise BufferError("__dlpack__: a tensor that requires grad cannot be exported; use detach()")
+    return concrete("__dlpack__", self).__dlpack__(**options)
+
+
+@api("__dlpack_device__", function=False)
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """The device of the memory for the DLPack protocol: the CPU."""
+    return (1, 0)
+
+
+@api(method=False)
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor that shares the memory of another library's array."""
+    array = np.from_dlpack(ext_tensor)
+    return from_array(np.array(array)) if copy else from_array(array)
+
+
+@api(method=False)
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A 1-d tensor that shares the memory of an object with the buffer protocol."""
+    if not isinstance(dtype, _dtype.dtype):
+        raise TypeError(f"frombuffer: dtype must be a torch dtype, got {dtype!r}")
+    return from_array(np.frombuffer(buffer, dtype.np, count, offset), requires_grad)

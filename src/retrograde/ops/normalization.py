@@ -1,0 +1,310 @@
+"""Normalisation by the mean and deviation of the elements themselves, or by given ones, with an affine map behind it.
+
+`normalize` serves batch, layer, group and instance normalisation: they differ in the axes over which the statistics
+are taken, and in the shape in which the weights meet the operand. Its derivative has two spellings: NumPy in a few
+passes for plain arrays, and sibling operations for values that record, which are differentiable again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import shape_of
+from .elementwise import rsqrt
+from .kernels import is_half
+from .reduction import mean as reduce_mean
+from .reduction import sum as reduce_sum
+from .reduction import sum_array
+from .rules import batch_size, materialise_batch, move_batch, sum_tangents
+from .samples import normal, sample, uniform
+from .structural import reshape
+
+Shape = tuple[int, ...]
+
+
+def _keep(shape: Shape, axis: Shape) -> Shape:
+    return tuple(1 if i in axis else n for i, n in enumerate(shape))
+
+
+def _dot(x: Any, y: Any, axis: Shape) -> Any:
+    """The sum of x y over `axis`, kept as axes of length 1."""
+    labels = list(range(x.ndim))
+    total = np.einsum(x, labels, y, labels, [i for i in labels if i not in axis])
+    return total.reshape(_keep(x.shape, axis))
+
+
+def _sum(x: Any, axis: Shape) -> Any:
+    """The sum over `axis`, kept as axes of length 1: pairwise along the last axis first."""
+    if x.ndim - 1 in axis and len(axis) > 1:
+        x = np.add.reduce(x, -1, keepdims=True)
+        axis = axis[:-1]
+    return sum_array(x, axis, True)
+
+
+def _centred(x: Any, axis: Shape, eps: float) -> tuple[Any, Any, Any]:
+    """x less its mean, the mean, and one over the deviation, for a NumPy array."""
+    n = math.prod(x.shape[a] for a in axis)
+    center = _sum(x, axis) / n
+    d = x - center
+    return d, center, 1 / np.sqrt(_dot(d, d, axis) / n + x.dtype.type(eps))
+
+
+def _normalize_kernel(
+    xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
+) -> Any:
+    dtype = x.dtype
+    if is_half(dtype):
+        wide = (None if a is None else a.astype(np.float32) for a in (x, w, b))
+        out, center, scale = _normalize_kernel(xp, *wide, shape=shape, axis=axis, affine=affine, eps=eps)
+        return out.astype(dtype), center, scale
+    v = xp.reshape(x, shape)
+    if xp is np:
+        if not v.size:
+            stats = tuple(n for i, n in enumerate(shape) if i not in axis)
+            return np.array(x), np.zeros(stats, dtype), np.full(stats, math.nan, dtype)
+        d, center, scale = _centred(v, axis, eps)
+    else:
+        center = xp.mean(v, axis=axis, keepdims=True)
+        d = v - center
+        scale = 1 / xp.sqrt(xp.mean(d * d, axis=axis, keepdims=True) + eps)
+    if w is not None and tuple(scale.shape) == affine:  # one weight per statistic: they make one factor
+        out = xp.reshape(d * (scale * xp.reshape(w, affine)), x.shape)
+        w = None
+    else:
+        out = xp.reshape(d * scale, x.shape)
+    if w is not None:
+        out = out * xp.reshape(w, affine)
+    if b is not None:
+        out += xp.reshape(b, affine)
+    stats = tuple(n for i, n in enumerate(shape) if i not in axis)
+    return out, xp.reshape(center, stats), xp.reshape(scale, stats)
+
+
+def _pull_arrays(needs: Any, g: Any, x: Any, w: Any, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
+    """The cotangents of x, w and b for the cotangent of the result, from plain arrays."""
+    dtype = x.dtype
+    if is_half(dtype):
+        g, x = g.astype(np.float32), x.astype(np.float32)
+        w = None if w is None else w.astype(np.float32)
+    v = x.reshape(shape)
+    d, _, r = _centred(v, axis, eps)
+    n = math.prod(shape[a] for a in axis)
+    outside = tuple(i for i, k in enumerate(affine) if k == 1 and x.shape[i] != 1)
+    if w is not None and r.shape == affine and x.shape == shape:
+        total, along = _sum(g, axis), _dot(g, d, axis)
+        factor = r * w.reshape(affine)
+        dx = None
+        if needs[0]:
+            d *= factor * r * r * along / -n
+            dx = g * factor
+            dx += d
+            dx -= factor * total / n
+        return dx, (along * r).reshape(w.shape), total.reshape(-1)
+    d *= r
+    dw = db = dx = None
+    if w is not None and needs[1]:
+        dw = _dot(g, d.reshape(x.shape), outside).reshape(w.shape)
+    if needs[2]:
+        db = sum_array(np.ascontiguousarray(g), outside, False).reshape(-1) if outside else g.reshape(-1)
+        db = db if w is None else db.reshape(w.shape)
+    if needs[0]:
+        weighted = (g if w is None else g * w.reshape(affine)).reshape(shape)
+        dx = weighted - d * (_dot(weighted, d, axis) / n)
+        dx -= _sum(weighted, axis) / n
+        dx *= r
+        dx = dx.reshape(x.shape)
+    return dx, dw, db
+
+
+def _statistics(x: Any, shape: Shape, axis: Shape, eps: float) -> tuple[Any, Any]:
+    """The standardised operand in the shape of the statistics, and one over the deviation; recorded."""
+    v = reshape(x, shape=shape)
+    d = v - reduce_mean(v, axis=axis, keepdims=True)
+    r = rsqrt(reduce_mean(d * d, axis=axis, keepdims=True) + eps)
+    return d * r, r
+
+
+def _over(x: Any, outside: Shape, like: Any) -> Any:
+    x = reduce_sum(x, axis=outside, keepdims=False) if outside else x
+    return reshape(x, shape=tuple(shape_of(like)))
+
+
+def _normalize_vjp(
+    needs: Any, g: Any, _out: Any, x: Any, w: Any, b_: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
+) -> Any:
+    g, g_mean, g_scale = g
+    plain = type(g) is np.ndarray and type(x) is np.ndarray and (w is None or type(w) is np.ndarray)
+    if plain and g_mean is None and g_scale is None and x.size:
+        return _pull_arrays(needs, g, x, w, shape, axis, affine, eps)
+    full = tuple(shape_of(x))
+    outside = tuple(i for i, k in enumerate(affine) if k == 1 and full[i] != 1)
+    standard, r = _statistics(x, shape, axis, eps)
+    dx = dw = db = None
+    if g is not None:
+        if w is not None and needs[1]:
+            dw = _over(g * reshape(standard, shape=full), outside, w)
+        if needs[2]:
+            db = _over(g, outside, b_)
+        if needs[0]:
+            weighted = reshape(g if w is None else g * reshape(w, shape=affine), shape=shape)
+            along = reduce_mean(weighted * standard, axis=axis, keepdims=True)
+            dx = r * (weighted - reduce_mean(weighted, axis=axis, keepdims=True) - standard * along)
+    if needs[0]:
+        n = math.prod(shape[a] for a in axis)
+        keep = _keep(shape, axis)
+        dx = sum_tangents([
+            dx,
+            None if g_mean is None else reshape(g_mean, shape=keep) / n + standard * 0,
+            None if g_scale is None else standard * (reshape(g_scale, shape=keep) * r * r / -n),
+        ])  # fmt: skip
+        dx = None if dx is None else reshape(dx, shape=full)
+    return dx, dw, db
+
+
+def _normalize_jvp(
+    tangents: Any, out: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
+) -> Any:
+    dx, dw, db = tangents
+    full = tuple(shape_of(x))
+    standard, r = _statistics(x, shape, axis, eps)
+    terms, d_mean, d_scale = [], None, None
+    stats = tuple(n for i, n in enumerate(shape) if i not in axis)
+    if dx is not None:
+        t = reshape(dx, shape=shape)
+        d_mean = reduce_mean(t, axis=axis, keepdims=True)
+        t = t - d_mean
+        along = reduce_mean(t * standard, axis=axis, keepdims=True)
+        moved = reshape(r * (t - standard * along), shape=full)
+        terms.append(moved if w is None else moved * reshape(w, shape=affine))
+        d_mean, d_scale = reshape(d_mean, shape=stats), reshape(-r * r * along, shape=stats)
+    if dw is not None:
+        terms.append(reshape(standard, shape=full) * reshape(dw, shape=affine))
+    if db is not None:
+        terms.append(reshape(db, shape=affine) + reshape(standard, shape=full) * 0)
+    return sum_tangents(terms), d_mean, d_scale
+
+
+def _batch_normalize(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    size = batch_size(arrays, dims)
+    x = materialise_batch(arrays[0], dims[0], size)
+    batched = dims[1] is not None or dims[2] is not None
+    weights = [
+        materialise_batch(a, d, size) if batched and a is not None else a for a, d in zip(arrays[1:], dims[1:])
+    ]
+    out = op(
+        x, *weights, shape=(size, *params["shape"]), axis=tuple(a + 1 for a in params["axis"]),
+        affine=(size if batched else 1, *params["affine"]), eps=params["eps"],
+    )  # fmt: skip
+    return out, (0, 0, 0)
+
+
+def _infer_normalize(avals: Any, p: dict[str, Any]) -> Any:
+    x = avals[0]
+    stats = tuple(n for i, n in enumerate(p["shape"]) if i not in p["axis"])
+    dtype = np.dtype(np.float32) if is_half(x.dtype) else x.dtype
+    return x, Aval(stats, dtype), Aval(stats, dtype)
+
+
+def _normalize_samples() -> Any:
+    w, b = uniform(0.5, 1.5, 3), normal(3, seed=7)
+    w4, b4 = uniform(0.5, 1.5, 4), normal(4, seed=7)
+    batch = {"shape": (2, 3, 2), "axis": (0, 2), "affine": (1, 3, 1)}
+    yield sample(normal(2, 3, 2), w, b, **batch, eps=0.1)
+    yield sample(normal(2, 3, 2), None, None, **batch, eps=0.1)
+    yield sample(normal(2, 4), w4, b4, shape=(2, 4), axis=(1,), affine=(1, 4), eps=0.1)
+    yield sample(normal(2, 2, 3), uniform(0.5, 1.5, 2, 3), None, shape=(2, 2, 3), axis=(1, 2), affine=(1, 2, 3),
+                 eps=0.1)  # fmt: skip
+    yield sample(normal(2, 4, 2), w4, b4, shape=(2, 2, 4), axis=(2,), affine=(1, 4, 1), eps=0.1)
+    yield sample(normal(2, 3, 2), None, b, **batch, eps=0.1)
+
+
+# x is taken in `shape`; its mean over `axis` is subtracted, and it is divided by sqrt(variance + eps). In its own shape
+# again it is multiplied with w and b is added, both in the shape `affine`. Also returned: the mean, and one over the
+# root.
+normalize = primitive(
+    "normalize", kernel=_normalize_kernel, vjp=_normalize_vjp, jvp=_normalize_jvp, multi=True, batch=_batch_normalize,
+    infer=_infer_normalize, samples=_normalize_samples,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ by given statistics
+
+
+def _given_kernel(xp: Any, x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape, eps: float) -> Any:
+    dtype = x.dtype
+    if is_half(dtype):
+        given = (None if a is None else a.astype(np.float32) for a in (x, center, var, w, b))
+        return _given_kernel(xp, *given, affine=affine, eps=eps).astype(dtype)
+    scale = 1 / xp.sqrt(var + var.dtype.type(eps))
+    if w is not None:
+        scale = scale * w
+    shift = -center * scale if b is None else b - center * scale
+    out = x * xp.reshape(scale, affine).astype(dtype)
+    out += xp.reshape(shift, affine).astype(dtype)
+    return out
+
+
+def _given_parts(x: Any, center: Any, var: Any, affine: Shape, eps: float) -> tuple[Any, Any, Shape]:
+    r = reshape(rsqrt(var + eps), shape=affine)
+    outside = tuple(i for i, k in enumerate(affine) if k == 1 and shape_of(x)[i] != 1)
+    return x - reshape(center, shape=affine), r, outside
+
+
+def _given_x(g: Any, _out: Any, _x: Any, _center: Any, var: Any, w: Any, _b: Any, *, affine: Shape, eps: float) -> Any:
+    scale = rsqrt(var + eps)
+    return g * reshape(scale if w is None else scale * w, shape=affine)
+
+
+def _given_w(g: Any, _out: Any, x: Any, center: Any, var: Any, w_: Any, _b: Any, *, affine: Shape, eps: float) -> Any:
+    d, r, outside = _given_parts(x, center, var, affine, eps)
+    return _over(g * (d * r), outside, w_)
+
+
+def _given_b(g: Any, _out: Any, x_: Any, _c: Any, _var: Any, _w: Any, b_: Any, *, affine: Shape, eps: float) -> Any:
+    return _over(g, tuple(i for i, k in enumerate(affine) if k == 1 and shape_of(x_)[i] != 1), b_)
+
+
+def _given_jvp(
+    tangents: Any, out: Any, x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape, eps: float
+) -> Any:
+    dx, _, _, dw, db = tangents
+    d, r, _ = _given_parts(x, center, var, affine, eps)
+    return sum_tangents([
+        None if dx is None else dx * r * (1 if w is None else reshape(w, shape=affine)),
+        None if dw is None else d * r * reshape(dw, shape=affine),
+        None if db is None else reshape(db, shape=affine) + d * 0,
+    ])  # fmt: skip
+
+
+def _merged(x: Any) -> Any:
+    return reshape(x, shape=(math.prod(shape_of(x)),))
+
+
+def _batch_given(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    size = batch_size(arrays, dims)
+    batched = any(d is not None for d in dims[1:])
+    x = materialise_batch(arrays[0], dims[0], size) if batched else move_batch(arrays[0], dims[0])
+    rest = arrays[1:]
+    if batched:  # one flat vector of statistics: `affine` puts the batch in front
+        rest = [a if a is None else _merged(materialise_batch(a, d, size)) for a, d in zip(rest, dims[1:])]
+    out = op(x, *rest, affine=(size if batched else 1, *params["affine"]), eps=params["eps"])
+    return out, 0
+
+
+def _given_samples() -> Any:
+    statistics = [normal(3, seed=2), uniform(0.5, 2, 3)]
+    yield sample(normal(2, 3, 2), *statistics, uniform(0.5, 1.5, 3), normal(3, seed=5), affine=(1, 3, 1), eps=0.1)
+    yield sample(normal(4, 3), *statistics, None, None, affine=(1, 3), eps=0.0)
+
+
+# (x - mean) / sqrt(var + eps) * w + b with the statistics given, all of them in the shape `affine`. They have no
+# derivative: they are what a layer has gathered.
+normalize_by = primitive(
+    "normalize_by", kernel=_given_kernel, operands=("x", "center", "var", "w", "b"),
+    vjps=[_given_x, None, None, _given_w, _given_b], jvp=_given_jvp, batch=_batch_given,
+    infer=lambda avals, p: avals[0], samples=_given_samples,
+)  # fmt: skip

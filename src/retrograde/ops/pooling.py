@@ -1,0 +1,469 @@
+"""Pooling over windows of the last axes: maxima with their places, averages, and what transposes them.
+
+The windows of one axis are a list of taps: for each element of a window, where in the (padded) axis it is taken from,
+for all windows at once. A tap is a slice for windows at regular distances, an index array for adaptive ones. So every
+reduction goes axis by axis: k + k passes for a k x k window, not k².
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import NOT_DIFFERENTIABLE, primitive
+from ..core.value import shape_of
+from .convolution import Pads, Sizes, output_size
+from .indexing import along_add, take_along_axis
+from .kernels import is_half, widened
+from .rules import batch_leading, linear
+from .samples import distinct, normal, sample
+from .structural import reshape
+
+Taps = list[list[Any]]
+"""For each pooled axis its taps."""
+
+
+class Windows:
+    """The windows of a call: taps in the padded array, padding, and where each tap of a window comes from."""
+
+    __slots__ = ("size", "out", "padding", "taps", "sources")
+
+    def __init__(self, size: Sizes, out: Sizes, padding: Pads, taps: Taps, sources: list[np.ndarray]) -> None:
+        self.size, self.out, self.padding, self.taps = size, out, padding, taps
+        self.sources = sources
+        """For each axis an array (taps, windows) of places in the operand; negative or too large in the padding."""
+
+
+def _regular(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes) -> Windows:
+    out = output_size(size, kernel, stride, padding, dilation)
+    taps: Taps = []
+    sources = []
+    for n, k, s, (lo, _), d in zip(out, kernel, stride, padding, dilation):
+        taps.append([slice(t * d, t * d + s * (n - 1) + 1, s) for t in range(k)])
+        sources.append(np.arange(n) * s + (np.arange(k) * d - lo)[:, None])
+    return Windows(size, out, padding, taps, sources)
+
+
+def adaptive_bounds(n: int, out: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and past-last place of each of `out` windows that together cover n places."""
+    i = np.arange(out)
+    return i * n // out, -(-(i + 1) * n // out)
+
+
+def _adaptive(size: Sizes, parts: Sizes) -> Windows:
+    """Windows of different lengths: short ones repeat their last place, which no maximum and no first place minds."""
+    if all(m and n % m == 0 for n, m in zip(size, parts)):
+        step = tuple(n // m for n, m in zip(size, parts))
+        return _regular(size, step, step, ((0, 0),) * len(size), (1,) * len(size))
+    sources = []
+    for n, m in zip(size, parts):
+        first, end = adaptive_bounds(n, m)
+        longest = int((end - first).max(initial=1))
+        sources.append(np.minimum(first + np.arange(longest)[:, None], np.maximum(end - 1, 0)))
+    return Windows(size, parts, ((0, 0),) * len(size), [list(s) for s in sources], sources)
+
+
+def _along(axis: int, tap: Any) -> tuple[Any, ...]:
+    """An index for the axis counted from the end."""
+    return (..., tap, *(slice(None),) * (-axis - 1))
+
+
+def _padded(xp: Any, x: Any, padding: Pads, value: Any) -> Any:
+    if not any(any(pair) for pair in padding):
+        return x
+    lead, size = x.shape[: -len(padding)], x.shape[-len(padding) :]
+    out = xp.full((*lead, *(n + lo + hi for n, (lo, hi) in zip(size, padding))), value, dtype=x.dtype)
+    out[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))] = x
+    return out
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return -math.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
+
+
+# ------------------------------------------------------------------------------------------ maxima
+
+
+def _maxima(xp: Any, x: Any, windows: Windows) -> Any:
+    axes = len(windows.out)
+    best = _padded(xp, x, windows.padding, _lowest(x.dtype))
+    for axis in range(-axes, 0):
+        first, *others = windows.taps[axis]
+        source, best = best, best[_along(axis, first)]
+        for i, tap in enumerate(others):
+            other = source[_along(axis, tap)]
+            best = np.maximum(best, other, out=best if i else None) if xp is np else xp.maximum(best, other)
+    if xp is np:
+        return np.ascontiguousarray(best) if best.base is None else np.array(best, order="C")
+    return xp.asarray(best, copy=True)
+
+
+def _winners(x: Any, windows: Windows) -> list[np.ndarray]:
+    """For each axis, which tap of its window each maximum is: the first of equal ones, the last NaN.
+
+    The last axis goes first, so that "first" means the order in memory. Padding never wins.
+    """
+    axes = len(windows.out)
+    best = _padded(np, x, windows.padding, _lowest(x.dtype))
+    nan = x.dtype.kind == "f" and bool(np.isnan(x).any())
+    places: list[np.ndarray] = []
+    for axis in range(-1, -axes - 1, -1):
+        taps, sources = windows.taps[axis], windows.sources[axis]
+        source, best = best, best[_along(axis, taps[0])]
+        behind, places = places, [p[_along(axis, taps[0])] for p in places]
+        inside = (sources >= 0).argmax(axis=0).astype(np.int32 if len(taps) > 127 else np.int8)
+        here = np.empty(best.shape, inside.dtype)
+        here[...] = inside.reshape(-1, *(1,) * (-axis - 1))
+        for t in range(1, len(taps)):
+            other = source[_along(axis, taps[t])]
+            better = other > best
+            if nan:
+                better |= np.isnan(other)
+            here[better] = t
+            places = [np.where(better, p[_along(axis, taps[t])], q) for p, q in zip(behind, places)]
+            best = np.maximum(best, other)
+        places.insert(0, here)
+    return places
+
+
+def _flat_places(x: Any, windows: Windows) -> np.ndarray:
+    """The place of each maximum, counted in the pooled axes of the operand flattened."""
+    flat: Any = 0
+    for axis, (n, here, sources) in enumerate(zip(windows.size, _winners(x, windows), windows.sources)):
+        behind = len(windows.size) - axis - 1
+        columns = np.arange(sources.shape[1]).reshape(-1, *(1,) * behind)
+        flat = flat * n + sources[here, columns]
+    return flat
+
+
+def _flattened(x: Any, axes: int) -> Any:
+    """The pooled axes as one."""
+    return x.reshape(*x.shape[: x.ndim - axes], -1)
+
+
+def _gathered(t: Any, x: Any, windows: Windows) -> Any:
+    """Of `t`, shaped as `x`, what stands where the maxima of `x` are."""
+    axes = len(windows.out)
+    places = _flat_places(np.asarray(x), windows)
+    return np.take_along_axis(_flattened(t, axes), _flattened(places, axes), -1).reshape(places.shape)
+
+
+_FEW = 9
+"""Up to this many taps a pass for each is faster than scattering (2x2 on 32x8x24x24: 0.2 ms against 0.5)."""
+
+
+def _scattered(g: Any, x: Any, windows: Windows) -> Any:
+    """Zeros in the shape of `x`, with `g` added where its maxima are."""
+    axes = len(windows.out)
+    lead = x.shape[: x.ndim - axes]
+    if windows.taps and isinstance(windows.taps[0][0], slice) and math.prod(map(len, windows.taps)) <= _FEW:
+        return _scattered_by_taps(g, x, windows)
+    flat = _flattened(_flat_places(x, windows), axes).reshape(math.prod(lead), -1)
+    size = math.prod(windows.size)
+    flat = flat + np.arange(flat.shape[0])[:, None] * size
+    total = np.bincount(flat.reshape(-1), g.reshape(-1).astype(np.float64, copy=False), flat.shape[0] * size)
+    return total.astype(x.dtype).reshape(x.shape)
+
+
+def _scattered_by_taps(g: Any, x: Any, windows: Windows) -> Any:
+    axes = len(windows.out)
+    number: Any = 0
+    for here, taps in zip(_winners(x, windows), windows.taps):
+        number = number * np.int8(len(taps)) + here
+    lead = x.shape[: x.ndim - axes]
+    result = np.zeros((*lead, *(n + lo + hi for n, (lo, hi) in zip(windows.size, windows.padding))), x.dtype)
+    apart = all(len(t) == 1 or t[0].step >= t[-1].start + 1 for t in windows.taps)
+    for i, tap in enumerate(np.ndindex(*map(len, windows.taps))):
+        target = result[(..., *(taps[t] for taps, t in zip(windows.taps, tap)))]
+        if apart:
+            np.multiply(g, number == i, out=target)
+        else:
+            target += g * (number == i)
+    if not any(any(pair) for pair in windows.padding):
+        return result
+    crop = tuple(slice(lo, lo + n) for n, (lo, _) in zip(windows.size, windows.padding))
+    return np.ascontiguousarray(result[(..., *crop)])
+
+
+def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: Any, samples: Any) -> Any:
+    """A pooling by maxima: the maxima, their places, and the two linear maps along them."""
+
+    def infer(avals: Any, p: dict[str, Any]) -> Aval:
+        shape, axes = avals[-1].shape, axes_of(p)
+        return Aval((*shape[: len(shape) - axes], *windows_of(shape[len(shape) - axes :], **p).out), avals[0].dtype)
+
+    def windows(x: Any, p: dict[str, Any]) -> Windows:
+        return windows_of(tuple(x.shape[x.ndim - axes_of(p) :]), **p)
+
+    def on_host(f: Any) -> Any:
+        """A kernel that computes with NumPy arrays, in single precision for halves (bincount and isnan need it)."""
+
+        def kernel(xp: Any, *arrays: Any, **p: Any) -> Any:
+            given = [np.asarray(a) for a in arrays]
+            wide = [a.astype(np.float32) if is_half(a.dtype) else a for a in given]
+            out = f(*wide, windows(given[-1], p))
+            out = out.astype(given[0].dtype) if out.dtype == np.float32 else out
+            return out if xp is np else xp.asarray(out)
+
+        return kernel
+
+    def pair_samples() -> Any:
+        for (x,), p in samples():
+            shape = infer([Aval(x.shape, x.dtype)], p).shape
+            yield sample(normal(*shape, seed=3), x, **p)
+
+    scatter = primitive(
+        f"{name}_scatter", kernel=on_host(_scattered), operands=("g", "x"), params=params,
+        vjps=[lambda g, _out, _g, x, **p: gather(g, x, **p), None],
+        jvp=lambda tangents, out, g, x, **p: None if tangents[0] is None else scatter(tangents[0], x, **p),
+        batch=batch_leading, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype), samples=pair_samples,
+    )  # fmt: skip
+    gather = primitive(
+        f"{name}_gather", kernel=on_host(_gathered), operands=("t", "x"), params=params,
+        vjps=[lambda g, _out, _t, x, **p: scatter(g, x, **p), None],
+        jvp=lambda tangents, out, t, x, **p: None if tangents[0] is None else gather(tangents[0], x, **p),
+        batch=batch_leading, infer=infer,
+        samples=lambda: [sample(normal(*x.shape, seed=2), x, **p) for (x,), p in samples()],
+    )  # fmt: skip
+    places = primitive(
+        f"{name}_places", kernel=on_host(lambda x, w: _flat_places(x, w).astype(np.int64)), operands=("x",),
+        params=params, vjps=NOT_DIFFERENTIABLE, batch=batch_leading,
+        infer=lambda avals, p: Aval(infer(avals, p).shape, np.dtype(np.int64)), samples=samples,
+    )  # fmt: skip
+    pool = primitive(
+        name, kernel=lambda xp, x, **p: _maxima(xp, x, windows(x, p)), operands=("x",), params=params,
+        vjps=[lambda g, _out, x, **p: scatter(g, x, **p)],
+        jvp=lambda tangents, out, x, **p: gather(tangents[0], x, **p),
+        batch=batch_leading, infer=infer, samples=samples,
+    )  # fmt: skip
+    return pool, places
+
+
+def _max_samples() -> Any:
+    plain = {"padding": ((0, 0),), "dilation": (1,)}
+    yield sample(distinct(2, 3, 6), kernel=(2,), stride=(2,), **plain)
+    yield sample(distinct(7), kernel=(3,), stride=(1,), padding=((1, 0),), dilation=(2,))
+    two = {"dilation": (1, 1)}
+    yield sample(distinct(1, 2, 4, 6), kernel=(2, 2), stride=(2, 2), padding=((0, 0), (0, 0)), **two)
+    yield sample(distinct(2, 5, 4), kernel=(3, 2), stride=(2, 1), padding=((1, 1), (1, 0)), **two)
+    yield sample(distinct(2, 5, 5), kernel=(4, 3), stride=(1, 2), padding=((1, 1), (1, 1)), **two)
+    yield sample(distinct(1, 3, 4, 4), kernel=(2, 1, 2), stride=(1, 2, 2), padding=((0, 0),) * 3, dilation=(1, 1, 1))
+
+
+def _adaptive_samples() -> Any:
+    yield sample(distinct(2, 6), parts=(3,))
+    yield sample(distinct(1, 5, 4), parts=(3, 2))
+    yield sample(distinct(2, 3, 4), parts=(2, 6))
+    yield sample(distinct(1, 2, 3, 5), parts=(1, 2, 3))
+
+
+_WINDOW = ("kernel", "stride", "padding", "dilation")
+
+# The largest element of each window; `padding` (before, after) counts as lower than anything. The places are those of
+# the maxima in the pooled axes flattened.
+max_pool, max_pool_places = _max_family("max_pool", _WINDOW, _regular, lambda p: len(p["kernel"]), _max_samples)
+
+# The same over windows that divide the axes into `parts`, overlapping where they do not go into them evenly.
+adaptive_max_pool, adaptive_max_pool_places = _max_family(
+    "adaptive_max_pool", ("parts",), _adaptive, lambda p: len(p["parts"]), _adaptive_samples
+)
+
+# ------------------------------------------------------------------------------------------ averages
+
+
+def _divisors(size: Sizes, out: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, counted: Pads, divisor: Any,
+              dtype: Any) -> Any:  # fmt: skip
+    """What the sum of each window is divided by: a number, or an array over the windows where they differ.
+
+    `counted` is the part of the padding that counts as elements.
+    """
+    if divisor is not None:
+        return dtype.type(divisor)
+    counts = []
+    for n, m, k, s, (lo, _), (before, after) in zip(size, out, kernel, stride, padding, counted):
+        start = np.arange(m) * s - lo
+        counts.append(np.minimum(start + k, n + after) - np.maximum(start, -before))
+    if all((c == k).all() for c, k in zip(counts, kernel)):
+        return dtype.type(math.prod(kernel))
+    total: Any = np.ones((), np.int64)
+    for c in counts:
+        total = total[..., None] * c
+    return total.astype(dtype)
+
+
+@widened
+def _avg_kernel(
+    xp: Any, x: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, counted: Pads, divisor: Any
+) -> Any:
+    axes = len(kernel)
+    size = tuple(x.shape[x.ndim - axes :])
+    windows = _regular(size, kernel, stride, padding, (1,) * axes)
+    total = _padded(xp, x, padding, 0)
+    for axis in range(-axes, 0):
+        first, *others = windows.taps[axis]
+        source, total = total, total[_along(axis, first)]
+        for i, tap in enumerate(others):
+            other = source[_along(axis, tap)]
+            total = np.add(total, other, out=total if i else None) if xp is np else total + other
+    return total / _divisors(size, windows.out, kernel, stride, padding, counted, divisor, x.dtype)
+
+
+@widened
+def _avg_spread_kernel(
+    xp: Any, g: Any, *, size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, counted: Pads, divisor: Any
+) -> Any:
+    axes = len(kernel)
+    windows = _regular(size, kernel, stride, padding, (1,) * axes)
+    spread = g / _divisors(size, windows.out, kernel, stride, padding, counted, divisor, g.dtype)
+    for axis in range(-1, -axes - 1, -1):
+        full = size[axis] + sum(padding[axis])
+        shape = (*spread.shape[:axis], full, *spread.shape[spread.ndim + axis + 1 :])
+        wider = xp.zeros(shape, dtype=g.dtype)
+        for tap in windows.taps[axis]:
+            wider[_along(axis, tap)] += spread
+        spread = wider
+    if not any(any(pair) for pair in padding):
+        return spread
+    crop = tuple(slice(lo, lo + n) for n, (lo, _) in zip(size, padding))
+    return xp.asarray(spread[(..., *crop)], copy=True)
+
+
+def _infer_avg(avals: Any, p: dict[str, Any]) -> Aval:
+    shape, axes = avals[0].shape, len(p["kernel"])
+    lead, size = shape[: len(shape) - axes], shape[len(shape) - axes :]
+    return Aval((*lead, *output_size(size, p["kernel"], p["stride"], p["padding"], (1,) * axes)), avals[0].dtype)
+
+
+def _avg_samples() -> Any:
+    yield sample(normal(2, 6), kernel=(2,), stride=(2,), padding=((0, 0),), counted=((0, 0),), divisor=None)
+    yield sample(normal(1, 2, 5, 4), kernel=(3, 2), stride=(2, 1), padding=((1, 1), (1, 0)), counted=((1, 1), (1, 0)),
+                 divisor=None)  # fmt: skip
+    yield sample(normal(5, 5), kernel=(2, 3), stride=(1, 2), padding=((1, 1), (1, 2)), counted=((0, 0), (0, 0)),
+                 divisor=None)  # fmt: skip
+    yield sample(normal(1, 3, 4, 4), kernel=(2, 1, 2), stride=(1, 2, 2), padding=((0, 0),) * 3,
+                 counted=((0, 0),) * 3, divisor=3)  # fmt: skip
+
+
+# The mean of each window: its sum over the number of its elements, of which `counted` padding is part, or `divisor`.
+avg_pool = linear(
+    "avg_pool", kernel=_avg_kernel,
+    transpose=lambda g, x_, *, kernel, stride, padding, counted, divisor: avg_pool_spread(
+        g, size=tuple(shape_of(x_)[-len(kernel) :]), kernel=kernel, stride=stride, padding=padding, counted=counted,
+        divisor=divisor),
+    batch=batch_leading, infer=_infer_avg, samples=_avg_samples,
+)  # fmt: skip
+
+# The transpose: each mean spread over its window, in axes of the lengths `size`.
+avg_pool_spread = linear(
+    "avg_pool_spread", kernel=_avg_spread_kernel,
+    transpose=lambda g, _x, *, size, kernel, stride, padding, counted, divisor: avg_pool(
+        g, kernel=kernel, stride=stride, padding=padding, counted=counted, divisor=divisor),
+    batch=batch_leading,
+    infer=lambda avals, p: Aval((*avals[0].shape[: len(avals[0].shape) - len(p["size"])], *p["size"]), avals[0].dtype),
+    samples=lambda: [
+        sample(normal(*_infer_avg([Aval(x.shape, x.dtype)], p).shape, seed=4), size=x.shape[-len(p["kernel"]) :], **p)
+        for (x,), p in _avg_samples()],
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ by given places
+
+
+def _joined(x: Any, axes: int) -> Any:
+    """The last `axes` axes as one, recorded."""
+    shape = tuple(shape_of(x))
+    return reshape(x, shape=(*shape[: len(shape) - axes], math.prod(shape[len(shape) - axes :])))
+
+
+def _taken(x: Any, places: Any, axes: int) -> Any:
+    flat = _joined(x, axes)
+    found = take_along_axis(flat, _joined(places, axes), axis=len(shape_of(flat)) - 1)
+    return reshape(found, shape=tuple(shape_of(places)))
+
+
+def _added(g: Any, x: Any, places: Any, axes: int) -> Any:
+    shape = tuple(shape_of(x))
+    lead = shape[: len(shape) - axes]
+    total = along_add(
+        _joined(g, axes), _joined(places, axes), shape=(*lead, math.prod(shape[len(lead) :])), axis=len(lead)
+    )
+    return reshape(total, shape=shape)
+
+
+def _at_kernel(xp: Any, x: Any, places: Any, *, axes: int) -> Any:
+    flat = xp.reshape(x, (*x.shape[: x.ndim - axes], -1))
+    index = xp.reshape(places, (*places.shape[: places.ndim - axes], -1))
+    return xp.reshape(xp.take_along_axis(flat, index, axis=-1), places.shape)
+
+
+def _unpool_kernel(xp: Any, x: Any, places: Any, *, size: Sizes) -> Any:
+    axes = len(size)
+    lead, length = x.shape[: x.ndim - axes], math.prod(size)
+    index = np.asarray(places)
+    if index.size and (index.min() < 0 or index.max() >= length):
+        raise ValueError(f"places from {index.min()} to {index.max()} do not lie in axes of the lengths {tuple(size)}")
+    rows = np.arange(math.prod(lead)).reshape(*lead, *(1,) * axes) * length
+    out = np.zeros(math.prod(lead) * length, x.dtype)
+    out[(index + rows).reshape(-1)] = np.asarray(x).reshape(-1)
+    out = out.reshape(*lead, *size)
+    return out if xp is np else xp.asarray(out)
+
+
+_PLACES = np.array([[0, 3, 5], [1, 2, 4]])
+
+# What stands at the given places of the last `axes` axes flattened: a pooling whose maxima have been found.
+pool_at = linear(
+    "pool_at", kernel=_at_kernel, transpose=lambda g, x_, places, *, axes: _added(g, x_, places, axes),
+    others=1, batch=batch_leading, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    samples=lambda: [sample(normal(2, 6), _PLACES % 4, axes=1),
+                     sample(normal(1, 2, 3), np.array([[[5], [0]]]), axes=2)],
+)  # fmt: skip
+
+# Zeros in the axes `size`, with each element at its place of them flattened (the last one, where several meet).
+unpool = linear(
+    "unpool", kernel=_unpool_kernel, transpose=lambda g, _x, places, *, size: _taken(g, places, len(size)),
+    others=1, batch=batch_leading,
+    infer=lambda avals, p: Aval((*avals[0].shape[: len(avals[0].shape) - len(p["size"])], *p["size"]), avals[0].dtype),
+    samples=lambda: [sample(normal(2, 3), _PLACES, size=(6,)),
+                     sample(normal(2, 1, 3), _PLACES.reshape(2, 1, 3), size=(2, 3))],
+)  # fmt: skip
+
+
+def _interval_starts(n: int, out: int, kernel: int, u: np.ndarray) -> np.ndarray:
+    """Where `out` windows of `kernel` elements begin along n places, for a uniform number each (Graham, 2014)."""
+    i = np.arange(out)
+    if out == 1:
+        return np.full((*u.shape, 1), n - kernel)
+    alpha = (n - kernel) / (out - 1)
+    starts = np.trunc((i + u[..., None]) * alpha).astype(np.int64) - np.trunc(u[..., None] * alpha).astype(np.int64)
+    starts[..., -1] = n - kernel
+    return starts
+
+
+def _fractional_kernel(xp: Any, x: Any, u: Any, *, kernel: Sizes, parts: Sizes) -> Any:
+    host, draws = np.asarray(x), np.asarray(u)
+    host = host.astype(np.float32) if is_half(host.dtype) else host
+    axes = len(parts)
+    size = host.shape[host.ndim - axes :]
+    lead = host.shape[: host.ndim - axes]
+    flat: Any = np.zeros((*lead, *(1,) * (2 * axes)), np.int64)
+    for i, (n, m, k) in enumerate(zip(size, parts, kernel)):
+        starts = _interval_starts(n, m, k, draws[..., i])
+        shape = [1] * (2 * axes)
+        shape[i], shape[axes + i] = m, k
+        flat = flat * n + (starts[..., None] + np.arange(k)).reshape(*lead, *shape)
+    windows = flat.reshape(*lead, math.prod(parts), math.prod(kernel))
+    values = np.take_along_axis(host.reshape(*lead, -1), windows.reshape(*lead, -1), -1).reshape(windows.shape)
+    places = np.take_along_axis(windows, values.argmax(axis=-1)[..., None], -1).reshape(*lead, *parts)
+    return places if xp is np else xp.asarray(places)
+
+
+# The places of the maxima over windows at pseudorandom distances; u holds a number in [0, 1) per plane and axis.
+fractional_max_pool_places = primitive(
+    "fractional_max_pool_places", kernel=_fractional_kernel, vjps=NOT_DIFFERENTIABLE, batch=batch_leading,
+    infer=lambda avals, p: Aval(
+        (*avals[0].shape[: len(avals[0].shape) - len(p["parts"])], *p["parts"]), np.dtype(np.int64)),
+    samples=lambda: [sample(distinct(1, 2, 5, 6), np.array([[[0.3, 0.8], [0.5, 0.1]]]), kernel=(2, 2), parts=(3, 2))],
+)  # fmt: skip
