@@ -100,6 +100,14 @@ class Primitive:
         self.step: Callable[..., None]
         """`step(node, g, grads, fit, add)`: `pull` on raw arrays, the results added to `grads`."""
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("pull", "step") and self.__dict__.get("differentiable"):
+            from .specialise import specialise_rules  # builds on Primitive
+
+            specialise_rules(self)
+            return self.__dict__[name]
+        raise AttributeError(f"primitive {self.__dict__.get('name')!r} has no {name!r}")
+
     def _plan_saving(self) -> None:
         """For each operand the rules that want its value; whether the output is wanted, and by which rules."""
         self.rule_needs: list[tuple[str, ...] | None] = []

@@ -1,4 +1,4 @@
-"""The source of a primitive's hot functions, written at registration.
+"""The source of a primitive's hot functions, written at registration (the derivative's at the first use).
 
 `op` sends raw arrays straight to the kernel and values to `bind`; `bind` is the everyday tape on NumPy arrays; `pull` calls
 the derivative rules with what a node saved; `step` is `pull` for raw arrays together with handing the results on, which
@@ -38,8 +38,15 @@ def _scope(prim: Primitive) -> dict[str, Any]:
     }  # fmt: skip
 
 
+# Most primitives share their source with others of the same arity, and compiling is most of the time of an import.
+_COMPILED: dict[str, Any] = {}
+
+
 def _define(source: str, scope: dict[str, Any], name: str) -> None:
-    exec(compile(source, name, "exec"), scope)
+    code = _COMPILED.get(source)
+    if code is None:
+        code = _COMPILED[source] = compile(source, name, "exec")
+    exec(code, scope)
 
 
 def _op_source(prim: Primitive) -> str:
@@ -308,7 +315,7 @@ def operator({x}, {y}):
 
 
 def specialise(prim: Primitive) -> None:
-    """Give a primitive its `op`, `bind`, `pull` and `step`."""
+    """Give a primitive its `op` and `bind`."""
     names = prim.operands
     if names and len(names) <= 4 and not prim.multi:
         scope = _scope(prim)
@@ -330,14 +337,17 @@ def specialise(prim: Primitive) -> None:
         prim.op = prim.bind = op_variadic
     prim.op.__name__ = prim.op.__qualname__ = prim.name
     prim.op.prim = prim  # type: ignore[attr-defined]
-    if not prim.differentiable:
-        return
+
+
+def specialise_rules(prim: Primitive) -> None:
+    """Give a differentiable primitive its `pull` and `step`; done when the first is asked for."""
     if prim.vjp is not None:
         prim.pull = _joint_pull(prim)
         prim.step = _step_from_pull(prim.pull)
         return
+    names = prim.operands or ()
     rules: dict[str, Any] = {f"V{i}": rule for i, rule in enumerate(prim.vjps)}
-    rules.update(NOTHING=(None,) * (len(names or ()) + prim.saves_out), Slot=Slot)
+    rules.update(NOTHING=(None,) * (len(names) + prim.saves_out), Slot=Slot)
     _define(_pull_source(prim), rules, f"<pull {prim.name}>")
     _define(_step_source(prim, None), rules, f"<step {prim.name}>")
     prim.pull, prim.step = rules["pull"], rules["step"]

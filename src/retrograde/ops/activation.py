@@ -145,7 +145,8 @@ def _gelu_tanh_partial(x: Any, _out: Any) -> Any:
 
 # x times the normal distribution function, and its approximation by tanh.
 gelu = elementwise(
-    "gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: _normal_cdf(x) + x * normal_density(x)],
+    "gelu", kernel=_gelu_kernel, samples=unary(-3, 3),
+    partials=[lambda x, _out: _normal_cdf(x) + x * normal_density(x)],
 )  # fmt: skip
 gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3, 3), partials=[_gelu_tanh_partial])
 
@@ -195,7 +196,7 @@ _leaky_pull = elementwise(
           lambda h, _out, _g, x_, *, slope, at_kink: zeros_like(x_)],
     jvp=lambda tangents, out, g, x, *, slope, at_kink: None if tangents[0] is None else _leaky_pull(
         tangents[0], x, slope=slope, at_kink=at_kink),
-    samples=lambda: [sample(uniform(-2, 2, 3), np.array([-1.0, 0.0, 2.0]), slope=0.1, at_kink=0.55)],
+    samples=lambda: [sample(uniform(-2, 2, 3), np.array([-1.0, -0.2, 2.0]), slope=0.1, at_kink=0.55)],
 )  # fmt: skip
 
 # x above 0, slope x below; the derivative at 0 is `at_kink`.
@@ -210,7 +211,8 @@ leaky_relu = elementwise(
 # x above 0, weight x below; the weight is an operand.
 prelu = elementwise(
     "prelu", kernel=widened(lambda xp, x, weight: xp.where(x > 0, x, x * weight)),
-    vjps=[lambda g, _out, x, weight: _prelu_pull(g, x, weight), lambda g, _out, x, _w: drop(g * x, greater_equal(x, 0))],
+    vjps=[lambda g, _out, x, weight: _prelu_pull(g, x, weight),
+          lambda g, _out, x, _w: drop(g * x, greater_equal(x, 0))],
     jvp=lambda tangents, out, x, weight: sum_tangents([
         None if tangents[0] is None else _prelu_pull(tangents[0], x, weight),
         None if tangents[1] is None else drop(tangents[1] * x, greater_equal(x, 0))]),

@@ -96,7 +96,8 @@ def _matmul_y(g: Any, _out: Any, x: Any, y_: Any) -> Any:
     return matmul(_adjoint(x), g)
 
 
-def _infer_matmul(avals: Any, params: dict[str, Any]) -> Aval:
+def infer_matmul(avals: Any, params: dict[str, Any]) -> Aval:
+    """The shape of a matrix product; raises ValueError where the operands do not fit."""
     (a, dtype), (b, _) = avals
     if not a or not b or a[-1] != b[0 if len(b) == 1 else -2]:
         raise ValueError(f"shapes {tuple(a)} and {tuple(b)} do not fit a matrix product")
@@ -143,7 +144,7 @@ def _matmul_samples() -> Any:
 
 
 matmul = bilinear(
-    "matmul", kernel=_matmul_kernel, transposes=[_matmul_x, _matmul_y], batch=_batch_matmul, infer=_infer_matmul,
+    "matmul", kernel=_matmul_kernel, transposes=[_matmul_x, _matmul_y], batch=_batch_matmul, infer=infer_matmul,
     samples=_matmul_samples,
 )  # fmt: skip
 
@@ -231,7 +232,7 @@ def _scaled(g: Any, factor: Any) -> Any:
 
 
 def _infer_add_matmul(avals: Any, params: dict[str, Any]) -> Aval:
-    product = _infer_matmul(avals[1:], {})
+    product = infer_matmul(avals[1:], {})
     return Aval(np.broadcast_shapes(avals[0].shape, product.shape), product.dtype)
 
 
@@ -272,7 +273,7 @@ add_matmul = primitive(
 Labels = tuple[int, ...]
 
 
-def _sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> dict[int, int]:
+def label_sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> dict[int, int]:
     """The size that each label stands for; an axis of size 1 broadcasts."""
     sizes: dict[int, int] = {}
     for shape, labels in zip(shapes, inputs):
@@ -287,7 +288,7 @@ def _sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> dict[
 
 
 def _einsum_kernel(xp: Any, *xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
-    sizes = _sizes([x.shape for x in xs], inputs)
+    sizes = label_sizes([x.shape for x in xs], inputs)
     if _half(xs[0].dtype):
         return contract(xp, [x.astype("float32") for x in xs], inputs, output, sizes).astype(xs[0].dtype)
     return contract(xp, list(xs), inputs, output, sizes)
@@ -352,7 +353,7 @@ def _batch_einsum(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
 
 
 def _infer_einsum(avals: Any, params: dict[str, Any]) -> Aval:
-    sizes = _sizes([a.shape for a in avals], params["inputs"])
+    sizes = label_sizes([a.shape for a in avals], params["inputs"])
     return Aval(tuple(sizes[label] for label in params["output"]), avals[0].dtype)
 
 

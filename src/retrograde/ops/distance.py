@@ -17,10 +17,10 @@ from .comparison import greater
 from .contraction import matmul
 from .elementwise import absolute, sgn
 from .indexing import take, take_add
-from .kernels import in_single, is_half, widened
+from .kernels import in_single, is_half, widened, zero_of
 from .norms import norm_pull, vector_norm
 from .reduction import divide_or_zero, sum, tie_weights
-from .rules import batch_leading, batch_loop, conj, infer_same, sum_tangents
+from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
 from .selection import keep, where
 from .structural import real, reshape, transpose
@@ -218,7 +218,13 @@ pdist = primitive(
     samples=lambda: [sample(normal(4, 3), ord=2.0), sample(normal(3, 2), ord=1.0), sample(normal(3, 2), ord=3.0)],
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------------------ norms held below a bound
+# ------------------------------------------------------------------------------------------ norms held within bounds
+
+# What is missing to a bound: without derivative, so that a sum with it is cut off but its gradient is not.
+shortfall = nondifferentiable(
+    "shortfall", kernel=lambda xp, x, *, bound: xp.maximum(x.dtype.type(bound) - x, zero_of(x)), infer=infer_same,
+    samples=lambda: [sample(normal(3), bound=0.5)],
+)  # fmt: skip
 
 _MARGIN = 1e-7
 

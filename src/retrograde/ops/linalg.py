@@ -16,7 +16,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .contraction import matmul, matrix_transpose
 from .reduction import sum as reduce_sum
-from .rules import batch_size, conj, from_vjp, infer_by_kernel, move_batch, sum_tangents
+from .rules import batch_size, conj, from_vjp, infer_by_kernel, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
 from .structural import concatenate, getitem, imag, real, reshape
 from .triangular import tril, triu
@@ -319,7 +319,25 @@ def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unit: bo
     return _solve_triangular(a, b, upper=upper, left=left, unit=unit)
 
 
-# ------------------------------------------------------------------------------------------ determinants
+# ------------------------------------------------------------------------------------------ traces and determinants
+
+
+def _trace_kernel(xp: Any, x: Any) -> Any:
+    half = x.dtype.itemsize <= 2 and x.dtype.kind not in "iub"
+    diagonal = xp.linalg.diagonal(x.astype("float32") if half else x)
+    return xp.sum(diagonal, axis=-1, dtype=diagonal.dtype).astype(x.dtype)
+
+
+def _eye_like(x: Any) -> np.ndarray:
+    return np.eye(*shape_of(x)[-2:], dtype=dtype_of(x))
+
+
+trace = linear(
+    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * _eye_like(x_), batch=batch_matrices(2),
+    infer=lambda avals, p: Aval(avals[0].shape[:-2], avals[0].dtype),
+    samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
+)  # fmt: skip
+
 
 
 def _products_without(s: np.ndarray, pairs: bool) -> np.ndarray:
@@ -369,14 +387,10 @@ def _adjugate_second(g: Any, x: Any, t: Any) -> Any:
     """
     y, h = inv(x, check=False), adjoint(g)
     yt, yh = matmul(y, t), matmul(y, h)
-    hy, ty = _trace(yh), _trace(yt)
+    hy, ty = scalars(trace(yh)), scalars(trace(yt))
     both = matmul(yt, yh)
     inner = both + matmul(yh, yt) - ty * yh - hy * yt
-    return adjoint(scalars(det(x)) * ((ty * hy - _trace(both)) * y + matmul(inner, y)))
-
-
-def _trace(x: Any) -> Any:
-    return scalars(reduce_sum(x * identity_like(x, shape_of(x)[-1]), axis=_last_two(x), keepdims=False))
+    return adjoint(scalars(det(x)) * ((ty * hy - scalars(trace(both))) * y + matmul(inner, y)))
 
 
 def _last_two(x: Any) -> tuple[int, int]:

@@ -132,6 +132,6 @@ def matrix_rank(x: Any, *, atol: Any, rtol: Any, hermitian: bool = False) -> Any
     last = (ndim_of(s) - 1,)
     if shape_of(s)[-1] == 0:
         return reduce_sum(cast(s, dtype=np.dtype(np.int64)), axis=last, keepdims=False)
-    cut = maximum(atol, amax(s, axis=last, keepdims=False, ties="even") * rtol, ties="even")
+    cut = maximum(atol, amax(s, axis=last, keepdims=False, ties="even") * rtol, ties="half")
     above = greater(s, reshape(cut, shape=(*shape_of(cut), 1)))
     return reduce_sum(cast(above, dtype=np.dtype(np.int64)), axis=last, keepdims=False)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import UnsupportedError
+from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
-from .elementwise import cos, exp, log, log1p, sin
+from .elementwise import absolute, cos, exp, log, log1p, sin
 from .kernels import special, special_functions, widened
 from .rules import elementwise, infer_same
 from .samples import binary, sample, unary, uniform
@@ -210,9 +211,9 @@ sinc = elementwise(
 
 
 def _order_one(x: Any, out: Any, lower: Any) -> Any:
-    """f1' = f0 - f1 / x for the functions of the first kind, 1/2 at 0."""
-    at_zero = equal(x, 0)
-    return where(at_zero, lower * 0.5, lower - out / where(at_zero, x + 1, x))
+    """f1' = f0 - f1 / x for the functions of the first kind; f0 / 2 near 0, where the quotient loses its digits."""
+    near_zero = less_equal(absolute(x), float(np.finfo(dtype_of(x)).eps) if dtype_of(x).kind == "f" else 1e-3)
+    return where(near_zero, lower * 0.5, lower - out / where(near_zero, x + 1, x))
 
 
 i0 = _one("i0", "i0", lambda x, _out: i1(x), unary(-2, 2))

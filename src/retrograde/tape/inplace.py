@@ -191,6 +191,8 @@ def _refresh(base: Value) -> None:
     for v in live_views(base):
         fresh = replay(root, v._view_steps)
         v._node = fresh._node
+        if type(v._node) is Node:
+            v._node.replayed = True
         if type(base._a) is not _ndarray:
             v._a, v._level = fresh._a, fresh._level
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _errors
 from ..core import value as values
+from ..core.specialise import operator as fast_operator
 from ..core.value import Value, make
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
@@ -446,3 +447,10 @@ def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
 
 
 values.set_core_class(Tensor)
+
+# Two tensors of one real floating dtype, the everyday case of these operators and of derivative rules, in one function.
+for _name, _op, _inline in (
+    ("__add__", ew.add, ("g", "g")), ("__sub__", ew.subtract, ("g", "-g")), ("__mul__", ew.multiply, ("g * y", "g * x")),
+    ("__truediv__", ew.divide, ("g / y", "-g * (x / y / y)")),
+):  # fmt: skip
+    setattr(Tensor, _name, fast_operator(_op, Tensor, getattr(Tensor, _name), _inline))

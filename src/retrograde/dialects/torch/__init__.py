@@ -30,10 +30,11 @@ from . import _selection
 from . import _conversion
 from . import _complex
 from . import special
-from . import _indexing, _gather, _shape, _joining, _memory, _diagonals
+from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _matmul
 from . import _printing
 from . import random
 from . import linalg
+from . import _reductions, _scans, _sorting, _statistics
 from . import return_types
 from . import sparse
 from . import _save_load

@@ -11,6 +11,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
+from ...ops.reduction import sum as reduce_sum
 from ...tape import inplace
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
@@ -97,6 +98,17 @@ def tr_copy(x: Any, offset: int) -> Any:
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements on a diagonal."""
     return diag_embed(_shape.reshape(input, -1), offset)
+
+
+@api()
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal."""
+    if len(shape_of(input)) != 2:
+        raise RuntimeError(f"trace: wanted a matrix, got {len(shape_of(input))} dimensions")
+    line = tr.diagonal(input, offset=0, axis1=0, axis2=1)
+    if dtype_of(line).kind in "iub":
+        line = st.cast(line, dtype=np.dtype(np.int64))
+    return show_as(reduce_sum(line, axis=(0,), keepdims=False), "TraceBackward0")
 
 
 # ------------------------------------------------------------------------------------------ triangles

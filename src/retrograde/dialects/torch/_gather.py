@@ -69,8 +69,8 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
             )
     if not math.prod(shape) and len(shape) != n:
         index = from_array(np.zeros((0,) * n, np.int64))
-    elif len(shape) != n:  # 0-d and 1-d with one element stand for each other
-        index = st.reshape(index, shape=(1,) * n if n else ())
+    elif not shape and n:  # a 0-d index stands for one with one element
+        index = st.reshape(index, shape=(1,) * n)
     return axis, index._a if index._level == 0 and type(index._a) is _ndarray else index
 
 
@@ -88,11 +88,9 @@ def _source(src: Value, index: Any) -> Any:
 @api(out=True)
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """For each element of `index` the element of `input` that it names along `dim`, in the same place otherwise."""
+    if not shape_of(input) and len(shape_of(index)) == 1:
+        input = st.reshape(input, shape=(1,))
     axis, given = _along("gather", input, dim, index)
-    if 0 in shape_of(given):
-        out = st.getitem(input, index=(slice(0, 0),) * len(shape_of(input)))
-        return st.reshape(out, shape=tuple(shape_of(index))) if len(shape_of(input)) else st.getitem(
-            st.reshape(input, shape=(1,)), index=(slice(0, 0),))  # fmt: skip
     out = ix.take_along_axis(input, given, axis=axis)
     shape = tuple(shape_of(index))
     return out if tuple(shape_of(out)) == shape else st.reshape(out, shape=shape)

@@ -30,6 +30,10 @@ NAMES: dict[str, str | Callable[[Any], str]] = {
 }
 
 
+LEADING = {"advanced_index": 1, "advanced_add": 1, "index_put": 2, "scatter_reduce": 3}
+"""How many operands of a primitive with a joint rule have derivatives, where the others are indices."""
+
+
 def node_name(node: Any) -> str:
     """PyTorch's name for a node."""
     if isinstance(node, Accumulate):
@@ -37,6 +41,8 @@ def node_name(node: Any) -> str:
     given = node.__dict__.get("shown_as")
     if given is not None:
         return given
+    if node.__dict__.get("replayed"):
+        return "AsStridedBackward0"
     name = NAMES.get(node.prim.name)
     if name is None:
         return "".join(part.capitalize() for part in node.prim.name.split("_")) + "Backward0"
@@ -74,7 +80,7 @@ class GradFn:
         """The nodes that this one passes gradients to, each with the number of the output."""
         return tuple(
             (None, 0) if edge is None else (shown(producer(edge)), edge.index if isinstance(edge, Slot) else 0)
-            for edge in self._node.edges
+            for edge in _differentiable(self._node)
         )
 
     @property
@@ -110,6 +116,17 @@ class GradFn:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+def _differentiable(node: Any) -> tuple[Any, ...]:
+    """The edges of a node without those of operands that have no derivative (indices, masks)."""
+    if isinstance(node, Node):
+        count = LEADING.get(node.prim.name)
+        if count is not None:
+            return node.edges[:count]
+        if node.prim.vjps is not None:
+            return tuple(edge for edge, rule in zip(node.edges, node.prim.vjps) if rule is not None)
+    return node.edges
 
 
 def _tensor_class() -> Any:

@@ -71,10 +71,10 @@ def concrete(op: str, x: Value) -> np.ndarray:
             return a if type(a) is _ndarray else np.asarray(a)
 
 
-def _only(op: str, x: Value) -> np.ndarray:
+def _only(op: str, x: Value, error: type[Exception] = ValueError) -> np.ndarray:
     array = concrete(op, x)
     if array.size != 1:
-        raise RuntimeError(f"{op}: wanted a tensor with one element, this one has {array.size}")
+        raise error(f"{op}: wanted a tensor with one element, this one has {array.size}")
     return array
 
 
@@ -83,7 +83,7 @@ def item(self: Tensor) -> Any:
     """The only element as a Python number; raises RuntimeError for more or fewer."""
     a = self._a
     if type(a) is not _ndarray or a.size != 1:
-        a = _only("item", self)
+        a = _only("item", self, RuntimeError)
     value = a.item()
     return value if type(value) in (float, int, bool, complex) else float(value)  # bfloat16 stays a NumPy scalar
 
@@ -163,8 +163,9 @@ def _is_sequence_of_indices(index: Any) -> bool:
     return any(isinstance(e, (Value, slice, list, tuple)) or e is Ellipsis or e is None for e in index)
 
 
-def _bad_index(e: Any) -> IndexError:
-    return IndexError(
+def _bad_index(e: Any) -> Exception:
+    error = TypeError if isinstance(e, str) else IndexError
+    return error(
         "an index consists of ints, slices, ..., None, and integer or boolean tensors, arrays and lists; "
         f"got {type(e).__name__}"
     )
@@ -267,7 +268,7 @@ def parse(x: Any, index: Any) -> Parsed:
     if used > len(shape):
         raise IndexError(f"{used} indices were given for a tensor of {len(shape)} dimensions")
     out = Parsed()
-    dim = masks = 0
+    dim = masks = arrays = 0
     source = 0  # the axis of x that the next entry is about
     for e in entries:
         if e is None:
@@ -291,6 +292,7 @@ def parse(x: Any, index: Any) -> Parsed:
             out.arrays.append(np.zeros(int(truth), np.int64))
             out.axes.append(dim)
             dim += 1
+            masks += 1
         elif dtype_of(e).kind == "b":
             mask = e if type(e) is _ndarray else concrete("index", e)
             if mask.shape != shape[source : source + mask.ndim]:
@@ -305,9 +307,9 @@ def parse(x: Any, index: Any) -> Parsed:
         else:
             out.arrays.append(e)
             out.axes.append(dim)
+            arrays += 1
             dim, source = dim + 1, source + 1
-    out.unique = masks == 1 and len(out.arrays) == len([e for e in out.arrays if type(e) is _ndarray]) and masks == len(
-        [e for e in entries if not (e is None or e is Ellipsis or isinstance(e, slice) or type(e) is int)])  # fmt: skip
+    out.unique = masks == 1 and arrays == 0
     if not out.steps and not out.arrays:
         out.steps.append((Ellipsis,))
     return out
@@ -395,6 +397,8 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
             if value != value or value in (float("inf"), float("-inf")):
                 raise RuntimeError(f"{op}: {value} cannot be stored in dtype {_dtype.FROM_NUMPY[np_dtype]}")
             value = int(value)
+        if not -(1 << 63) <= value < 1 << 64:
+            raise ValueError(f"{op}: {value} does not fit into 64 bits")
         info = np.iinfo(np_dtype)
         if not info.min <= value <= info.max:
             raise RuntimeError(f"{op}: {value} is out of the range of dtype {_dtype.FROM_NUMPY[np_dtype]}")

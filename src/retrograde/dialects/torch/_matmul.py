@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ...core.aval import aval_of
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import contraction as ct
 from ...ops import structural as st
 from ...ops.einsum import parse
-from ...ops.reduction import sum as reduce_sum
-from . import _joining, _shape
+from . import _shape
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._promote import number_of
 from ._tensor import Tensor
 
 _ndarray = np.ndarray
@@ -28,23 +27,23 @@ _matmul = ct.matmul.prim.bind
 
 def _matmul_name(node: Any) -> str:
     rank = len(node.shape)
-    if rank == 0:
-        return "DotBackward0"
+    ranks = [0 if edge is None else len(edge.shape) for edge in node.edges]
+    if ranks == [2, 3]:
+        return "CloneBackward0"
+    if rank > 2 or max(ranks) > 2:
+        return "UnsafeViewBackward0"
     if rank == 1:
-        first = node.edges[0]
-        return "SqueezeBackward4" if first is not None and len(first.shape) == 1 else "MvBackward0"
-    return "MmBackward0" if rank == 2 else "UnsafeViewBackward0"
+        return "SqueezeBackward4" if ranks[0] == 1 else "MvBackward0"
+    return "MmBackward0" if rank else "DotBackward0"
 
 
 def _einsum_name(node: Any) -> str:
     inputs, output = node.params["inputs"], node.params["output"]
     if len(inputs) == 1:
         (labels,) = inputs
-        if set(labels) != set(output):
-            return "SumBackward1"
-        return "DiagonalBackward0" if len(set(labels)) < len(labels) else "PermuteBackward0"
-    shared = set(inputs[-1]).intersection(*inputs[:-1])
-    return "ViewBackward0" if shared - set(output) else "MulBackward0"
+        return "PermuteBackward0" if set(labels) == set(output) else "SumBackward1"
+    summed = [k for labels in inputs for k in set(labels) if k not in output]
+    return "ViewBackward0" if len(set(summed)) < len(summed) else "MulBackward0"
 
 
 NAMES.update(
@@ -93,8 +92,11 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         if type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.ndim and y.ndim:
             if x.shape[-1] != y.shape[-2 if y.ndim > 1 else 0]:
                 _inner("matmul", input, other)
-            return _matmul(input, other)
+            if x.dtype.kind != "b":
+                return _matmul(input, other)
     _tensors("matmul", input, other)
+    if dtype_of(input).kind == "b":
+        raise NotImplementedError("matmul: boolean tensors cannot be multiplied as matrices; convert them first")
     if not shape_of(input) or not shape_of(other):
         raise RuntimeError("matmul: a 0-d tensor cannot be multiplied as a matrix; use mul()")
     _inner("matmul", input, other)
@@ -211,11 +213,15 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 # ------------------------------------------------------------------------------------------ with something added
 
 
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, (Value, np.generic)) else x  # type: ignore[attr-defined]
+
+
 def _factors(op: str, d: np.dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """The two factors as Python numbers; raises RuntimeError for what the dtype does not take."""
     out = []
     for name, factor in (("beta", beta), ("alpha", alpha)):
-        factor = number_of(factor)
+        factor = _number(factor)
         if d.kind in "iu" and not isinstance(factor, int):
             raise RuntimeError(f"{op}: {name} must be an int for integer tensors, got {factor!r}")
         if d.kind not in "c" and isinstance(factor, complex):
@@ -228,19 +234,13 @@ def _added(op: str, name: str, c: Any, x: Any, y: Any, beta: Any, alpha: Any, ra
     _tensors(op, c, x, y)
     _tensors(op, x, y, ranks=ranks)
     _inner(op, x, y)
-    shape = ct._infer_matmul([_aval(x), _aval(y)], {}).shape
+    shape = ct.infer_matmul([aval_of(x), aval_of(y)], {}).shape
     have = tuple(shape_of(c))
     extra = len(shape) - len(have)
     if extra < 0 or any(n not in (1, m) for n, m in zip(have, shape[extra:])):
         raise RuntimeError(f"{op}: a tensor of shape {list(have)} does not broadcast to the product's {list(shape)}")
     beta, alpha = _factors(op, dtype_of(c), beta, alpha)
     return show_as(ct.add_matmul(c, x, y, beta=beta, alpha=alpha), name)
-
-
-def _aval(x: Any) -> Any:
-    from ...core.aval import aval_of
-
-    return aval_of(x)
 
 
 @api(in_place=True, out=True)
@@ -283,7 +283,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     for x in (vec1, vec2):
         if len(shape_of(x)) != 1:
             raise RuntimeError(f"addr: wanted vectors, got shapes {list(shape_of(vec1))} and {list(shape_of(vec2))}")
-    beta, alpha = number_of(beta), number_of(alpha)
+    beta, alpha = _number(beta), _number(alpha)
     product = outer(vec1, vec2)
     if alpha != 1:
         product = product * alpha  # type: ignore[operator]
@@ -359,7 +359,7 @@ def einsum(*args: Any) -> Tensor:
 
 @api(method=False, out=True)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """The sums of products over the last dimensions of `a` and the first of `b`, or over the pairs that `dims` names."""
+    """The sums of products over the last dimensions of `a` and the first of `b`, or over pairs that `dims` names."""
     _tensors("tensordot", a, b)
     m, n = len(shape_of(a)), len(shape_of(b))
     if isinstance(dims, Value):
@@ -390,13 +390,3 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any = None) -
     out = ct.einsum_labels(input1, weight, input2, inputs=((*lead, 1), (0, 1, 2), (*lead, 2)), output=(*lead, 0))
     show_as(out, "ViewBackward0")
     return out if bias is None else out + bias  # type: ignore[operator]
-
-
-@api(method=False, out=True)
-def trace_product(input: Tensor) -> Tensor:  # pragma: no cover - replaced below
-    """Unused."""
-    return reduce_sum(input, axis=(), keepdims=False)
-
-
-del trace_product
-_ = _joining

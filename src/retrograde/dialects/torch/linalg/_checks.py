@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ....core.node import Node, producer
 from ....core.value import Value, dtype_of, shape_of
 from .._api import with_out
 from .._dtype import FROM_NUMPY
@@ -72,11 +71,3 @@ def broadcast(op: str, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...
         return np.broadcast_shapes(a, b)
     except ValueError:
         raise RuntimeError(f"{op}: the batch shapes {list(a)} and {list(b)} do not broadcast") from None
-
-
-def shown_as(x: Any, name: str) -> Any:
-    """The result `x`, whose node is printed under another name than its primitive's."""
-    node = producer(x._node)
-    if isinstance(node, Node):
-        node.shown_as = name  # type: ignore[attr-defined]
-    return x

@@ -12,18 +12,21 @@ from ....ops import linalg as la
 from ....ops import linalg_factor as lf
 from ....ops import linalg_orthogonal as lo
 from ....ops.comparison import equal
-from ....ops.contraction import matrix_transpose
+from ....ops.contraction import matmul, matrix_transpose
 from ....ops.elementwise import add, log
 from ....ops.manipulation import flip
+from ....ops.reduction import mean
 from ....ops.selection import where
-from ....ops.structural import broadcast_to, conj, copy
+from ....ops.structural import broadcast_to, cast, conj, copy
 from ....ops.structural import transpose as permute
 from ....tape import inplace
+from .. import random
 from .._api import api, write_out
+from .._graph_nodes import show_as
 from .._return_types import return_type
 from .._tensor import Tensor, from_array
 from . import _factor, _products, _solve
-from ._checks import broadcast, matrices, same_dtype, shown_as, tensor
+from ._checks import broadcast, matrices, same_dtype, tensor
 
 _SVD = return_type("svd", "U", "S", "V")
 _QR = return_type("qr", "Q", "R")
@@ -88,6 +91,17 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     return _products.multi_dot(matrices, out=out)
 
 
+@api()
+def trace(input: Any) -> Tensor:
+    """The sum of the diagonal of a matrix."""
+    shape = tensor("trace", input, "input")
+    if len(shape) != 2:
+        raise RuntimeError(f"trace: the input must be a matrix, got {len(shape)} dimensions")
+    if dtype_of(input).kind in "iub":
+        input = cast(input, dtype=np.dtype(np.int64))
+    return la.trace(input)
+
+
 # ------------------------------------------------------------------------------------------ Cholesky
 
 
@@ -95,7 +109,7 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
 def cholesky(input: Any, upper: bool = False) -> Tensor:
     """The triangular Cholesky factor of positive definite matrices; raises LinAlgError for others."""
     matrices("cholesky", input, square=True)
-    return shown_as(lf.cholesky(input, upper=upper), "CholeskyBackward0")
+    return show_as(lf.cholesky(input, upper=upper), "CholeskyBackward0")
 
 
 @api(out=True)
@@ -170,7 +184,7 @@ def triangular_solve(
     used = matrix_transpose(A) if transpose else A
     x = la.solve_triangular(used, input, upper=upper != transpose, unit=unitriangular)
     copied = copy(A if a[:-2] == lead else broadcast_to(A, shape=(*lead, *a[-2:])))
-    return _TRIANGULAR((shown_as(x, "TriangularSolveBackward0"), copied))
+    return _TRIANGULAR((show_as(x, "TriangularSolveBackward0"), copied))
 
 
 # ------------------------------------------------------------------------------------------ QR
@@ -241,3 +255,50 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
         return from_array(np.zeros((shape[0], 0), dtype_of(x)))
     rows = _products.powers(x, n)
     return rows if increasing else flip(rows, axes=(1,))
+
+
+# ------------------------------------------------------------------------------------------ random low-rank factors
+
+
+def _orthonormal(A: Any, q: int, niter: int) -> Tensor:
+    """Columns that nearly span the range of A: powers of it on random ones (Halko, Martinsson, Tropp 2009, 4.4)."""
+    shape = tuple(shape_of(A))
+    columns = random.randn(shape[-1], q, dtype=A.dtype)
+    basis = _factor.qr(matmul(A, columns)).Q
+    for _ in range(niter):
+        basis = _factor.qr(matmul(la.adjoint(A), basis)).Q
+        basis = _factor.qr(matmul(A, basis)).Q
+    return basis
+
+
+@api(method=False)
+def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
+    """U, S and V of a random approximation of rank q of A - M (Halko, Martinsson, Tropp 2009, 5.1)."""
+    op = "svd_lowrank"
+    matrices(op, A)
+    if M is not None:
+        A = A - broadcast_to(M, shape=tuple(shape_of(A)))
+    m, n = shape_of(A)[-2:]
+    rank, times = 6 if q is None else q, 2 if niter is None else niter
+    wide = m < n
+    if wide:
+        A = la.adjoint(A)
+    basis = _orthonormal(A, rank, times)
+    u, s, vh = _factor.svd(matmul(la.adjoint(basis), A), full_matrices=False)
+    u, v = matmul(basis, u), la.adjoint(vh)
+    return (v, s, u) if wide else (u, s, v)
+
+
+@api(method=False)
+def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """U, S and V of a random approximation of rank q (6 at most, if not given) of A, its columns centred if asked."""
+    op = "pca_lowrank"
+    m, n = matrices(op, A)[-2:]
+    rank = min(6, m, n) if q is None else q
+    if not 0 <= rank <= min(m, n):
+        raise ValueError(f"{op}: q must lie between 0 and {min(m, n)} for {m} by {n} matrices, got {rank}")
+    if niter < 0:
+        raise ValueError(f"{op}: niter cannot be negative, got {niter}")
+    if center:
+        A = A - mean(A, axis=(ndim_of(A) - 2,), keepdims=True)
+    return svd_lowrank(A, rank, niter)

@@ -17,9 +17,9 @@ from ....ops.structural import cast, getitem, reshape
 from .. import _dtype
 from .._axes import axes_of, axis_of
 from .._dtype import FROM_NUMPY, can_cast
-from .._graph_nodes import NAMES
+from .._graph_nodes import NAMES, show_as
 from .._tensor import Tensor, from_array
-from ._checks import floating, matrices, shown_as, takes_out, tensor
+from ._checks import floating, matrices, takes_out, tensor
 from ._solve import cutoffs
 
 NAMES["vector_norm"] = "LinalgVectorNormBackward0"
@@ -118,7 +118,7 @@ def _ends(values: Any, order: Any) -> Any:
     """The largest over the smallest of descending values, or the other way round."""
     first, last = (getitem(values, index=(Ellipsis, slice(i, i + 1 or None))) for i in (0, -1))
     ratio = divide(last, first) if order == -2 else divide(first, last)
-    return shown_as(reshape(ratio, shape=tuple(shape_of(ratio))[:-1]), "SqueezeBackward1")
+    return show_as(reshape(ratio, shape=tuple(shape_of(ratio))[:-1]), "SqueezeBackward1")
 
 
 @takes_out

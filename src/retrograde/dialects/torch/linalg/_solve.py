@@ -11,10 +11,10 @@ from ....core.value import Value, dtype_of, ndim_of, shape_of
 from ....ops import linalg as la
 from ....ops import linalg_factor as lf
 from ....ops.structural import cast, getitem, reshape, transpose
-from .._graph_nodes import NAMES
+from .._graph_nodes import NAMES, show_as
 from .._return_types import return_type
 from .._tensor import Tensor, from_array
-from ._checks import broadcast, fit, floating, matrices, same_dtype, shown_as, takes_out, tensor
+from ._checks import broadcast, fit, floating, matrices, same_dtype, takes_out, tensor
 
 NAMES.update({
     "inv": "LinalgInvExBackward0", "solve": "LinalgSolveExBackward0", "det": "LinalgDetBackward0",
@@ -212,7 +212,7 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
     if driver in ("gels", "gelsy"):
         s = from_array(np.zeros((0,), dtype_of(s)))
     if vector:
-        solution = shown_as(getitem(solution, index=(Ellipsis, 0)), "LinalgLstsqBackward0")
+        solution = show_as(getitem(solution, index=(Ellipsis, 0)), "LinalgLstsqBackward0")
     return _LSTSQ((solution, residuals, rank, s))
 
 
