@@ -1,6 +1,7 @@
 """`retrograde.activate`: a framework's name, and every module path below it, gives the dialect."""
 
 import importlib
+import importlib.metadata
 import importlib.util
 import pickle
 import sys
@@ -17,6 +18,7 @@ MODULES = {
     "frame/__init__.py": """
         from . import nn
         answer = 42
+        __version__ = "1.2.3"
         def __getattr__(name):
             raise AttributeError(f"no {name}")
         """,
@@ -188,3 +190,18 @@ def test_a_submodule_that_fails_says_why(dialects):
     with pytest.raises(ModuleNotFoundError, match="^No module named 'a_module_that_is_nowhere'$"):
         importlib.import_module("frame.broken")
     assert "frame.broken" not in sys.modules
+
+
+def test_installed_version_is_the_dialect_s(dialects):
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("frame")
+    _activate.activate("frame")
+    distributions = {found.name: found for found in importlib.metadata.distributions()}
+    importlib.metadata.entry_points(group="console_scripts")
+    assert "pytest" in distributions
+    assert "frame" not in sys.modules  # listing what is installed does not import the dialect
+    assert importlib.metadata.version("frame") == distributions["frame"].version == "1.2.3"
+    assert importlib.metadata.version("pytest") == pytest.__version__
+    assert importlib.metadata.files("frame") is None
+    with pytest.raises(importlib.metadata.PackageNotFoundError):
+        importlib.metadata.version("other")

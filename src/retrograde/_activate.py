@@ -102,6 +102,12 @@ class _DialectFinder:
         loader: Any = _AliasLoader(ours)  # a Loader by its methods: the base class costs more to import than this file
         return ModuleSpec(fullname, loader, origin=found.origin, is_package=is_package)
 
+    def find_distributions(self, context: Any) -> list[Any]:
+        """Answer `importlib.metadata.version("torch")` as `import torch` is answered."""
+        from ._distribution import DialectDistribution
+
+        return [DialectDistribution(name) for name in sorted(self.active) if context.name in (None, name)]
+
 
 class _AliasLoader:
     """Loads a module under a second name: imports it under its own, and gives that same object."""

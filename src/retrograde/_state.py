@@ -36,6 +36,9 @@ INFERENCE: list[int] = []
 """Non-empty while some thread is in inference mode: what `bind` asks before it asks its own thread."""
 
 
+INFERRED: list[int] = []
+"""Non-empty once inference mode has been used: only then can an operand be an inference tensor."""
+
 SWITCHED: list[int] = []
 """Non-empty while the everyday tape of some thread is not simply ON: what `bind` asks before it asks its own thread."""
 

@@ -10,14 +10,15 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._state import INFERENCE, OFF, WATCHED, state
+from .._errors import GradError
+from .._state import INFERENCE, INFERRED, OFF, WATCHED, state
 from ..backend import backend_of
 from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
 from .primitive import VALUE, Primitive
-from .value import Value, dtype_of, make, result_class, shape_of
+from .value import Value, dtype_of, error_type, make, result_class, shape_of
 
 _ndarray = np.ndarray
 
@@ -139,6 +140,8 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
         mode = levels.mode_at(top)
         if mode != OFF:
             node = record(prim, params, tuple(edges), arrays, out)
+            if INFERRED and node is not None:
+                refuse_inference(prim, operands, node.saved)
             if mode == WATCHED and annotate is not None:
                 annotate(node, cls)
     if INFERENCE and state.inference:
@@ -165,6 +168,15 @@ def carries_gradient(prim: Primitive, index: int, array: Any) -> bool:
     if prim.diff_outs is not None:
         return prim.diff_outs[index]
     return dtype_of(array).kind not in "iub"
+
+
+def refuse_inference(prim: Primitive, operands: Any, saved: Any) -> None:
+    """Raise where a node would save an inference tensor, whose changes nobody counts."""
+    for x in operands:
+        if isinstance(x, Value) and x._inference and any(x._a is s for s in saved):
+            raise error_type(type(x)._result, GradError)(
+                f"{prim.name}: an inference tensor cannot be saved for the backward pass; use a clone() of it"
+            )
 
 
 def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arrays: Any, out: Any) -> Node | None:

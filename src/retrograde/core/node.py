@@ -64,8 +64,12 @@ class Node:
     """Where the operation was called, under anomaly mode."""
     packed: Any = None
     """The unpack function when saved-tensor hooks have packed `saved`."""
+    stale: bool = False
+    """Whether an in-place operation overwrote an operand that its own rule needs."""
     dialect: Any = None
     """The class of the value that the node produced, where user code needs values of it."""
+    replayed: bool = False
+    """Whether this takes a view anew from a base that was changed in place."""
 
 
 class Slot:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import INFERENCE, SWITCHED, state
+from .._state import INFERENCE, INFERRED, SWITCHED, state
 from . import bind as binding
 from .node import Node, Slot, tick
 from .primitive import AVAL, UNUSED, VALUE, Primitive
@@ -34,7 +34,8 @@ def _scope(prim: Primitive) -> dict[str, Any]:
         "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray, "Value": Value,
         "op_general": binding.op_general, "bind_general": binding.bind_general, "PRIM": prim, "NO_PARAMS": _NO_PARAMS,
         "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
-        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE, "SWITCHED": SWITCHED, "Slot": Slot,
+        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE, "INFERRED": INFERRED,
+        "refuse_inference": binding.refuse_inference, "SWITCHED": SWITCHED, "Slot": Slot,
     }  # fmt: skip
 
 
@@ -114,6 +115,8 @@ def _op_source(prim: Primitive) -> str:
             f"            node_.edges = ({', '.join(f'n{i}' for i in range(n))},)",
             f"            node_.saved = {_saved_source(prim)}",
             "            node_.shape = out_.shape; node_.dtype = out_.dtype; node_.seq = tick(); node_.step = PRIM.step",
+            "            if INFERRED:",
+            f"                refuse_inference(PRIM, {operands}, node_.saved)",
             "            if mode_ == 2:",
             "                annotate(node_, cls_)",
             "            value_._node = node_",
@@ -298,6 +301,8 @@ def operator({x}, {y}):
                         node.dtype = d
                         node.seq = tick()
                         node.step = step
+                        if INFERRED:
+                            refuse_inference(PRIM, ({x}, {y}), node.saved)
                         if mode == 2:
                             annotate(node, CLS)
                         return value

@@ -26,7 +26,7 @@ from .manipulation import window_count
 from .reduction import sum as reduce_sum
 from .rules import batch_size, bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
-from .structural import broadcast_like, reshape
+from .structural import broadcast_like, getitem, reshape
 
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
@@ -379,10 +379,20 @@ def _samples(form: str) -> Any:
             elif form == "convolve_transpose":
                 b = draw(w[1] * params["groups"], seed=5) if biased else None
                 yield sample(draw(*y), draw(*w, seed=1), b, size=x[2:], **params)
+                if not number:  # room for another window
+                    yield sample(draw(*y), draw(*w, seed=1), b, size=(x[2] + 1,), **params)
             else:
                 yield sample(draw(*x), draw(*y, seed=1), kernel=w[2:], **params)
 
     return make
+
+
+def _first(found: Any, like: Any) -> Any:
+    """As many windows as `like` has: an output padding of a stride or more leaves room for further ones."""
+    have, want = shape_of(found), tuple(shape_of(like))
+    if have == want:
+        return found
+    return getitem(found, index=(slice(None), slice(None), *(slice(0, n) for n in want[2:])))
 
 
 def _over_channels(g: Any) -> Any:
@@ -418,7 +428,7 @@ convolve = primitive(
 convolve_transpose = primitive(
     "convolve_transpose", kernel=_transpose_kernel,
     vjps=[
-        lambda g, _out, _y, w, _b, *, size, **p: convolve(g, conj(w), None, **p),
+        lambda g, _out, y_, w, _b, *, size, **p: _first(convolve(g, conj(w), None, **p), y_),
         lambda g, _out, y, w_, _b, *, size, **p: convolve_weight(g, conj(y), kernel=tuple(shape_of(w_)[2:]), **p),
         lambda g, _out, _y, _w, _b, *, size, **p: _over_channels(g),
     ],
@@ -431,7 +441,7 @@ convolve_weight = bilinear(
     "convolve_weight", kernel=_weight_kernel,
     transposes=[
         lambda g, _out, x_, y, *, kernel, **p: convolve_transpose(conj(y), g, None, size=tuple(shape_of(x_)[2:]), **p),
-        lambda g, _out, x, _y, *, kernel, **p: convolve(conj(x), g, None, **p),
+        lambda g, _out, x, y_, *, kernel, **p: _first(convolve(conj(x), g, None, **p), y_),
     ],
     batch=_batch_weight, infer=_infer_weight, samples=_samples("convolve_weight"),
 )  # fmt: skip

@@ -17,11 +17,12 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import shape_of
-from .kernels import is_half, widened
 from .indexing import along_add, take_along_axis
+from .kernels import is_half, widened
 from .reduction import sum as reduce_sum
 from .rules import batch_elementwise, batch_leading, linear, sum_tangents
 from .samples import normal, sample, uniform
+from .selection import keep
 from .structural import broadcast_to, getitem, reshape, stack, zeros_like
 
 Sizes = tuple[int, ...]
@@ -125,7 +126,7 @@ def _weight(u: Any, kind: str, place: int, order: int) -> Any:
 
 # The weight of one of the places around u, or a derivative of it.
 lattice_weight = primitive(
-    "lattice_weight", kernel=_on_host(lambda u, kind, place, order: _weight(u, kind, place, order)),
+    "lattice_weight", kernel=_on_host(_weight),
     operands=("u",), params=("kind", "place", "order"),
     vjps=[lambda g, _out, u, *, kind, place, order: g * lattice_weight(u, kind=kind, place=place, order=order + 1)],
     jvp=lambda tangents, out, u, *, kind, place, order: tangents[0] * lattice_weight(
@@ -160,24 +161,22 @@ def _corner_kernel(
         host = np.asarray(u)
         i, within = _places(host.astype(np.float32) if is_half(host.dtype) else host, n, kind, place, padding, align)
         flat, inside = flat * n + i, inside & within
-    inside = inside.astype(us[0].dtype)
     return (flat, inside) if xp is np else (xp.asarray(flat), xp.asarray(inside))
-
-
-# For coordinates along each axis: where a corner of their cell lies in the axes flattened, and 1 where it does, else 0.
-lattice_places = primitive(
-    "lattice_places", kernel=_corner_kernel, multi=True, vjps=NOT_DIFFERENTIABLE,
-    params=("size", "kind", "corner", "padding", "align"), batch=lambda op, arrays, dims, p: _batch_places(op, arrays, dims, p),
-    infer=lambda avals, p: (Aval(avals[0].shape, np.dtype(np.int64)), avals[0]),
-    samples=lambda: [sample(uniform(-1, 4, 3), uniform(-1, 4, 3, seed=1), size=(3, 4), kind=LINEAR, corner=(0, 1),
-                            padding=ZEROS, align=False)],
-)  # fmt: skip
 
 
 def _batch_places(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     out, dim = batch_elementwise(op, arrays, dims, params)
     return out, (dim, dim)
 
+
+# For coordinates along each axis: where a corner of their cell lies in the axes flattened, and whether it does (else 0).
+lattice_places = primitive(
+    "lattice_places", kernel=_corner_kernel, multi=True, vjps=NOT_DIFFERENTIABLE,
+    params=("size", "kind", "corner", "padding", "align"), batch=_batch_places,
+    infer=lambda avals, p: (Aval(avals[0].shape, np.dtype(np.int64)), Aval(avals[0].shape, np.dtype(bool))),
+    samples=lambda: [sample(uniform(-1, 4, 3), uniform(-1, 4, 3, seed=1), size=(3, 4), kind=LINEAR, corner=(0, 1),
+                            padding=ZEROS, align=False)],
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ sampling
 
@@ -186,38 +185,35 @@ class _Cell:
     """The corners of the cells that a grid meets: recorded, or plain, as the grid is."""
 
     def __init__(self, x: Any, grid: Any, mode: str, padding: str, align: bool) -> None:
-        lead = len(shape_of(grid)) - 1
         self.size = tuple(shape_of(x))[2:]
         self.mode, self.padding, self.align = mode, padding, align
         self.count = math.prod(shape_of(grid)[1:-1])
         batch = shape_of(grid)[0]
         # The last coordinate of the grid belongs to the first axis.
         flat = reshape(grid, shape=(batch, self.count, shape_of(grid)[-1]))
-        self.axis_params = [
-            {"n": n, "padding": padding, "align": align, "cubic": mode == CUBIC} for n in self.size
-        ]
+        self.axis_params = [{"n": n, "padding": padding, "align": align, "cubic": mode == CUBIC} for n in self.size]
         self.coordinates = [
             getitem(flat, index=(slice(None), slice(None), len(self.size) - 1 - i)) for i in range(len(self.size))
         ]
         self.us = [grid_coordinate(v, **p) for v, p in zip(self.coordinates, self.axis_params)]
         self.taps = len(_POLYNOMIALS[mode])
-        del lead
 
     def corners(self) -> Iterator[tuple[Sizes, Any, Any]]:
-        """Each corner with its flattened places (N, 1, P) and the mask (N, P) of those inside."""
+        """Each corner with its flattened places (N, 1, P) and the mask (N, 1, P) of those inside."""
         for corner in itertools.product(range(self.taps), repeat=len(self.size)):
             places, inside = lattice_places(
                 *self.us, size=self.size, kind=self.mode, corner=corner, padding=self.padding, align=self.align
             )
-            yield corner, reshape(places, shape=(shape_of(places)[0], 1, self.count)), inside
+            shape = (shape_of(places)[0], 1, self.count)
+            yield corner, reshape(places, shape=shape), reshape(inside, shape=shape)
 
     def weight(self, corner: Sizes, skip: int | None = None) -> Any:
-        """The weight of a corner (N, P); without one axis, whose derivative stands in its place."""
+        """The weight of a corner (N, 1, P); with the derivative for the axis `skip`."""
         total = None
         for axis, (u, place) in enumerate(zip(self.us, corner)):
             w = lattice_weight(u, kind=self.mode, place=place, order=1 if axis == skip else 0)
             total = w if total is None else total * w
-        return total
+        return reshape(total, shape=(shape_of(total)[0], 1, self.count))
 
     def read(self, flat: Any, places: Any) -> Any:
         """The elements (N, C, P) of the flattened operand at a corner."""
@@ -225,15 +221,14 @@ class _Cell:
         return take_along_axis(flat, broadcast_to(places, shape=(batch, channels, self.count)), axis=2)
 
 
-def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool, cell: _Cell | None = None) -> Any:
+def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
     """The result in sibling operations."""
-    cell = cell or _Cell(x, grid, mode, padding, align)
+    cell = _Cell(x, grid, mode, padding, align)
     batch, channels = shape_of(x)[:2]
     flat = reshape(x, shape=(batch, channels, math.prod(cell.size)))
     total = None
     for corner, places, inside in cell.corners():
-        w = reshape(cell.weight(corner) * inside, shape=(batch, 1, cell.count))
-        term = cell.read(flat, places) * w
+        term = keep(cell.read(flat, places) * cell.weight(corner), inside)
         total = term if total is None else total + term
     return reshape(total, shape=(batch, channels, *tuple(shape_of(grid))[1:-1]))
 
@@ -249,9 +244,8 @@ def _pull_x(g: Any, _out: Any, x_: Any, grid: Any, *, mode: str, padding: str, a
     g = reshape(g, shape=(batch, channels, cell.count))
     total = None
     for corner, places, inside in cell.corners():
-        w = reshape(cell.weight(corner) * inside, shape=(batch, 1, cell.count))
         spread = along_add(
-            g * w, broadcast_to(places, shape=(batch, channels, cell.count)),
+            keep(g * cell.weight(corner), inside), broadcast_to(places, shape=(batch, channels, cell.count)),
             shape=(batch, channels, math.prod(cell.size)), axis=2,
         )  # fmt: skip
         total = spread if total is None else total + spread
@@ -259,7 +253,7 @@ def _pull_x(g: Any, _out: Any, x_: Any, grid: Any, *, mode: str, padding: str, a
 
 
 def _by_coordinate(g: Any, x: Any, grid: Any, mode: str, padding: str, align: bool) -> list[Any]:
-    """For each axis the derivative of <g, result> by its coordinates (N, P), or of the result itself without g."""
+    """For each axis the derivative of <g, result> by its coordinates (N, 1, P); without g, of the result (N, C, P)."""
     cell = _Cell(x, grid, mode, padding, align)
     batch, channels = shape_of(x)[:2]
     flat = reshape(x, shape=(batch, channels, math.prod(cell.size)))
@@ -269,14 +263,13 @@ def _by_coordinate(g: Any, x: Any, grid: Any, mode: str, padding: str, align: bo
     for corner, places, inside in cell.corners():
         value = cell.read(flat, places)
         if g is not None:
-            value = reduce_sum(value * g, axis=(1,), keepdims=False)
+            value = reduce_sum(value * g, axis=(1,), keepdims=True)
         for axis in range(len(cell.size)):
-            w = cell.weight(corner, axis) * inside
-            term = value * (w if g is not None else reshape(w, shape=(batch, 1, cell.count)))
+            term = keep(value * cell.weight(corner, axis), inside)
             totals[axis] = term if totals[axis] is None else totals[axis] + term
-    slopes = [grid_slope(v, **p) for v, p in zip(cell.coordinates, cell.axis_params)]
-    if g is None:
-        slopes = [reshape(s, shape=(batch, 1, cell.count)) for s in slopes]
+    slopes = [
+        reshape(grid_slope(v, **p), shape=(batch, 1, cell.count)) for v, p in zip(cell.coordinates, cell.axis_params)
+    ]
     return [t * s for t, s in zip(totals, slopes)]
 
 
@@ -284,7 +277,7 @@ def _pull_grid(g: Any, _out: Any, x: Any, grid: Any, *, mode: str, padding: str,
     if mode == NEAREST:
         return zeros_like(grid)
     parts = _by_coordinate(g, x, grid, mode, padding, align)
-    return reshape(stack(*parts[::-1], axis=2), shape=tuple(shape_of(grid)))
+    return reshape(stack(*parts[::-1], axis=3), shape=tuple(shape_of(grid)))
 
 
 def _grid_jvp(tangents: Any, out: Any, x: Any, grid: Any, *, mode: str, padding: str, align: bool) -> Any:

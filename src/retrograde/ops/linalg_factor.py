@@ -108,7 +108,7 @@ cholesky_info = nondifferentiable(
 
 def _cholesky_solve_kernel(xp: Any, b: Any, factor: Any, *, upper: bool) -> Any:
     def one(b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b  # type: ignore[no-any-return]
+        return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b
 
     return over_batch(one, [(b, 2), (factor, 2)], [(b.shape[-2:], b.dtype)])[0]
 
@@ -192,7 +192,7 @@ def _getrf(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """LAPACK's packed factors, the row that each row was exchanged with, and 1 + the first zero pivot (0: none)."""
     if not a.size:
         return a, np.arange(min(a.shape)), 0
-    return lapack("getrf", a)(a)  # type: ignore[no-any-return]
+    return lapack("getrf", a)(a)
 
 
 def _lu_factor_kernel(xp: Any, x: Any, *, check: bool) -> Any:
@@ -331,7 +331,7 @@ def lu_factor(x: Any, *, check: bool = False) -> tuple[Any, Any]:
 
     Raises ValueError for a zero pivot if `check`.
     """
-    return _lu_factor(x, check=check)  # type: ignore[no-any-return]
+    return _lu_factor(x, check=check)
 
 
 # 1 + the position of the first zero pivot, 0 where there is none.
@@ -378,7 +378,7 @@ def _lu_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, left: bool, 
         if not b.size:
             return b
         if left:
-            return lapack("getrs", lu, b)(lu, pivots, b, trans=trans)[0]  # type: ignore[no-any-return]
+            return lapack("getrs", lu, b)(lu, pivots, b, trans=trans)[0]
         # x a = b is a' x' = b', with the other of the two (conjugates undo each other).
         opposite = 0 if adjoint else 2 if b.dtype.kind == "c" else 1
         return np.conj(lapack("getrs", lu, b)(lu, pivots, np.conj(b.T), trans=opposite)[0]).T

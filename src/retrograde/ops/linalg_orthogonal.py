@@ -98,7 +98,7 @@ _qr = primitive(
 
 def qr(x: Any, *, mode: str = "reduced") -> tuple[Any, Any]:
     """Unitary Q and upper triangular R with `q @ r = x`; Q is square if mode is 'complete', empty if it is 'r'."""
-    return _qr(x, mode=mode)  # type: ignore[no-any-return]
+    return _qr(x, mode=mode)
 
 
 # ------------------------------------------------------------------------------------------ Householder vectors

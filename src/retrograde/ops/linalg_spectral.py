@@ -105,7 +105,7 @@ eigh_both = primitive(
 
 def eigh(x: Any, *, upper: bool = False) -> tuple[Any, Any]:
     """Ascending eigenvalues and orthonormal eigenvectors (columns) of Hermitian matrices; one triangle is read."""
-    return eigh_both(x, upper=upper)  # type: ignore[no-any-return]
+    return eigh_both(x, upper=upper)
 
 
 def _eigvalsh_pull(g: Any, x: Any, upper: bool) -> Any:
@@ -254,7 +254,7 @@ _svd = primitive(
 def svd(x: Any, *, full: bool = True) -> tuple[Any, Any, Any]:
     """U, the singular values in descending order, and the adjoint of V, with `u @ diag(s) @ vh = x`; U and V are square
     if `full`, else they have as many vectors as there are singular values."""
-    return _svd(x, full=full)  # type: ignore[no-any-return]
+    return _svd(x, full=full)
 
 
 def _svdvals_pull(g: Any, x: Any) -> Any:

@@ -95,6 +95,18 @@ between = elementwise(
     infer=_infer_masked, samples=_between_samples,
 )  # fmt: skip
 
+def _fill_kernel(xp: Any, x: Any, y: Any) -> Any:
+    return xp.asarray(xp.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)), copy=True, dtype=x.dtype)
+
+
+# The value `y` (a 0-d array) in the shape and dtype of x.
+fill = elementwise(
+    "fill", kernel=_fill_kernel, infer=_infer_masked,
+    vjps=[lambda g, _out, _x, _y: zeros_like(g), lambda g, _out, _x, _y: g],
+    jvp=lambda tangents, out, x, y: broadcast_like(tangents[1], out),
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), uniform(-2, 2)), sample(uniform(-2, 2), uniform(-2, 2))],
+)  # fmt: skip
+
 # ------------------------------------------------------------------------------------------ clipping
 
 

@@ -100,10 +100,13 @@ def backward(
                 raise error_type(cls, GradError)(f"{op}: one of the inputs does not require grad")
             edges.append(x._node)
     retain = create_graph if retain_graph is None else retain_graph
-    engine.run(
+    found = engine.run(
         [y._node for y in outputs], seeds, cls=cls, level=level, inputs=edges,
         retain_graph=retain, create_graph=create_graph,
     )  # fmt: skip
+    for x, g in zip(inputs or (), found):
+        if g is not None and type(x._node) is not Accumulate:
+            engine.accumulate_grad(create_graph, x, g)
 
 
 def _level_array(g: Any, level: int, create_graph: bool) -> Any:
@@ -168,7 +171,10 @@ def grad(
                     "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
                 )
             if materialize_grads:
-                results.append(make(cls, np.zeros(shape_of(x), dtype_of(x))))
+                zero = make(cls, np.zeros(shape_of(x), dtype_of(x)))
+                if create_graph:
+                    leaf(zero)
+                results.append(zero)
             else:
                 results.append(None)
             continue

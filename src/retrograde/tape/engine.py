@@ -147,7 +147,7 @@ def _check_graph(order: list[Node], cls: type[Value]) -> None:
             )
         if mutated and saved and node.packed is None:
             for array in saved:
-                if array is not None and _changed(array, node.seq):
+                if array is not None and (node.stale or _changed(array, node.seq)):
                     raise error_type(cls, MutationError)(
                         f"{describe(node)} needs a value of shape {shape_text(array)} that was changed in place after "
                         f"{node.prim.name} had used it; change a clone() instead, or do it before"
@@ -285,12 +285,12 @@ class _Walk:
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""
         this, hooks = self.this, node.hooks
+        if node in pending:  # before the hooks, as in PyTorch
+            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
         if hooks is not None:
             g = hooks.before(this, node, g)
             if g is None:
                 return
-        if node in pending:
-            _capture(this, node, g, self.wanted)
         if needs is None:
             return
         if node.saved is FREED:
@@ -394,7 +394,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         g = leaf.node_hooks.before(this, leaf, g)
     target = leaf.leaf()
     if target is not None:
-        accumulate_grad(this, target, g)
+        accumulate_grad(this.create_graph, target, g)
         if leaf.post_hooks:
             for hook in list(leaf.post_hooks.values()):
                 hook(target)
@@ -402,10 +402,10 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         leaf.node_hooks.after(this, leaf, (), g)
 
 
-def accumulate_grad(this: Run, target: Any, g: Any) -> None:
+def accumulate_grad(create_graph: bool, target: Any, g: Any) -> None:
     """Add a gradient to `target.grad`, which gets an array of its own."""
     cls = type(target)._result
-    if this.create_graph or isinstance(g, Value):
+    if create_graph or isinstance(g, Value):
         with _accumulate_lock:
             before = target._grad
             total = g if before is None else values.as_core(before) + g
@@ -447,4 +447,4 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
 
 def accumulate_retained(this: Run, value: Any, g: Any) -> None:
     """Put the gradient of a value that is no leaf into its `.grad`."""
-    accumulate_grad(this, value, g)
+    accumulate_grad(this.create_graph, value, g)

@@ -22,7 +22,7 @@ from ..core.bind import record
 from ..core.node import Accumulate, Node, Slot, producer, tick
 from ..core.primitive import PRIMITIVES
 from ..core.value import Value, dtype_of, error_type, make, shape_of
-from . import mutation
+from . import autograd, hooks, mutation
 
 _ndarray = np.ndarray
 
@@ -55,6 +55,8 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
     out._base, out._view_steps = base, steps
     if why_not is None and not is_grad_enabled() and not state.inference:
         why_not = NO_GRAD
+        if base._node is not None and out._node is None and not out._level:
+            autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
     if why_not is None:
         why_not = x.__dict__.get("_view_restriction")
     if why_not is not None:
@@ -153,8 +155,7 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     if recording and new._node is not None:
         _release(new, array, start)
     np.copyto(array, new._a, casting="unsafe")
-    if not target.__dict__.get("_untracked"):
-        mutation.note(array)
+    mutation.note(array)
     if not recording:
         return target
     if new._node is not None:
@@ -171,6 +172,7 @@ def _rebase(target: Value, edge: Any) -> None:
     """Give `target`, whose memory has just been written, the history `edge`; its base and other views follow."""
     base = target._base
     if base is None:
+        _move_retained(target, edge)
         target._node = edge
         if target._views:
             _refresh(target)
@@ -183,6 +185,19 @@ def _rebase(target: Value, edge: Any) -> None:
     )
     base._node = node
     _refresh(base)
+
+
+def _move_retained(target: Value, edge: Any) -> None:
+    """A value that keeps its gradient keeps that of its new self."""
+    if edge is not None and target._node is not None and hooks.retains_grad(target):
+        old = target._node
+        old_node, index = (old.node, old.index) if type(old) is Slot else (old, 0)
+        del old_node.hooks.retain[index]
+        before, target._node = target._node, edge
+        try:
+            hooks.retain_grad(target)
+        finally:
+            target._node = before
 
 
 def _refresh(base: Value) -> None:
@@ -235,15 +250,21 @@ def _release(new: Value, array: np.ndarray, start: int) -> None:
     """Before `array` is overwritten: what the new nodes saved of it is copied."""
     owner = mutation.owner_of(array)
     copies: dict[int, Any] = {}
-    for node in _new_nodes(new, start):
+    nodes = _new_nodes(new, start)
+    for node in nodes:
         if not node.saved:
             continue
         saved = []
-        for x in node.saved:
+        for i, x in enumerate(node.saved):
             if type(x) is _ndarray and mutation.owner_of(x) is owner and np.may_share_memory(x, array):
+                if len(nodes) == 1 and 0 < i < len(node.edges):
+                    # The tensor was its own other operand (`a.mul_(a)`): PyTorch refuses that in the backward pass.
+                    node.stale = True
+                    continue
                 x = copies.setdefault(id(x), x.copy())
             saved.append(x)
-        node.saved = tuple(saved)
+        if not node.stale:
+            node.saved = tuple(saved)
 
 
 def _restamp(new: Value, array: np.ndarray, start: int) -> None:

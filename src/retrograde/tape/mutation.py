@@ -40,6 +40,16 @@ def _forget(key: int, reference: Any) -> None:
     MUTATED.pop(key, None)
 
 
+def own_clock(array: np.ndarray) -> np.ndarray:
+    """The same memory under an owner of its own, so that changes of either are not noticed for the other.
+
+    What PyTorch's `.data` and `from_numpy` do. The detour over a memoryview ends the chain of bases.
+    """
+    if array.dtype.kind == "V" or array.dtype.isbuiltin != 1:  # NumPy's buffers know no bfloat16
+        return np.asarray(memoryview(array.view(f"u{array.itemsize}"))).view(array.dtype)
+    return np.asarray(memoryview(array))
+
+
 def note(array: Any) -> None:
     """Note that the memory of `array` is changed in place now."""
     owner = owner_of(array)

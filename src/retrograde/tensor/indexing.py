@@ -209,8 +209,7 @@ def set(x: Value, key: Any, new: Any) -> None:
     if _in_memory(x, new, parts):
         inplace.check("setitem", x)
         x._a[tuple(_plain(part) for part in parts)] = _plain(new)  # type: ignore[index]
-        if not x.__dict__.get("_untracked"):
-            mutation.note(x._a)
+        mutation.note(x._a)
         return
     if basic_only:
         index = tuple(parts)

@@ -23,7 +23,7 @@ from . import contraction, elementwise, reductions
 from ._values import concrete, rank, value
 from .dtypes import as_dtype
 from .operators import as_floating, binary, integers, ordered, promoted_all, storable, unary
-from .promotion import floating, is_number, operand, to_dtype
+from .promotion import floating, operand, to_dtype
 
 # ------------------------------------------------------------------------------------------ ufuncs by name
 
@@ -121,7 +121,7 @@ def _rel_entr(x: Any, y: Any) -> Any:
 _SPECIAL: dict[str, Callable[..., Any]] = {
     **{
         name: _special("special", name)
-        for name in "logit_ erf erfc erfcx erfinv ndtr log_ndtr ndtri digamma entr i0 i0e i1 i1e".split()
+        for name in "erf erfc erfcx erfinv ndtr log_ndtr ndtri digamma entr i0 i0e i1 i1e".split()
     },
     **{
         theirs: _special("special", ours)
@@ -135,7 +135,6 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "logit": lambda x: importlib.import_module("...ops.special", __name__).logit(floating(value(x)), eps=None),
     **{name: _UFUNCS[name] for name in ("exp2", "expm1", "log1p", "cbrt")},
 }  # fmt: skip
-del _SPECIAL["logit_"]
 
 
 def _implementation(ufunc: Any) -> Callable[..., Any]:
@@ -283,11 +282,3 @@ def _called(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any])
         check_defaults(name, extra)
         given = {k: x for k, x in given.items() if k in known}
     return f(*args, **given)
-
-
-def plain_number(x: Any) -> Any:
-    """A 0-d Tensor used as a static argument (a shift, a count) as a Python number; anything else as it is."""
-    return concrete("a static argument", x).item() if isinstance(x, Value) and not rank(x) else x
-
-
-__all__ = ["call_function", "call_ufunc", "check_defaults", "is_number", "plain_number", "unsupported", "write_out"]

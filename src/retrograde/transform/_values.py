@@ -85,12 +85,14 @@ def split_aux(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
     return result
 
 
-def scalar_output(name: str, y: Any) -> Value:
+def scalar_output(name: str, y: Any, cls: type[Value]) -> Value:
     """The output of a function whose gradient is taken; raises for anything but one real number."""
     if not isinstance(y, Value):
-        raise TypeError(f"{name}: the function returned {type(y).__name__}, wanted a tensor with one element")
+        raise values.error_type(cls, GradError)(
+            f"{name}: the function returned {type(y).__name__}, wanted a tensor with one element"
+        )
     if values.shape_of(y) != ():
-        raise GradError(f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result")
+        raise values.error_type(cls, GradError)(f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result")
     return y
 
 

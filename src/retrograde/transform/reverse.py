@@ -141,7 +141,7 @@ def _differentiate(
         record = _Record(
             name, lambda *chosen: f(*replaced(args, positions, chosen), **kwargs), [args[i] for i in positions], has_aux
         )
-        y = scalar_output(name, record.raw_out)
+        y = scalar_output(name, record.raw_out, values.result_class(record.inputs))
         cls = type(y)._result
         if dtype_of(y).kind not in "f" and dtype_of(y).name != "bfloat16":
             raise error_type(cls, GradError)(

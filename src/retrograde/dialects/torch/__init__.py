@@ -30,7 +30,8 @@ from . import _selection
 from . import _conversion
 from . import _complex
 from . import special
-from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _matmul
+from . import _writing
+from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _matmul, _spectral
 from . import _printing
 from . import random
 from . import linalg

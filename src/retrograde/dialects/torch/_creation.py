@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
+from ...tape import mutation
 from . import _dtype
 from ._api import api
 from ._dtype import FROM_NUMPY, dtype, int64
@@ -142,7 +143,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     _dtype.from_numpy_dtype(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError("from_numpy: arrays with negative strides have no tensor; pass a .copy()")
-    return from_array(array)
+    return from_array(mutation.own_clock(array))
 
 
 @api(method=False)

@@ -41,7 +41,8 @@ WHOLE = "..xx"
 _KIND = ("boolean", "integer", "floating", "complex")
 
 _OPERANDS = (Value, int, float, complex, np.ndarray, np.generic)
-"""What an operator takes on its other side."""
+"""What an operator takes on its right side; on its left no NumPy arrays."""
+_LEFT_OPERANDS = (Value, int, float, complex, np.generic)
 
 
 def refuse_kind(name: str, d: dtype, kinds: str) -> NoReturn:
@@ -170,12 +171,12 @@ def operator(f: Function) -> Function:
     return method
 
 
-def reflected(f: Function) -> Function:
-    """`f` as the operator of the right operand."""
+def reflected(f: Function, *, swap: bool = True) -> Function:
+    """`f` as the operator of the right operand; a NumPy array on the left is refused, as in PyTorch."""
 
     def method(self: Any, other: Any) -> Any:
-        if isinstance(other, _OPERANDS):
-            return f(other, self)
+        if isinstance(other, _LEFT_OPERANDS):
+            return f(other, self) if swap else f(self, other)
         return NotImplemented
 
     method.__doc__ = f.__doc__

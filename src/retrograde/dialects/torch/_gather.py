@@ -232,7 +232,10 @@ def _put_along(op: str, input: Value, dim: int, index: Any, values: Any, accumul
     shape = shape_of(input)
     axis = axis_of(op, dim, len(shape))
     given = _vector(op, index)
-    _in_range(op, given, shape[axis] if shape else 1)
+    n = shape[axis] if shape else 1
+    if op == "index_fill" and type(given) is _ndarray:  # which alone counts from the end
+        given = np.where(given < 0, given + n, given)
+    _in_range(op, given, n, RuntimeError if op == "index_add" and len(shape) > 1 else IndexError)
     if isinstance(values, Value) and not op.startswith("index_fill"):
         values = _index_source(op, input, axis, given, values)
     x = input if shape else st.reshape(input, shape=(1,))

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..._state import INFERENCE, is_grad_enabled, state
+from ..._state import INFERENCE, INFERRED, is_grad_enabled, state
 from ..._state import set_grad_enabled as _set
 
 
@@ -104,6 +104,8 @@ class inference_mode(_Mode):
         self._before, self._inference_before = is_grad_enabled(), state.inference
         state.inference = self._mode
         INFERENCE.append(1)
+        if not INFERRED:
+            INFERRED.append(1)
         _set(not self._mode)
 
     def __exit__(self, *exception: object) -> None:

@@ -41,7 +41,7 @@ def node_name(node: Any) -> str:
     given = node.__dict__.get("shown_as")
     if given is not None:
         return given
-    if node.__dict__.get("replayed"):
+    if node.replayed:
         return "AsStridedBackward0"
     name = NAMES.get(node.prim.name)
     if name is None:
@@ -73,7 +73,8 @@ class GradFn:
 
     def name(self) -> str:
         """The node's name."""
-        return type(self).__name__
+        name = type(self).__name__
+        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopySlices", "NotImplemented") else name
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:

@@ -438,8 +438,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             new = fitted(new, target.shape)
         with np.errstate(all="ignore"):
             np.copyto(target, _real_if(new, target), casting="unsafe")
-        if not self.__dict__.get("_untracked"):
-            mutation.note(self._a)
+        mutation.note(self._a)
         return
     target = parsed.view(self)
     shape = tuple(shape_of(target))
@@ -495,8 +494,7 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
         new = value if type(value) is _ndarray else value._a
         array = _writable(self, target._a)
         array[ix.index_key(array.ndim, parsed.arrays, tuple(parsed.axes))] = new
-        if not self.__dict__.get("_untracked"):
-            mutation.note(self._a)
+        mutation.note(self._a)
         return
     axes, unique = tuple(parsed.axes), parsed.unique
     inplace.update(

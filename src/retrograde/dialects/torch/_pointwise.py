@@ -28,6 +28,7 @@ from ._elementwise import (
     in_place_operator,
     operator,
     operators,
+    reflected,
     register,
     settle,
     settled_pair,
@@ -173,8 +174,6 @@ register("fmod", _by_number("FmodBackward0", _quotient("fmod", ew.fmod, NUMBER, 
 
 def _divided_number(x: Any, number: Any) -> Any:
     """`number / x`, as PyTorch computes it: through the reciprocal."""
-    if isinstance(number, (Value, np.ndarray)):
-        return _true_divide(operand("div", number), x)
     return mul(reciprocal(x), number)
 
 
@@ -265,16 +264,16 @@ def float_power_(self: Any, exponent: Any) -> Any:
 
 METHODS.update(
     __add__=fast(ew.add, Tensor, operator(_add), ("g", "g")),
-    __radd__=operator(_add),
+    __radd__=reflected(_add, swap=False),
     __iadd__=in_place_operator("__iadd__", _add),
     __sub__=fast(ew.subtract, Tensor, operator(sub), ("g", "-g")),
-    __rsub__=operator(rsub),
+    __rsub__=reflected(rsub, swap=False),
     __isub__=in_place_operator("__isub__", sub),
     __mul__=fast(ew.multiply, Tensor, operator(mul), ("g * y", "g * x")),
-    __rmul__=operator(mul),
+    __rmul__=reflected(mul, swap=False),
     __imul__=in_place_operator("__imul__", mul),
     __truediv__=fast(ew.divide, Tensor, operator(_true_divide), ("g / y", "-g * (x / y / y)")),
-    __rtruediv__=operator(_divided_number),
+    __rtruediv__=reflected(_divided_number, swap=False),
     __itruediv__=in_place_operator("__itruediv__", _true_divide),
 )  # fmt: skip
 METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"], __idiv__=METHODS["__itruediv__"])

@@ -174,9 +174,8 @@ class Tensor(Value, metaclass=_TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, whose in-place changes autograd does not notice."""
-        out = make(type(self)._result, self._a, None, self._level)
-        out._untracked = True  # type: ignore[attr-defined]
-        return out
+        array = mutation.own_clock(self._a) if type(self._a) is np.ndarray else self._a
+        return make(type(self)._result, array, None, self._level)
 
     @data.setter
     def data(self, new: Tensor) -> None:

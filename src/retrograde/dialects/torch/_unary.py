@@ -63,9 +63,6 @@ def abs_(self: Any) -> Any:
         raise RuntimeError("abs_: a complex tensor cannot hold its absolute value in place; use abs()")
     return inplace.update("abs_", self, lambda: absolute(self))
 
-
-api("abs_", method=False)(abs_)
-
 # ------------------------------------------------------------------------------------------ rounding
 
 

@@ -28,11 +28,11 @@ def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
     if given is None:
         return [None] * count
     found = [given] if isinstance(given, Tensor) else list(given)
-    if len(found) != count:
-        raise RuntimeError(f"{op}: {argument} has {len(found)} entries for {count} outputs")
     for i, g in enumerate(found):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"{op}: {argument}[{i}] must be a tensor or None, got {type(g).__name__}")
+    if len(found) != count:
+        raise RuntimeError(f"{op}: {argument} has {len(found)} entries for {count} outputs")
     return found
 
 

@@ -26,8 +26,14 @@ def apply(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any
     """Apply a Function whose highest operand computes at level `top`."""
     levels.check_open(top)
     arrays = [x._a for x in args if isinstance(x, Tensor) and x._level == top]
+    split = cls.setup_context is not functions.Function.setup_context
     if any(type(a) is DualArray for a in arrays):
-        return _pushed(cls, args, top)
+        return _pushed(cls, args, top, split)
+    if not split:
+        raise RuntimeError(
+            f"{cls.__name__}: under functional transforms a Function needs a separate setup_context(ctx, inputs, output), "
+            "and a forward without ctx"
+        )
     if any(type(a) is BatchedArray for a in arrays):
         return _mapped(cls, args, top)
     return _taped(cls, args, top)
@@ -39,12 +45,9 @@ def _lower(x: Any, top: int) -> Any:
 
 def _taped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any:
     """One tape level: forward runs on the values of this level, below which the operations record as they are."""
-    split = cls.setup_context is not functions.Function.setup_context
 
     def forward() -> tuple[functions.FunctionCtx, Any]:
-        if not split:
-            return functions.call_forward(cls, args, False)
-        # With a separate setup_context the output can come from the rule one level down.
+        # The output comes from the rule one level down.
         below = cls.apply(*(_lower(x, top) for x in args))
         leaves, tree = flatten(below)
         output = unflatten(tree, [
@@ -57,7 +60,7 @@ def _taped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> An
     return functions.run(cls, args, forward, top)
 
 
-def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any:
+def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, split: bool) -> Any:
     if cls.jvp is functions.Function.jvp:
         raise RuntimeError(f"{cls.__name__} defines no jvp, so forward mode cannot pass through it")
     primals: list[Any] = []
@@ -69,7 +72,6 @@ def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> A
         else:
             primals.append(_lower(x, top))
             tangents.append(None)
-    split = cls.setup_context is not functions.Function.setup_context
     ctx, output = functions.call_forward(cls, tuple(primals), split)
     pushed = cls.jvp(ctx, *tangents)
     several = isinstance(output, tuple)
@@ -128,8 +130,7 @@ def _mapped_function(
             with level:
                 level.batch_size, level.randomness = size, "error"
                 inside = tuple(x if d is None else batch(x, d, level.id) for x, d in zip(args, dims))
-                split = cls.setup_context is not functions.Function.setup_context
-                ctx.inner, output = functions.call_forward(cls, inside, split)
+                ctx.inner, output = functions.call_forward(cls, inside, True)
                 ctx.inner.needs_input_grad = ctx.needs_input_grad
                 ctx.level = level
                 leaves, tree = flatten(output)

@@ -15,7 +15,7 @@ from ....core import level as levels
 from ....core.node import FREED, Accumulate, Slot
 from ....core.value import Value, dtype_of, make
 from ....tape import function as custom
-from ....tape import mutation
+from ....tape import inplace, mutation
 from .._tensor import Tensor
 
 
@@ -235,7 +235,7 @@ def run(
             if id(x) in constant or dtype_of(x).kind in "iub":
                 x = x if x._node is None else x.detach()
             else:
-                x = _own(x)
+                x = _own_output(x, operands)
         fresh.append(x)
     outputs = [x for x in fresh if isinstance(x, Tensor)]
     flags = [
@@ -245,7 +245,8 @@ def run(
     ]
     edges_source: list[Any] = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
     positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-    backward = functools.partial(_backward, cls, ctx, len(args), positions)
+    tensors_at = [i for i, x in enumerate(results) if isinstance(x, Tensor)]
+    backward = functools.partial(_backward, cls, ctx, (len(args), len(results)), positions, tensors_at)
     mapping = {id(original): k for k, original in enumerate(x for x in results if isinstance(x, Tensor))}
     saved = _save(ctx, results, mapping)
     result_cls = type(outputs[0])._result if outputs else Tensor
@@ -262,6 +263,17 @@ def run(
 
 def _plain_result(x: Any) -> bool:
     return isinstance(x, (int, float, str, dict))
+
+
+def _own_output(x: Tensor, operands: Sequence[Tensor]) -> Tensor:
+    """An output as a tensor of its own; a view of an input stays one, and may not be changed in place."""
+    own = _own(x)
+    base = x if x._base is None else x._base
+    for a in operands:
+        if base is a or (a._base is not None and base is a._base):
+            own._base, own._view_steps = base, ()
+            own._view_restriction = inplace.MULTIPLE  # type: ignore[attr-defined]
+    return own
 
 
 def _own(x: Tensor) -> Tensor:
@@ -285,16 +297,20 @@ def _finish(output: Any, results: list[Any], several: bool) -> Any:
 
 
 def _backward(
-    cls: type[Function], ctx: FunctionCtx, count: int, positions: Sequence[int], node: Any, cotangents: list[Any]
-) -> list[Any]:
+    cls: type[Function], ctx: FunctionCtx, counts: tuple[int, int], positions: Sequence[int], tensors_at: Sequence[int],
+    node: Any, cotangents: list[Any],
+) -> list[Any]:  # fmt: skip
     """Call the user's backward and put its answers in the order of the tensor arguments."""
     if ctx._materialize:
         shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
         cotangents = [
             make(node.dialect, np.zeros(shape, dtype)) if g is None else g for g, (shape, dtype) in zip(cotangents, shapes)
         ]
+    count, given = counts[0], [None] * counts[1]  # outputs that are no tensors have None
+    for i, g in zip(tensors_at, cotangents):
+        given[i] = g
     backward = cls.backward if cls.backward is not Function.backward else cls.vjp
-    answer = backward(ctx, *cotangents)
+    answer = backward(ctx, *given)
     answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
     while len(answers) > count and answers[-1] is None:
         answers.pop()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools as _functools
 from collections.abc import Callable
 from typing import Any as _Any
 
+from ...._tree import flatten as _flatten
 from ....transform import forward as _forward
 from ....transform import jacobian as _jacobian
 from ....transform import reverse as _reverse
 from ....transform.vmap import vmap as _vmap
 from .._api import missing as _missing
+from .._tensor import Tensor as _Tensor
 from ._stateless import functional_call, stack_module_state
 
 
@@ -72,8 +75,17 @@ def vmap(
     func: Callable[..., _Any], in_dims: _Any = 0, out_dims: _Any = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
 ) -> Callable[..., _Any]:  # fmt: skip
-    """A function that maps `func` over a dimension of its arguments."""
-    return _vmap(func, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+    """A function that maps `func` over a dimension of its arguments; it must return tensors."""
+
+    @_functools.wraps(func)
+    def checked(*args: _Any, **kwargs: _Any) -> _Any:
+        out = func(*args, **kwargs)
+        for y in _flatten(out)[0]:
+            if not isinstance(y, _Tensor):
+                raise ValueError(f"vmap: the function returned {type(y).__name__}; it must return tensors")
+        return out
+
+    return _vmap(checked, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
 
 
 def linearize(func: Callable[..., _Any], *primals: _Any) -> tuple[_Any, Callable[..., _Any]]:

@@ -88,7 +88,8 @@ def matrix_power(input: Any, n: int) -> Tensor:
 @api(method=False)
 def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     """The product of matrices in the cheapest order; an old name of linalg.multi_dot."""
-    return _products.multi_dot(matrices, out=out)
+    product = _products.multi_dot(matrices)
+    return product if out is None else write_out("chain_matmul", product, out)
 
 
 @api()

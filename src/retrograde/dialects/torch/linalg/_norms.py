@@ -77,7 +77,7 @@ def matrix_norm(
     x = _converted(op, input, dtype)
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         raise RuntimeError(f"{op}: dim must hold two dimensions, got {dim!r}")
-    pair = tuple(axis_of(op, d, len(shape)) for d in dim)
+    pair = axis_of(op, dim[0], len(shape)), axis_of(op, dim[1], len(shape))
     if pair[0] == pair[1]:
         raise RuntimeError(f"{op}: the two dimensions must be different, got {tuple(dim)}")
     if isinstance(ord, str):
@@ -91,7 +91,12 @@ def matrix_norm(
         floating(op, x, "input", half=RuntimeError)
     if 0 in (shape[pair[0]], shape[pair[1]]):
         ord = "fro"  # every norm of a matrix without elements is 0
-    return norms.matrix_norm(x, ord=ord, axis=pair, keepdims=keepdim)
+    out = norms.matrix_norm(x, ord=ord, axis=pair, keepdims=keepdim)
+    if ord == "fro":
+        return out
+    if keepdim and ord in ("nuc", 2, -2):
+        return show_as(out, "PermuteBackward0")
+    return show_as(out, "SumBackward1" if ord == "nuc" else "AmaxBackward0" if ord > 0 else "AminBackward0")
 
 
 @takes_out

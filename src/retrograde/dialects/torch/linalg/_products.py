@@ -54,7 +54,8 @@ def matrix_power(input: Any, n: int) -> Tensor:
         return copy(input)
     if n == 3:
         return contraction.matmul(contraction.matmul(input, input), input)
-    square, out = input, None
+    square: Any = input
+    out: Any = None
     while True:
         n, odd = divmod(n, 2)
         if odd:

@@ -1,0 +1,113 @@
+"""Writing whole tensors in place: copy_, fill_, zero_, and the elementwise Python functions apply_ and map_."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import selection as sel
+from ...ops import structural as st
+from ...tape import inplace
+from ._api import FUNCTIONS, METHODS, api
+from ._dtype import FROM_NUMPY
+from ._elementwise import shown_as, tensor_argument
+from ._graph_nodes import NAMES
+from ._promote import constant
+
+NAMES.update(fill=lambda node: "FillBackward0" if node.edges[1] is None else "FillBackward1")
+
+
+@api(function=False)
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """The elements of `src`, broadcast and converted, written into this tensor; gradients pass to `src`."""
+    tensor_argument("copy_", src, 1, "src")
+
+    def compute() -> Any:
+        new, shape = src, tuple(shape_of(self))
+        if tuple(shape_of(new)) != shape:
+            new = st.broadcast_to(new, shape=shape)
+        if dtype_of(new) != dtype_of(self):
+            return shown_as(st.cast(new, dtype=dtype_of(self)), "CopyBackwards")
+        return new if new._node is None else shown_as(st.copy(new), "CopyBackwards")
+
+    return inplace.update("copy_", self, compute)
+
+
+def _filling(name: str, x: Any, value: Any) -> Any:
+    """The value to fill a tensor with, as a 0-d array or tensor of its dtype."""
+    d = dtype_of(x)
+    if isinstance(value, Value):
+        if shape_of(value) != ():
+            raise RuntimeError(f"{name}: the value must be a number or a 0-d tensor, got shape {list(shape_of(value))}")
+        return value if dtype_of(value) == d else st.cast(value, dtype=d)
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
+        raise TypeError(f"{name}: the value must be a number or a 0-d tensor, got {type(value).__name__}")
+    if isinstance(value, (complex, np.complexfloating)) and d.kind != "c":
+        raise RuntimeError(f"{name}: the complex number {value} does not fit dtype {FROM_NUMPY[d]!r}")
+    return constant(value.item() if isinstance(value, np.generic) else value, d)
+
+
+@api(method=False, out=True)
+def fill(input: Any, value: Any) -> Any:
+    """A tensor of the shape and dtype of `input` with every element `value`."""
+    return sel.fill(tensor_argument("fill", input), _filling("fill", input, value))
+
+
+@api("fill_")
+def fill_(self: Any, value: Any) -> Any:
+    """Every element set to `value`, a number or a 0-d tensor."""
+    tensor_argument("fill_", self)
+    return inplace.update("fill_", self, lambda: sel.fill(self, _filling("fill_", self, value)))
+
+
+@api("zero_")
+def zero_(self: Any) -> Any:
+    """Every element set to 0."""
+    tensor_argument("zero_", self)
+    return inplace.update("zero_", self, lambda: shown_as(sel.fill(self, constant(0, dtype_of(self))), "ZeroBackward0"))
+
+
+@api(function=False)
+def apply_(self: Any, callable: Callable[[Any], Any]) -> Any:
+    """Every element replaced by `callable(element)`; without history, as in PyTorch."""
+    return _mapped("apply_", self, lambda: [callable(x) for x in _elements(self)])
+
+
+@api(function=False)
+def map_(self: Any, tensor: Any, callable: Callable[[Any, Any], Any]) -> Any:
+    """Every element replaced by `callable(element, element of tensor)`; without history, as in PyTorch."""
+    tensor_argument("map_", tensor, 1, "tensor")
+    other = st.broadcast_like(tensor.detach(), self)
+    return _mapped("map_", self, lambda: [callable(x, y) for x, y in zip(_elements(self), _elements(other))])
+
+
+def _elements(x: Any) -> list[Any]:
+    array = x._a
+    if type(array) is not np.ndarray:
+        raise RuntimeError("apply_, map_: a tensor inside a transform has no elements to call a Python function on")
+    return array.ravel().tolist()
+
+
+def _mapped(name: str, target: Any, compute: Callable[[], list[Any]]) -> Any:
+    if target._node is not None:
+        raise RuntimeError(f"{name}: a Python function has no derivative, and this tensor requires grad; detach it")
+    from ._tensor import from_array
+
+    def values() -> Any:
+        return from_array(np.array(compute(), dtype=dtype_of(target)).reshape(shape_of(target)))
+
+    return inplace.update(name, target, values)
+
+
+# PyTorch offers these in-place forms as functions of the module too.
+for _name in (
+    "abs", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
+    "atanh", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "cos", "cosh", "deg2rad", "erf",
+    "erfc", "exp", "exp2", "expm1", "fix", "floor", "frac", "gcd", "i0", "lcm", "ldexp", "log", "log10", "log1p",
+    "log2", "logit", "nan_to_num", "neg", "negative", "rad2deg", "reciprocal", "round", "rsqrt", "sigmoid", "sin",
+    "sinc", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "xlogy",
+):  # fmt: skip
+    FUNCTIONS[_name + "_"] = METHODS[_name + "_"]

@@ -1,0 +1,341 @@
+"""Losses over classes: negative log likelihood, cross entropy, margins, CTC.
+
+Predictions are (C,), (N, C) or (N, C, d1...), targets class numbers without the dimension of the classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .....core.value import Value, dtype_of, shape_of
+from .....ops import ctc
+from .....ops import loss_classes as lc
+from .....ops import reduction as rd
+from .....ops.comparison import equal
+from .....ops.contraction import matmul
+from .....ops.elementwise import add, divide, multiply, negative
+from .....ops.selection import drop, where
+from .....ops.softmax import log_softmax
+from .....ops.structural import cast, reshape, transpose
+from ..._api import FUNCTIONS
+from ..._axes import integer
+from ..._dtype import FROM_NUMPY
+from ..._graph_nodes import NAMES, show_as
+from ..._indexing import concrete
+from ..._promote import pair
+from ..._reductions import ALL_AXES, tensor_of
+from ._losses import floats_only, number, reduced, reduction_name, refused_weights
+
+_INT64 = np.dtype(np.int64)
+
+
+def _nll_name(node: Any) -> str:
+    return "NllLossBackward0" if len(node.edges[0].shape) < 3 else "NllLoss2DBackward0"
+
+
+NAMES.update(
+    nll_loss=_nll_name, multi_margin_loss="MultiMarginLossBackward0", ctc_loss="CtcLossBackward0",
+    multilabel_margin_loss="MultilabelMarginLossBackward0",
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------ negative log likelihood
+
+
+def _checked_target(op: str, x: Value, target: Any, weight: Any) -> Any:
+    """The target as int64, with its shape and dtype checked against the input's, and the weights'."""
+    shape, got = tuple(shape_of(x)), tuple(shape_of(tensor_of(op, target)))
+    if not shape:
+        raise ValueError(f"{op}: the input must have at least one dimension")
+    if len(shape) == 1:
+        if got not in ((), (1,)):
+            raise RuntimeError(f"{op}: a single prediction {list(shape)} has a single target, got shape {list(got)}")
+    elif shape[0] != (got[0] if got else None):
+        raise ValueError(f"{op}: the batch of the input {list(shape)} does not go with the target {list(got)}")
+    elif shape[2:] != got[1:]:
+        raise RuntimeError(f"{op}: the target of an input {list(shape)} is {[shape[0], *shape[2:]]}, got {list(got)}")
+    if weight is not None:
+        refused_weights(op, weight, shape[0 if len(shape) == 1 else 1], dtype_of(x))
+    d = dtype_of(target)
+    if d == np.int64:
+        return target
+    if d == np.uint8:
+        return cast(target, dtype=_INT64)
+    raise RuntimeError(f"{op}: the target must have dtype int64 (class numbers), got {FROM_NUMPY[d]}")
+
+
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The negative log-probability of the target's class; the mean is over the weights of the targets."""
+    op = "nll_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x = tensor_of(op, input)
+    floats_only(op, x)
+    target = _checked_target(op, x, target, weight)
+    if len(shape_of(x)) == 1 and shape_of(target):
+        target = reshape(target, shape=())
+    out = lc.nll_loss(x, target, weight, reduction=reduction, ignore_index=integer(op, "ignore_index", ignore_index))
+    return show_as(out, "ViewBackward0") if reduction == "none" and len(shape_of(x)) not in (1, 2, 4) else out
+
+
+def cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, ignore_index: int = -100,
+    reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """The cross entropy of the softmax of the input and targets: class numbers, or probabilities of the input's shape.
+
+    label_smoothing: the part of a target that is spread over all classes.
+    """
+    op = "cross_entropy"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x = tensor_of(op, input)
+    shape = tuple(shape_of(x))
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"{op}: label_smoothing must lie in [0, 1], got {label_smoothing}")
+    if not shape:
+        raise ValueError(f"{op}: the input must have at least one dimension")
+    axis = 0 if len(shape) == 1 else 1
+    probabilities = shape == tuple(shape_of(tensor_of(op, target)))
+    if probabilities and dtype_of(target).kind in "iub":
+        raise RuntimeError(f"{op}: a target of the input's shape holds probabilities, but its dtype is "
+                           f"{FROM_NUMPY[dtype_of(target)]}")  # fmt: skip
+    if dtype_of(x).kind in "iubc":
+        raise NotImplementedError(f"{op}: the input must be floating, got {FROM_NUMPY[dtype_of(x)]}")
+    logs = log_softmax(x, axis=axis)
+    if probabilities:
+        if ignore_index >= 0:
+            raise RuntimeError(f"{op}: ignore_index goes with class numbers, not with probabilities")
+        return _of_probabilities(op, logs, target, weight, reduction, label_smoothing, axis)
+    if label_smoothing:
+        return _smoothed(op, logs, target, weight, reduction, ignore_index, label_smoothing, axis)
+    return nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+
+
+def _of_classes(weight: Any, ndim: int, axis: int) -> Any:
+    """Class weights with the axes of the input."""
+    return reshape(weight, shape=(*(1,) * axis, shape_of(weight)[0], *(1,) * (ndim - axis - 1)))
+
+
+def _of_probabilities(
+    op: str, logs: Any, target: Any, weight: Any, reduction: str, smoothing: float, axis: int
+) -> Any:
+    shape = tuple(shape_of(logs))
+    classes = shape[axis]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    logs, target = pair(op, logs, target)
+    terms = multiply(logs, target)
+    if weight is not None:
+        refused_weights(op, weight, classes, None)
+        terms = multiply(*pair(op, terms, _of_classes(weight, len(shape), axis)))
+    if reduction == "none":
+        return negative(rd.sum(terms, axis=(axis,), keepdims=False))
+    total = negative(rd.sum(terms, axis=ALL_AXES[len(shape)], keepdims=False))
+    if reduction == "sum":
+        return total
+    count = 1
+    for i, n in enumerate(shape):
+        count *= 1 if i == axis else n
+    return show_as(divide(total, number(count, total)), "DivBackward1")
+
+
+def _smoothed(
+    op: str, logs: Any, target: Any, weight: Any, reduction: str, ignore_index: int, smoothing: float, axis: int
+) -> Any:
+    """The loss of class numbers, of which a part is spread over all classes."""
+    shape = tuple(shape_of(logs))
+    classes = shape[axis]
+    nll = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+    target = _checked_target(op, logs, target, weight)
+    terms = logs if weight is None else multiply(logs, _of_classes(weight, len(shape), axis))
+    smooth = negative(rd.sum(terms, axis=(axis,), keepdims=False))
+    smooth = drop(smooth, equal(reshape(target, shape=tuple(shape_of(smooth))), number(ignore_index, target)))
+    if reduction != "none":
+        smooth = rd.sum(smooth, axis=ALL_AXES[len(shape_of(smooth))], keepdims=False)
+    if reduction == "mean":
+        weights = lc.target_weights(
+            target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs)
+        )
+        smooth = divide(smooth, rd.sum(weights, axis=ALL_AXES[len(shape_of(weights))], keepdims=False))
+    return add(multiply(nll, number(1 - smoothing, nll)), multiply(smooth, number(smoothing / classes, smooth)))
+
+
+def linear_cross_entropy(
+    input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
+    reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of a linear layer's outputs: `cross_entropy(linear(input, linear_weight, linear_bias), target)`.
+
+    options: settings of how PyTorch splits the computation; the result does not depend on them.
+    """
+    op = "linear_cross_entropy"
+    x, w = tensor_of(op, input), tensor_of(op, linear_weight)
+    shape = tuple(shape_of(x))
+    if len(shape) not in (1, 2):
+        raise RuntimeError(f"{op}: the input must have 1 or 2 dimensions, got {len(shape)}")
+    if len(shape_of(w)) != 2 or shape_of(w)[1] != shape[-1]:
+        raise RuntimeError(f"{op}: the input {list(shape)} and linear_weight {list(shape_of(w))} must have one last dim")
+    logits = matmul(x, transpose(w, axes=(1, 0)))
+    if linear_bias is not None:
+        logits = add(logits, linear_bias)
+    return cross_entropy(logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction,
+                         label_smoothing)  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ margins
+
+
+def _rows(op: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """Predictions (C,) or (N, C) with int64 targets; raises RuntimeError where they do not go together."""
+    x, y = tensor_of(op, input), tensor_of(op, target)
+    floats_only(op, x)
+    if dtype_of(y) != np.int64:
+        raise RuntimeError(f"{op}: the target must have dtype int64, got {FROM_NUMPY[dtype_of(y)]}")
+    if len(shape_of(x)) not in (0, 1, 2) or (shape_of(x) and shape_of(x)[-1] == 0):
+        raise RuntimeError(f"{op}: the input must be of shape (C) or (N, C), got {list(shape_of(x))}")
+    return x, y
+
+
+def multi_margin_loss(
+    input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The mean over classes of max(0, margin - input[target] + input[class])^p, the target's own class left out."""
+    op = "multi_margin_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise ValueError(f"{op}: p must be 1 or 2, got {p}")
+    x, y = _rows(op, input, target)
+    shape = tuple(shape_of(x)) or (1,)
+    if tuple(shape_of(y)) != shape[:-1] and not (len(shape) == 1 and tuple(shape_of(y)) == (1,)):
+        raise RuntimeError(f"{op}: the target of an input {list(shape)} is {list(shape[:-1])}, got {list(shape_of(y))}")
+    if weight is not None:
+        refused_weights(op, weight, shape[-1], dtype_of(x))
+    x, y = reshape(x, shape=shape), y if tuple(shape_of(y)) == shape[:-1] else reshape(y, shape=shape[:-1])
+    return lc.multi_margin_loss(x, y, weight, reduction=reduction, p=int(p), margin=float(margin))
+
+
+def multilabel_margin_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Any:
+    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over the labels, which -1 ends."""
+    op = "multilabel_margin_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x, y = _rows(op, input, target)
+    if tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise RuntimeError(f"{op}: input {list(shape_of(x))} and target {list(shape_of(y))} must have one shape")
+    if not shape_of(x):
+        x, y = reshape(x, shape=(1,)), reshape(y, shape=(1,))
+    return lc.multilabel_margin_loss(x, y, reduction=reduction)
+
+
+# ------------------------------------------------------------------------------------------ CTC
+
+
+def _lengths(op: str, name: str, x: Any, n: int) -> np.ndarray:
+    plain = np.asarray(concrete(op, x) if isinstance(x, Value) else x)
+    if plain.dtype.kind not in "iu":
+        raise RuntimeError(f"{op}: {name} must be integers")
+    plain = plain.reshape(-1).astype(np.int64)
+    if plain.shape != (n,):
+        raise RuntimeError(f"{op}: {name} must hold one length for each of {n} elements, got {plain.shape[0]}")
+    if (plain < 0).any():
+        raise RuntimeError(f"{op}: {name} must not be negative")
+    return plain
+
+
+def ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:  # fmt: skip
+    """The connectionist temporal classification loss of log-probabilities (T, N, C) or (T, C) and label sequences.
+
+    targets: (N, S) with rows padded, or all labels behind one another. zero_infinity: elements without any alignment
+    count as 0, with their gradients, instead of inf.
+    """
+    op = "ctc_loss"
+    reduction = reduction_name(op, None, None, reduction)
+    x = tensor_of(op, log_probs)
+    floats_only(op, x)
+    single = len(shape_of(x)) == 2
+    if single:
+        x = reshape(x, shape=(shape_of(x)[0], 1, shape_of(x)[1]))
+    if len(shape_of(x)) != 3:
+        raise RuntimeError(f"{op}: log_probs must have 2 or 3 dimensions, got {len(shape_of(log_probs))}")
+    duration, n, classes = shape_of(x)
+    if not 0 <= blank < classes:
+        raise RuntimeError(f"{op}: blank must be one of {classes} classes, got {blank}")
+    frames, counts = (_lengths(op, name, v, n) for name, v in (
+        ("input_lengths", input_lengths), ("target_lengths", target_lengths)))  # fmt: skip
+    if (frames > duration).any():
+        raise RuntimeError(f"{op}: input_lengths must not exceed the {duration} frames, got {int(frames.max())}")
+    losses = ctc.ctc_loss(x, _label_rows(op, targets, counts, n, blank), frames, counts,
+                          zero_infinity=bool(zero_infinity), normalised=True)  # fmt: skip
+    if zero_infinity:
+        losses = where(equal(losses, number(np.inf, losses)), number(0, losses), losses)
+    if single:
+        losses = reshape(losses, shape=())
+    if reduction == "mean":
+        losses = divide(losses, np.maximum(counts, 1).astype(dtype_of(x)).reshape(() if single else (n,)))
+    return reduced(losses, reduction)
+
+
+def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -> np.ndarray:
+    """Targets as rows of equal length, with blanks between."""
+    labels = concrete(op, tensor_of(op, targets))
+    if labels.dtype.kind not in "iu":
+        raise RuntimeError(f"{op}: targets must be integers, got {FROM_NUMPY[labels.dtype]}")
+    longest = int(counts.max(initial=0))
+    rows = np.zeros((n, longest), np.int64)
+    if labels.ndim == 1:
+        if len(labels) != counts.sum():
+            raise RuntimeError(f"{op}: target_lengths add up to {int(counts.sum())}, but there are {len(labels)} targets")
+        rows[np.arange(longest) < counts[:, None]] = labels
+    elif labels.shape[0] != n or labels.shape[1] < longest:
+        raise RuntimeError(f"{op}: targets must be at least [{n}, {longest}], got {list(labels.shape)}")
+    else:
+        rows[:] = labels[:, :longest]
+    return ctc.with_blanks(rows, blank)
+
+
+# ------------------------------------------------------------------------------------------ torch's own forms
+
+_BY_NUMBER = ("none", "mean", "sum")
+
+
+def _numbered(f: Any, order: tuple[str, ...], defaults: dict[str, Any]) -> Any:
+    """The form of a loss in `torch`, whose reduction is a number: 0 for none, 1 for mean, 2 for sum."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        given = {**defaults, **dict(zip(order, args)), **kwargs}
+        if len(args) > len(order):
+            raise TypeError(f"{f.__name__}: takes {len(order)} arguments, got {len(args)}")
+        reduction = given.pop("reduction")
+        return f(**given, reduction=_BY_NUMBER[reduction])
+
+    function.__name__ = function.__qualname__ = f.__name__
+    function.__doc__ = f.__doc__
+    return function
+
+
+def _register() -> None:
+    from . import _losses as L
+
+    pairs, three = ("input", "target"), ("anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction")
+    for f, order, defaults in (
+        (L.cosine_embedding_loss, ("input1", "input2", "target", "margin", "reduction"), {}),
+        (L.margin_ranking_loss, ("input1", "input2", "target", "margin", "reduction"), {}),
+        (L.hinge_embedding_loss, (*pairs, "margin", "reduction"), {}),
+        (L.triplet_margin_loss, three, {}),
+        (L.kl_div, (*pairs, "reduction"), {}),
+        (L.poisson_nll_loss, (*pairs, "log_input", "full", "eps", "reduction"), {}),
+        (L.binary_cross_entropy_with_logits, (*pairs, "weight", "pos_weight", "reduction"), {}),
+        (ctc_loss, ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity"), {}),
+    ):
+        FUNCTIONS[f.__name__] = _numbered(f, order, {"reduction": 1, **defaults})
+
+
+_register()

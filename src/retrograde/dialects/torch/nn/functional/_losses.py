@@ -1,0 +1,445 @@
+"""Losses between predictions and targets; those over classes are in _class_losses.py.
+
+`reduction` is 'mean', 'sum' or 'none'; size_average and reduce are its old spelling.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .....core.value import Value, dtype_of, shape_of
+from .....ops import loss as ls
+from .....ops import reduction as rd
+from .....ops.activation import log_sigmoid
+from .....ops.comparison import equal, greater, not_equal
+from .....ops.distance import shortfall
+from .....ops.elementwise import absolute, add, divide, exp, log, multiply, negative, power_by, sqrt, subtract
+from .....ops.selection import clip, keep, minimum
+from .....ops.special import xlogy
+from .....ops.structural import broadcast_to, cast, reshape
+from ..._dtype import FROM_NUMPY
+from ..._graph_nodes import NAMES
+from ..._promote import pair, result_dtype, to_dtype
+from ..._reductions import ALL_AXES, tensor_of
+from ..._statistics import cosine_similarity, pairwise_distance, pdist
+
+NAMES.update(
+    mse_loss="MseLossBackward0", smooth_l1_loss="SmoothL1LossBackward0", huber_loss="HuberLossBackward0",
+    soft_margin_loss="SoftMarginLossBackward0", binary_cross_entropy="BinaryCrossEntropyBackward0",
+    binary_cross_entropy_with_logits="BinaryCrossEntropyWithLogitsBackward0",
+)  # fmt: skip
+
+_REDUCTIONS = frozenset(ls.REDUCTIONS)
+_ndarray = np.ndarray
+_mse = ls.mse_loss.prim.bind  # type: ignore[attr-defined]
+
+# ------------------------------------------------------------------------------------------ arguments
+
+
+def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The reduction that is meant; raises ValueError for an unknown one."""
+    if size_average is not None or reduce is not None:
+        reduction = "none" if reduce is False else "mean" if size_average is None or size_average else "sum"
+        warnings.warn(f"size_average and reduce are deprecated; use reduction={reduction!r}", stacklevel=4)
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+    return reduction
+
+
+def number(value: float, like: Any) -> np.ndarray:
+    """A constant in the dtype of a tensor."""
+    return np.asarray(value, dtype=dtype_of(like))
+
+
+def reduced(x: Any, reduction: str) -> Any:
+    """Losses as they are, their mean or their sum."""
+    if reduction == "none":
+        return x
+    return (rd.mean if reduction == "mean" else rd.sum)(x, axis=ALL_AXES[len(shape_of(x))], keepdims=False)
+
+
+def floats_only(op: str, x: Any) -> None:
+    """Raise NotImplementedError for integers and booleans."""
+    if dtype_of(x).kind in "iub":
+        raise NotImplementedError(f"{op}: only defined for floating tensors, got {FROM_NUMPY[dtype_of(x)]}")
+
+
+def floating_pair(op: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """Prediction and target in one dtype and shape, with a warning where shapes had to be broadcast."""
+    x, y = tensor_of(op, input), tensor_of(op, target)
+    if dtype_of(x) != dtype_of(y):
+        x, y = pair(op, x, y)
+    sx, sy = tuple(shape_of(x)), tuple(shape_of(y))
+    if sx != sy:
+        warnings.warn(
+            f"{op}: a target of shape {list(sy)} is broadcast against an input of shape {list(sx)}; that is probably "
+            "not meant, give both the same shape", stacklevel=4,
+        )  # fmt: skip
+        x, y = broadcast(op, x, y)
+    return x, y
+
+
+def broadcast(op: str, *xs: Any) -> list[Any]:
+    """Tensors in their common shape; raises RuntimeError where there is none."""
+    shapes = [tuple(shape_of(x)) for x in xs]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise RuntimeError(f"{op}: the shapes {', '.join(str(list(s)) for s in shapes)} cannot be broadcast") from None
+    return [x if tuple(shape_of(x)) == shape else broadcast_to(x, shape=shape) for x in xs]
+
+
+def _weighted(op: str, losses: Any, weight: Any, input: Any, reduction: str) -> Any:
+    """Losses times weights; their mean is over the weights."""
+    if not isinstance(weight, Value) or tuple(shape_of(weight)) != tuple(shape_of(input)):
+        raise ValueError(f"{op}: the weights must have the input's shape {list(shape_of(input))}")
+    losses, weight = pair(op, losses, weight)
+    weighted = multiply(losses, weight)
+    if reduction == "mean":
+        return divide(reduced(weighted, "sum"), reduced(weight, "sum"))
+    return reduced(weighted, reduction)
+
+
+# ------------------------------------------------------------------------------------------ differences
+
+
+def mse_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    weight: Any = None,
+) -> Any:  # fmt: skip
+    """The squared difference of input and target."""
+    if size_average is not None or reduce is not None or reduction not in _REDUCTIONS:
+        reduction = reduction_name("mse_loss", size_average, reduce, reduction)
+    if weight is None and isinstance(input, Value) and isinstance(target, Value):
+        x, y = input._a, target._a
+        if type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.shape == y.shape:
+            if x.dtype.kind == "f":
+                return _mse(input, target, reduction=reduction)
+    x, y = floating_pair("mse_loss", input, target)
+    floats_only("mse_loss", x)
+    if weight is not None:
+        return _weighted("mse_loss", power_by(subtract(x, y), exponent=2.0), weight, input, reduction)
+    return _mse(x, y, reduction=reduction)
+
+
+def l1_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    weight: Any = None,
+) -> Any:  # fmt: skip
+    """The absolute difference of input and target."""
+    reduction = reduction_name("l1_loss", size_average, reduce, reduction)
+    x, y = floating_pair("l1_loss", input, target)
+    losses = absolute(subtract(x, y))
+    if weight is not None:
+        return _weighted("l1_loss", losses, weight, input, reduction)
+    if reduction == "mean" and dtype_of(losses).kind in "iub":
+        raise RuntimeError("l1_loss: integers have no mean; convert them to a floating dtype")
+    return reduced(losses, reduction)
+
+
+def smooth_l1_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:  # fmt: skip
+    """The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2."""
+    reduction = reduction_name("smooth_l1_loss", size_average, reduce, reduction)
+    x, y = floating_pair("smooth_l1_loss", input, target)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss: beta must not be negative, got {beta}")
+    if beta == 0:
+        return reduced(absolute(subtract(x, y)), reduction)
+    floats_only("smooth_l1_loss", x)
+    return ls.smooth_l1_loss(x, y, reduction=reduction, beta=float(beta))
+
+
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
+    """Half the squared difference where it is at most delta, beyond delta times the absolute one less delta/2."""
+    reduction = reduction_name("huber_loss", None, None, reduction)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss: delta must be positive, got {delta}")
+    d = dtype_of(tensor_of("huber_loss", input))
+    x, y = floating_pair("huber_loss", input, target)
+    floats_only("huber_loss", x)
+    losses = ls.huber_loss(x, y, reduction="none" if weight is not None else reduction, delta=float(delta))
+    if weight is not None:
+        if tuple(shape_of(weight)) != tuple(shape_of(input)):
+            raise ValueError(f"huber_loss: the weights must have the input's shape {list(shape_of(input))}")
+        losses = reduced(multiply(*pair("huber_loss", losses, weight)), reduction)
+    return losses if dtype_of(losses) == d else cast(losses, dtype=d)
+
+
+def soft_margin_loss(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
+) -> Any:
+    """log(1 + exp(-target * input)) for targets 1 and -1."""
+    reduction = reduction_name("soft_margin_loss", size_average, reduce, reduction)
+    x, y = pair("soft_margin_loss", tensor_of("soft_margin_loss", input), tensor_of("soft_margin_loss", target))
+    floats_only("soft_margin_loss", x)
+    return ls.soft_margin_loss(*broadcast("soft_margin_loss", x, y), reduction=reduction)
+
+
+# ------------------------------------------------------------------------------------------ probabilities
+
+
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The cross entropy of probabilities and targets in [0, 1]."""
+    op = "binary_cross_entropy"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x, y = tensor_of(op, input), tensor_of(op, target)
+    if tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
+    if dtype_of(x) != dtype_of(y):
+        raise RuntimeError(f"{op}: the target must have the input's dtype {FROM_NUMPY[dtype_of(x)]}, got "
+                           f"{FROM_NUMPY[dtype_of(y)]}")  # fmt: skip
+    floats_only(op, x)
+    if weight is not None:
+        weight = broadcast_to(weight, shape=np.broadcast_shapes(tuple(shape_of(weight)), tuple(shape_of(x))))
+    return ls.binary_cross_entropy(x, y, weight, reduction=reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean", pos_weight: Any = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of the sigmoids of the input and targets in [0, 1]; positive targets may weigh pos_weight."""
+    op = "binary_cross_entropy_with_logits"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x, y = tensor_of(op, input), tensor_of(op, target)
+    if tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")
+    if dtype_of(y).kind in "iub":
+        raise RuntimeError(f"{op}: the target must be floating, got {FROM_NUMPY[dtype_of(y)]}; convert it first")
+    given = [t for t in (weight, pos_weight) if t is not None]
+    if dtype_of(x) != dtype_of(y) or given:
+        d = result_dtype(x, y, *given)
+        x, y, weight, pos_weight = (None if t is None else to_dtype(t, d) for t in (x, y, weight, pos_weight))
+    floats_only(op, x)
+    for name, t in (("weight", weight), ("pos_weight", pos_weight)):
+        if t is not None:
+            try:
+                np.broadcast_shapes(tuple(shape_of(t)), tuple(shape_of(x)))
+            except ValueError:
+                raise RuntimeError(
+                    f"{op}: {name} {list(shape_of(t))} does not broadcast with the input {list(shape_of(x))}"
+                ) from None
+    return ls.binary_cross_entropy_with_logits(x, y, weight, pos_weight, reduction=reduction)
+
+
+def kl_div(
+    input: Any, target: Any, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+    log_target: bool = False,
+) -> Any:  # fmt: skip
+    """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
+    op = "kl_div"
+    if reduction != "batchmean" or size_average is not None or reduce is not None:
+        reduction = reduction_name(op, size_average, reduce, reduction)
+    if reduction == "mean":
+        warnings.warn(
+            "kl_div: reduction='mean' divides by all elements; the divergence is what reduction='batchmean' gives",
+            stacklevel=2,
+        )
+    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    if log_target:
+        losses = multiply(exp(y), subtract(y, x))
+    else:
+        losses = subtract(xlogy(y, y), multiply(y, x))
+    if reduction != "batchmean":
+        return reduced(losses, reduction)
+    total = reduced(losses, "sum")
+    return divide(total, number(shape_of(input)[0], total)) if shape_of(input) else total
+
+
+def poisson_nll_loss(
+    input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: bool | None = None,
+    eps: float = 1e-08, reduce: bool | None = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
+    op = "poisson_nll_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    if log_input:
+        losses = subtract(exp(x), multiply(y, x))
+    else:
+        losses = subtract(x, multiply(y, log(add(x, number(eps, x)))))
+    if full:
+        stirling = y * log(y) - y + 0.5 * log(2 * math.pi * y)
+        losses = add(losses, keep(stirling, greater(y, number(1, y))))
+    return reduced(losses, reduction)
+
+
+def gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-06, reduction: str = "mean"
+) -> Any:
+    """The negative log likelihood of a Gaussian with mean `input` and variance `var` (at least eps)."""
+    op = "gaussian_nll_loss"
+    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    shape = tuple(shape_of(input))
+    if isinstance(var, Value):
+        sv = tuple(shape_of(var))
+        if sv != shape:
+            if sv == shape[:-1]:
+                var = reshape(var, shape=(*sv, 1))
+            elif sv[:-1] != shape[:-1] or (sv and sv[-1] != 1) or len(sv) != len(shape):
+                raise ValueError(f"{op}: var {list(sv)} must have the input's shape {list(shape)}, or 1 in its last dim")
+        x, var = pair(op, x, var)
+        y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
+    else:
+        if var < 0:
+            raise ValueError(f"{op}: var must not be negative, got {var}")
+        var = np.full(shape, var, dtype_of(x))
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+    plain = var if isinstance(var, _ndarray) else var.detach()
+    if bool((plain < 0).any()):
+        raise ValueError(f"{op}: var must not be negative")
+    var = var + shortfall(var, bound=float(eps))
+    d = subtract(x, y)
+    losses = multiply(add(log(var), divide(power_by(d, exponent=2.0), var)), number(0.5, x))
+    if full:
+        losses = add(losses, number(0.5 * math.log(2 * math.pi), losses))
+    return reduced(losses, reduction)
+
+
+# ------------------------------------------------------------------------------------------ margins
+
+
+def _hinge(x: Any) -> Any:
+    """max(x, 0), as PyTorch's clamp has it."""
+    return clip(x, low=0.0, high=None)
+
+
+def margin_ranking_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
+    op = "margin_ranking_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x, y = pair(op, tensor_of(op, input1), tensor_of(op, input2))
+    if not len(shape_of(x)) == len(shape_of(y)) == len(shape_of(target)):
+        raise RuntimeError(
+            f"{op}: the tensors must have the same number of dimensions, got {list(shape_of(x))}, {list(shape_of(y))} and "
+            f"{list(shape_of(target))}"
+        )
+    side, apart = pair(op, negative(target), subtract(x, y))
+    losses = multiply(side, apart)
+    return reduced(_hinge(add(losses, number(margin, losses))), reduction)
+
+
+def hinge_embedding_loss(
+    input: Any, target: Any, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The input where the target is 1, max(0, margin - input) where it is -1."""
+    op = "hinge_embedding_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x = tensor_of(op, input)
+    apart = keep(_hinge(subtract(number(margin, x), x)), not_equal(target, number(1, target)))
+    near = keep(x, not_equal(target, number(-1, target)))
+    return reduced(add(apart, near), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, target: Any, margin: float = 0, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """1 - cos(input1, input2) where the target is 1, max(0, cos - margin) where it is -1."""
+    op = "cosine_embedding_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    ndim = len(shape_of(target))
+    sizes = [tuple(shape_of(tensor_of(op, x))) for x in (input1, input2)]
+    if ndim > 1:
+        raise RuntimeError(f"{op}: the target must have at most 1 dimension, got {list(shape_of(target))}")
+    if any(len(s) != ndim + 1 for s in sizes):
+        raise RuntimeError(f"{op}: a target of {ndim} dimensions goes with inputs of {ndim + 1}, got shapes "
+                           f"{list(sizes[0])} and {list(sizes[1])}")  # fmt: skip
+    x, y = pair(op, input1, input2)
+
+    def inner(a: Any, b: Any) -> Any:
+        return rd.sum(multiply(a, b), axis=(ndim,), keepdims=False)
+
+    tiny = number(1e-12, x)
+    cosine = divide(inner(x, y), sqrt(multiply(add(inner(x, x), tiny), add(inner(y, y), tiny))))
+    same = keep(subtract(number(1, x), cosine), equal(target, number(1, target)))
+    other = keep(_hinge(subtract(cosine, number(margin, x))), equal(target, number(-1, target)))
+    return reduced(add(same, other), reduction)
+
+
+def _triplet(op: str, near: Any, far: Any, margin: float, reduction: str) -> Any:
+    near, far = pair(op, near, far)
+    return reduced(_hinge(subtract(add(near, number(margin, near)), far)), reduction)
+
+
+def _same_rank(op: str, *xs: Any) -> None:
+    ranks = [len(shape_of(tensor_of(op, x))) for x in xs]
+    if len(set(ranks)) != 1:
+        raise RuntimeError(f"{op}: anchor, positive and negative must have the same number of dimensions, got {ranks}")
+
+
+def triplet_margin_loss(
+    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-06,
+    swap: bool = False, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm."""
+    op = "triplet_margin_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    if margin <= 0:
+        raise ValueError(f"{op}: margin must be positive, got {margin}")
+    _same_rank(op, anchor, positive, negative)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = minimum(far, pairwise_distance(positive, negative, p, eps), ties="half")
+    return _triplet(op, pairwise_distance(anchor, positive, p, eps), far, margin, reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
+    margin: float = 1.0, swap: bool = False, reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)) for a distance function d."""
+    op = "triplet_margin_with_distance_loss"
+    reduction = reduction_name(op, None, None, reduction)
+    distance = pairwise_distance if distance_function is None else distance_function
+    if margin <= 0:
+        raise ValueError(f"{op}: margin must be positive, got {margin}")
+    _same_rank(op, anchor, positive, negative)
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = minimum(far, distance(positive, negative), ties="half")
+    return _triplet(op, near, far, margin, reduction)
+
+
+def multilabel_soft_margin_loss(
+    input: Any, target: Any, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """The binary cross entropy of the sigmoids of the input, averaged over the last dimension."""
+    op = "multilabel_soft_margin_loss"
+    reduction = reduction_name(op, size_average, reduce, reduction)
+    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    losses = negative(y * log_sigmoid(x) + (1 - y) * log_sigmoid(negative(x)))
+    if weight is not None:
+        losses = multiply(*pair(op, losses, weight))
+    n = len(shape_of(losses))
+    total = rd.sum(losses, axis=(n - 1,) if n else (), keepdims=False)
+    return reduced(divide(total, number(shape_of(x)[-1] if n else 1, total)), reduction)
+
+
+def refused_weights(op: str, weight: Any, classes: int, dtype: Any) -> None:
+    """Raise where class weights do not go with the input."""
+    if tuple(shape_of(weight)) != (classes,):
+        raise RuntimeError(f"{op}: there must be one weight for each of {classes} classes, got shape {list(shape_of(weight))}")
+    if dtype is not None and dtype_of(weight) != dtype:
+        raise RuntimeError(
+            f"{op}: the weights must have the input's dtype {FROM_NUMPY[dtype]}, got {FROM_NUMPY[dtype_of(weight)]}"
+        )

@@ -1,0 +1,63 @@
+"""Size arguments of layers: one number for all axes, or one per axis; tensors with or without a batch axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .....core.value import Value, shape_of
+from .....ops.structural import reshape
+from .....tape import inplace
+from ..._axes import integer
+
+
+def tensor_of(op: str, name: str, x: Any) -> Any:
+    """A tensor argument; raises TypeError for anything else."""
+    if not isinstance(x, Value):
+        raise TypeError(f"{op}: {name} must be a tensor, got {type(x).__name__}")
+    return x
+
+
+def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
+    """An int, or a sequence of one int or one per axis, as a tuple; raises RuntimeError for another number of them."""
+    if type(value) is int:
+        return (value,) * axes
+    if isinstance(value, Value):
+        value = value.tolist()
+    if isinstance(value, (tuple, list)):
+        sizes = tuple(integer(op, name, n) for n in value)
+        if len(sizes) == axes:
+            return sizes
+        if len(sizes) == 1:
+            return sizes * axes
+        raise RuntimeError(f"{op}: {name} must be one int or {axes} of them, got {len(sizes)}: {tuple(value)}")
+    return (integer(op, name, value),) * axes
+
+
+def batched(op: str, x: Any, axes: int, f: Callable[[Any], Any], *, outputs: int = 1) -> Any:
+    """`f` of `x` (N, C, *size), or of (C, *size) with a batch axis of one that is taken off the results again.
+
+    Raises RuntimeError for another number of axes.
+    """
+    rank = len(shape_of(x))
+    if rank == axes + 2:
+        return f(x)
+    if rank != axes + 1:
+        raise RuntimeError(
+            f"{op}: wanted {axes + 2} dimensions (batch, channels, and {axes} of space), or {axes + 1} without a batch; "
+            f"got a tensor of shape {tuple(shape_of(x))}"
+        )
+    out = f(unsqueezed(x, 0))
+    return squeezed(out, 0) if outputs == 1 else tuple(squeezed(y, 0) for y in out)
+
+
+def unsqueezed(x: Any, axis: int) -> Any:
+    """A view of `x` with an axis of length one."""
+    shape = tuple(shape_of(x))
+    return inplace.view(reshape, x, shape=(*shape[:axis], 1, *shape[axis:]))
+
+
+def squeezed(x: Any, axis: int) -> Any:
+    """A view of `x` without an axis of length one."""
+    shape = tuple(shape_of(x))
+    return inplace.view(reshape, x, shape=(*shape[:axis], *shape[axis + 1 :]))
