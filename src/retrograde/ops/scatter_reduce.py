@@ -11,11 +11,12 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, not_equal
-from .indexing import _batch_along, _offsets, add_rows, along_add, scatter, take_along_axis
+from .indexing import add_rows, along_add, batch_along, index_put, offsets, scatter, take_along_axis
+from .reduction import prod
 from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
 from .samples import distinct, normal, sample
 from .selection import keep, where
-from .structural import cast, transpose
+from .structural import cast, concatenate, reshape, transpose
 
 SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
 
@@ -23,7 +24,7 @@ SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
 def _scatter_reduce_kernel(
     xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool
 ) -> Any:
-    flat = _offsets(x.shape, indices, axis)
+    flat = offsets(x.shape, indices, axis)
     out = np.array(x, order="C")
     line, values = out.reshape(-1), values.reshape(-1)
     if not include_self and flat.size:
@@ -124,9 +125,32 @@ def _scatter_reduce_samples() -> Any:
 
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
 scatter_reduce = primitive(
-    "scatter_reduce", kernel=_scatter_reduce_kernel, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=_batch_along,
+    "scatter_reduce", kernel=_scatter_reduce_kernel, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=batch_along,
     infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,
 )  # fmt: skip
+
+def scatter_product(x: Any, indices: np.ndarray, values: Any, *, axis: int, include_self: bool) -> Any:
+    """`scatter_reduce` with "prod", whose derivatives of any order are right where several factors are zero.
+
+    The factors of each place become a row, filled up with ones; None where that would take far more memory.
+    """
+    shape, count = tuple(shape_of(x)), indices.size
+    n = math.prod(shape)
+    places = offsets(shape, indices, axis)
+    met = np.bincount(places, minlength=n)
+    width = int(met.max(initial=0)) + 1
+    if n * width > 16 * (n + count) + (1 << 16):
+        return None
+    order = np.argsort(places, kind="stable")
+    rank = np.empty(count, np.intp)
+    rank[order] = np.arange(count) - np.repeat(np.cumsum(met) - met, met)
+    own = reshape(x, shape=(n, 1))
+    if not include_self:
+        own = where((met == 0)[:, None], own, np.ones((1, 1), dtype_of(x)))
+    rows = index_put(np.ones((n, width - 1), dtype_of(x)), reshape(values, shape=(count,)), places, rank, axes=(0, 1),
+                     unique=True)  # fmt: skip
+    return reshape(prod(concatenate(own, rows, axis=1), axis=(1,), keepdims=False), shape=shape)
+
 
 # ------------------------------------------------------------------------------------------ embeddings
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from .comparison import equal, greater, greater_equal, isfinite, isnan, less, less_equal, logical_and, logical_or
-from .kernels import widened, zero_of
+from .kernels import masked, scalar, select, widened, zero_of
 from .rules import batch_elementwise, elementwise, infer_same, linear, nondifferentiable, sum_tangents
 from .samples import binary, distinct, sample, uniform
 from .structural import broadcast_like, zeros_like
@@ -32,12 +32,12 @@ def _mask_samples() -> Any:
 
 # The elements of x where the mask is set, 0 elsewhere: also where x is inf or nan, unlike a product with the mask.
 keep = linear(
-    "keep", kernel=lambda xp, x, mask: xp.where(mask, x, zero_of(x)), transpose=lambda g, _x, mask: keep(g, mask),
+    "keep", kernel=lambda xp, x, mask: masked(xp, x, mask), transpose=lambda g, _x, mask: keep(g, mask),
     others=1, batch=batch_elementwise, infer=_infer_masked, samples=_mask_samples,
 )  # fmt: skip
 
 drop = linear(
-    "drop", kernel=lambda xp, x, mask: xp.where(mask, zero_of(x), x), transpose=lambda g, _x, mask: drop(g, mask),
+    "drop", kernel=lambda xp, x, mask: masked(xp, x, mask, inverse=True), transpose=lambda g, _x, mask: drop(g, mask),
     others=1, batch=batch_elementwise, infer=_infer_masked, samples=_mask_samples,
 )  # fmt: skip
 
@@ -55,7 +55,7 @@ def _where_samples() -> Any:
 
 
 where = elementwise(
-    "where", kernel=lambda xp, condition, x, y: xp.where(condition, x, y),
+    "where", kernel=select,
     vjps=[None, lambda g, _out, condition, _x, _y: keep(g, condition),
           lambda g, _out, condition, _x, _y: drop(g, condition)],
     jvp=_where_tangent, samples=_where_samples,
@@ -64,15 +64,29 @@ where = elementwise(
 )  # fmt: skip
 
 
+def _beyond(xp: Any, g: Any, x: Any, low: float, high: float, closed: bool, inside: bool, of_nan: bool) -> Any:
+    """`between` for an interval with one end."""
+    above = low != -np.inf
+    bound = scalar(low if above else high, x) if (low if above else high) else zero_of(x)
+    if inside != of_nan:
+        compare = (xp.greater_equal if above else xp.less_equal) if closed else (xp.greater if above else xp.less)
+        return masked(xp, g, compare(x, bound), inverse=not inside)
+    compare = (xp.less if above else xp.greater) if closed else (xp.less_equal if above else xp.greater_equal)
+    return masked(xp, g, compare(x, bound), inverse=inside)
+
+
 def _between_kernel(
     xp: Any, g: Any, x: Any, *, low: float, high: float, closed: bool, inside: bool, of_nan: bool
 ) -> Any:
-    # Written so that a comparison with nan falls to the side that of_nan asks for.
+    # Written so that a comparison with nan falls to the side that of_nan asks for. One comparison where one is enough.
+    if low == -np.inf or high == np.inf:
+        return _beyond(xp, g, x, low, high, closed, inside, of_nan)
+    low, high = scalar(low, x), scalar(high, x)
     if inside != of_nan:
         mask = (x >= low) & (x <= high) if closed else (x > low) & (x < high)
-        return xp.where(mask, g, zero_of(g)) if inside else xp.where(mask, zero_of(g), g)
+        return masked(xp, g, mask, inverse=not inside)
     mask = (x < low) | (x > high) if closed else (x <= low) | (x >= high)
-    return xp.where(mask, zero_of(g), g) if inside else xp.where(mask, g, zero_of(g))
+    return masked(xp, g, mask, inverse=inside)
 
 
 def _between_samples() -> Any:
@@ -112,14 +126,14 @@ fill = elementwise(
 
 def _clip_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:
     if low is not None:
-        x = xp.maximum(x, x.dtype.type(low))
-    return x if high is None else xp.minimum(x, x.dtype.type(high))
+        x = xp.maximum(x, scalar(low, x))
+    return x if high is None else xp.minimum(x, scalar(high, x))
 
 
 def _within_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:
     if low is None:
-        return x <= high
-    return x >= low if high is None else (x >= low) & (x <= high)
+        return x <= scalar(high, x)
+    return x >= scalar(low, x) if high is None else (x >= scalar(low, x)) & (x <= scalar(high, x))
 
 
 within = nondifferentiable(
@@ -199,9 +213,9 @@ _order = nondifferentiable(
 
 def _share_kernel(xp: Any, g: Any, order: Any, *, tie: float) -> Any:
     if tie == 1:
-        return xp.where(order < 0, zero_of(g), g)
-    part = g * g.dtype.type(tie) if tie else zero_of(g)
-    return xp.where(order < 0, zero_of(g), xp.where(order == 0, part, g))
+        return masked(xp, g, order < 0, inverse=True)
+    part = masked(xp, g, order > 0)
+    return select(xp, order == 0, g * scalar(tie, g), part) if tie else part
 
 
 # g where the order is 1, 0 where it is -1, and the part `tie` of g where it is 0.

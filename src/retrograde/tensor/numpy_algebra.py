@@ -13,8 +13,7 @@ from ..ops import norms
 from ..ops import structural as st
 from . import contraction, fft, linalg, manipulation, reductions
 from ._values import axis_of, rank, value
-from .numpy_functions import implements
-from .numpy_protocol import unsupported
+from .numpy_protocol import implements, unsupported
 from .numpy_shapes import diagonal as diagonal_of
 from .promotion import double
 

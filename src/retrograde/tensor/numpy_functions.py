@@ -1,13 +1,12 @@
 """What NumPy's functions that are no ufuncs do with Tensors, with NumPy's own parameters and defaults.
 
 Reductions, scans, comparisons of whole arrays, sorting and choosing; numpy_shapes.py has shapes and joining,
-numpy_algebra.py linear algebra and transforms. `FUNCTIONS` is the table of all of them.
+numpy_algebra.py linear algebra and transforms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,28 +20,9 @@ from ..ops import structural as st
 from ..tape import inplace
 from . import dtypes, elementwise, indexing, manipulation, reductions, searching, sets
 from ._values import axes_of, axis_of, concrete, new, rank, value
-from .numpy_protocol import unsupported
+from .numpy_protocol import implements, unsupported
 from .operators import promoted_all
 from .promotion import double, floating, operand
-
-FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""NumPy's function -> ours."""
-
-
-def implements(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function for NumPy's functions of these names ("linalg.inv"), those that this NumPy has."""
-
-    def register(f: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names:
-            found: Any = np
-            for part in name.split("."):
-                found = getattr(found, part, None)
-            if found is not None and not isinstance(found, np.ufunc):
-                FUNCTIONS[found] = f
-        return f
-
-    return register
-
 
 # ------------------------------------------------------------------------------------------ reductions
 
@@ -586,6 +566,3 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 @implements("copy")
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return elementwise.positive(a)
-
-
-from . import numpy_algebra, numpy_shapes  # noqa: E402, F401 - they register theirs in the table above

@@ -62,16 +62,16 @@ def _vecmat(x: Any, y: Any) -> Any:
     return st.reshape(out, shape=(*tuple(shape_of(out))[:-2], shape_of(out)[-1]))
 
 
+_SAME_NAMES = (
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "hypot", "logaddexp", "copysign", "nextafter",
+    "maximum", "minimum", "negative", "positive", "sign", "square", "reciprocal", "sqrt", "exp", "exp2", "expm1", "log",
+    "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "equal", "not_equal",
+    "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan", "signbit",
+)  # fmt: skip
+
 _UFUNCS: dict[str, Callable[..., Any]] = {
-    **{
-        name: getattr(elementwise, name)
-        for name in (
-            "add subtract multiply divide floor_divide remainder hypot logaddexp copysign nextafter maximum minimum "
-            "negative positive sign square reciprocal sqrt exp exp2 expm1 log log1p log2 log10 sin cos tan sinh cosh tanh "
-            "floor ceil trunc equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
-            "logical_not bitwise_and bitwise_or bitwise_xor isfinite isinf isnan signbit"
-        ).split()
-    },
+    **{name: getattr(elementwise, name) for name in _SAME_NAMES},
     **{
         theirs: getattr(elementwise, ours)
         for theirs, ours in {
@@ -104,7 +104,7 @@ def _special(*names: str, arity: int = 1) -> Callable[..., Any]:
     module, name = names
 
     def f(*args: Any) -> Any:
-        op = getattr(importlib.import_module(f"...ops.{module}", __name__), name)
+        op = getattr(importlib.import_module(f"..ops.{module}", __package__), name)
         if arity == 1:
             return op(floating(value(args[0])))
         x, y = promoted_all(*(operand(name, a) for a in args))
@@ -118,21 +118,23 @@ def _rel_entr(x: Any, y: Any) -> Any:
     return xlogy(x, elementwise.divide(x, y))
 
 
+_SPECIAL_NAMES = (
+    "erf", "erfc", "erfcx", "erfinv", "ndtr", "log_ndtr", "ndtri", "digamma", "entr", "i0", "i0e", "i1", "i1e", "j0", "j1",
+    "y0", "y1", "k0", "k1", "k0e", "k1e",
+)  # fmt: skip
+_SPECIAL_NAMES_OF_TWO = ("xlogy", "xlog1py", "gammainc", "gammaincc", "zeta", "_zeta")
+
 _SPECIAL: dict[str, Callable[..., Any]] = {
-    **{
-        name: _special("special", name)
-        for name in "erf erfc erfcx erfinv ndtr log_ndtr ndtri digamma entr i0 i0e i1 i1e".split()
-    },
+    **{name: _special("special", name) for name in _SPECIAL_NAMES},
     **{
         theirs: _special("special", ours)
         for theirs, ours in {
-            "expit": "sigmoid", "psi": "digamma", "gammaln": "lgamma", "j0": "j0", "j1": "j1", "y0": "y0", "y1": "y1",
-            "k0": "k0", "k1": "k1", "k0e": "k0e", "k1e": "k1e",
+            "psi": "digamma", "gammaln": "lgamma",
         }.items()
     },
-    **{name: _special("special", name, arity=2) for name in "xlogy xlog1py gammainc gammaincc zeta _zeta".split()},
-    "log_expit": _special("activation", "log_sigmoid"), "rel_entr": _rel_entr,
-    "logit": lambda x: importlib.import_module("...ops.special", __name__).logit(floating(value(x)), eps=None),
+    **{name: _special("special", name, arity=2) for name in _SPECIAL_NAMES_OF_TWO},
+    "expit": _special("activation", "sigmoid"), "log_expit": _special("activation", "log_sigmoid"), "rel_entr": _rel_entr,
+    "logit": lambda x: importlib.import_module("..ops.special", __package__).logit(floating(value(x)), eps=None),
     **{name: _UFUNCS[name] for name in ("exp2", "expm1", "log1p", "cbrt")},
 }  # fmt: skip
 
@@ -160,17 +162,18 @@ def unsupported(what: str, reason: str = "") -> TypeError:
 
 # ------------------------------------------------------------------------------------------ calling ufuncs
 
-_PASSED_OVER = {"order": ("K", "C", "A"), "subok": (True,), "where": (True,), "casting": ("same_kind", "safe", "unsafe")}
+_PASSED_OVER: dict[str, tuple[Any, ...]] = {
+    "order": ("K", "C", "A"), "subok": (True,), "where": (True,), "casting": ("same_kind", "safe", "unsafe"),
+}  # fmt: skip
 
 
 def check_defaults(what: str, given: dict[str, Any]) -> None:
     """Raise TypeError for an argument that is left and would change the result."""
     for key, x in given.items():
-        if x is None or (key in _PASSED_OVER and any(x is y or (isinstance(x, str) and x == y) for y in _PASSED_OVER[key])):
+        if x is None or x is np._NoValue:  # type: ignore[attr-defined]  # what NumPy's functions have as a default
             continue
-        if x is np._NoValue:  # type: ignore[attr-defined]  # what NumPy's functions have as a default
-            continue
-        raise unsupported(f"{what}({key}=...)")
+        if not (isinstance(x, (str, bool)) and x in _PASSED_OVER.get(key, ())):
+            raise unsupported(f"{what}({key}=...)")
 
 
 def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -252,10 +255,29 @@ _METHODS: dict[str, Callable[..., Any]] = {"reduce": _reduce, "accumulate": _acc
 # ------------------------------------------------------------------------------------------ calling functions
 
 
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""NumPy's function -> ours."""
+
+
+def implements(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function for NumPy's functions of these names ("linalg.inv"), those that this NumPy has."""
+
+    def register(f: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            found: Any = np
+            for part in name.split("."):
+                found = getattr(found, part, None)
+            if found is not None and not isinstance(found, np.ufunc):
+                FUNCTIONS[found] = f
+        return f
+
+    return register
+
+
 @functools.cache
 def _functions() -> dict[Any, Callable[..., Any]]:
-    from .numpy_functions import FUNCTIONS
-
+    for name in ("numpy_functions", "numpy_shapes", "numpy_algebra"):  # they register theirs in the table
+        importlib.import_module(f".{name}", __package__)
     return FUNCTIONS
 
 

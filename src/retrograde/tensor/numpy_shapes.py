@@ -15,8 +15,7 @@ from ..ops import structural as st
 from ..ops import triangular
 from . import creation, dtypes, elementwise, manipulation
 from ._values import axis_of, concrete, rank, shape_tuple, value
-from .numpy_functions import implements
-from .numpy_protocol import unsupported
+from .numpy_protocol import implements, unsupported
 
 # ------------------------------------------------------------------------------------------ created alike
 

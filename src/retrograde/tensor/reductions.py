@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.value import dtype_of, shape_of
 from ..ops import reduction as red
-from ..ops import scan, softmax as soft
+from ..ops import scan
+from ..ops import softmax as soft
 from ..ops import structural as st
 from ._values import axes_of, axis_of, rank, value
 from .dtypes import as_dtype

@@ -43,6 +43,7 @@ from . import _legacy_types
 from . import compiler
 from . import autograd
 from . import nn
+from . import masked
 from . import func
 from . import testing
 from ._environment import backends, cuda, mps, version, xpu

@@ -17,7 +17,7 @@ from ._api import api
 from ._axes import axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import check_arrays, check_index, concrete, fitted, number_array, read
+from ._indexing import check_arrays, check_index, concrete, fitted, number_array, read, recording
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -51,9 +51,11 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     axis = axis_of(op, dim, n)
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
-    if dtype_of(index) not in (np.int64, np.int32):
-        raise RuntimeError(f"{op}: the index must have dtype int64, got {FROM_NUMPY[dtype_of(index)]}")
     shape = tuple(shape_of(index))
+    if dtype_of(index) not in (np.int64, np.int32):
+        if math.prod(shape):
+            raise RuntimeError(f"{op}: the index must have dtype int64, got {FROM_NUMPY[dtype_of(index)]}")
+        index = from_array(np.zeros(shape, np.int64))
     others = [("the tensor", tuple(shape_of(input)), True)]
     if src is not None:
         others.append(("the source", tuple(shape_of(src)), False))
@@ -173,8 +175,15 @@ def scatter_reduce(
     axis, given = _along("scatter_reduce", input, dim, index, src)
     if 0 in shape_of(given):
         return st.copy(input)
-    src = _source(src, given)
-    return sr.scatter_reduce(input, given, src, axis=axis, reduce=reduce, include_self=bool(include_self))
+    return _reduced(input, given, _source(src, given), axis, reduce, bool(include_self))
+
+
+def _reduced(input: Any, index: Any, src: Any, axis: int, reduce: str, include_self: bool) -> Any:
+    if reduce == "prod" and type(index) is _ndarray and (recording(input) or recording(src)):
+        out = sr.scatter_product(input, index, src, axis=axis, include_self=include_self)
+        if out is not None:
+            return show_as(out, "ScatterReduceBackward0")
+    return sr.scatter_reduce(input, index, src, axis=axis, reduce=reduce, include_self=include_self)
 
 
 # ------------------------------------------------------------------------------------------ index_*
@@ -281,7 +290,7 @@ def index_reduce(
     where = st.broadcast_to(st.reshape(given, shape=tuple(count if n == -1 else 1 for n in spread)),
                             shape=tuple(shape_of(source)))  # fmt: skip
     x = input if shape else st.reshape(input, shape=(1,))
-    out = sr.scatter_reduce(x, where, source, axis=axis, reduce=reduce, include_self=bool(include_self))
+    out = _reduced(x, where, source, axis, reduce, bool(include_self))
     return show_as(out if shape else st.reshape(out, shape=()), "IndexReduceBackward0")
 
 

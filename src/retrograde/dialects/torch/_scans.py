@@ -8,10 +8,12 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import scan
+from ...ops.comparison import not_equal
 from ...ops.elementwise import add, multiply, subtract
 from ...ops.reduction import sum as reduce_sum
 from ...ops.sorting import argcum, pick
 from ...ops.structural import cast, concatenate, getitem, reshape
+from ...ops.structural import copy as st_copy
 from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
@@ -103,13 +105,15 @@ def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any
     n = integer("diff", "n", n)
     if n < 0:
         raise RuntimeError(f"diff: n must not be negative, got {n}")
+    if n == 0:
+        return st_copy(x)
     parts = [p for p in (prepend, x, append) if p is not None]
     if len(parts) > 1:
         x = concatenate(*_joined(parts, len(shape_of(x))), axis=axis)
     boolean = dtype_of(x).kind == "b"
     for _ in range(min(n, shape_of(x)[axis])):
         after, before = part(x, axis, 1, None), part(x, axis, None, -1)
-        x = _differ(after, before) if boolean else subtract(after, before)
+        x = not_equal(after, before) if boolean else subtract(after, before)
     return x
 
 
@@ -121,12 +125,6 @@ def _joined(parts: list[Any], ndim: int) -> list[Any]:
     for i, p in enumerate(rest):
         first, rest[i] = pair("diff", first, p)
     return [first, *(p if dtype_of(p) == dtype_of(first) else cast(p, dtype=dtype_of(first)) for p in rest)]
-
-
-def _differ(x: Any, y: Any) -> Any:
-    from ...ops.comparison import not_equal
-
-    return not_equal(x, y)
 
 
 # ------------------------------------------------------------------------------------------ the trapezoidal rule

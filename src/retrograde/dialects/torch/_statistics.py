@@ -120,6 +120,8 @@ def _spacings(op: str, x: Value, spacing: Any, dim: Any) -> tuple[list[int], lis
     """The axes to differentiate along, and for each the distance of samples or their coordinates."""
     n = len(shape_of(x))
     several = isinstance(spacing, (tuple, list))
+    if spacing is None:
+        spacing = 1
     if dim is None:
         axes = list(range(n))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from ..._api import missing as _missing
+from ..._statistics import cosine_similarity, pairwise_distance, pdist
 from ._activations import (
     celu,
     celu_,
@@ -51,7 +52,6 @@ from ._losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
-    cosine_similarity,
     gaussian_nll_loss,
     hinge_embedding_loss,
     huber_loss,
@@ -60,8 +60,6 @@ from ._losses import (
     margin_ranking_loss,
     mse_loss,
     multilabel_soft_margin_loss,
-    pairwise_distance,
-    pdist,
     poisson_nll_loss,
     smooth_l1_loss,
     soft_margin_loss,
@@ -69,6 +67,84 @@ from ._losses import (
     triplet_margin_with_distance_loss,
 )
 from ._softmax import gumbel_softmax, log_softmax, softmax, softmin
+from ._linear import (
+    bilinear,
+    channel_shuffle,
+    embedding,
+    embedding_bag,
+    fold,
+    linear,
+    native_channel_shuffle,
+    one_hot,
+    pad,
+    pixel_shuffle,
+    pixel_unshuffle,
+    unfold,
+)
+from ._attention import multi_head_attention_forward, scaled_dot_product_attention
+from ._convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from ._dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
+from ._normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
+from ._pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from ._resample import (
+    affine_grid,
+    grid_sample,
+    interpolate,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)
 
 
 def __getattr__(name: str) -> _Any:

@@ -26,7 +26,7 @@ from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES
 from ..._promote import pair, result_dtype, to_dtype
 from ..._reductions import ALL_AXES, tensor_of
-from ..._statistics import cosine_similarity, pairwise_distance, pdist
+from ..._statistics import pairwise_distance
 
 NAMES.update(
     mse_loss="MseLossBackward0", smooth_l1_loss="SmoothL1LossBackward0", huber_loss="HuberLossBackward0",
@@ -117,9 +117,10 @@ def mse_loss(
         reduction = reduction_name("mse_loss", size_average, reduce, reduction)
     if weight is None and isinstance(input, Value) and isinstance(target, Value):
         x, y = input._a, target._a
-        if type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.shape == y.shape:
-            if x.dtype.kind == "f":
-                return _mse(input, target, reduction=reduction)
+        if type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.shape == y.shape and (
+            x.dtype.kind == "f"
+        ):
+            return _mse(input, target, reduction=reduction)
     x, y = floating_pair("mse_loss", input, target)
     floats_only("mse_loss", x)
     if weight is not None:
@@ -203,7 +204,7 @@ def binary_cross_entropy(
                            f"{FROM_NUMPY[dtype_of(y)]}")  # fmt: skip
     floats_only(op, x)
     if weight is not None:
-        weight = broadcast_to(weight, shape=np.broadcast_shapes(tuple(shape_of(weight)), tuple(shape_of(x))))
+        weight = broadcast(op, weight, x)[0]
     return ls.binary_cross_entropy(x, y, weight, reduction=reduction)
 
 

@@ -6,16 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .....core.value import Value, shape_of
-from .....ops.structural import reshape
-from .....tape import inplace
 from ..._axes import integer
-
-
-def tensor_of(op: str, name: str, x: Any) -> Any:
-    """A tensor argument; raises TypeError for anything else."""
-    if not isinstance(x, Value):
-        raise TypeError(f"{op}: {name} must be a tensor, got {type(x).__name__}")
-    return x
+from ..._shape import reshaped
 
 
 def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
@@ -54,10 +46,10 @@ def batched(op: str, x: Any, axes: int, f: Callable[[Any], Any], *, outputs: int
 def unsqueezed(x: Any, axis: int) -> Any:
     """A view of `x` with an axis of length one."""
     shape = tuple(shape_of(x))
-    return inplace.view(reshape, x, shape=(*shape[:axis], 1, *shape[axis:]))
+    return reshaped(x, (*shape[:axis], 1, *shape[axis:]), "UnsqueezeBackward0")
 
 
 def squeezed(x: Any, axis: int) -> Any:
     """A view of `x` without an axis of length one."""
     shape = tuple(shape_of(x))
-    return inplace.view(reshape, x, shape=(*shape[:axis], *shape[axis + 1 :]))
+    return reshaped(x, (*shape[:axis], *shape[axis + 1 :]), "SqueezeBackward1")

@@ -8,3 +8,4 @@ from .flatten import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
+from .rnn import *  # noqa: F403

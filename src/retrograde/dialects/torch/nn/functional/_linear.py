@@ -1,0 +1,423 @@
+"""Affine maps, embeddings, padding, and rearrangements of channels and patches."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .....core.value import Value, dtype_of, shape_of
+from .....ops import contraction as ct
+from .....ops import indexing as ix
+from .....ops import manipulation as mp
+from .....ops import scatter_reduce as sr
+from .....ops import structural as st
+from .....tape import mutation
+from ... import _matmul
+from ..._api import api
+from ..._axes import integer
+from ..._dtype import FROM_NUMPY
+from ..._graph_nodes import NAMES, show_as
+from ..._indexing import concrete, number_array
+from ..._matmul import bilinear
+from ..._tensor import Tensor, from_array
+
+__all__ = [
+    "bilinear", "channel_shuffle", "embedding", "embedding_bag", "fold", "linear", "native_channel_shuffle", "one_hot",
+    "pad", "pixel_shuffle", "pixel_unshuffle", "unfold",
+]  # fmt: skip
+
+_ndarray = np.ndarray
+_affine = ct.affine.prim.bind
+_project = ct.project.prim.bind
+
+NAMES.update(
+    embedding="EmbeddingBackward0", im2col="Im2ColBackward0", col2im="Col2ImBackward0",
+    pad_constant="ConstantPadNdBackward0",
+)  # fmt: skip
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x Wᵀ + b`: (..., in) with a weight (out, in) and a bias (out,) gives (..., out)."""
+    try:
+        x, w = input._a, weight._a
+    except AttributeError:
+        raise TypeError(
+            f"linear: wanted tensors, got {type(input).__name__} and {type(weight).__name__}"
+        ) from None
+    if type(x) is _ndarray and type(w) is _ndarray and w.ndim == 2 and x.ndim and x.shape[-1] == w.shape[1] and (
+        x.dtype is w.dtype):  # fmt: skip
+        if bias is None:
+            return _project(input, weight)
+        b = bias._a
+        if type(b) is _ndarray and b.shape == w.shape[:1] and b.dtype is w.dtype:
+            return _affine(input, weight, bias)
+    return _linear(input, weight, bias)
+
+
+def _linear(input: Any, weight: Any, bias: Any) -> Any:
+    """`linear` inside transforms, and where the arguments are unusual or wrong."""
+    given = (input, weight) if bias is None else (input, weight, bias)
+    for x in given:
+        if not isinstance(x, Value):
+            raise TypeError(f"linear: wanted tensors, got {type(x).__name__}")
+        if dtype_of(x) != dtype_of(input):
+            raise RuntimeError(
+                "linear: the tensors must have one dtype, got "
+                + ", ".join(str(FROM_NUMPY[dtype_of(y)]) for y in given)
+            )
+    have, shape = tuple(shape_of(input)), tuple(shape_of(weight))
+    if len(shape) not in (1, 2) or not have or have[-1] != shape[-1]:
+        raise RuntimeError(
+            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last size must be "
+            "the input's"
+        )
+    if len(shape) == 1:
+        out = _matmul.matmul(input, weight)
+        return out if bias is None else out + bias
+    if bias is None:
+        return _project(input, weight)
+    if tuple(shape_of(bias)) == shape[:1]:
+        return _affine(input, weight, bias)
+    wide = (*have[:-1], shape[0])
+    try:
+        fits = np.broadcast_shapes(tuple(shape_of(bias)), wide) == wide
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"linear: a bias of shape {list(shape_of(bias))} does not fit {shape[0]} outputs")
+    return _project(input, weight) + bias
+
+
+# ------------------------------------------------------------------------------------------ embeddings
+
+
+def _indices(op: str, x: Any) -> Any:
+    if not isinstance(x, Value):
+        raise TypeError(f"{op}: the indices must be a tensor, got {type(x).__name__}")
+    if dtype_of(x) not in (np.int64, np.int32):
+        raise RuntimeError(f"{op}: the indices must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(x)]}")
+    return x._a if x._level == 0 and type(x._a) is _ndarray else x
+
+
+def _padding(op: str, padding_idx: Any, n: int) -> int | None:
+    if padding_idx is None:
+        return None
+    if not -n <= padding_idx < n:
+        raise AssertionError(f"{op}: padding_idx {padding_idx} lies outside of the {n} rows")
+    return padding_idx + n if padding_idx < 0 else padding_idx
+
+
+def _renormalise(op: str, weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
+    """Scale the rows that will be read down to a norm, in place and unrecorded, as PyTorch does."""
+    table = weight._a
+    if type(table) is not _ndarray or type(indices) is not _ndarray:
+        raise RuntimeError(f"{op}: max_norm changes the weight in place, which is not possible inside a transform")
+    rows = np.unique(indices)
+    norms = np.linalg.norm(table[rows].astype(np.float64), norm_type, axis=1)
+    large = norms > max_norm
+    if large.any():
+        table[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(table.dtype)[:, None]
+        mutation.note(table)
+
+
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Tensor:  # fmt: skip
+    """The rows of `weight` (n, d) that the integers `input` (any shape) name: shape (*input.shape, d).
+
+    The row `padding_idx` gets no gradient. Raises IndexError for an index out of range.
+    """
+    given = _indices("embedding", input)
+    shape = shape_of(weight)
+    if len(shape) != 2:
+        raise RuntimeError(f"embedding: the weight must be a matrix, got shape {list(shape)}")
+    padding = _padding("embedding", padding_idx, shape[0])
+    if max_norm is not None:
+        _renormalise("embedding", weight, given, max_norm, norm_type)
+    return sr.embedding(weight, given, padding=padding, by_frequency=bool(scale_grad_by_freq), weighted=False)
+
+
+@api("embedding", method=False)
+def _embedding_function(
+    weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Tensor:
+    """The rows of `weight` that `indices` name."""
+    padding = None if padding_idx < 0 else padding_idx
+    return embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq)
+
+
+def _bags(op: str, input: Any, offsets: Any, include_last: bool) -> tuple[np.ndarray, np.ndarray, int]:
+    """The flat indices, the bag of each, and the number of bags."""
+    indices = concrete(op, input)
+    if indices.ndim == 2:
+        if offsets is not None:
+            raise ValueError(f"{op}: with a matrix of indices each row is a bag, so offsets must be None")
+        return indices.reshape(-1), np.repeat(np.arange(indices.shape[0]), indices.shape[1]), indices.shape[0]
+    if indices.ndim != 1:
+        raise ValueError(f"{op}: the indices must have 1 or 2 dimensions, got {indices.ndim}")
+    if offsets is None:
+        raise ValueError(f"{op}: a vector of indices needs offsets, which say where each bag begins")
+    starts = concrete(op, offsets)
+    if starts.ndim != 1:
+        raise ValueError(f"{op}: offsets must be 1-d, got {starts.ndim} dimensions")
+    if starts.size and (starts[0] != 0 or starts[-1] > indices.size):
+        raise RuntimeError(f"{op}: offsets must begin with 0 and end within the {indices.size} indices, got {starts}")
+    ends = starts[1:] if include_last else np.append(starts[1:], indices.size)
+    count = len(ends)
+    return indices, np.repeat(np.arange(count), ends - starts[:count]), count
+
+
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+    per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The sums, means or maxima of bags of rows of `weight`: (number of bags, d).
+
+    input: a matrix of indices, whose rows are the bags, or a vector cut into bags at `offsets`.
+    """
+    op = "embedding_bag"
+    if dtype_of(weight) in (np.int64, np.int32) and dtype_of(input).kind == "f":
+        warnings.warn("embedding_bag: the indices come first, then the weight", UserWarning, stacklevel=2)
+        input, weight = weight, input
+    _indices(op, input)
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"{op}: mode must be 'sum', 'mean' or 'max', got {mode!r}")
+    if per_sample_weights is not None:
+        if mode != "sum":
+            raise NotImplementedError(f"{op}: per_sample_weights only go with mode='sum', got {mode!r}")
+        if tuple(shape_of(per_sample_weights)) != tuple(shape_of(input)):
+            raise ValueError(
+                f"{op}: per_sample_weights must have the shape of the indices {list(shape_of(input))}, got "
+                f"{list(shape_of(per_sample_weights))}"
+            )
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError(f"{op}: scale_grad_by_freq does not go with mode='max'")
+    indices, bags, count = _bags(op, input, offsets, include_last_offset)
+    n, d = tuple(shape_of(weight))
+    padding = _padding(op, padding_idx, n)
+    weights = None if per_sample_weights is None else st.reshape(per_sample_weights, shape=(indices.size,))
+    if padding is not None:
+        kept = np.flatnonzero(indices != padding)
+        indices, bags = indices[kept], bags[kept]
+        weights = None if weights is None else ix.take(weights, kept, axis=0)
+    if max_norm is not None:
+        _renormalise(op, weight, indices, max_norm, norm_type)
+    rows = sr.embedding(weight, indices, padding=None, by_frequency=bool(scale_grad_by_freq), weighted=False)
+    if weights is not None:
+        rows = rows * st.reshape(weights, shape=(indices.size, 1))
+    if mode == "max":
+        places = np.broadcast_to(bags[:, None], (len(bags), d))
+        start = np.zeros((count, d), dtype_of(weight))
+        out = sr.scatter_reduce(start, places, rows, axis=0, reduce="amax", include_self=False)
+    else:
+        out = ix.take_add(rows, bags, shape=(count, d), axis=0)
+        if mode == "mean":
+            sizes = np.maximum(np.bincount(bags, minlength=count), 1).astype(dtype_of(weight))
+            out = out / from_array(sizes[:, None])
+    return show_as(out, "EmbeddingBagBackward0")
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """For each integer a vector of zeros with a one in its place; as long as needed unless `num_classes` says."""
+    if dtype_of(tensor) != np.int64:
+        raise RuntimeError(f"one_hot: wanted int64, got {FROM_NUMPY[dtype_of(tensor)]}; use long()")
+    if type(tensor._a) is not _ndarray and num_classes > 0:  # inside vmap: nothing depends on values
+        classes = np.arange(num_classes)
+        spread = st.reshape(tensor, shape=(*tuple(shape_of(tensor)), 1))
+        return (spread == from_array(classes)).long()  # type: ignore[attr-defined]
+    labels = concrete("one_hot", tensor)
+    if labels.size == 0:
+        if num_classes <= 0:
+            raise RuntimeError("one_hot: of no labels the number of classes cannot be told; pass num_classes")
+        return from_array(np.zeros((*labels.shape, num_classes), np.int64))
+    if labels.min() < 0:
+        raise RuntimeError(f"one_hot: labels must not be negative, got {int(labels.min())}")
+    if num_classes == -1:
+        num_classes = int(labels.max()) + 1
+    elif num_classes < 1:
+        raise RuntimeError(f"one_hot: num_classes must be positive, or -1, got {num_classes}")
+    elif labels.max() >= num_classes:
+        raise RuntimeError(f"one_hot: label {int(labels.max())} is no class among {num_classes}")
+    out = np.zeros((labels.size, num_classes), np.int64)
+    out[np.arange(labels.size), labels.reshape(-1)] = 1
+    return from_array(out.reshape(*labels.shape, num_classes))
+
+
+# ------------------------------------------------------------------------------------------ padding
+
+
+def _widths(op: str, pad: Any, n: int) -> tuple[tuple[int, int], ...]:
+    """PyTorch's flat widths, the last dimension first, as (before, after) for each dimension."""
+    flat = [integer(op, "a width", w) for w in pad]
+    if len(flat) % 2:
+        raise RuntimeError(f"{op}: widths come in pairs (before, after), got {len(flat)}")
+    if len(flat) > 2 * n:
+        raise RuntimeError(f"{op}: {len(flat) // 2} pairs of widths for a tensor of {n} dimensions")
+    pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
+    return ((0, 0),) * (n - len(pairs)) + tuple(reversed(pairs))
+
+
+@api("constant_pad_nd", method=False)
+def _constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
+    """The tensor surrounded by a number; negative widths take elements away."""
+    shape = tuple(shape_of(input))
+    widths = _widths("pad", pad, len(shape))
+    for i, (n, (lo, hi)) in enumerate(zip(shape, widths)):
+        if n + lo + hi < 0:
+            raise RuntimeError(f"pad: widths {lo} and {hi} leave nothing of dimension {i} with size {n}")
+    number = 0 if value is None else number_array("pad", value, dtype_of(input)).item()
+    return mp.pad_constant(input, widths=widths, value=number)
+
+
+_NAMES = {
+    mp.REFLECT: "ReflectionPad{}DBackward0", mp.REPLICATE: "ReplicationPad{}DBackward0", mp.CIRCULAR: "CopySlices",
+}  # fmt: skip
+
+
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
+    """The tensor with elements added at the ends of its last dimensions (the last one first in `pad`).
+
+    mode: "constant" (`value`), "reflect", "replicate" or "circular". Raises RuntimeError for widths that do not fit.
+    """
+    if mode == "constant":
+        return _constant_pad(input, pad, value)
+    if mode not in mp.MODES:
+        raise NotImplementedError(f"pad: mode must be 'constant', 'reflect', 'replicate' or 'circular', got {mode!r}")
+    if value is not None and value != 0:
+        raise RuntimeError(f"pad: mode {mode!r} takes no value")
+    shape = tuple(shape_of(input))
+    pairs = len(pad) // 2
+    if len(pad) % 2 or not 1 <= pairs <= 3 or len(shape) not in (pairs + 1, pairs + 2):
+        raise NotImplementedError(
+            f"pad: mode {mode!r} pads the last 1, 2 or 3 dimensions of a tensor that has one or two more; got "
+            f"{len(pad)} widths for shape {list(shape)}"
+        )
+    widths = _widths("pad", pad, len(shape))
+    for i, (n, (lo, hi)) in enumerate(zip(shape, widths)):
+        if not (lo or hi):
+            continue
+        most = {mp.REFLECT: n - 1, mp.CIRCULAR: n}.get(mode)
+        if (most is not None and max(lo, hi) > most) or n + lo + hi < 1 or n == 0:
+            raise RuntimeError(f"pad: widths {lo} and {hi} do not fit dimension {i} of size {n} with mode {mode!r}")
+    return show_as(mp.pad_edges(input, widths=widths, mode=mode), _NAMES[mode].format(pairs))
+
+
+# ------------------------------------------------------------------------------------------ channels and pixels
+
+
+@api(method=False)
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Channels moved into space: (..., c·r², h, w) to (..., c, h·r, w·r)."""
+    shape, r = tuple(shape_of(input)), upscale_factor
+    if len(shape) < 3:
+        raise RuntimeError(f"pixel_shuffle: wanted at least 3 dimensions, got {len(shape)}")
+    if r <= 0 or shape[-3] % (r * r):
+        raise RuntimeError(f"pixel_shuffle: {shape[-3]} channels are no multiple of the square of {r}")
+    *lead, c, h, w = shape
+    k = len(lead)
+    x = st.reshape(input, shape=(*lead, c // (r * r), r, r, h, w))
+    x = st.transpose(x, axes=(*range(k), k, k + 3, k + 1, k + 4, k + 2))
+    return show_as(st.reshape(x, shape=(*lead, c // (r * r), h * r, w * r)), "PixelShuffleBackward0")
+
+
+@api(method=False)
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """Space moved into channels: (..., c, h·r, w·r) to (..., c·r², h, w)."""
+    shape, r = tuple(shape_of(input)), downscale_factor
+    if len(shape) < 3:
+        raise RuntimeError(f"pixel_unshuffle: wanted at least 3 dimensions, got {len(shape)}")
+    if r <= 0 or shape[-1] % r or shape[-2] % r:
+        raise RuntimeError(f"pixel_unshuffle: an image of {shape[-2]} by {shape[-1]} is no multiple of {r}")
+    *lead, c, h, w = shape
+    k = len(lead)
+    x = st.reshape(input, shape=(*lead, c, h // r, r, w // r, r))
+    x = st.transpose(x, axes=(*range(k), k, k + 2, k + 4, k + 1, k + 3))
+    return show_as(st.reshape(x, shape=(*lead, c * r * r, h // r, w // r)), "PixelUnshuffleBackward0")
+
+
+@api(method=False)
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels (dimension 1) of `groups` groups dealt out in turn."""
+    shape = tuple(shape_of(input))
+    if len(shape) < 3:
+        raise RuntimeError(f"channel_shuffle: wanted at least 3 dimensions, got {len(shape)}")
+    if groups <= 0 or shape[1] % groups:
+        raise RuntimeError(f"channel_shuffle: {shape[1]} channels cannot be divided into {groups} groups")
+    n, c, *rest = shape
+    x = st.reshape(input, shape=(n, groups, c // groups, math.prod(rest)))
+    x = st.transpose(x, axes=(0, 2, 1, 3))
+    return show_as(st.reshape(x, shape=shape), "ChannelShuffleBackward0")
+
+
+api("native_channel_shuffle", method=False)(channel_shuffle)
+native_channel_shuffle = channel_shuffle
+
+
+def _pair(op: str, name: str, x: Any) -> tuple[int, int]:
+    pair = (x, x) if isinstance(x, int) else tuple(x)
+    if len(pair) == 1:
+        pair = pair * 2
+    if len(pair) != 2:
+        raise RuntimeError(f"{op}: {name} must be an int or two, got {x!r}")
+    return integer(op, name, pair[0]), integer(op, name, pair[1])
+
+
+def _geometry(op: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> dict[str, tuple[int, int]]:
+    given = {
+        "kernel": _pair(op, "kernel_size", kernel_size), "dilation": _pair(op, "dilation", dilation),
+        "padding": _pair(op, "padding", padding), "stride": _pair(op, "stride", stride),
+    }  # fmt: skip
+    for name, pair in given.items():
+        if min(pair) < (0 if name == "padding" else 1):
+            wanted = "not negative" if name == "padding" else "positive"
+            raise RuntimeError(f"{op}: {name} must be {wanted}, got {pair}")
+    return given
+
+
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+    """The patches of images (n, c, h, w) as columns (n, c·kh·kw, number of patches); `n` may be absent."""
+    given = _geometry("unfold", kernel_size, dilation, padding, stride)
+    shape = tuple(shape_of(input))
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError(f"unfold: wanted images (n, c, h, w) or one (c, h, w), got shape {list(shape)}")
+    counts = _patches(shape[-2:], given)
+    if min(counts) < 1:
+        raise RuntimeError(f"unfold: windows of {given['kernel']} do not fit images of {shape[-2]} by {shape[-1]}")
+    if len(shape) == 3:
+        out = mp.im2col(st.reshape(input, shape=(1, *shape)), **given)
+        return show_as(st.reshape(out, shape=tuple(shape_of(out))[1:]), "Im2ColBackward0")
+    return mp.im2col(input, **given)
+
+
+def _patches(size: tuple[int, ...], given: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    first, second = (
+        mp.window_count(size[i] + 2 * given["padding"][i], given["kernel"][i], given["stride"][i], given["dilation"][i])
+        for i in (0, 1)
+    )
+    return first, second
+
+
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
+    """Columns of patches (n, c·kh·kw, number of patches) added up to images (n, c, *output_size); `n` may be absent."""
+    given = _geometry("fold", kernel_size, dilation, padding, stride)
+    size = _pair("fold", "output_size", output_size)
+    shape = tuple(shape_of(input))
+    if len(shape) not in (2, 3):
+        raise RuntimeError(f"fold: wanted columns (n, c·kh·kw, patches) or without n, got shape {list(shape)}")
+    area = given["kernel"][0] * given["kernel"][1]
+    if shape[-2] % area:
+        raise RuntimeError(f"fold: {shape[-2]} rows are no multiple of the {area} elements of a window")
+    counts = _patches(size, given)
+    if min(counts) < 1 or counts[0] * counts[1] != shape[-1]:
+        raise RuntimeError(f"fold: images of {size} have {counts[0] * counts[1]} patches, got {shape[-1]} columns")
+    if len(shape) == 2:
+        out = mp.col2im(st.reshape(input, shape=(1, *shape)), size=size, **given)
+        return show_as(st.reshape(out, shape=tuple(shape_of(out))[1:]), "Col2ImBackward0")
+    return mp.col2im(input, size=size, **given)

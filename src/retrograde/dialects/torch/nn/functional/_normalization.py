@@ -1,0 +1,315 @@
+"""Batch, layer, group, instance, RMS and local response normalisation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .....core.value import Value, dtype_of, make, shape_of
+from .....ops import normalization as nm
+from .....tape import inplace
+from ..._api import METHODS, api
+from ..._dtype import FROM_NUMPY
+from ..._elementwise import shown_as, tensor_argument
+from ..._grad_modes import no_grad
+from ..._graph_nodes import NAMES
+from ..._shape import reshaped
+from ..._tensor import Tensor
+from ._pooling import avg_pool2d, avg_pool3d
+
+
+def _shown(node: Any) -> str:
+    """Which normalisation a node is, told by the axes of its statistics."""
+    p = node.params
+    if len(p["axis"]) == 1 and p["axis"] == (2,) and len(p["shape"]) == 3 and p["affine"] != p["shape"][:0]:
+        return "NativeGroupNormBackward0"
+    return "NativeBatchNormBackward0" if p["axis"][:1] == (0,) else "NativeLayerNormBackward0"
+
+
+NAMES.update(normalize=_shown, normalize_by="NativeBatchNormBackward0")
+
+
+def _channels(op: str, x: Any, **vectors: Any) -> int:
+    """The channels of `x`; raises RuntimeError where a vector has not one entry for each."""
+    shape = tuple(shape_of(x))
+    if len(shape) < 2:
+        raise RuntimeError(f"{op}: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
+    for name, v in vectors.items():
+        if v is not None and tuple(shape_of(tensor_argument(op, v, 2, name))) != (shape[1],):
+            raise RuntimeError(
+                f"{op}: {name} must have one entry for each of the {shape[1]} channels, got shape {tuple(shape_of(v))}"
+            )
+    return shape[1]
+
+
+def _same_dtype(x: Any, *others: Any) -> tuple[Any, ...]:
+    """Weights in the dtype of `x`: half precision normalises with single-precision weights."""
+    d = dtype_of(x)
+    return tuple(v if v is None or dtype_of(v) == d else v.to(FROM_NUMPY[d]) for v in others)
+
+
+def _update_running(op: str, running: Any, fresh: Any, momentum: float) -> None:
+    """running = (1 - momentum) running + momentum fresh, unrecorded and in place."""
+    if running is None:
+        return
+    if running._a.__class__ is np.ndarray and fresh._a.__class__ is np.ndarray:
+        new = make(Tensor, ((1 - momentum) * running._a + momentum * fresh._a).astype(running._a.dtype))
+    else:
+        new = running.detach() * (1 - momentum) + fresh.detach() * momentum
+    with no_grad():
+        inplace.update(op, running, lambda: new)
+
+
+def _batch_statistics(
+    op: str, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
+) -> Any:
+    """Training: (result, mean, one over the deviation); running statistics are moved towards those of the batch."""
+    shape = tuple(shape_of(x))
+    axis = (0, *range(2, len(shape)))
+    affine = (1, shape[1], *(1,) * (len(shape) - 2))
+    out, mean, scale = nm.normalize(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
+    if running_mean is not None or running_var is not None:
+        mean_now, scale_now = mean.detach(), scale.detach()
+        n = math.prod(shape) // max(shape[1], 1)
+        _update_running(op, running_mean, mean_now, momentum)
+        if running_var is not None:
+            biased = scale_now ** (-2) - eps
+            _update_running(op, running_var, biased * (n / max(n - 1, 1)) if n > 1 else biased / 0, momentum)
+    return out, mean, scale
+
+
+def _batch_norm(
+    op: str, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool, momentum: float,
+    eps: float,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    tensor_argument(op, x)
+    _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    weight, bias = _same_dtype(x, weight, bias)
+    if training:
+        return _batch_statistics(op, x, weight, bias, running_mean, running_var, momentum, eps)
+    if running_mean is None or running_var is None:
+        raise RuntimeError(f"{op}: running_mean and running_var are needed for evaluation; pass them, or training=True")
+    shape = tuple(shape_of(x))
+    affine = (1, shape[1], *(1,) * (len(shape) - 2))
+    center, var = _same_dtype(x, running_mean.detach(), running_var.detach())
+    out = nm.normalize_by(x, center, var, weight, bias, affine=affine, eps=float(eps))
+    empty = make(Tensor, np.zeros((0,), dtype_of(x)))
+    return out, empty, empty
+
+
+def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
+               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
+    """(x - mean) / sqrt(var + eps) * weight + bias per channel, with the batch's statistics or the running ones.
+
+    Raises ValueError in training with a single value per channel.
+    """
+    if training:
+        shape = tuple(shape_of(tensor_argument("batch_norm", input)))
+        if len(shape) >= 2 and math.prod(shape) == shape[1]:
+            raise ValueError(
+                f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
+            )
+    return _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
+
+
+@api("batch_norm", method=False)
+def _torch_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+                      momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:  # fmt: skip
+    """`nn.functional.batch_norm` with the weights first."""
+    return _batch_norm("batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps)[0]
+
+
+@api(method=False)
+def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+                      momentum: float, eps: float) -> Any:  # fmt: skip
+    """batch_norm with the mean and one over the deviation of the batch (empty in evaluation)."""
+    out, mean, scale = _batch_norm(
+        "native_batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+    return out, mean.detach(), scale.detach()
+
+
+@api(method=False)
+def _native_batch_norm_legit(input: Any, weight: Any, bias: Any, *rest: Any, **named: Any) -> Any:
+    """native_batch_norm, also without running statistics: (input, weight, bias, training, momentum, eps)."""
+    running: tuple[Any, Any] = (named.pop("running_mean", None), named.pop("running_var", None))
+    if rest and (rest[0] is None or isinstance(rest[0], Value)):
+        running, rest = (rest[0], rest[1]), rest[2:]
+    given = dict(zip(("training", "momentum", "eps"), rest), **named)
+    op = "_native_batch_norm_legit"
+    out, mean, scale = _batch_norm(
+        op, input, *running, weight, bias, given["training"], given["momentum"], given["eps"]
+    )
+    suffix = 0 if running[0] is not None else 1
+    return shown_as(out, f"NativeBatchNormLegitBackward{suffix}"), mean.detach(), scale.detach()
+
+
+def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+                  use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
+    """batch_norm of each element of the batch by itself.
+
+    Raises ValueError with a single value per channel and element.
+    """
+    shape = tuple(shape_of(tensor_argument("instance_norm", input)))
+    if use_input_stats and len(shape) >= 2 and math.prod(shape[2:]) == 1:
+        raise ValueError(f"instance_norm: training needs more than one value per channel, got a tensor of shape {shape}")
+    return _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+
+
+@api("instance_norm", method=False)
+def _instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
+                   momentum: float, eps: float, cudnn_enabled: bool = True) -> Any:  # fmt: skip
+    """`nn.functional.instance_norm` with the weights first."""
+    op = "instance_norm"
+    x = tensor_argument(op, input)
+    channels = _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(f"{op}: running_mean and running_var are needed when use_input_stats is False")
+    shape = tuple(shape_of(x))
+    n = shape[0]
+
+    def repeated(v: Any) -> Any:
+        return None if v is None else METHODS["repeat"](v, n)
+
+    means, variances = repeated(running_mean), repeated(running_var)
+    merged = METHODS["reshape"](x, (1, n * channels, *shape[2:]))
+    out = _batch_norm(
+        op, merged, means, variances, repeated(weight), repeated(bias), use_input_stats, momentum, eps
+    )[0]
+    if use_input_stats:
+        with no_grad():
+            for running, fresh in ((running_mean, means), (running_var, variances)):
+                if running is not None:
+                    running.copy_(METHODS["mean"](fresh.view(n, channels), 0))
+    return reshaped(out, shape, "ViewBackward0")
+
+
+def _normalized(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any) -> tuple[int, ...]:
+    """The shape over whose axes the statistics are taken; raises RuntimeError where it is not the end of x's."""
+    wanted = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(int(n) for n in normalized_shape)
+    shape = tuple(shape_of(tensor_argument(op, x)))
+    if not wanted:
+        raise RuntimeError(f"{op}: normalized_shape must have one entry at least")
+    for name, v in (("weight", weight), ("bias", bias)):
+        if v is not None and tuple(shape_of(v)) != wanted:
+            raise RuntimeError(f"{op}: {name} must have the shape {wanted}, got {tuple(shape_of(v))}")
+    if shape[-len(wanted) :] != wanted:
+        raise RuntimeError(f"{op}: normalized_shape {wanted} is not the end of the input's shape {shape}")
+    return wanted
+
+
+def _layer_norm(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    wanted = _normalized(op, x, normalized_shape, weight, bias)
+    weight, bias = _same_dtype(x, weight, bias)
+    shape = tuple(shape_of(x))
+    lead = len(shape) - len(wanted)
+    return nm.normalize(
+        x, weight, bias, shape=shape, axis=tuple(range(lead, len(shape))), affine=(*(1,) * lead, *wanted), eps=float(eps)
+    )
+
+
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """(x - mean) / sqrt(var + eps) * weight + bias over the last axes, whose shape is `normalized_shape`."""
+    return shown_as(_layer_norm("layer_norm", input, normalized_shape, weight, bias, eps)[0], "NativeLayerNormBackward0")
+
+
+@api("layer_norm", method=False)
+def _torch_layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+                      cudnn_enable: bool = True) -> Any:  # fmt: skip
+    """As `nn.functional.layer_norm`."""
+    return layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def _kept_axes(stats: Any, x: Any, normalized_shape: Sequence[int]) -> Any:
+    """Statistics with the normalised axes as axes of length 1."""
+    count = len(normalized_shape)
+    return METHODS["reshape"](stats.detach(), (*tuple(shape_of(x))[:-count], *(1,) * count))
+
+
+@api(method=False)
+def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """layer_norm with the means and one over the deviations."""
+    out, mean, scale = _layer_norm("native_layer_norm", input, normalized_shape, weight, bias, eps)
+    shown_as(out, "NativeLayerNormBackward0")
+    return out, _kept_axes(mean, input, normalized_shape), _kept_axes(scale, input, normalized_shape)
+
+
+def _group_norm(op: str, x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    channels = _channels(op, tensor_argument(op, x), weight=weight, bias=bias)
+    if groups <= 0:
+        raise RuntimeError(f"{op}: the number of groups must be positive, got {groups}")
+    if channels % groups:
+        raise RuntimeError(f"{op}: {channels} channels are not divisible into {groups} groups")
+    weight, bias = _same_dtype(x, weight, bias)
+    shape = tuple(shape_of(x))
+    grouped = (shape[0], groups, channels // groups * math.prod(shape[2:]))
+    return nm.normalize(
+        x, weight, bias, shape=grouped, axis=(2,), affine=(1, channels, *(1,) * (len(shape) - 2)), eps=float(eps)
+    )
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """(x - mean) / sqrt(var + eps) over each group of channels, then * weight + bias per channel."""
+    return shown_as(_group_norm("group_norm", input, num_groups, weight, bias, eps)[0], "NativeGroupNormBackward0")
+
+
+@api("group_norm", method=False)
+def _torch_group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5,
+                      cudnn_enabled: bool = True) -> Any:  # fmt: skip
+    """As `nn.functional.group_norm`."""
+    return group_norm(input, num_groups, weight, bias, eps)
+
+
+@api(method=False)
+def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
+    """group_norm with the means and one over the deviations; N, C and HxW are the sizes of the input."""
+    if math.prod(shape_of(tensor_argument("native_group_norm", input))) != N * C * HxW:
+        raise RuntimeError(f"native_group_norm: an input of shape {tuple(shape_of(input))} has not {N}x{C}x{HxW} elements")
+    out, mean, scale = _group_norm("native_group_norm", input, group, weight, bias, eps)
+    for y in (out, mean, scale):
+        shown_as(y, "NativeGroupNormBackward0")
+    return out, mean, scale
+
+
+@api(method=False)
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
+    """x / sqrt(mean(x²) + eps) * weight over the last axes (Zhang and Sennrich, 2019)."""
+    wanted = _normalized("rms_norm", input, normalized_shape, weight, None)
+    axes = tuple(range(-len(wanted), 0))
+    d = FROM_NUMPY[dtype_of(input)]
+    single = d.itemsize < 4 if d.is_floating_point else False
+    x = METHODS["float"](input) if single else input
+    if eps is None:
+        eps = float(np.finfo(x.real.dtype.np if d.is_complex else x.dtype.np).eps)
+    scale = METHODS["rsqrt"](METHODS["mean"](METHODS["pow"](x, 2), axes, keepdim=True) + eps)
+    out = x * scale
+    if weight is not None:
+        out = out * weight
+    return METHODS["to"](out, d) if out.dtype is not d else out
+
+
+def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+    """x / (k + alpha mean(x² over `size` neighbouring channels))^beta (Krizhevsky et al., 2012).
+
+    Raises ValueError for fewer than three dimensions.
+    """
+    x = tensor_argument("local_response_norm", input)
+    shape = tuple(shape_of(x))
+    if len(shape) < 3:
+        raise ValueError(f"local_response_norm: wanted 3 dimensions or more, got {len(shape)}")
+    if math.prod(shape) == 0:
+        return x
+    from . import pad
+
+    square = METHODS["unsqueeze"](x * x, 1)
+    widths = (size // 2, (size - 1) // 2)
+    if len(shape) == 3:
+        mean = METHODS["squeeze"](avg_pool2d(pad(square, (0, 0, *widths)), (size, 1), stride=1), 1)
+    else:
+        square = METHODS["view"](square, shape[0], 1, shape[1], shape[2], -1)
+        mean = METHODS["squeeze"](avg_pool3d(pad(square, (0, 0, 0, 0, *widths)), (size, 1, 1), stride=1), 1)
+        mean = METHODS["view"](mean, shape)
+    return x / METHODS["pow"](mean * alpha + k, beta)

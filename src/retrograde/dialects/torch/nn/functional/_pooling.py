@@ -1,0 +1,420 @@
+"""Pooling: maxima, averages, norms, adaptive and fractional forms, and max unpooling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .....core.value import Value, dtype_of, shape_of
+from .....ops import pooling as pl
+from .....ops import resample as rs
+from ..._api import FUNCTIONS, METHODS, api
+from ..._axes import integer
+from ..._elementwise import tensor_argument
+from ..._graph_nodes import NAMES
+from ._sizes import per_axis, squeezed, unsqueezed
+
+
+def _of_axes(stem: str, suffix: str = "Backward0") -> Callable[[Any], str]:
+    """A node name with the number of pooled axes in it."""
+
+    def name(node: Any) -> str:
+        p = node.params
+        axes = len(p.get("kernel") or p.get("parts") or p.get("size") or p.get("maps") or ()) or p.get("axes")
+        return f"{stem}{max(axes, 2)}D{suffix}"
+
+    return name
+
+
+NAMES.update(
+    max_pool=_of_axes("MaxPool", "WithIndicesBackward0"), adaptive_max_pool=_of_axes("AdaptiveMaxPool"),
+    avg_pool=_of_axes("AvgPool"), unpool=_of_axes("MaxUnpool"), pool_at=_of_axes("FractionalMaxPool"),
+)  # fmt: skip
+
+
+def _space(op: str, input: Any, axes: int) -> tuple[int, ...]:
+    """The sizes to pool of (N, C, *size) or (C, *size); raises RuntimeError where there are no such dimensions."""
+    shape = tuple(shape_of(tensor_argument(op, input)))
+    if len(shape) not in (axes + 1, axes + 2):
+        raise RuntimeError(f"{op}: wanted {axes + 1} or {axes + 2} dimensions, got a tensor of shape {shape}")
+    if any(n == 0 for n in shape[-axes - 1 :]):
+        raise RuntimeError(f"{op}: only the batch may be empty, got a tensor of shape {shape}")
+    return shape[-axes:]
+
+
+def _windows(
+    op: str, size: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> dict[str, Any]:
+    """Kernel, stride, padding (before, after) and dilation per axis.
+
+    With `ceil_mode` a last window that starts inside the input or the padding before it counts too: the padding after
+    the input grows by what it needs.
+    """
+    axes = len(size)
+    kernel = per_axis(op, "kernel_size", kernel_size, axes)
+    steps = kernel if stride is None or (isinstance(stride, (tuple, list)) and not stride) else per_axis(
+        op, "stride", stride, axes)  # fmt: skip
+    pads, spread = per_axis(op, "padding", padding, axes), per_axis(op, "dilation", dilation, axes)
+    for name, values, least in (("kernel_size", kernel, 1), ("stride", steps, 1), ("dilation", spread, 1), ("padding", pads, 0)):
+        if any(v < least for v in values):
+            raise RuntimeError(f"{op}: {name} must be {'positive' if least else 'zero or more'}, got {values}")
+    if any(2 * p > k for p, k in zip(pads, kernel)):
+        raise RuntimeError(f"{op}: padding can be half the kernel size at most, got padding={pads}, kernel_size={kernel}")
+    full = []
+    for n, k, s, p, d in zip(size, kernel, steps, pads, spread):
+        reach = d * (k - 1) + 1
+        count = (n + 2 * p - reach + (s - 1 if ceil_mode else 0)) // s + 1
+        if ceil_mode and (count - 1) * s >= n + p:
+            count -= 1
+        if count <= 0:
+            raise RuntimeError(f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {p})")
+        full.append((p, max(p, (count - 1) * s + reach - n - p)))
+    return {"kernel": kernel, "stride": steps, "padding": tuple(full), "dilation": spread}
+
+
+# ------------------------------------------------------------------------------------------ maxima
+
+
+def _max_pool(
+    op: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    return_indices: bool,
+) -> Any:  # fmt: skip
+    size = _space(op, input, axes)
+    p = _windows(op, size, kernel_size, stride, padding, dilation, ceil_mode)
+    if axes == 1:  # as an image of one row
+        x = unsqueezed(input, len(shape_of(input)) - 1)
+        p = {k: ((0, 0) if k == "padding" else 1, *v) for k, v in p.items()}
+        values = squeezed(pl.max_pool(x, **p), len(shape_of(input)) - 1)
+        if return_indices:
+            return values, squeezed(pl.max_pool_places(x, **p), len(shape_of(input)) - 1)
+        return values
+    values = pl.max_pool(input, **p)
+    return (values, pl.max_pool_places(input, **p)) if return_indices else values
+
+
+def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+    """The largest element of each window of (N, C, L), and its index if asked."""
+    return _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+    """The largest element of each window of (N, C, H, W), and its index in the flattened image if asked."""
+    return _max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+    """The largest element of each window of (N, C, D, H, W), and its index in the flattened space if asked."""
+    return _max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _with_indices(name: str, f: Any) -> Any:
+    def pool(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+             ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+        return f(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"`{f.__name__}` with the indices."
+    return pool
+
+
+max_pool1d_with_indices = _with_indices("max_pool1d_with_indices", max_pool1d)
+max_pool2d_with_indices = _with_indices("max_pool2d_with_indices", max_pool2d)
+max_pool3d_with_indices = _with_indices("max_pool3d_with_indices", max_pool3d)
+
+
+def _plain(name: str, f: Any) -> None:
+    """Register `torch.NAME`, which gives the maxima only."""
+
+    def pool(input: Any, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+             ceil_mode: bool = False) -> Any:  # fmt: skip
+        return f(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"The largest element of each window; `nn.functional.{name}` gives the indices too."
+    FUNCTIONS[name] = pool
+
+
+for _f in (max_pool1d, max_pool2d, max_pool3d):
+    _plain(_f.__name__, _f)
+FUNCTIONS["max_pool1d_with_indices"] = max_pool1d_with_indices
+
+
+# ------------------------------------------------------------------------------------------ averages
+
+
+def _avg_pool(
+    op: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: Any,
+) -> Any:  # fmt: skip
+    size = _space(op, input, axes)
+    p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
+    del p["dilation"]
+    if divisor_override is not None and divisor_override == 0:
+        raise RuntimeError(f"{op}: divisor_override must not be 0")
+    pads = per_axis(op, "padding", padding, axes)
+    p["counted"] = tuple((n, n) for n in pads) if count_include_pad else ((0, 0),) * axes
+    p["divisor"] = None if divisor_override is None else integer(op, "divisor_override", divisor_override)
+    if axes > 1:
+        return pl.avg_pool(input, **p)
+    row = len(shape_of(input)) - 1
+    p = {k: v if k == "divisor" else ((0, 0) if k in ("padding", "counted") else 1, *v) for k, v in p.items()}
+    return squeezed(pl.avg_pool(unsqueezed(input, row), **p), row)
+
+
+@api(method=False)
+def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True) -> Any:  # fmt: skip
+    """The mean of each window of (N, C, L)."""
+    return _avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
+    """The mean of each window of (N, C, H, W)."""
+    return _avg_pool(
+        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
+    """The mean of each window of (N, C, D, H, W)."""
+    return _avg_pool(
+        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+# ------------------------------------------------------------------------------------------ adaptive
+
+
+def _parts(op: str, size: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
+    """The output size per axis; None keeps the input's."""
+    axes = len(size)
+    if output_size is None or isinstance(output_size, int):
+        output_size = (output_size,) * axes
+    if len(output_size) == 1:
+        output_size = tuple(output_size) * axes
+    if len(output_size) != axes:
+        raise RuntimeError(f"{op}: output_size must be one int or {axes} of them, got {tuple(output_size)}")
+    parts = tuple(n if m is None else integer(op, "output_size", m) for n, m in zip(size, output_size))
+    if any(m < 0 for m in parts):
+        raise RuntimeError(f"{op}: output_size must be zero or more, got {parts}")
+    return parts
+
+
+def _adaptive_max(op: str, axes: int, input: Any, output_size: Any, return_indices: bool) -> Any:
+    parts = _parts(op, _space(op, input, axes), output_size)
+    if axes > 1:
+        values = pl.adaptive_max_pool(input, parts=parts)
+        return (values, pl.adaptive_max_pool_places(input, parts=parts)) if return_indices else values
+    row = len(shape_of(input)) - 1
+    x = unsqueezed(input, row)
+    values = squeezed(pl.adaptive_max_pool(x, parts=(1, *parts)), row)
+    return (values, squeezed(pl.adaptive_max_pool_places(x, parts=(1, *parts)), row)) if return_indices else values
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of `output_size` parts of (N, C, L), and their indices if asked."""
+    return _adaptive_max("adaptive_max_pool1d", 1, input, output_size, return_indices)
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of the parts of (N, C, H, W), and their indices if asked."""
+    return _adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
+
+
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of the parts of (N, C, D, H, W), and their indices if asked."""
+    return _adaptive_max("adaptive_max_pool3d", 3, input, output_size, return_indices)
+
+
+def _adaptive_with_indices(name: str, f: Any) -> Any:
+    def pool(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+        return f(input, output_size, True)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"`{f.__name__}` with the indices."
+    return pool
+
+
+adaptive_max_pool1d_with_indices = _adaptive_with_indices("adaptive_max_pool1d_with_indices", adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices = _adaptive_with_indices("adaptive_max_pool2d_with_indices", adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices = _adaptive_with_indices("adaptive_max_pool3d_with_indices", adaptive_max_pool3d)
+FUNCTIONS["adaptive_max_pool1d"] = adaptive_max_pool1d_with_indices
+
+
+def adaptive_mean(x: Any, parts: tuple[int, ...]) -> Any:
+    """The means of the parts of the last axes, in one operation."""
+    size = tuple(shape_of(x))[-len(parts) :]
+    return rs.resample(x, maps=tuple(rs.Map(rs.MEAN, n, m) for n, m in zip(size, parts)))
+
+
+def _adaptive_avg(op: str, axes: int, input: Any, output_size: Any) -> Any:
+    parts = _parts(op, _space(op, input, axes), output_size)
+    if axes == 1:
+        row = len(shape_of(input)) - 1
+        return squeezed(adaptive_mean(unsqueezed(input, row), (1, *parts)), row)
+    if all(m == 1 for m in parts):
+        return METHODS["mean"](input, tuple(range(-axes, 0)), keepdim=True)
+    return adaptive_mean(input, parts)
+
+
+@api(method=False)
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """The means of `output_size` parts of (N, C, L)."""
+    return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """The means of the parts of (N, C, H, W)."""
+    return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """The means of the parts of (N, C, D, H, W)."""
+    return _adaptive_avg("adaptive_avg_pool3d", 3, input, output_size)
+
+
+# ------------------------------------------------------------------------------------------ p-norms
+
+
+def _lp_pool(input: Any, norm_type: Any, kernel_size: Any, stride: Any, ceil_mode: bool, axes: int) -> Any:
+    pool = (avg_pool1d, avg_pool2d, avg_pool3d)[axes - 1]
+    kernel = per_axis(f"lp_pool{axes}d", "kernel_size", kernel_size, axes)
+    mean = pool(METHODS["pow"](input, norm_type), kernel, stride, 0, ceil_mode)
+    power = METHODS["relu"](METHODS["abs"](mean)) * METHODS["sign"](mean) * math.prod(kernel)
+    return METHODS["pow"](power, 1.0 / norm_type)
+
+
+def lp_pool1d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """The p-norm of each window of (N, C, L)."""
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 1)
+
+
+def lp_pool2d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """The p-norm of each window of (N, C, H, W)."""
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
+
+
+def lp_pool3d(input: Any, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """The p-norm of each window of (N, C, D, H, W)."""
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
+
+
+# ------------------------------------------------------------------------------------------ fractional
+
+
+def _fractional(
+    op: str, axes: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, return_indices: bool,
+    samples: Any,
+) -> Any:  # fmt: skip
+    size = _space(op, input, axes)
+    kernel = per_axis(op, "kernel_size", kernel_size, axes)
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{op}: output_size or output_ratio is needed")
+    if output_size is None:
+        ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * axes
+        parts = tuple(int(n * r) for n, r in zip(size, ratios))
+    else:
+        parts = per_axis(op, "output_size", output_size, axes)
+    for n, k, m in zip(size, kernel, parts):
+        if m + k - 1 > n:
+            raise RuntimeError(f"{op}: {m} windows of {k} elements do not fit an axis of {n}")
+    lead = tuple(shape_of(input))[:-axes]
+    if samples is None:
+        samples = FUNCTIONS["rand"](*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
+    # The samples of an axis come in the order width, height, (depth): the last axis first.
+    draws = np.asarray(samples.detach()._a)[..., ::-1].reshape(*lead, axes)
+    places = pl.fractional_max_pool_places(input.detach(), draws, kernel=kernel, parts=parts)
+    values = pl.pool_at(input, places, axes=axes)
+    return (values, places) if return_indices else values
+
+
+def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                          return_indices: bool = False, _random_samples: Any = None) -> Any:  # fmt: skip
+    """Maxima over windows at pseudorandom distances of (N, C, H, W) (Graham, 2014)."""
+    return _fractional(
+        "fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )
+
+
+def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                          return_indices: bool = False, _random_samples: Any = None) -> Any:  # fmt: skip
+    """Maxima over windows at pseudorandom distances of (N, C, D, H, W) (Graham, 2014)."""
+    return _fractional(
+        "fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )
+
+
+def _fractional_with_indices(name: str, f: Any) -> Any:
+    def pool(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+             return_indices: bool = False, _random_samples: Any = None) -> Any:  # fmt: skip
+        return f(input, kernel_size, output_size, output_ratio, True, _random_samples)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"`{f.__name__}` with the indices."
+    return pool
+
+
+fractional_max_pool2d_with_indices = _fractional_with_indices(
+    "fractional_max_pool2d_with_indices", fractional_max_pool2d
+)
+fractional_max_pool3d_with_indices = _fractional_with_indices(
+    "fractional_max_pool3d_with_indices", fractional_max_pool3d
+)
+
+# ------------------------------------------------------------------------------------------ unpooling
+
+
+def _unpool(
+    op: str, axes: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Any:
+    size = _space(op, input, axes)
+    if not isinstance(indices, Value) or dtype_of(indices) != np.int64:
+        raise RuntimeError(f"{op}: indices must be a tensor of int64, as max_pool{axes}d gives them")
+    if tuple(shape_of(indices)) != tuple(shape_of(input)):
+        raise RuntimeError(
+            f"{op}: indices of shape {tuple(shape_of(indices))} do not fit an input of shape {tuple(shape_of(input))}"
+        )
+    kernel = per_axis(op, "kernel_size", kernel_size, axes)
+    steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
+    pads = per_axis(op, "padding", padding, axes)
+    default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
+    if output_size is None:
+        target = default
+    else:
+        target = tuple(int(n) for n in output_size)
+        target = target[-axes:] if len(target) == axes + 2 else target
+        if len(target) != axes:
+            raise ValueError(f"{op}: output_size must have {axes} or {axes + 2} entries, got {tuple(output_size)}")
+        for m, n, s in zip(target, default, steps):
+            if not n - s < m < n + s:
+                raise ValueError(f"{op}: output_size {target} is too far from {default}, the size that fits the stride")
+    if axes > 1:
+        return pl.unpool(input, indices, size=target)
+    row = len(shape_of(input)) - 1
+    return squeezed(pl.unpool(unsqueezed(input, row), unsqueezed(indices, row), size=(1, *target)), row)
+
+
+def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Any = None) -> Any:  # fmt: skip
+    """The maxima of max_pool1d back in their places, zeros elsewhere."""
+    return _unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Any = None) -> Any:  # fmt: skip
+    """The maxima of max_pool2d back in their places, zeros elsewhere."""
+    return _unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Any = None) -> Any:  # fmt: skip
+    """The maxima of max_pool3d back in their places, zeros elsewhere."""
+    return _unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)

@@ -1,0 +1,372 @@
+"""Recurrent layers and cells: RNN, LSTM, GRU."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import Any
+
+from .....ops import recurrent as rec
+from ..._creation import empty, zeros
+from ..._tensor import Tensor
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
+from .module import Module
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+
+
+def _step(mode: str, gates: Tensor, hidden: tuple[Tensor, ...], w_hh: Any, b_hh: Any, w_hr: Any) -> tuple[Tensor, ...]:
+    """One step: from the input's gates and the state to the new state (h, or h and c)."""
+    recurrent = F.linear(hidden[0], w_hh, b_hh)
+    if mode == "LSTM":
+        h, c = rec.lstm_pointwise(gates + recurrent, hidden[1])
+        return (h if w_hr is None else F.linear(h, w_hr), c)
+    if mode == "GRU":
+        return (rec.gru_pointwise(gates, recurrent, hidden[0]),)
+    total = gates + recurrent
+    return (total.tanh() if mode == "RNN_TANH" else total.relu(),)
+
+
+class RNNBase(Module):
+    """What RNN, LSTM and GRU share: weights by layer and direction, and the walk over time."""
+
+    __constants__ = [
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
+    ]  # fmt: skip
+
+    def __init__(
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        name = type(self).__name__
+        if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:
+            raise ValueError(f"{name}: dropout must be a number between 0 and 1, got {dropout!r}")
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(f"{name}: dropout acts between layers, and there is only one", stacklevel=3)
+        for key, value in (("input_size", input_size), ("hidden_size", hidden_size)):
+            if not isinstance(value, int):
+                raise TypeError(f"{name}: {key} must be an int, got {type(value).__name__}")
+        if hidden_size <= 0:
+            raise ValueError(f"{name}: hidden_size must be positive, got {hidden_size}")
+        if num_layers <= 0:
+            raise ValueError(f"{name}: num_layers must be positive, got {num_layers}")
+        if proj_size < 0:
+            raise ValueError(f"{name}: proj_size must be 0 or positive, got {proj_size}")
+        if proj_size >= hidden_size:
+            raise ValueError(f"{name}: proj_size must be smaller than hidden_size, got {proj_size} and {hidden_size}")
+        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size = bidirectional, proj_size
+        directions = 2 if bidirectional else 1
+        out_size = proj_size or hidden_size
+        gates = _GATES[mode] * hidden_size
+        self._all_weights: list[list[str]] = []
+        for layer in range(num_layers):
+            for direction in range(directions):
+                in_size = input_size if layer == 0 else out_size * directions
+                suffix = f"_l{layer}" + ("_reverse" if direction else "")
+                shapes = {"weight_ih": (gates, in_size), "weight_hh": (gates, out_size)}
+                if bias:
+                    shapes.update(bias_ih=(gates,), bias_hh=(gates,))
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                names = []
+                for key, shape in shapes.items():
+                    setattr(self, key + suffix, Parameter(empty(*shape, device=device, dtype=dtype)))
+                    names.append(key + suffix)
+                self._all_weights.append(names)
+        self.reset_parameters()
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Any]:
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters by layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def flatten_parameters(self) -> None:
+        """Nothing: the weights need no particular layout here."""
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew from U(-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _check_hidden(self, given: Tensor, shape: tuple[int, ...]) -> None:
+        if tuple(given.shape) != shape:
+            raise RuntimeError(f"{type(self).__name__}: the state must have shape {shape}, got {tuple(given.shape)}")
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """(time, batch, input_size), or batch first, or unbatched, or packed, and the state, to output and last state.
+
+        Raises RuntimeError for sizes that do not match, ValueError for another number of axes.
+        """
+        packed = isinstance(input, PackedSequence)
+        batched = True
+        if packed:
+            data, sizes = input.data, [int(n) for n in input.batch_sizes.tolist()]
+            batch = sizes[0]
+        else:
+            if input.ndim not in (2, 3):
+                raise ValueError(f"{type(self).__name__}: wanted an input with 2 or 3 axes, got {input.ndim}")
+            batched = input.ndim == 3
+            if not batched:
+                input = input.unsqueeze(1)
+            elif self.batch_first:
+                input = input.transpose(0, 1)
+            data, sizes, batch = input, None, input.shape[1]
+        if data.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"{type(self).__name__}: the input's last axis must be input_size={self.input_size}, got {data.shape[-1]}"
+            )
+        hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
+        output, last = self._layers(data, sizes, hidden)
+        if packed:
+            unsorted = input.unsorted_indices
+            state = tuple(x if unsorted is None else x.index_select(1, unsorted) for x in last)
+            result: Any = PackedSequence(output, input.batch_sizes, input.sorted_indices, unsorted)
+        else:
+            state = tuple(x if batched else x.squeeze(1) for x in last)
+            result = output.squeeze(1) if not batched else output.transpose(0, 1) if self.batch_first else output
+        return result, state if self.mode == "LSTM" else state[0]
+
+    def _initial(self, hx: Any, batch: int, batched: bool, data: Tensor, order: Any) -> tuple[Tensor, ...]:
+        rows = self.num_layers * (2 if self.bidirectional else 1)
+        widths = [self.proj_size or self.hidden_size] + ([self.hidden_size] if self.mode == "LSTM" else [])
+        if hx is None:
+            return tuple(zeros(rows, batch, width, dtype=data.dtype) for width in widths)
+        given = tuple(hx) if self.mode == "LSTM" else (hx,)
+        if len(given) != len(widths):
+            raise RuntimeError(f"{type(self).__name__}: wanted a state of {len(widths)} tensors, got {len(given)}")
+        result = []
+        for x, width in zip(given, widths):
+            if not batched:
+                if x.ndim != 2:
+                    raise RuntimeError(f"{type(self).__name__}: an unbatched input goes with a state of 2 axes, got {x.ndim}")
+                x = x.unsqueeze(1)
+            elif x.ndim != 3:
+                raise RuntimeError(f"{type(self).__name__}: a batched input goes with a state of 3 axes, got {x.ndim}")
+            self._check_hidden(x, (rows, batch, width))
+            result.append(x if order is None else x.index_select(1, order))
+        return tuple(result)
+
+    def _layers(
+        self, data: Tensor, sizes: list[int] | None, hidden: tuple[Tensor, ...]
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        from ... import cat, stack
+
+        directions = 2 if self.bidirectional else 1
+        finals: list[tuple[Tensor, ...]] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(directions):
+                row = layer * directions + direction
+                weights = dict(zip((n.rpartition("_l")[0] for n in self._all_weights[row]),
+                                   (getattr(self, n) for n in self._all_weights[row])))  # fmt: skip
+                gates = F.linear(data, weights["weight_ih"], weights.get("bias_ih"))
+                state = tuple(x[row] for x in hidden)
+                walk = self._walk if sizes is None else self._walk_packed
+                steps, state = walk(gates, sizes, state, weights, bool(direction))
+                outputs.append(stack(steps) if sizes is None else cat(steps))
+                finals.append(state)
+            data = outputs[0] if directions == 1 else cat(outputs, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                data = F.dropout(data, self.dropout, self.training)
+        return data, tuple(stack(column) for column in zip(*finals))
+
+    def _walk(
+        self, gates: Tensor, sizes: Any, state: tuple[Tensor, ...], weights: dict[str, Any], backwards: bool
+    ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+        rows = list(gates.unbind(0))
+        steps = []
+        for row in reversed(rows) if backwards else rows:
+            state = _step(self.mode, row, state, weights["weight_hh"], weights.get("bias_hh"), weights.get("weight_hr"))
+            steps.append(state[0])
+        return (steps[::-1] if backwards else steps), state
+
+    def _walk_packed(
+        self, gates: Tensor, sizes: Any, state: tuple[Tensor, ...], weights: dict[str, Any], backwards: bool
+    ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+        from ... import cat
+
+        rows = list(gates.split(sizes, 0))
+        rest = (weights["weight_hh"], weights.get("bias_hh"), weights.get("weight_hr"))
+        steps = []
+        if backwards:  # sequences join as they begin, the longest first
+            current = tuple(x[: sizes[-1]] for x in state)
+            for k in range(len(rows) - 1, -1, -1):
+                have = current[0].shape[0]
+                if sizes[k] > have:
+                    current = tuple(cat([c, x[have : sizes[k]]]) for c, x in zip(current, state))
+                current = _step(self.mode, rows[k], current, *rest)
+                steps.append(current[0])
+            return steps[::-1], current
+        current, ended = state, []
+        for row, size in zip(rows, sizes):
+            if size < current[0].shape[0]:  # sequences leave as they end, the shortest first
+                ended.append(tuple(c[size:] for c in current))
+                current = tuple(c[:size] for c in current)
+            current = _step(self.mode, row, current, *rest)
+            steps.append(current[0])
+        ended.append(current)
+        return steps, tuple(cat(list(column)) if len(column) > 1 else column[0] for column in zip(*ended[::-1]))
+
+    def extra_repr(self) -> str:
+        """The sizes and what differs from the defaults."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        for key, default in (("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False), ("dropout", 0),
+                             ("bidirectional", False)):  # fmt: skip
+            value = getattr(self, key)
+            if value != default:
+                text += f", {key}={value}"
+        return text
+
+
+class RNN(RNNBase):
+    """Layers of h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead."""
+
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
+                 bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"RNN: nonlinearity must be 'tanh' or 'relu', got {nonlinearity!r}")
+        super().__init__("RNN_" + nonlinearity.upper(), input_size, hidden_size, num_layers, bias, batch_first, dropout,
+                         bidirectional, 0, device, dtype)  # fmt: skip
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """Layers of long short-term memory cells, with a projection of the output if `proj_size` is given."""
+
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+        super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+                         proj_size, device, dtype)  # fmt: skip
+
+
+class GRU(RNNBase):
+    """Layers of gated recurrent units."""
+
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+        super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
+                         device, dtype)  # fmt: skip
+
+
+class RNNCellBase(Module):
+    """What the cells share: weights and checks."""
+
+    __constants__ = ["input_size", "hidden_size", "bias"]
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
+                 dtype: Any = None) -> None:  # fmt: skip
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = Parameter(empty(rows, input_size, device=device, dtype=dtype))
+        self.weight_hh = Parameter(empty(rows, hidden_size, device=device, dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, Parameter(empty(rows, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew from U(-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _prepare(self, input: Tensor, states: tuple[Any, ...] | None, count: int) -> tuple[Tensor, tuple[Any, ...], bool]:
+        name = type(self).__name__
+        if input.ndim not in (1, 2):
+            raise ValueError(f"{name}: wanted an input with 1 or 2 axes, got {input.ndim}")
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(f"{name}: the input's last axis must be input_size={self.input_size}, got {input.shape[-1]}")
+        batched = input.ndim == 2
+        if not batched:
+            input = input.unsqueeze(0)
+        if states is None:
+            states = tuple(zeros(input.shape[0], self.hidden_size, dtype=input.dtype) for _ in range(count))
+        else:
+            for x in states:
+                if x.ndim not in (1, 2):
+                    raise ValueError(f"{name}: wanted a state with 1 or 2 axes, got {x.ndim}")
+            states = tuple(x if batched else x.unsqueeze(0) for x in states)
+            for x in states:
+                if x.shape[0] != input.shape[0] or x.shape[1] != self.hidden_size:
+                    raise RuntimeError(
+                        f"{name}: the state must have shape ({input.shape[0]}, {self.hidden_size}), got {tuple(x.shape)}"
+                    )
+        return input, states, batched
+
+    def _advance(self, mode: str, input: Tensor, states: tuple[Any, ...]) -> tuple[Tensor, ...]:
+        return _step(mode, F.linear(input, self.weight_ih, self.bias_ih), states, self.weight_hh, self.bias_hh, None)
+
+    def extra_repr(self) -> str:
+        """The sizes and what differs from the defaults."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            text += f", bias={self.bias}"
+        nonlinearity = getattr(self, "nonlinearity", "tanh")
+        return text if nonlinearity == "tanh" else f"{text}, nonlinearity={nonlinearity}"
+
+
+class RNNCell(RNNCellBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
+                 device: Any = None, dtype: Any = None) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Any = None) -> Tensor:
+        """(batch, input_size) or (input_size,), and the state, to the new state."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"RNNCell: nonlinearity must be 'tanh' or 'relu', got {self.nonlinearity!r}")
+        input, states, batched = self._prepare(input, None if hx is None else (hx,), 1)
+        (h,) = self._advance("RNN_" + self.nonlinearity.upper(), input, states)
+        return h if batched else h.squeeze(0)
+
+
+class LSTMCell(RNNCellBase):
+    """A long short-term memory cell."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Tensor]:
+        """(batch, input_size) or (input_size,), and the state (h, c), to the new state (h, c)."""
+        input, states, batched = self._prepare(input, None if hx is None else tuple(hx), 2)
+        h, c = self._advance("LSTM", input, states)
+        return (h, c) if batched else (h.squeeze(0), c.squeeze(0))
+
+
+class GRUCell(RNNCellBase):
+    """A gated recurrent unit."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Any = None) -> Tensor:
+        """(batch, input_size) or (input_size,), and the state, to the new state."""
+        input, states, batched = self._prepare(input, None if hx is None else (hx,), 1)
+        (h,) = self._advance("GRU", input, states)
+        return h if batched else h.squeeze(0)

@@ -1,0 +1,104 @@
+"""Norms of gradients, and keeping them within bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .....tape import mutation
+from ..._grad_modes import no_grad
+from ..._tensor import Tensor
+
+
+def _with_grads(parameters: Any) -> list[Tensor]:
+    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [p.grad for p in given if p.grad is not None]
+
+
+@no_grad()
+def get_total_norm(
+    tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+) -> Tensor:
+    """The norm of all elements of several tensors together: the norm of the tensors' norms.
+
+    Raises RuntimeError for a norm that is not finite, if asked to.
+    """
+    from ... import linalg, stack, tensor
+
+    parts = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not parts:
+        return tensor(0.0)
+    total = linalg.vector_norm(stack([linalg.vector_norm(g, norm_type) for g in parts]), norm_type)
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise RuntimeError(
+            f"the norm of order {norm_type} of the gradients is {total.item()}; pass error_if_nonfinite=False to go on"
+        )
+    return total
+
+
+@no_grad()
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scale the gradients in place by max_norm / (total_norm + 1e-6) where that is below 1."""
+    norm = np.asarray(total_norm._a)
+    scale = np.minimum(norm.dtype.type(max_norm) / (norm + norm.dtype.type(1e-6)), 1)
+    for g in _with_grads(parameters):
+        if isinstance(g._a, np.ndarray):
+            factor = np.asarray(scale).astype(g._a.real.dtype)
+            np.multiply(g._a, factor, out=g._a)
+            mutation.note(g._a)
+        else:
+            g.mul_(float(scale))
+
+
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """Scale the gradients of the parameters in place so that their common norm is at most `max_norm`; returns the norm
+    before."""
+    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_with_grads(given), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(given, max_norm, total)
+    return total
+
+
+@no_grad()
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
+    """Clip the elements of the gradients in place to [-clip_value, clip_value]."""
+    bound = float(clip_value)
+    for g in _with_grads(parameters):
+        g.clamp_(-bound, bound)
+
+
+def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0) -> Tensor:
+    """The old name of `clip_grad_norm_`."""
+    return clip_grad_norm_(parameters, max_norm, norm_type)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters one after another."""
+    from ... import cat
+
+    return cat([p.reshape(-1) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Put the elements of a vector into the parameters, one after another."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"vector_to_parameters: wanted a tensor, got {type(vec).__name__}")
+    start = 0
+    for p in parameters:
+        count = p.numel()
+        p.data = vec[start : start + count].view_as(p).data
+        start += count
+
+
+__all__ = [
+    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
+    "parameters_to_vector", "vector_to_parameters",
+]  # fmt: skip

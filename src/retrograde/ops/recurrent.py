@@ -1,0 +1,93 @@
+"""The elementwise part of recurrent cells as one operation each: what lies between two matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import ndim_of, shape_of
+from .activation import sigmoid
+from .elementwise import tanh
+from .rules import batch_leading, from_vjp
+from .samples import normal, sample
+from .structural import concatenate, getitem
+
+
+def _part(x: Any, k: int, size: int) -> Any:
+    """The k-th of the equal parts of the last axis."""
+    return getitem(x, index=(Ellipsis, slice(k * size, (k + 1) * size)))
+
+
+def _logistic(x: Any) -> Any:
+    # 1 / (1 + exp(-x)) through tanh, which neither overflows nor loses digits at either end.
+    return 0.5 * np.tanh(0.5 * x) + 0.5
+
+
+def _lstm_kernel(xp: Any, gates: Any, c: Any) -> Any:
+    n = c.shape[-1]
+    i, f, o = (_logistic(gates[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
+    g = xp.tanh(gates[..., 2 * n : 3 * n])
+    new = f * c + i * g
+    return (o * xp.tanh(new)).astype(c.dtype, copy=False), new.astype(c.dtype, copy=False)
+
+
+def _lstm_vjp(needs: Any, g: Any, out: Any, gates: Any, c: Any) -> Any:
+    n = shape_of(c)[-1]
+    gh, gc = g
+    i, f, o = (sigmoid(_part(gates, k, n)) for k in (0, 1, 3))
+    cell = tanh(_part(gates, 2, n))
+    new = tanh(out[1])
+    if gh is not None:
+        through = gh * o * (1 - new * new)
+        gc = through if gc is None else gc + through
+    d_gates = None
+    if needs[0]:
+        d_o = gc * 0 if gh is None else gh * new * o * (1 - o)
+        d_gates = concatenate(
+            gc * cell * i * (1 - i), gc * c * f * (1 - f), gc * i * (1 - cell * cell), d_o, axis=ndim_of(gates) - 1
+        )
+    return d_gates, gc * f if needs[1] else None
+
+
+# (h, c') of an LSTM from the summed gates (..., 4n) in the order input, forget, cell, output, and c (..., n).
+lstm_pointwise = primitive(
+    "lstm_pointwise", kernel=_lstm_kernel, vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
+    infer=lambda avals, p: (avals[1], avals[1]),
+    samples=lambda: [sample(normal(2, 8), normal(2, 2)), sample(normal(4), normal(1))],
+)  # fmt: skip
+
+
+def _gru_kernel(xp: Any, gx: Any, gh: Any, h: Any) -> Any:
+    n = h.shape[-1]
+    r = _logistic(gx[..., :n] + gh[..., :n])
+    z = _logistic(gx[..., n : 2 * n] + gh[..., n : 2 * n])
+    new = xp.tanh(gx[..., 2 * n :] + r * gh[..., 2 * n :])
+    return ((h - new) * z + new).astype(h.dtype, copy=False)
+
+
+def _gru_vjp(needs: Any, g: Any, _out: Any, gx: Any, gh: Any, h: Any) -> Any:
+    n = shape_of(h)[-1]
+    r = sigmoid(_part(gx, 0, n) + _part(gh, 0, n))
+    z = sigmoid(_part(gx, 1, n) + _part(gh, 1, n))
+    hidden = _part(gh, 2, n)
+    new = tanh(_part(gx, 2, n) + r * hidden)
+    d_new = g * (1 - z) * (1 - new * new)
+    d_z = g * (h - new) * z * (1 - z)
+    d_r = d_new * hidden * r * (1 - r)
+    axis = ndim_of(gx) - 1
+    return (
+        concatenate(d_r, d_z, d_new, axis=axis) if needs[0] else None,
+        concatenate(d_r, d_z, d_new * r, axis=axis) if needs[1] else None,
+        g * z if needs[2] else None,
+    )
+
+
+# h' of a GRU from the input's and the hidden state's gates (..., 3n) in the order reset, update, new, and h (..., n).
+gru_pointwise = primitive(
+    "gru_pointwise", kernel=_gru_kernel, vjp=_gru_vjp, jvp=from_vjp, batch=batch_leading,
+    infer=lambda avals, p: Aval(avals[2].shape, avals[2].dtype),
+    samples=lambda: [sample(normal(2, 6), normal(2, 6, seed=3), normal(2, 2))],
+)  # fmt: skip
