@@ -15,12 +15,15 @@ from pathlib import Path
 def main() -> None:
     framework = sys.argv[1]
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    from workloads import build
+    from workloads import builders
 
-    steps = build(framework)
-    print(json.dumps({"workloads": list(steps)}), flush=True)
+    build = builders(framework)
+    steps = {}
+    print(json.dumps({"workloads": list(build)}), flush=True)
     for line in sys.stdin:
         name, _, seconds = line.rpartition(" ")
+        if name not in steps:
+            steps[name] = build[name]()
         step = steps[name]
         times = []
         step()

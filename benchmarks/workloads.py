@@ -1,4 +1,4 @@
-"""What is timed: functions of one framework each, built by `build(framework)`; every function does one whole step.
+"""What is timed: `builders(framework)` gives, by name, functions that set a workload up and return its step.
 
 The programs are PyTorch's own style and run on retrograde's torch dialect and on PyTorch alike; the chain has a HIPS
 autograd and a native retrograde form as well.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def build(framework: str) -> dict[str, Callable[[], None]]:
+def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
     """The workloads that a framework can run, by name."""
     if framework == "autograd":
-        return {"chain": _chain_autograd()}
+        return {"chain": _chain_autograd}
     if framework == "native":
-        return {"chain": _chain_native()}
+        return {"chain": _chain_native}
     if framework == "retrograde":
         import retrograde
 
@@ -24,13 +24,13 @@ def build(framework: str) -> dict[str, Callable[[], None]]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     return {
-        "chain": _chain(torch),
-        "chain, both wanted": _chain(torch, both=True),
-        "pinn": _pinn(torch),
-        "mlp": _mlp(torch),
-        "conv": _conv(torch),
-        "transformer": _transformer(torch),
-        "adam": _adam(torch),
+        "chain": lambda: _chain(torch),
+        "chain, both wanted": lambda: _chain(torch, both=True),
+        "pinn": lambda: _pinn(torch),
+        "mlp": lambda: _mlp(torch),
+        "conv": lambda: _conv(torch),
+        "transformer": lambda: _transformer(torch),
+        "adam": lambda: _adam(torch),
     }
 
 

@@ -46,7 +46,7 @@ _COMPILED: dict[str, Any] = {}
 def _define(source: str, scope: dict[str, Any], name: str) -> None:
     code = _COMPILED.get(source)
     if code is None:
-        code = _COMPILED[source] = compile(source, name, "exec")
+        code = _COMPILED[source] = compile(source, f"<{name}>", "exec")
     exec(code, scope)
 
 
@@ -268,7 +268,7 @@ def operator(
     scope = _scope(prim)
     scope.update({f"V{i}": rule for i, rule in enumerate(prim.vjps)})
     scope.update(CLS=cls, FALLBACK=fallback, NOTHING=(None,) * (2 + prim.saves_out))
-    _define(_step_source(prim, inline), scope, f"<step {prim.name}>")
+    _define(_step_source(prim, inline), scope, "step")
     saved = _saved_source(prim).replace("a0", "a").replace("a1", "b").replace("out_", "out")
     source = f"""
 def operator({x}, {y}):
@@ -312,7 +312,7 @@ def operator({x}, {y}):
                 return value
     return FALLBACK({x}, {y})
 """
-    _define(source, scope, f"<operator {prim.name}>")
+    _define(source, scope, "operator")
     result: Callable[..., Any] = scope["operator"]
     result.__name__ = result.__qualname__ = getattr(fallback, "__name__", prim.name)
     result.__doc__ = fallback.__doc__
@@ -324,7 +324,7 @@ def specialise(prim: Primitive) -> None:
     names = prim.operands
     if names and len(names) <= 4 and not prim.multi:
         scope = _scope(prim)
-        _define(_op_source(prim), scope, f"<bind {prim.name}>")
+        _define(_op_source(prim), scope, "bind")
         prim.op, prim.bind = scope["op"], scope["bind"]
     elif names is not None:
 
@@ -353,6 +353,6 @@ def specialise_rules(prim: Primitive) -> None:
     names = prim.operands or ()
     rules: dict[str, Any] = {f"V{i}": rule for i, rule in enumerate(prim.vjps)}
     rules.update(NOTHING=(None,) * (len(names) + prim.saves_out), Slot=Slot)
-    _define(_pull_source(prim), rules, f"<pull {prim.name}>")
-    _define(_step_source(prim, None), rules, f"<step {prim.name}>")
+    _define(_pull_source(prim), rules, "pull")
+    _define(_step_source(prim, None), rules, "step")
     prim.pull, prim.step = rules["pull"], rules["step"]

@@ -68,7 +68,7 @@ def _matmul_kernel(xp: Any, x: Any, y: Any) -> Any:
             raise ValueError("an operand without axes; a product with a number is multiply()")
         return x.dot(y)  # the same BLAS call as np.matmul's, 0.4 µs sooner
     if n <= 2 and n:  # one product instead of one per matrix
-        return x.reshape(-1, x.shape[-1]).dot(y).reshape(*x.shape[:-1], *y.shape[1:])
+        return x.reshape(_count(x.shape[:-1]), x.shape[-1]).dot(y).reshape(*x.shape[:-1], *y.shape[1:])
     return np.matmul(x, y)
 
 

@@ -250,7 +250,7 @@ def _renorm_pull(g: Any, x: Any, ord: float, axis: int, bound: float) -> Any:
     inner = g * conj(x)
     inner = sum(real(inner) if dtype_of(x).kind == "c" else inner, axis=_others(x, axis), keepdims=True)
     h = keep(-inner * scale / (norm + _MARGIN), above)
-    return g * scale + norm_pull(h, norm, x, ord, _others(x, axis), True)
+    return g * scale + keep(norm_pull(h, norm, x, ord, _others(x, axis), True), above)
 
 
 def _renorm_push(tangents: Any, out: Any, x: Any, *, ord: float, axis: int, bound: float) -> Any:

@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
-from .kernels import widened, zero_of
+from .kernels import scalar, widened, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
@@ -60,7 +60,7 @@ negative = elementwise(
 )  # fmt: skip
 
 reciprocal = elementwise(
-    "reciprocal", kernel=lambda xp, x: x.dtype.type(1) / x, samples=unary(0.5, 3, complex_too=True),
+    "reciprocal", kernel=lambda xp, x: scalar(1, x) / x, samples=unary(0.5, 3, complex_too=True),
     partials=[lambda _x, out: -(out * out)],
 )  # fmt: skip
 
@@ -75,7 +75,7 @@ def _scaled_samples(*operands: Any, **params: Any) -> Any:
 
 # x + alpha y and x - alpha y, each one operation.
 add_scaled = elementwise(
-    "add_scaled", kernel=widened(lambda xp, x, y, *, alpha: x + y * y.dtype.type(alpha)),
+    "add_scaled", kernel=widened(lambda xp, x, y, *, alpha: x + y * scalar(alpha, y)),
     vjps=[lambda g, _out, _x, _y, *, alpha: g, lambda g, _out, _x, _y, *, alpha: g * conj(alpha)],
     jvp=lambda tangents, out, x, y, *, alpha: broadcast_like(
         sum_tangents([tangents[0], None if tangents[1] is None else tangents[1] * alpha]), out),
@@ -83,7 +83,7 @@ add_scaled = elementwise(
 )  # fmt: skip
 
 subtract_scaled = elementwise(
-    "subtract_scaled", kernel=widened(lambda xp, x, y, *, alpha: x - y * y.dtype.type(alpha)),
+    "subtract_scaled", kernel=widened(lambda xp, x, y, *, alpha: x - y * scalar(alpha, y)),
     vjps=[lambda g, _out, _x, _y, *, alpha: g, lambda g, _out, _x, _y, *, alpha: g * -conj(alpha)],
     jvp=lambda tangents, out, x, y, *, alpha: broadcast_like(
         sum_tangents([tangents[0], None if tangents[1] is None else tangents[1] * -alpha]), out),
@@ -103,7 +103,7 @@ def _ternary(low: float, high: float, **params: Any) -> Any:
 
 # x + value a b and x + value a / b, each one operation.
 add_product = elementwise(
-    "add_product", kernel=widened(lambda xp, x, a, b, *, value: x + a.dtype.type(value) * a * b),
+    "add_product", kernel=widened(lambda xp, x, a, b, *, value: x + scalar(value, a) * a * b),
     vjps=[lambda g, _out, _x, _a, _b, *, value: g, lambda g, _out, _x, _a, b, *, value: g * conj(b * value),
           lambda g, _out, _x, a, _b, *, value: g * conj(a * value)],
     jvp=lambda tangents, out, x, a, b, *, value: broadcast_like(sum_tangents([
@@ -113,7 +113,7 @@ add_product = elementwise(
 )  # fmt: skip
 
 add_quotient = elementwise(
-    "add_quotient", kernel=widened(lambda xp, x, a, b, *, value: x + a.dtype.type(value) * a / b),
+    "add_quotient", kernel=widened(lambda xp, x, a, b, *, value: x + scalar(value, a) * a / b),
     vjps=[lambda g, _out, _x, _a, _b, *, value: g, lambda g, _out, _x, _a, b, *, value: g * conj(value / b),
           lambda g, _out, _x, a, b, *, value: -g * conj(a * value / (b * b))],
     jvp=lambda tangents, out, x, a, b, *, value: broadcast_like(sum_tangents([
@@ -141,8 +141,8 @@ lerp = elementwise(
 
 @widened
 def _lerp_by_kernel(xp: Any, x: Any, y: Any, *, weight: Any) -> Any:
-    w, d = y.dtype.type(weight), y - x
-    return x + w * d if abs(weight) < 0.5 else y - d * (y.dtype.type(1) - w)
+    d = y - x
+    return x + scalar(weight, y) * d if abs(weight) < 0.5 else y - d * scalar(1 - weight, y)
 
 
 lerp_by = elementwise(
@@ -252,20 +252,20 @@ def _power_by_kernel(xp: Any, x: Any, *, exponent: Any) -> Any:
     if exponent == 2:
         return x * x
     if x.dtype.kind in "iu":
-        return xp.pow(x, x.dtype.type(exponent))
+        return xp.pow(x, scalar(exponent, x))
     if exponent == 3:
         return x * x * x
     if exponent == 0.5:
         return xp.sqrt(x)
     if exponent == -0.5:
-        return x.dtype.type(1) / xp.sqrt(x)
+        return scalar(1, x) / xp.sqrt(x)
     if exponent == -1:
-        return x.dtype.type(1) / x
+        return scalar(1, x) / x
     if exponent == -2:
-        return x.dtype.type(1) / (x * x)
+        return scalar(1, x) / (x * x)
     if exponent == 1:
         return xp.asarray(x, copy=True)
-    return xp.pow(x, x.dtype.type(exponent))
+    return xp.pow(x, scalar(exponent, x))
 
 
 def _power_by_partial(x: Any, _out: Any, *, exponent: Any) -> Any:
@@ -298,7 +298,7 @@ sqrt = elementwise(
 )  # fmt: skip
 
 rsqrt = elementwise(
-    "rsqrt", kernel=widened(lambda xp, x: x.dtype.type(1) / xp.sqrt(x)), samples=unary(0.3, 3, complex_too=True),
+    "rsqrt", kernel=widened(lambda xp, x: scalar(1, x) / xp.sqrt(x)), samples=unary(0.3, 3, complex_too=True),
     partials=[lambda _x, out: out * out * out * -0.5],
 )  # fmt: skip
 

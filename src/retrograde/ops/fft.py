@@ -16,7 +16,6 @@ from .manipulation import pad_constant, pad_edges, roll, sliding_windows, sum_wi
 from .rules import batch_axes, conj, infer_same, linear
 from .samples import complex_normal, normal, sample
 from .structural import broadcast_to, cast, getitem, transpose
-from .structural import real as real_part
 
 _TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
@@ -187,20 +186,19 @@ def stft(
 
 
 def istft(
-    x: Any, window: Any, *, n: int, hop: int, center: bool, norm: str, onesided: bool, length: int | None, real: bool
+    x: Any, window: Any, *, n: int, hop: int, center: bool, norm: str, length: int | None, real: bool
 ) -> Any:
     """The signal (..., length) whose short-time transform is nearest to `x` (..., frequencies, frames).
 
-    The caller checks that the windows cover all of it (`covered`).
+    `real`: the signal is, so that the frequencies up to n // 2 tell all and others are not read. The caller checks that
+    the windows cover all of it (`covered`).
     """
     axis = ndim_of(x) - 2
     frames = transpose(x, axes=(*range(axis), axis + 1, axis))
-    if onesided:
-        frames = irfftn(frames, axes=(axis + 1,), n=n, norm=norm)
+    if real:
+        frames = irfftn(resized(frames, (axis + 1,), (n // 2 + 1,)), axes=(axis + 1,), n=n, norm=norm)
     else:
         frames = fftn(frames, axes=(axis + 1,), norm=norm, inverse=True)
-        if real:
-            frames = real_part(frames)
     if window is None:
         window = np.ones(n, dtype_of(frames))
     count = shape_of(frames)[axis]

@@ -60,32 +60,33 @@ def special(name: str) -> Kernel:
 
 
 _SCALARS: dict[tuple[Any, np.dtype], np.ndarray] = {}
+_ZEROS: dict[np.dtype, np.ndarray] = {}
+
+
+def zero_of(x: Any) -> Any:
+    """0 in the dtype of an array: beside a bfloat16 array a Python number would widen the result."""
+    if type(x) is not np.ndarray:
+        return x.dtype.type(0)
+    found = _ZEROS.get(x.dtype)
+    if found is None:
+        found = _ZEROS[x.dtype] = np.zeros((), x.dtype)
+        found.flags.writeable = False
+    return found
 
 
 def scalar(value: Any, x: Any) -> Any:
-    """A number as a 0-d array in the dtype of `x`, kept for the next time.
-
-    A Python number beside a bfloat16 array would widen the result, and NumPy takes 0.2 µs to convert one.
-    """
+    """A number in the dtype of an array, for NumPy as a 0-d array that is kept: to convert a number takes it 0.2 µs."""
+    if type(x) is not np.ndarray:
+        return x.dtype.type(value)
+    if not value:
+        return zero_of(x)
     key = (value, x.dtype)
     found = _SCALARS.get(key)
     if found is None:
         found = np.array(value, dtype=x.dtype)
         found.flags.writeable = False
-        if value and len(_SCALARS) < 1024:  # keys do not tell 0 from -0
+        if len(_SCALARS) < 1024:
             _SCALARS[key] = found
-    return found
-
-
-_ZEROS: dict[np.dtype, np.ndarray] = {}
-
-
-def zero_of(x: Any) -> Any:
-    """0 in the dtype of an array, as a 0-d array."""
-    found = _ZEROS.get(x.dtype)
-    if found is None:
-        found = _ZEROS[x.dtype] = np.zeros((), x.dtype)
-        found.flags.writeable = False
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
-from .activation import sigmoid
+from .activation import hardtanh, sigmoid
 from .elementwise import log, log1p, logaddexp
 from .kernels import widened, zero_of
 from .reduction import mean, sum, sum_array
@@ -106,7 +106,7 @@ def _smooth_l1_kernel(xp: Any, x: Any, y: Any, *, reduction: str, beta: float) -
 
 
 def _unit_slope(d: Any, beta: float) -> Any:
-    return clip(d / beta, low=-1.0, high=1.0)
+    return hardtanh(d / beta, low=-1.0, high=1.0)
 
 
 # Half the squared difference over `beta` where it is below `beta`, the absolute difference less beta/2 beyond.
@@ -126,7 +126,7 @@ def _huber_kernel(xp: Any, x: Any, y: Any, *, reduction: str, delta: float) -> A
 
 
 def _huber_slope(d: Any, delta: float) -> Any:
-    return clip(d, low=-delta, high=delta)
+    return hardtanh(d, low=-delta, high=delta)
 
 
 # `delta` times smooth_l1_loss with beta=delta.

@@ -39,15 +39,15 @@ def _checked(target: Any, classes: int, ignore_index: int) -> Any:
     return valid
 
 
-def _weights(target: Any, weight: Any, classes: int, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
-    """The weight of each target (None: 1 for all), and the targets with ignored ones at class 0."""
+def _weights(target: Any, weight: Any, classes: int, ignore_index: int, dtype: Any) -> tuple[Any, Any, Any]:
+    """The weight of each target (None: 1 for all), the targets with ignored ones at class 0, and which are not."""
     valid = _checked(target, classes, ignore_index)
     if valid is not None:
         target = np.where(valid, target, 0)
     if weight is None:
-        return (None if valid is None else valid.astype(dtype)), target
+        return (None if valid is None else valid.astype(dtype)), target, valid
     chosen = weight.take(target)
-    return (chosen if valid is None else np.where(valid, chosen, 0).astype(dtype)), target
+    return (chosen if valid is None else np.where(valid, chosen, 0).astype(dtype)), target, valid
 
 
 def _class_axis(shape: tuple[int, ...]) -> int:
@@ -66,14 +66,18 @@ def _positions(shape: tuple[int, ...], target: Any) -> Any:
 
 def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
     shape = x.shape
-    weights, target = _weights(target, weight, shape[_class_axis(shape)], ignore_index, x.dtype)
+    weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, x.dtype)
     chosen = x[_positions(shape, target)]
     if is_half(x.dtype):
         chosen = chosen.astype(np.float32)
     if weights is None:
-        return np.asarray(-reduced(xp, chosen, reduction)).astype(x.dtype, copy=False)
+        out = reduced(xp, chosen, reduction)
+        out = -out if reduction == "none" else 0 - out  # a sum of zeros is not -0
+        return np.asarray(out).astype(x.dtype, copy=False)
     with np.errstate(invalid="ignore"):  # an ignored log-probability may be infinite
-        losses = np.where(weights == 0, weights, -chosen * weights)
+        losses = -chosen * weights
+    if valid is not None:
+        losses = np.where(valid, losses, 0)
     if reduction == "none":
         return losses.astype(x.dtype, copy=False)
     total = losses.sum()
@@ -86,12 +90,13 @@ def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ig
 def _nll_spread_kernel(
     xp: Any, g: Any, target: Any, weight: Any, *, shape: tuple[int, ...], reduction: str, ignore_index: int
 ) -> Any:
-    weights, target = _weights(target, weight, shape[_class_axis(shape)], ignore_index, g.dtype)
+    weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, g.dtype)
     out = np.zeros(shape, g.dtype)
     if reduction == "mean":
         with np.errstate(divide="ignore", invalid="ignore"):
             g = g / g.dtype.type(max(target.size, 1) if weights is None else weights.sum())
-    out[_positions(shape, target)] = -g if weights is None else np.where(weights == 0, weights, -g * weights)
+    spread = -g if weights is None else -g * weights
+    out[_positions(shape, target)] = spread if valid is None else np.where(valid, spread, 0)
     return out
 
 
@@ -99,7 +104,8 @@ def _nll_spread_kernel(
 target_weights = nondifferentiable(
     "target_weights",
     kernel=lambda xp, target, weight, *, classes, ignore_index, dtype: np.asarray(
-        np.ones(target.shape, dtype) if (w := _weights(target, weight, classes, ignore_index, dtype)[0]) is None else w),
+        1 if (w := _weights(target, weight, classes, ignore_index, dtype)[0]) is None else w, dtype
+        ) * np.ones(target.shape, dtype),
     batch=lambda op, arrays, dims, p: batch_loop(op, arrays, dims, p) if dims[1] is not None else (
         op(*arrays, **p), dims[0]),
     infer=lambda avals, p: Aval(avals[0].shape, np.dtype(p["dtype"])),

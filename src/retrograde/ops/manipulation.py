@@ -167,8 +167,9 @@ def _sources(n: int, lo: int, hi: int, mode: str) -> np.ndarray:
     i = np.arange(-lo, n + hi)
     if mode == REPLICATE:
         return np.clip(i, 0, n - 1)
-    if mode == CIRCULAR:
-        return i % n
+    if mode == CIRCULAR:  # what negative widths leave is wrapped around
+        first = max(0, -lo)
+        return first + (i - first) % (n - first - max(0, -hi))
     if n == 1:
         return np.zeros_like(i)
     i = np.abs(i) % (2 * n - 2)

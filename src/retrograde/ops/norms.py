@@ -17,7 +17,7 @@ from .reduction import sum as reduce_sum
 from .rules import batch_axes, conj
 from .samples import complex_normal, normal, sample, uniform
 from .selection import drop, maximum
-from .structural import cast, real, reshape, transpose
+from .structural import cast, real, reshape, transpose, zeros_like
 
 
 def _norm_kernel(xp: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -46,7 +46,7 @@ def _norm_kernel(xp: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims
 def norm_pull(g: Any, out: Any, x: Any, ord: float, axis: tuple[int, ...], keepdims: bool) -> Any:
     """g times the derivative by each element; 0 where the norm has a kink at 0 (its second derivative is nan there)."""
     if ord == 0:
-        return x * 0
+        return zeros_like(x)
     g = kept(g, x, axis, keepdims)
     if ord == 1:
         return sgn(x) * g
@@ -89,6 +89,13 @@ vector_norm = primitive(
     "vector_norm", kernel=_norm_kernel,
     vjps=[lambda g, out, x, *, ord, axis, keepdims: norm_pull(g, out, x, ord, axis, keepdims)],
     jvp=_norm_push, batch=batch_axes("axis"), infer=infer_reduced_real, samples=_norm_samples,
+)  # fmt: skip
+
+# The norm of order 0 without any gradient, not even zeros, for frameworks that have it so.
+zero_norm = primitive(
+    "zero_norm", kernel=lambda xp, x, *, axis, keepdims: _norm_kernel(xp, x, ord=0, axis=axis, keepdims=keepdims),
+    vjp=lambda needs, g, _out, _x, *, axis, keepdims: (None,), jvp=lambda tangents, out, x, *, axis, keepdims: None,
+    batch=batch_axes("axis"), infer=infer_reduced_real, samples=lambda: [sample(normal(2, 3), axis=(1,), keepdims=True)],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ matrices

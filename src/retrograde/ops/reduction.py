@@ -15,7 +15,17 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
 from .kernels import in_single, is_half, zero_of
-from .rules import batch_axes, batch_elementwise, conj, elementwise, linear, nondifferentiable, sum_tangents
+from .rules import (
+    batch_axes,
+    batch_elementwise,
+    batch_size,
+    conj,
+    elementwise,
+    linear,
+    materialise_batch,
+    nondifferentiable,
+    sum_tangents,
+)
 from .samples import Sample, binary, complex_normal, distinct, normal, sample
 from .scan import product_of_others
 from .structural import broadcast_to, real, reshape, transpose
@@ -391,6 +401,9 @@ def _tie_kernel(xp: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: s
 
 
 def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    if dims[-2] is None:  # the operand carries the shape
+        arrays, dims = list(arrays), list(dims)
+        arrays[-2], dims[-2] = materialise_batch(arrays[-2], None, batch_size(arrays, dims)), 0
     return batch_elementwise(op, arrays, dims, {**params, "axis": tuple(a + 1 for a in params["axis"])})
 
 
@@ -404,6 +417,21 @@ tie_weights = nondifferentiable(
 )  # fmt: skip
 
 
+def _infer_tied(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(avals[1].shape, avals[0].dtype)
+
+
+# A cotangent, whose axes are kept, times those shares.
+share_among_ties = linear(
+    "share_among_ties", others=2,
+    kernel=lambda xp, g, x, extreme, *, axis, ties: g * _tie_kernel(xp, x, extreme, axis=axis, ties=ties),
+    transpose=lambda h, _g, x, extreme, *, axis, ties: sum(
+        h * tie_weights(x, extreme, axis=axis, ties=ties), axis=axis, keepdims=True),
+    batch=_batch_tie, infer=_infer_tied,
+    samples=lambda: [sample(normal(2, 1), [[1.0, 2.0, 2.0], [0.0, 1.0, 3.0]], [[2.0], [3.0]], axis=(1,), ties="even")],
+)  # fmt: skip
+
+
 def _extreme_kernel(name: str) -> Any:
     def kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
         return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
@@ -411,17 +439,22 @@ def _extreme_kernel(name: str) -> Any:
     return kernel
 
 
-def _shares(out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
+def shared(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
+    """The cotangent of an extreme, given to the elements that attain it."""
+    return share_among_ties(kept(g, x, axis, keepdims), x, kept(out, x, axis, keepdims), axis=axis, ties=ties)
+
+
+def shares(out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
+    """The share that each element has in an extreme."""
     return tie_weights(x, kept(out, x, axis, keepdims), axis=axis, ties=ties)
 
 
 def _extreme(name: str, kernel: Any) -> Any:
     return primitive(
         name, kernel=kernel,
-        vjps=[lambda g, out, x, *, axis, keepdims, ties:
-              kept(g, x, axis, keepdims) * _shares(out, x, axis, keepdims, ties)],
+        vjps=[lambda g, out, x, *, axis, keepdims, ties: shared(g, out, x, axis, keepdims, ties)],
         jvp=lambda tangents, out, x, *, axis, keepdims, ties: sum(
-            tangents[0] * _shares(out, x, axis, keepdims, ties), axis=axis, keepdims=keepdims),
+            tangents[0] * shares(out, x, axis, keepdims, ties), axis=axis, keepdims=keepdims),
         batch=batch_axes("axis"), infer=infer_reduced, samples=_real_samples(ties="even"),
     )  # fmt: skip
 
@@ -432,7 +465,7 @@ amin = _extreme("amin", _extreme_kernel("min"))
 
 def _aminmax_vjp(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
     return sum_tangents([
-        None if gi is None else kept(gi, x, axis, keepdims) * _shares(y, x, axis, keepdims, ties)
+        None if gi is None else shared(gi, y, x, axis, keepdims, ties)
         for gi, y in zip(g, out)
     ])  # fmt: skip
 
@@ -443,7 +476,7 @@ aminmax = primitive(
         xp.min(x, axis=axis, keepdims=keepdims), xp.max(x, axis=axis, keepdims=keepdims)),
     vjps=[lambda g, out, x, *, axis, keepdims, ties: _aminmax_vjp(g, out, x, axis, keepdims, ties)],
     jvp=lambda tangents, out, x, *, axis, keepdims, ties: tuple(
-        sum(tangents[0] * _shares(y, x, axis, keepdims, ties), axis=axis, keepdims=keepdims) for y in out),
+        sum(tangents[0] * shares(y, x, axis, keepdims, ties), axis=axis, keepdims=keepdims) for y in out),
     batch=batch_axes("axis"), infer=lambda avals, p: (infer_reduced(avals, p),) * 2, samples=_real_samples(ties="even"),
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from ..core.primitive import primitive
 from ..core.value import shape_of
 from .indexing import along_add, take_along_axis
 from .kernels import in_single
-from .reduction import infer_reduced, kept, reduced_shape, sum, tie_weights
+from .reduction import infer_reduced, reduced_shape, shared, shares, sum
 from .rules import batch_axes, batch_size, linear, materialise_batch, nondifferentiable
 from .samples import distinct, normal, sample
 from .structural import reshape
@@ -201,17 +201,13 @@ def _median_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ig
     return out.reshape(reduced_shape(shape, axis, keepdims))
 
 
-def _median_shares(out: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
-    return tie_weights(x, kept(out, x, axis, keepdims), axis=axis, ties="even")
-
-
 # The median, of an even number of elements the lower one; elements equal to it share its gradient evenly.
 median = primitive(
     "median", kernel=_median_kernel,
     vjps=[lambda g, out, x, *, axis, keepdims, ignore_nan:
-          kept(g, x, axis, keepdims) * _median_shares(out, x, axis, keepdims)],
+          shared(g, out, x, axis, keepdims, "even")],
     jvp=lambda tangents, out, x, *, axis, keepdims, ignore_nan: sum(
-        tangents[0] * _median_shares(out, x, axis, keepdims), axis=axis, keepdims=keepdims),
+        tangents[0] * shares(out, x, axis, keepdims, "even"), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced,
     samples=lambda: [sample(distinct(2, 3), axis=(0, 1), keepdims=False, ignore_nan=False),
                      sample(distinct(2, 3), axis=(1,), keepdims=True, ignore_nan=True),

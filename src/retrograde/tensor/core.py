@@ -67,6 +67,7 @@ class Tensor(Value):
 
     __slots__ = ()
     __array_priority__ = 1000
+    _kernel_errors = {**Value._kernel_errors, np.linalg.LinAlgError: np.linalg.LinAlgError}
 
     # -------------------------------------------------------------------- what it is
 

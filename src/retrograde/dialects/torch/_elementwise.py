@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..._state import state
 from ...core.value import Value, dtype_of
 from ...ops.structural import cast
-from ...tape import inplace
+from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api, check_cast
 from ._dtype import FROM_NUMPY, dtype
@@ -86,15 +87,20 @@ def shown_as(out: Any, name: str) -> Any:
     return out
 
 
+def _at_once(kinds: str) -> str:
+    """The NumPy kinds of the dtypes in which an operation computes without further ado."""
+    return ("iu" if kinds[1] == "." else "") + ("f" if kinds[2] == "." else "")
+
+
 def unary(name: str, op: Any, kinds: str = FLOAT, **params: Any) -> Function:
     """The function of one tensor that a primitive computes."""
     bind: Function = op.prim.bind if not params else functools.partial(op.prim.bind, **params)
-    at_once = "f" if kinds[2] == "." else ""
+    at_once = _at_once(kinds)
 
     def f(input: Any) -> Any:
         if isinstance(input, Value):
             array = input._a
-            if type(array) is _ndarray and array.dtype.kind == at_once:
+            if type(array) is _ndarray and array.dtype.kind in at_once:
                 return bind(input)
         return bind(settled(name, input, kinds))
 
@@ -135,19 +141,20 @@ def binary(name: str, op: Any, kinds: str = ANY, numbers: str = OTHER, **params:
     """The function of two operands that a primitive computes, in their common dtype."""
     bind: Function = op.prim.bind if not params else functools.partial(op.prim.bind, **params)
     takes_number = numbers != NEVER
-    at_once = "f" if kinds[2] == "." else ""
+    at_once = _at_once(kinds)
 
     def f(input: Any, other: Any) -> Any:
         if isinstance(input, Value):
             x = input._a
             if type(x) is _ndarray:
                 d = x.dtype
-                if d.kind == at_once:
+                kind = d.kind
+                if kind in at_once:
                     if isinstance(other, Value):
                         y = other._a
                         if type(y) is _ndarray and y.dtype is d:
                             return bind(input, other)
-                    elif takes_number and (type(other) is float or type(other) is int):
+                    elif takes_number and (type(other) is int or (kind == "f" and type(other) is float)):
                         return bind(input, constant(other, d))
         return bind(*settled_pair(name, input, other, kinds, numbers))
 
@@ -171,6 +178,23 @@ def operator(f: Function) -> Function:
     return method
 
 
+def number_operator(f: Function, op: Any) -> Function:
+    """`f` as a binary operator that is quick about a Python number beside a floating tensor, on either side."""
+    bind: Function = op.prim.bind
+
+    def method(self: Any, other: Any) -> Any:
+        if type(other) is float or type(other) is int:
+            x = self._a
+            if type(x) is _ndarray and x.dtype.kind == "f":
+                return bind(self, constant(other, x.dtype))
+        if isinstance(other, _OPERANDS):
+            return f(self, other)
+        return NotImplemented
+
+    method.__doc__ = f.__doc__
+    return method
+
+
 def reflected(f: Function, *, swap: bool = True) -> Function:
     """`f` as the operator of the right operand; a NumPy array on the left is refused, as in PyTorch."""
 
@@ -183,10 +207,37 @@ def reflected(f: Function, *, swap: bool = True) -> Function:
     return method
 
 
-def in_place_operator(name: str, f: Function) -> Function:
-    """`f` as an augmented assignment."""
+def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
+    """`ufunc(target, other)` written straight into the target where no history is involved; whether it was done."""
+    x = target._a
+    if type(x) is not _ndarray or x.dtype.kind != "f" or target._level:
+        return False
+    recording = state.mode != 0
+    if recording and (target._node is not None or (target._base is not None and target._base._node is not None)):
+        return False
+    if isinstance(other, Value):
+        y = other._a
+        if type(y) is not _ndarray or y.dtype is not x.dtype or other._level or (recording and other._node is not None):
+            return False
+        if y.shape != x.shape and y.shape:
+            return False
+    elif type(other) is float or type(other) is int:
+        y = constant(other, x.dtype)
+    else:
+        return False
+    inplace.check(name, target)
+    ufunc(x, y, x)
+    if not target.__dict__.get("_untracked"):
+        mutation.note(x)
+    return True
+
+
+def in_place_operator(name: str, f: Function, ufunc: np.ufunc | None = None) -> Function:
+    """`f` as an augmented assignment; `ufunc` computes the same straight into the target's memory."""
 
     def method(self: Any, other: Any) -> Any:
+        if ufunc is not None and write_at_once(name, ufunc, self, other):
+            return self
         if not isinstance(other, _OPERANDS):
             return NotImplemented
 
@@ -198,6 +249,19 @@ def in_place_operator(name: str, f: Function) -> Function:
         return inplace.update(name, self, compute)
 
     method.__name__ = method.__qualname__ = name
+    return method
+
+
+def in_place_method(name: str, general: Function, ufunc: np.ufunc) -> Function:
+    """An in-place method that `ufunc` computes where there is no history and no further argument."""
+
+    def method(self: Any, other: Any, **options: Any) -> Any:
+        if not options and write_at_once(name, ufunc, self, other):
+            return self
+        return general(self, other, **options)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = general.__doc__
     return method
 
 

@@ -116,6 +116,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     common = np.broadcast_shapes((*shape[:axis], 1, *shape[axis + 1 :]), (*have[:axis], 1, *have[axis + 1 :]))
     wanted = (*common[:axis], shape[axis], *common[axis + 1 :])
     x = input if wanted == shape else st.broadcast_to(input, shape=wanted)
+    if type(indices._a) is _ndarray and indices._level == 0 and indices._a.size and indices._a.min() < 0:
+        indices = from_array(np.where(indices._a < 0, indices._a + shape[axis], indices._a))
     wanted = (*common[:axis], have[axis], *common[axis + 1 :])
     return gather(x, axis, indices if wanted == have else st.broadcast_to(indices, shape=wanted))
 
@@ -243,7 +245,7 @@ def _put_along(op: str, input: Value, dim: int, index: Any, values: Any, accumul
     given = _vector(op, index)
     n = shape[axis] if shape else 1
     if op == "index_fill" and type(given) is _ndarray:  # which alone counts from the end
-        given = np.where(given < 0, given + n, given)
+        given = np.unique(np.where(given < 0, given + n, given))  # a place that is named twice counts once
     _in_range(op, given, n, RuntimeError if op == "index_add" and len(shape) > 1 else IndexError)
     if isinstance(values, Value) and not op.startswith("index_fill"):
         values = _index_source(op, input, axis, given, values)

@@ -88,6 +88,12 @@ def item(self: Tensor) -> Any:
     return value if type(value) in (float, int, bool, complex) else float(value)  # bfloat16 stays a NumPy scalar
 
 
+@api()
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero; raises RuntimeError for more or fewer."""
+    return bool(_only("is_nonzero", input, RuntimeError).item())
+
+
 @api(function=False)
 def tolist(self: Tensor) -> Any:
     """The elements as nested lists, of a 0-d tensor as a number."""

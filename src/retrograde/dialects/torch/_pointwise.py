@@ -25,8 +25,9 @@ from ._elementwise import (
     NUMBER,
     OTHER,
     binary,
+    in_place_method,
     in_place_operator,
-    operator,
+    number_operator,
     operators,
     reflected,
     register,
@@ -36,12 +37,13 @@ from ._elementwise import (
     tensor_argument,
 )
 from ._graph_nodes import NAMES
-from ._promote import operand, result_dtype, to_dtype
+from ._promote import constant, operand, result_dtype, to_dtype
 from ._tensor import Tensor
 from ._unary import reciprocal
 
 _ndarray = np.ndarray
 _cast = cast.prim.bind  # type: ignore[attr-defined]
+_bind_subtract = ew.subtract.prim.bind
 
 NAMES.update(
     add_scaled="AddBackward0", subtract_scaled="SubBackward0", floor_divide="DivBackward2", trunc_divide="DivBackward2",
@@ -82,7 +84,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 def _refuse_booleans(name: str, *operands: Any) -> None:
     for x in operands:
-        if isinstance(x, bool) or (isinstance(x, Value) and dtype_of(x).kind == "b"):
+        if x is True or x is False or (isinstance(x, Value) and dtype_of(x).kind == "b"):
             raise RuntimeError(f"{name}: booleans have no difference; use logical_xor(), ^, or ~ to negate a mask")
 
 
@@ -98,6 +100,10 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 @api(method=False, out=True)
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`, elementwise; raises RuntimeError for booleans."""
+    if type(other) is int or type(other) is float:
+        x = tensor_argument("rsub", input)._a
+        if type(x) is _ndarray and x.dtype.kind == "f" and type(alpha) is int and alpha == 1:
+            return shown_as(_bind_subtract(constant(other, x.dtype), input), "RsubBackward1")
     tensor_argument("rsub", input)
     _refuse_booleans("rsub", input, other)
     name = "RsubBackward0" if isinstance(other, Value) else "RsubBackward1"
@@ -263,19 +269,23 @@ def float_power_(self: Any, exponent: Any) -> Any:
 # ------------------------------------------------------------------------------------------ operators
 
 METHODS.update(
-    __add__=fast(ew.add, Tensor, operator(_add), ("g", "g")),
+    __add__=fast(ew.add, Tensor, number_operator(_add, ew.add), ("g", "g")),
     __radd__=reflected(_add, swap=False),
-    __iadd__=in_place_operator("__iadd__", _add),
-    __sub__=fast(ew.subtract, Tensor, operator(sub), ("g", "-g")),
+    __iadd__=in_place_operator("__iadd__", _add, np.add),
+    __sub__=fast(ew.subtract, Tensor, number_operator(sub, ew.subtract), ("g", "-g")),
     __rsub__=reflected(rsub, swap=False),
-    __isub__=in_place_operator("__isub__", sub),
-    __mul__=fast(ew.multiply, Tensor, operator(mul), ("g * y", "g * x")),
+    __isub__=in_place_operator("__isub__", sub, np.subtract),
+    __mul__=fast(ew.multiply, Tensor, number_operator(mul, ew.multiply), ("g * y", "g * x")),
     __rmul__=reflected(mul, swap=False),
-    __imul__=in_place_operator("__imul__", mul),
-    __truediv__=fast(ew.divide, Tensor, operator(_true_divide), ("g / y", "-g * (x / y / y)")),
+    __imul__=in_place_operator("__imul__", mul, np.multiply),
+    __truediv__=fast(ew.divide, Tensor, number_operator(_true_divide, ew.divide), ("g / y", "-g * (x / y / y)")),
     __rtruediv__=reflected(_divided_number, swap=False),
-    __itruediv__=in_place_operator("__itruediv__", _true_divide),
+    __itruediv__=in_place_operator("__itruediv__", _true_divide, np.divide),
 )  # fmt: skip
+for _names, _ufunc in (("add", np.add), ("sub subtract", np.subtract), ("mul multiply", np.multiply),
+                       ("div divide", np.divide)):  # fmt: skip
+    for _name in _names.split():
+        METHODS[_name + "_"] = in_place_method(_name + "_", METHODS[_name + "_"], _ufunc)
 METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"], __idiv__=METHODS["__itruediv__"])
 operators("floordiv", floor_divide)
 operators("mod", remainder)

@@ -43,7 +43,8 @@ NAMES.update(
     var="VarBackward0", std="StdBackward0", var_mean="VarMeanBackward0", std_mean="StdMeanBackward0",
     amax=lambda node: "MaxBackward1" if node.params["ties"] == "even" else "AmaxBackward0",
     amin=lambda node: "MinBackward1" if node.params["ties"] == "even" else "AminBackward0",
-    aminmax="AminmaxBackward0", logsumexp="LogsumexpBackward0", pick=lambda node: _PICKED[node.params["of"]],
+    aminmax="AminmaxBackward0", logsumexp="LogsumexpBackward0", share_among_ties="MaskedFillBackward1",
+    pick=lambda node: _PICKED[node.params["of"]],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ arguments

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
 from ...ops import selection as sel
@@ -33,6 +35,8 @@ NAMES.update(
     gammaincc="IgammacBackward0", xlog1py="SpecialXlog1PyBackward0", zeta="SpecialZetaBackward0",
 )  # fmt: skip
 
+_bind_where, _bind_clip = sel.where.prim.bind, sel.clip.prim.bind  # type: ignore[attr-defined]
+
 # ------------------------------------------------------------------------------------------ where
 
 
@@ -42,6 +46,10 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
     Raises RuntimeError for a condition that is not boolean.
     """
+    if isinstance(condition, Value) and isinstance(input, Value) and isinstance(other, Value):
+        c, x, y = condition._a, input._a, other._a
+        if type(c) is type(x) is type(y) is np.ndarray and c.dtype.kind == "b" and x.dtype is y.dtype:
+            return _bind_where(condition, input, other)
     tensor_argument("where", condition, 1, "condition")
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
@@ -76,8 +84,8 @@ def _clamp(name: str, x: Any, low: Any, high: Any) -> Any:
         d = settle(name, result_dtype(*given), _CLAMPED)
         return sel.clip_by(*(None if v is None else to_dtype(v, d) for v in (x, low, high)))
     array = x._a
-    if type(array).__name__ == "ndarray" and array.dtype.kind == "f" and not isinstance(low, complex):
-        return sel.clip(x, low=low, high=high)
+    if type(array) is np.ndarray and array.dtype.kind == "f" and not isinstance(low, complex):
+        return _bind_clip(x, low=low, high=high)
     numbers = [operand(name, v) for v in (low, high) if v is not None]
     d = settle(name, result_dtype(x, *numbers), "x..x")
     return sel.clip(to_dtype(x, d), low=low, high=high)

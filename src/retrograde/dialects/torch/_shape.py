@@ -322,9 +322,9 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @api()
-def broadcast_to(input: Tensor, size: Any) -> Tensor:
+def broadcast_to(input: Tensor, *size: Any, **given: Any) -> Tensor:
     """The tensor broadcast to a shape."""
-    return expand(input, tuple(size))
+    return expand(input, *((given["size"],) if "size" in given else size))
 
 
 @api(method=False)

@@ -188,7 +188,7 @@ def istft(
         warnings.warn(f"istft: the signal has {total - start} elements, padded with zeros to {length}", UserWarning,
                       stacklevel=2)  # fmt: skip
     norm = "ortho" if normalized else "backward"
-    out = ops.istft(input, window, n=n_fft, hop=hop, center=center, norm=norm, onesided=onesided, length=length,
+    out = ops.istft(input, window, n=n_fft, hop=hop, center=center, norm=norm, length=length,
                     real=not return_complex)  # fmt: skip
     if window is not None and dtype_of(window).itemsize > _real(dtype_of(input)).itemsize:
         return st.cast(out, dtype=_real(dtype_of(input)))

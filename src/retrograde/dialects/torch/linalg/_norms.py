@@ -22,7 +22,7 @@ from .._tensor import Tensor, from_array
 from ._checks import floating, matrices, takes_out, tensor
 from ._solve import cutoffs
 
-NAMES["vector_norm"] = "LinalgVectorNormBackward0"
+NAMES["vector_norm"] = NAMES["zero_norm"] = "LinalgVectorNormBackward0"
 
 
 def _converted(op: str, x: Any, dtype: Any) -> Any:
@@ -59,6 +59,8 @@ def vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False
     reduced = tuple(range(len(shape))) if every or not shape else tuple(sorted(axes_of(op, dim, len(shape))))
     if (order < 0 or order == math.inf) and any(shape[a] == 0 for a in reduced):
         raise RuntimeError(f"{op}: the norm of order {order:g} of no elements does not exist; reduce another dim")
+    if order == 0:
+        return norms.zero_norm(x, axis=reduced, keepdims=keepdim)
     return norms.vector_norm(x, ord=order, axis=reduced, keepdims=keepdim)
 
 

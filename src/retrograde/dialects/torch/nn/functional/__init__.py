@@ -105,6 +105,7 @@ from ._normalization import (
     instance_norm,
     layer_norm,
     local_response_norm,
+    normalize,
     rms_norm,
 )
 from ._pooling import (

@@ -8,7 +8,8 @@ from typing import Any
 from .....core.value import shape_of
 from ..._api import METHODS
 from ..._creation import ones, zeros
-from ..._elementwise import shown_as, tensor_argument
+from ..._elementwise import tensor_argument
+from ..._graph_nodes import show_as
 from ..._matmul import baddbmm, bmm, matmul
 from ..._shape import reshaped
 from ._dropout import dropout
@@ -65,7 +66,7 @@ def scaled_dot_product_attention(
     if dropout_p:
         weights = dropout(weights, dropout_p)
     out = matmul(weights, value)
-    return shown_as(out, "ScaledDotProductFlashAttentionForCpuBackward0" if simple else "UnsafeViewBackward0")
+    return show_as(out, "ScaledDotProductFlashAttentionForCpuBackward0" if simple else "UnsafeViewBackward0")
 
 
 # ------------------------------------------------------------------------------------------ multi-head attention

@@ -306,11 +306,11 @@ def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -
 _BY_NUMBER = ("none", "mean", "sum")
 
 
-def _numbered(f: Any, order: tuple[str, ...], defaults: dict[str, Any]) -> Any:
-    """The form of a loss in `torch`, whose reduction is a number: 0 for none, 1 for mean, 2 for sum."""
+def _numbered(f: Any, order: tuple[str, ...]) -> Any:
+    """The form of a loss in `torch`, whose reduction is a number: 0 (as if not given) for none, 1 for mean, 2 for sum."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        given = {**defaults, **dict(zip(order, args)), **kwargs}
+        given = {"reduction": 0, **dict(zip(order, args)), **kwargs}
         if len(args) > len(order):
             raise TypeError(f"{f.__name__}: takes {len(order)} arguments, got {len(args)}")
         reduction = given.pop("reduction")
@@ -325,17 +325,17 @@ def _register() -> None:
     from . import _losses as L
 
     pairs, three = ("input", "target"), ("anchor", "positive", "negative", "margin", "p", "eps", "swap", "reduction")
-    for f, order, defaults in (
-        (L.cosine_embedding_loss, ("input1", "input2", "target", "margin", "reduction"), {}),
-        (L.margin_ranking_loss, ("input1", "input2", "target", "margin", "reduction"), {}),
-        (L.hinge_embedding_loss, (*pairs, "margin", "reduction"), {}),
-        (L.triplet_margin_loss, three, {}),
-        (L.kl_div, (*pairs, "reduction"), {}),
-        (L.poisson_nll_loss, (*pairs, "log_input", "full", "eps", "reduction"), {}),
-        (L.binary_cross_entropy_with_logits, (*pairs, "weight", "pos_weight", "reduction"), {}),
-        (ctc_loss, ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity"), {}),
+    for f, order in (
+        (L.cosine_embedding_loss, ("input1", "input2", "target", "margin", "reduction")),
+        (L.margin_ranking_loss, ("input1", "input2", "target", "margin", "reduction")),
+        (L.hinge_embedding_loss, (*pairs, "margin", "reduction")),
+        (L.triplet_margin_loss, three),
+        (L.kl_div, (*pairs, "reduction")),
+        (L.poisson_nll_loss, (*pairs, "log_input", "full", "eps", "reduction")),
+        (L.binary_cross_entropy_with_logits, (*pairs, "weight", "pos_weight", "reduction")),
+        (ctc_loss, ("log_probs", "targets", "input_lengths", "target_lengths", "blank", "reduction", "zero_infinity")),
     ):
-        FUNCTIONS[f.__name__] = _numbered(f, order, {"reduction": 1, **defaults})
+        FUNCTIONS[f.__name__] = _numbered(f, order)
 
 
 _register()

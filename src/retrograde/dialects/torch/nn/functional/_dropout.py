@@ -10,8 +10,8 @@ from .....core.value import dtype_of, shape_of
 from .....ops import dropout as dr
 from .....tape import inplace as _inplace
 from ..._api import FUNCTIONS, api
-from ..._elementwise import shown_as, tensor_argument
-from ..._graph_nodes import NAMES
+from ..._elementwise import tensor_argument
+from ..._graph_nodes import NAMES, show_as
 from ...random import _drawn_like, drawn, stream_of
 from ._sizes import squeezed, unsqueezed
 
@@ -154,4 +154,4 @@ def native_dropout(input: Any, p: float, train: bool | None) -> Any:
             "ones_like"](x, dtype=FUNCTIONS["tensor"](True).dtype)  # fmt: skip
     keep = _kept("native_dropout", x, p, False)
     scale = 0.0 if p == 1.0 else 1.0 / float(dtype_of(x).type(1.0 - p))
-    return shown_as(dr.dropout(x, keep, scale=scale), "NativeDropoutBackward0"), keep
+    return show_as(dr.dropout(x, keep, scale=scale), "NativeDropoutBackward0"), keep

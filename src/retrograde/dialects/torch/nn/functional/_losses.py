@@ -369,7 +369,7 @@ def cosine_embedding_loss(
     def inner(a: Any, b: Any) -> Any:
         return rd.sum(multiply(a, b), axis=(ndim,), keepdims=False)
 
-    tiny = number(1e-12, x)
+    tiny = number(float(np.float32(1e-12)), x)  # PyTorch keeps this constant in single precision
     cosine = divide(inner(x, y), sqrt(multiply(add(inner(x, x), tiny), add(inner(y, y), tiny))))
     same = keep(subtract(number(1, x), cosine), equal(target, number(1, target)))
     other = keep(_hinge(subtract(cosine, number(margin, x))), equal(target, number(-1, target)))

@@ -11,25 +11,17 @@ import numpy as np
 from .....core.value import Value, dtype_of, make, shape_of
 from .....ops import normalization as nm
 from .....tape import inplace
-from ..._api import METHODS, api
+from ..._api import METHODS, api, write_out
 from ..._dtype import FROM_NUMPY
-from ..._elementwise import shown_as, tensor_argument
+from ..._elementwise import tensor_argument
 from ..._grad_modes import no_grad
-from ..._graph_nodes import NAMES
+from ..._graph_nodes import NAMES, show_as
 from ..._shape import reshaped
 from ..._tensor import Tensor
 from ._pooling import avg_pool2d, avg_pool3d
 
 
-def _shown(node: Any) -> str:
-    """Which normalisation a node is, told by the axes of its statistics."""
-    p = node.params
-    if len(p["axis"]) == 1 and p["axis"] == (2,) and len(p["shape"]) == 3 and p["affine"] != p["shape"][:0]:
-        return "NativeGroupNormBackward0"
-    return "NativeBatchNormBackward0" if p["axis"][:1] == (0,) else "NativeLayerNormBackward0"
-
-
-NAMES.update(normalize=_shown, normalize_by="NativeBatchNormBackward0")
+NAMES.update(normalize="NativeBatchNormBackward0", normalize_by="NativeBatchNormBackward0")
 
 
 def _channels(op: str, x: Any, **vectors: Any) -> int:
@@ -144,7 +136,7 @@ def _native_batch_norm_legit(input: Any, weight: Any, bias: Any, *rest: Any, **n
         op, input, *running, weight, bias, given["training"], given["momentum"], given["eps"]
     )
     suffix = 0 if running[0] is not None else 1
-    return shown_as(out, f"NativeBatchNormLegitBackward{suffix}"), mean.detach(), scale.detach()
+    return show_as(out, f"NativeBatchNormLegitBackward{suffix}"), mean.detach(), scale.detach()
 
 
 def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
@@ -213,7 +205,7 @@ def _layer_norm(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any, 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last axes, whose shape is `normalized_shape`."""
-    return shown_as(_layer_norm("layer_norm", input, normalized_shape, weight, bias, eps)[0], "NativeLayerNormBackward0")
+    return show_as(_layer_norm("layer_norm", input, normalized_shape, weight, bias, eps)[0], "NativeLayerNormBackward0")
 
 
 @api("layer_norm", method=False)
@@ -233,7 +225,7 @@ def _kept_axes(stats: Any, x: Any, normalized_shape: Sequence[int]) -> Any:
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """layer_norm with the means and one over the deviations."""
     out, mean, scale = _layer_norm("native_layer_norm", input, normalized_shape, weight, bias, eps)
-    shown_as(out, "NativeLayerNormBackward0")
+    show_as(out, "NativeLayerNormBackward0")
     return out, _kept_axes(mean, input, normalized_shape), _kept_axes(scale, input, normalized_shape)
 
 
@@ -253,7 +245,7 @@ def _group_norm(op: str, x: Any, groups: int, weight: Any, bias: Any, eps: float
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """(x - mean) / sqrt(var + eps) over each group of channels, then * weight + bias per channel."""
-    return shown_as(_group_norm("group_norm", input, num_groups, weight, bias, eps)[0], "NativeGroupNormBackward0")
+    return show_as(_group_norm("group_norm", input, num_groups, weight, bias, eps)[0], "NativeGroupNormBackward0")
 
 
 @api("group_norm", method=False)
@@ -270,7 +262,7 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
         raise RuntimeError(f"native_group_norm: an input of shape {tuple(shape_of(input))} has not {N}x{C}x{HxW} elements")
     out, mean, scale = _group_norm("native_group_norm", input, group, weight, bias, eps)
     for y in (out, mean, scale):
-        shown_as(y, "NativeGroupNormBackward0")
+        show_as(y, "NativeGroupNormBackward0")
     return out, mean, scale
 
 
@@ -313,3 +305,11 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
         mean = METHODS["squeeze"](avg_pool3d(pad(square, (0, 0, 0, 0, *widths)), (size, 1, 1), stride=1), 1)
         mean = METHODS["view"](mean, shape)
     return x / METHODS["pow"](mean * alpha + k, beta)
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:
+    """x / max(p-norm of x along `dim`, eps)."""
+    x = tensor_argument("normalize", input)
+    size = METHODS["clamp_min"](METHODS["norm"](x, p, dim, keepdim=True), eps)
+    result = x / METHODS["expand_as"](size, x)
+    return result if out is None else write_out("normalize", result, out)
