@@ -145,18 +145,24 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
             if mode == WATCHED and annotate is not None:
                 annotate(node, cls)
     if INFERENCE and state.inference:
-        return _inference_results(prim, cls, out, top)
+        return inference_results(prim, cls, out, top)
     if not prim.multi:
         return make(cls, out, node, top)
+    return results(prim, cls, out, node, top)
+
+
+def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int = 0) -> tuple[Any, ...]:
+    """The values of an operation with several outputs."""
     if node is None:
-        return tuple(make(cls, x, None, top) for x in out)
-    return tuple(
-        make(cls, x, Slot(node, i, *node.outs[i]) if carries_gradient(prim, i, x) else None, top)
+        return tuple([make(cls, x, None, level) for x in out])
+    return tuple([
+        make(cls, x, Slot(node, i, *node.outs[i]) if carries_gradient(prim, i, x) else None, level)
         for i, x in enumerate(out)
-    )
+    ])  # fmt: skip
 
 
-def _inference_results(prim: Primitive, cls: type[Value], out: Any, level: int) -> Any:
+def inference_results(prim: Primitive, cls: type[Value], out: Any, level: int) -> Any:
+    """The results of an operation in inference mode, marked so."""
     results = [make(cls, x, None, level) for x in (out if prim.multi else (out,))]
     for value in results:
         value._inference = True
@@ -185,6 +191,9 @@ def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arra
         return None
     node = Node()
     node.prim, node.params, node.edges = prim, params, edges
+    if prim.saves_nothing:
+        node.saved = ()
+        return _described(node, prim, out)
     if prim.vjp is not None:
         if prim.operands is None:
             wants = (prim.rule_needs[0] or ())[1:]
@@ -201,8 +210,13 @@ def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arra
     if prim.saves_out:
         saved.append(out if keep_out else None)
     node.saved = tuple(saved) if any(x is not None for x in saved) else ()
+    return _described(node, prim, out)
+
+
+def _described(node: Node, prim: Primitive, out: Any) -> Node:
+    """A node with what it has to know of its outputs, and its place in time."""
     if prim.multi:
-        node.outs = tuple((shape_of(x), dtype_of(x)) for x in out)
+        node.outs = tuple([(x.shape, x.dtype) if type(x) is _ndarray else (shape_of(x), dtype_of(x)) for x in out])
     else:
         node.shape, node.dtype = shape_of(out), dtype_of(out)
     node.seq, node.step = tick(), None if prim.multi else prim.step

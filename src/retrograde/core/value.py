@@ -51,6 +51,8 @@ class Value:
     """Weak references to the live views of this value."""
     _view_steps: Any = None
     """How this view comes from its base: a tuple of (operation, parameters)."""
+    _view_restriction: str | None = None
+    """Why this view may not be written while recording, if so (tape/inplace.py)."""
     _born: int = 0
     """The innermost level that was open when this value was created."""
     _inference: bool = False

@@ -12,13 +12,14 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
-from ..core.value import shape_of
+from ..core.value import dtype_of, shape_of
 from .comparison import greater_equal
 from .elementwise import tanh
 from .kernels import masked, scalar, select, special_functions, widened, zero_of
-from .rules import batch_axes, elementwise, infer_same, sum_tangents
+from .rules import batch_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
 from .selection import between, drop
+from .slopes import sigmoid_slope
 from .special import erf, normal_density
 from .structural import concatenate, getitem, zeros_like
 
@@ -41,12 +42,13 @@ def _sigmoid_kernel(xp: Any, x: Any) -> Any:
 sigmoid = elementwise(
     "sigmoid", kernel=widened(_sigmoid_kernel), samples=unary(-3, 3, complex_too=True),
     partials=[lambda _x, out: (1 - out) * out],
+    vjps=[lambda g, out, _x: sigmoid_slope(g, out) if dtype_of(out).kind != "c" else g * conj((1 - out) * out)],
 )  # fmt: skip
 
 
 @widened
 def _log_sigmoid_kernel(xp: Any, x: Any) -> Any:
-    return xp.minimum(x, zero_of(x)) - xp.log1p(xp.exp(-xp.abs(x)))
+    return xp.minimum(zero_of(x), x) - xp.log1p(xp.exp(-xp.abs(x)))
 
 
 log_sigmoid = elementwise(
@@ -179,7 +181,7 @@ def _gated(name: str, kernel: Any, samples: Any, *, saves: str = "x", **interval
 
 # max(x, 0); the derivative at 0 is 0.
 relu = _gated(
-    "relu", lambda xp, x: xp.maximum(x, zero_of(x)), lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
+    "relu", lambda xp, x: xp.maximum(zero_of(x), x), lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
     saves="out", low=-math.inf, high=0.0, closed=True, inside=False, of_nan=True,
 )  # fmt: skip
 
@@ -259,7 +261,7 @@ def _hardtanh_pull(g: Any, x: Any, *, low: float, high: float) -> Any:
 
 
 def _hardtanh_kernel(xp: Any, x: Any, *, low: float, high: float) -> Any:
-    return xp.minimum(xp.maximum(x, scalar(low, x)), scalar(high, x))
+    return xp.minimum(scalar(high, x), xp.maximum(scalar(low, x), x))
 
 
 # x clipped to [low, high]; unlike clip, the derivative at the bounds is 0.
@@ -338,7 +340,7 @@ threshold = _straight(
 
 @widened
 def _elu_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    low = xp.minimum(x, zero_of(x))
+    low = xp.minimum(zero_of(x), x)
     if input_scale != 1:
         low = low * scalar(input_scale, x)
     low = xp.expm1(low)
@@ -349,7 +351,7 @@ def _elu_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: flo
 
 @widened
 def _elu_slope_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
-    low = xp.exp(xp.minimum(x, zero_of(x)) * scalar(input_scale, x)) * scalar(alpha * scale * input_scale, x)
+    low = xp.exp(xp.minimum(zero_of(x), x) * scalar(input_scale, x)) * scalar(alpha * scale * input_scale, x)
     return select(xp, x <= zero_of(x), low, scalar(scale, x))
 
 

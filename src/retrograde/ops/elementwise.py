@@ -20,6 +20,7 @@ from .kernels import scalar, widened, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
+from .slopes import tanh_slope
 from .structural import broadcast_like, imag, real, zeros_like
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -164,11 +165,15 @@ def _remainder_kernel(xp: Any, x: Any, y: Any) -> Any:
     return np.where((r != 0) & ((y < 0) != (r < 0)), r + y, r)
 
 
-remainder = elementwise(
-    "remainder", kernel=_remainder_kernel, samples=binary(2.1, 2.9, 0.9, 1),
-    vjps=[lambda g, _out, _x, _y: g, lambda g, _out, x, y: -g * floor_divide(x, y)],
-    jvp=lambda tangents, out, x, y: broadcast_like(sum_tangents([
-        tangents[0], None if tangents[1] is None else -tangents[1] * floor_divide(x, y)]), out),
+# modulo: the same, where a zero has the sign of the divisor as well, as NumPy and the array API standard have it.
+remainder, modulo = (
+    elementwise(
+        name, kernel=kernel, samples=binary(2.1, 2.9, 0.9, 1),
+        vjps=[lambda g, _out, _x, _y: g, lambda g, _out, x, y: -g * floor_divide(x, y)],
+        jvp=lambda tangents, out, x, y: broadcast_like(sum_tangents([
+            tangents[0], None if tangents[1] is None else -tangents[1] * floor_divide(x, y)]), out),
+    )
+    for name, kernel in (("remainder", _remainder_kernel), ("modulo", Ufunc("remainder")))
 )  # fmt: skip
 
 fmod = elementwise(
@@ -529,6 +534,7 @@ cosh = elementwise(
 
 tanh = elementwise(
     "tanh", kernel=Ufunc("tanh"), samples=unary(-2, 2, complex_too=True), partials=[lambda _x, out: 1 - out * out],
+    vjps=[lambda g, out, _x: tanh_slope(g, out) if dtype_of(out).kind != "c" else g * conj(1 - out * out)],
 )  # fmt: skip
 
 asinh = elementwise(

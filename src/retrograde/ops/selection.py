@@ -127,8 +127,8 @@ fill = elementwise(
 
 def _clip_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:
     if low is not None:
-        x = xp.maximum(x, scalar(low, x))
-    return x if high is None else xp.minimum(x, scalar(high, x))
+        x = xp.maximum(scalar(low, x), x)
+    return x if high is None else xp.minimum(scalar(high, x), x)
 
 
 def _within_kernel(xp: Any, x: Any, *, low: Any, high: Any) -> Any:

@@ -73,9 +73,9 @@ def _pull_samples() -> Any:
 
 def _softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
     wide, weights = in_single(g), in_single(out)
-    product = wide * weights
-    product -= weights * _total(xp, product, axis)
-    return product if product.dtype == out.dtype else product.astype(out.dtype)
+    result = wide - _total(xp, wide * weights, axis)
+    result *= weights
+    return result if result.dtype == out.dtype else result.astype(out.dtype)
 
 
 def _log_softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:

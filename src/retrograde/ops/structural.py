@@ -186,8 +186,9 @@ def _embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], index: Any) -> Any
 
 def _getitem_kernel(xp: Any, x: Any, *, index: Any) -> Any:
     out = x[index]
-    # A full set of integers gives a NumPy scalar, which shares no memory; with an Ellipsis it is a 0-d view.
-    return x[(*index, Ellipsis)] if isinstance(out, np.generic) else out
+    if type(out) is np.ndarray or not isinstance(out, np.generic):
+        return out
+    return x[(*index, Ellipsis)]  # a full set of integers gives a scalar that shares no memory; this is a 0-d view
 
 
 def _index_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...]:

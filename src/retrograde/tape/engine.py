@@ -137,7 +137,8 @@ _seq = operator.attrgetter("seq")
 
 def _check_graph(order: list[Node], cls: type[Value]) -> None:
     """Refuse a graph that cannot be run, before anything has been changed."""
-    mutated = mutation.MUTATED
+    # Stale nodes exist only where something was written after the oldest node.
+    mutated = bool(order) and mutation.latest > order[-1].seq
     for node in order:
         saved = node.saved
         if saved is FREED:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import is_grad_enabled, state
+from .._state import SWITCHED, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -25,6 +25,7 @@ from ..core.value import Value, dtype_of, error_type, make, shape_of
 from . import autograd, hooks, mutation
 
 _ndarray = np.ndarray
+_weak = weakref.ref
 
 NO_GRAD, MULTIPLE = "no_grad", "multiple"
 """Why a view may not be written while recording: made under no_grad, or one of several views made by one operation."""
@@ -46,28 +47,33 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
         owner = array.base
         if owner is None:
             return
+        source = x._a
         # A reshape may have to copy and still return a view: of its copy.
-        if owner is not x._a and type(x._a) is _ndarray and owner is not x._a.base and not _shared(array, x._a):
+        if owner is not source and type(source) is _ndarray and owner is not source.base and not _shared(array, source):
             return
-    base = x if x._base is None else x._base
-    if x._base is not None:
+    base = x._base
+    if base is None:
+        base = x
+    else:
         steps = x._view_steps + steps
     out._base, out._view_steps = base, steps
-    if why_not is None and not is_grad_enabled() and not state.inference:
-        why_not = NO_GRAD
-        if base._node is not None and out._node is None and not out._level:
-            autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
     if why_not is None:
-        why_not = x.__dict__.get("_view_restriction")
+        if (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference:
+            why_not = NO_GRAD
+            if base._node is not None and out._node is None and not out._level:
+                autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
+        else:
+            why_not = x._view_restriction
     if why_not is not None:
-        out._view_restriction = why_not  # type: ignore[attr-defined]
+        out._view_restriction = why_not
     live = base._views
     if live is None:
-        base._views = [weakref.ref(out)]
+        base._views = [_weak(out)]
         return
-    if len(live) > 8 and len(live) & (len(live) - 1) == 0:  # prune at powers of two: constant time on average
+    n = len(live)
+    if n > 8 and not n & (n - 1):  # prune at powers of two: constant time on average
         live[:] = [reference for reference in live if reference() is not None]
-    live.append(weakref.ref(out))
+    live.append(_weak(out))
 
 
 def _shared(array: np.ndarray, other: np.ndarray) -> bool:
@@ -106,7 +112,7 @@ def check(op: str, target: Value) -> None:
                     f"{op}: a view of a leaf that requires grad cannot be changed in place while operations are "
                     "recorded; do it under no_grad(), or work on a clone()"
                 )
-            restriction = target.__dict__.get("_view_restriction")
+            restriction = target._view_restriction
             if restriction == MULTIPLE and (base._node is not None or target._node is not None):
                 raise error_type(cls, GradError)(
                     f"{op}: this view is one of several that one operation returned (split, unbind...), and such views "

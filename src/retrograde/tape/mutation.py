@@ -20,6 +20,9 @@ _ndarray = np.ndarray
 MUTATED: dict[int, list[Any]] = {}
 """id(owner) -> [clock of the last change, number of changes, weak reference to the owner]."""
 
+latest = 0
+"""The clock of the last change of any memory: a graph that is younger as a whole has nothing to check."""
+
 
 def owner_of(array: Any) -> Any:
     """The array that owns the memory of `array`: itself, or the end of its chain of bases."""
@@ -52,18 +55,20 @@ def own_clock(array: np.ndarray) -> np.ndarray:
 
 def note(array: Any) -> None:
     """Note that the memory of `array` is changed in place now."""
+    global latest
     owner = owner_of(array)
     key = id(owner)
     entry = MUTATED.get(key)
+    latest = now = tick()
     if entry is not None and entry[2]() is owner:
-        entry[0] = tick()
+        entry[0] = now
         entry[1] += 1
         return
     try:
         reference = weakref.ref(owner, functools.partial(_forget, key))
     except TypeError:  # a library whose arrays take no weak references cannot be watched
         return
-    MUTATED[key] = [tick(), 1, reference]
+    MUTATED[key] = [now, 1, reference]
 
 
 def changed_after(array: Any, seq: int) -> bool:

@@ -219,8 +219,8 @@ class Tensor(Value):
     __rfloordiv__ = operator(
         "__rfloordiv__", ew.floor_divide, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD")
     )
-    __mod__ = operator("__mod__", ew.remainder, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
-    __rmod__ = operator("__rmod__", ew.remainder, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
+    __mod__ = operator("__mod__", ew.modulo, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
+    __rmod__ = operator("__rmod__", ew.modulo, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
     __pow__ = _pow
     __rpow__ = _rpow
     __matmul__ = _matmul

@@ -41,7 +41,7 @@ divide = binary("divide", ew.divide, "The quotient of two operands, elementwise;
                 prepare=as_double, fast=FLOATS)  # fmt: skip
 floor_divide = binary("floor_divide", ew.floor_divide, "The quotient rounded down, elementwise; its derivative is 0.",
                       prepare=bools_as_int8, fast=NUMBERS - set("FD"))  # fmt: skip
-remainder = binary("remainder", ew.remainder, "What is left after `floor_divide`, with the sign of the divisor.",
+remainder = binary("remainder", ew.modulo, "What is left after `floor_divide`, with the sign of the divisor.",
                    prepare=bools_as_int8, fast=NUMBERS - set("FD"))  # fmt: skip
 hypot = binary("hypot", ew.hypot, "The root of the sum of two squares, without overflow.",
                prepare=as_floating, fast=FLOATS)  # fmt: skip

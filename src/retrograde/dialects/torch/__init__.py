@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 import math as _math
+import sys as _sys
 from typing import Any as _Any
 
 from ..._state import is_grad_enabled
@@ -44,6 +45,7 @@ from . import compiler
 from . import autograd
 from . import nn
 from . import masked
+from . import ops
 from . import func
 from . import testing
 from ._environment import backends, cuda, mps, version, xpu
@@ -98,6 +100,7 @@ def is_complex(input: _Any) -> _Any:  # noqa: A002
 
 install_methods()
 globals().update(_FUNCTIONS)
+torch = _sys.modules[__name__]  # as there, the module also stands in itself
 
 
 _LAZY = ("distributions", "fft", "linalg", "masked", "nn", "optim", "quasirandom", "special", "utils")

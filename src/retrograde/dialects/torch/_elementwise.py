@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..._state import state
+from ..._state import SWITCHED, state
 from ...core.value import Value, dtype_of
 from ...ops.structural import cast
 from ...tape import inplace, mutation
@@ -210,9 +210,9 @@ def reflected(f: Function, *, swap: bool = True) -> Function:
 def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
     """`ufunc(target, other)` written straight into the target where no history is involved; whether it was done."""
     x = target._a
-    if type(x) is not _ndarray or x.dtype.kind != "f" or target._level:
+    if type(x) is not _ndarray or x.dtype.kind != "f" or target._level or state.levels:
         return False
-    recording = state.mode != 0
+    recording = not SWITCHED or state.mode != 0
     if recording and (target._node is not None or (target._base is not None and target._base._node is not None)):
         return False
     if isinstance(other, Value):
@@ -227,8 +227,7 @@ def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
         return False
     inplace.check(name, target)
     ufunc(x, y, x)
-    if not target.__dict__.get("_untracked"):
-        mutation.note(x)
+    mutation.note(x)
     return True
 
 

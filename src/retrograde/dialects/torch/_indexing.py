@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import state
+from ..._state import INFERENCE, SWITCHED, state
 from ...core import level as levels
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
@@ -34,6 +34,7 @@ _getitem = st.getitem.prim.bind
 _take = ix.take.prim.bind
 _attach = inplace.attach
 _full = slice(None)
+_GET = st.getitem
 _INTS = (int, np.integer)
 
 
@@ -153,7 +154,7 @@ def recording(x: Value) -> bool:
     """Whether an operation on `x` would be recorded now."""
     if x._node is None:
         return False
-    return (levels.mode_at(x._level) if state.levels else state.mode) != 0
+    return True if not x._level and not SWITCHED else levels.mode_at(x._level) != 0
 
 
 def _view(x: Any, index: tuple[Any, ...]) -> Any:
@@ -321,12 +322,6 @@ def parse(x: Any, index: Any) -> Parsed:
     return out
 
 
-def _merged(x: Any, index: tuple[Any, ...]) -> Any:
-    """Several basic steps at once, where no node has to show for each."""
-    out = index if Ellipsis in index else (*index, Ellipsis)
-    return _view(x, out)
-
-
 def check_arrays(op: str, x: Any, arrays: list[Any], axes: list[int]) -> None:
     """Raise IndexError where index arrays do not broadcast or reach past an axis."""
     shapes = [tuple(shape_of(a)) for a in arrays]
@@ -356,37 +351,73 @@ def read(x: Any, arrays: list[Any], axes: list[int], unique: bool) -> Any:
         raise
 
 
+def _is_basic(index: tuple[Any, ...]) -> int:
+    """How many steps a tuple of plain ints, slices, None and Ellipsis takes; -1 for one with anything else in it."""
+    steps = 0
+    for e in index:
+        kind = type(e)
+        if kind is slice:
+            if e == _full:
+                continue
+            if not _plain_slice(e):
+                return -1
+            steps += 1
+        elif kind is int or e is None:
+            steps += 1
+        elif e is not Ellipsis:
+            return -1
+    return steps
+
+
+def _plain_slice(e: slice) -> bool:
+    """Whether a slice has plain bounds and a positive step, so that NumPy may have it as it is."""
+    start, stop, step = e.start, e.stop, e.step
+    return (
+        (start is None or type(start) is int) and (stop is None or type(stop) is int)
+        and (step is None or (type(step) is int and step > 0))
+    )  # fmt: skip
+
+
 def getitem(self: Any, index: Any) -> Any:
     """`x[index]`: a view for ints, slices, None and Ellipsis, a copy where tensors or masks are among them."""
     kind = type(index)
     if kind is int:
-        out = _getitem(self, index=(index, Ellipsis))
-        _attach(out, self, ((st.getitem, (("index", (index, Ellipsis)),)),))
+        index = (index, Ellipsis)
+        out = _getitem(self, index=index)
+        _attach(out, self, ((_GET, (("index", index),)),))
         return out
     if kind is slice:
-        return _view(self, (_slice(index),))
+        return _view(self, (index if _plain_slice(index) else _slice(index),))
     if kind is tuple:
-        steps = 0
-        for e in index:
-            t = type(e)
-            if t is slice:
-                if e == _full:
-                    continue
-                if not (_plain_bound(e.start) and _plain_bound(e.stop)) or (
-                    e.step is not None and (type(e.step) is not int or e.step <= 0)
-                ):
-                    break
-                steps += 1
-            elif t is int or e is None:
-                steps += 1
-            elif e is not Ellipsis:
-                break
-        else:
-            if steps == 1 or (steps and not recording(self)):
-                return _merged(self, index)
+        steps = _is_basic(index)
+        if steps == 1 or (steps > 0 and (self._node is None or not recording(self))):
+            if Ellipsis not in index:
+                index = (*index, Ellipsis)
+            out = _getitem(self, index=index)
+            _attach(out, self, ((_GET, (("index", index),)),))
+            return out
+    elif index is None:
+        return _view(self, (None,))
+    elif isinstance(index, Value) and index._level == 0:
+        array = index._a
+        if type(array) is _ndarray and array.ndim:
+            if array.dtype == np.int64:
+                return read(self, [array], [0], False)
+            if array.dtype.kind == "b" and type(self._a) is _ndarray and not recording(self):
+                return _picked(self, array)
     parsed = parse(self, index)
     x = parsed.view(self)
     return read(x, parsed.arrays, parsed.axes, parsed.unique) if parsed.arrays else x
+
+
+def _picked(self: Any, mask: np.ndarray) -> Any:
+    """The elements that a mask chooses, unrecorded."""
+    if mask.shape != self._a.shape[: mask.ndim]:
+        parse(self, mask)  # which says what is wrong
+    out = make(type(self)._result, self._a[mask], None, self._level)
+    if INFERENCE and state.inference:
+        out._inference = True
+    return out
 
 
 # ------------------------------------------------------------------------------------------ writing
@@ -426,25 +457,18 @@ def fitted(value: Any, shape: tuple[int, ...]) -> Any:
 
 def setitem(self: Any, index: Any, value: Any) -> None:
     """`x[index] = value`: written into the memory of `x`, with its history where that is recorded."""
+    if not isinstance(value, Value) and not isinstance(value, (int, float, complex, np.generic)):
+        raise TypeError(f"x[...] = value: wanted a tensor or a number, got {type(value).__name__}")
+    if _plain_write(self, value):
+        place = _numpy_index(self, index, value)
+        if place is not None:
+            _write(self, place, value)
+            return
     if not isinstance(value, Value):
-        if not isinstance(value, (int, float, complex, np.generic)):
-            raise TypeError(f"x[...] = value: wanted a tensor or a number, got {type(value).__name__}")
         value = number_array("x[...] = value", value, dtype_of(self))
     parsed = parse(self, index)
     if parsed.arrays:
         _write_arrays(self, parsed, value)
-        return
-    if _plain_write(self, value):
-        target = self._a
-        for step in parsed.steps:
-            target = target[step]
-        target = _writable(self, target)
-        new = value if type(value) is _ndarray else value._a
-        if target.shape != new.shape:
-            new = fitted(new, target.shape)
-        with np.errstate(all="ignore"):
-            np.copyto(target, _real_if(new, target), casting="unsafe")
-        mutation.note(self._a)
         return
     target = parsed.view(self)
     shape = tuple(shape_of(target))
@@ -454,8 +478,49 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     inplace.update("x[...] = value", target, lambda: as_value(value, self))
 
 
-def _real_if(new: np.ndarray, target: np.ndarray) -> np.ndarray:
-    return new.real if new.dtype.kind == "c" and target.dtype.kind != "c" else new
+def _numpy_index(self: Any, index: Any, value: Any) -> Any:
+    """The index as NumPy has it, where that means the same and needs no checks; None for others."""
+    kind = type(index)
+    if kind is int:
+        return index
+    if kind is slice:
+        return index if _plain_slice(index) else None
+    if kind is tuple:
+        return index if _is_basic(index) >= 0 else None
+    if isinstance(index, Value) and index._level == 0:
+        array = index._a
+        if type(array) is _ndarray and array.ndim:
+            same = not isinstance(value, Value) or value._a.dtype == self._a.dtype
+            if array.dtype == np.int64:
+                return array if same else None
+            if array.dtype.kind == "b" and array.shape == self._a.shape[: array.ndim]:
+                return array if same or value._a.size == 1 else None
+    return None
+
+
+def _write(self: Any, place: Any, value: Any) -> None:
+    """Write where nothing is recorded."""
+    array = self._a
+    if (self._inference and not state.inference) or not array.flags.writeable:
+        inplace.check("x[...] = value", self)
+    elif 0 in array.strides:
+        target = array[place] if type(place) is not _ndarray else array
+        inplace.check("x[...] = value", make(Tensor, np.asarray(target)))
+    new = value._a if isinstance(value, Value) else value
+    if isinstance(new, _ndarray) and new.dtype.kind == "c" and array.dtype.kind != "c":
+        new = new.real
+    try:
+        array[place] = new
+    except (ValueError, TypeError, OverflowError) as error:
+        if isinstance(value, Value):
+            raise RuntimeError(
+                f"x[...] = value: a value of shape {list(shape_of(value))} does not fit its place in a tensor of shape "
+                f"{list(array.shape)}"
+            ) from error
+        number_array("x[...] = value", value, array.dtype)  # which says what is wrong
+        raise RuntimeError(f"x[...] = value: {error}") from error
+    if not self.__dict__.get("_untracked"):
+        mutation.note(array)
 
 
 def as_value(x: Any, like: Any) -> Any:
@@ -474,14 +539,7 @@ def _plain_write(self: Any, value: Any) -> bool:
         edge = value._node
     if edge is None and self._node is None and (self._base is None or self._base._node is None):
         return True
-    return not (levels.mode_at(0) if state.levels else state.mode)
-
-
-def _writable(self: Any, target: np.ndarray) -> np.ndarray:
-    """The array to write; raises RuntimeError where its memory must not be written."""
-    if (self._inference and not state.inference) or not target.flags.writeable or (0 in target.strides):
-        inplace.check("x[...] = value", self if target is self._a or self._inference else make(Tensor, target))
-    return target
+    return bool(SWITCHED) and levels.mode_at(0) == 0
 
 
 def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
@@ -498,9 +556,8 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
     check_arrays("x[indices] = value", target, parsed.arrays, parsed.axes)
     if _plain_write(target, value) and all(type(a) is _ndarray for a in parsed.arrays):
         new = value if type(value) is _ndarray else value._a
-        array = _writable(self, target._a)
-        array[ix.index_key(array.ndim, parsed.arrays, tuple(parsed.axes))] = new
-        mutation.note(self._a)
+        place = ix.index_key(target._a.ndim, parsed.arrays, tuple(parsed.axes))
+        _write(target, place, as_value(new, self))
         return
     axes, unique = tuple(parsed.axes), parsed.unique
     inplace.update(

@@ -16,6 +16,7 @@ from ._graph_nodes import NAMES
 from ._return_types import return_type
 
 NAMES.update(
+    tanh_slope="TanhBackwardBackward0", sigmoid_slope="SigmoidBackwardBackward0", scaled_product="MulBackward0",
     absolute="AbsBackward0", log1p="Log1PBackward0", deg2rad="Deg2RadBackward0", rad2deg="Rad2DegBackward0",
     rint="RoundBackward0", round_to="RoundBackward1", multigammaln="MvlgammaBackward0",
     i0e="SpecialI0EBackward0", i1="SpecialI1Backward0", i1e="SpecialI1EBackward0", entr="SpecialEntrBackward0",

@@ -137,6 +137,8 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     )  # fmt: skip
 
 
+threshold.__name__ = threshold.__qualname__ = "_threshold"  # as PyTorch's function is called
+
 _hardsigmoid = unary("hardsigmoid", act.hardsigmoid, FLOATING)
 _hardswish = unary("hardswish", act.hardswish, FLOATING)
 

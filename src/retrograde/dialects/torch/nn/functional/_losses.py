@@ -64,9 +64,9 @@ def reduced(x: Any, reduction: str) -> Any:
 
 
 def floats_only(op: str, x: Any) -> None:
-    """Raise NotImplementedError for integers and booleans."""
-    if dtype_of(x).kind in "iub":
-        raise NotImplementedError(f"{op}: only defined for floating tensors, got {FROM_NUMPY[dtype_of(x)]}")
+    """Raise NotImplementedError for integers, booleans and complex numbers."""
+    if dtype_of(x).kind in "iubc":
+        raise NotImplementedError(f"{op}: only defined for real floating tensors, got {FROM_NUMPY[dtype_of(x)]}")
 
 
 def floating_pair(op: str, input: Any, target: Any) -> tuple[Any, Any]:

@@ -78,7 +78,7 @@ class _ConvNd(Module):
         axes = len(self.kernel_size)
         parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"]
         if self.padding != (0,) * axes:
-            parts.append(f"padding={self.padding!r}" if isinstance(self.padding, str) else f"padding={self.padding}")
+            parts.append(f"padding={self.padding}")
         if self.dilation != (1,) * axes:
             parts.append(f"dilation={self.dilation}")
         if self.output_padding != (0,) * axes:

@@ -1,0 +1,45 @@
+"""`torch.ops.aten`: the functions under the names and overloads of PyTorch's operator library.
+
+An overload (`aten.add.Tensor`) is the function itself, which tells by its arguments what is meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._api import FUNCTIONS, METHODS, missing
+
+
+class _Operator:
+    """One operator: callable, and each of its overloads as an attribute."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self._name, self._function = name, function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, overload: str) -> Any:
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        return self._function
+
+    def __repr__(self) -> str:
+        return f"aten.{self._name}"
+
+
+class _Namespace:
+    """The operators of one library."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = FUNCTIONS.get(name, METHODS.get(name))
+        if found is None:
+            raise missing("ops.aten", name, FUNCTIONS)
+        return _Operator(name, found)
+
+
+aten = _Namespace()
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("ops", name, ["aten"])
