@@ -48,7 +48,13 @@ def needs_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def positional_names(f: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
-    """The positional parameter names of a function (of the one it wraps), and that of its `*rest`, if any."""
+    """The positional parameter names of a function (of the one it wraps), and that of its `*rest`, if any.
+
+    A rule that was built around another one says in `positional` what that one's names are.
+    """
+    stated = getattr(f, "positional", None)
+    if stated is not None:
+        return stated, None
     code = getattr(f, "__wrapped__", f).__code__
     rest = None
     if code.co_flags & 0x04:

@@ -9,7 +9,9 @@ times as much.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -410,13 +412,41 @@ def specialise(prim: Primitive) -> None:
     """Give a primitive its `op` and `bind`."""
     names = prim.operands
     if names and len(names) <= 4 and not prim.multi:
-        scope = _scope(prim)
-        _define(_op_source(prim), scope, "bind")
-        prim.op, prim.bind = scope["op"], scope["bind"]
+        functions = _on_first_call(prim)
+        prim.op, prim.bind = functions["op"], functions["bind"]
     else:
         prim.op = prim.bind = _any_number(prim)
     prim.op.__name__ = prim.op.__qualname__ = prim.name
     prim.op.prim = prim  # type: ignore[attr-defined]
+
+
+# The code that `op` and `bind` have until they are called for the first time. FINISH stands in their globals.
+_FIRST_OP = compile("def f(*operands, **params):\n    return FINISH('op')(*operands, **params)", "<first call>", "exec")
+_FIRST_BIND = compile("def f(*operands, **params):\n    return FINISH('bind')(*operands, **params)", "<first call>", "exec")
+_FIRST = {"op": _FIRST_OP.co_consts[0], "bind": _FIRST_BIND.co_consts[0]}
+_finishing = threading.RLock()
+
+
+def _on_first_call(prim: Primitive) -> dict[str, Any]:
+    """`op` and `bind` as functions that get their code at the first call of either: an import compiles nothing.
+
+    The functions stay the same objects, so whoever has bound them before has the finished ones afterwards.
+    """
+    scope: dict[str, Any] = {"__name__": __name__}
+    functions = {name: FunctionType(code, scope, name) for name, code in _FIRST.items()}
+
+    def finish(name: str) -> Any:
+        with _finishing:
+            if functions["op"].__code__ is _FIRST["op"]:
+                made = _scope(prim)
+                _define(_op_source(prim), made, "bind")
+                scope.update({**made, **functions})  # they call each other by these names
+                for key, function in functions.items():
+                    function.__code__ = made[key].__code__
+        return functions[name]
+
+    scope["FINISH"] = finish
+    return functions
 
 
 def specialise_rules(prim: Primitive) -> None:

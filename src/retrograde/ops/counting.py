@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ def _unique_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
 def _consecutive_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     n = rows.shape[0]
+    if rows.size == 0 and n:
+        raise ValueError("there are slices along the axis, but without an element to compare")
     if not n:
         return (rows if axis is None else x), np.zeros(x.shape if axis is None else 0, np.int64), np.zeros(0, np.int64)
     new = np.ones(n, bool)
@@ -69,8 +72,9 @@ def _searchsorted_kernel(xp: Any, sequence: Any, values: Any, *, right: bool) ->
     sequence, values = in_single(sequence.astype(common, copy=False)), in_single(values.astype(common, copy=False))
     if sequence.ndim == 1:
         return np.searchsorted(sequence, values, side=side)
-    rows = sequence.reshape(-1, sequence.shape[-1])
-    wanted = values.reshape(rows.shape[0], -1)
+    count = math.prod(sequence.shape[:-1])
+    rows = sequence.reshape(count, sequence.shape[-1])
+    wanted = values.reshape(count, values.shape[-1])
     found = [np.searchsorted(row, v, side=side) for row, v in zip(rows, wanted)]
     return np.asarray(found, dtype=np.int64).reshape(values.shape)
 
@@ -123,7 +127,7 @@ histogram = nondifferentiable(
 
 def _histc_kernel(xp: Any, x: Any, *, bins: int, low: float, high: float) -> Any:
     """By position, computed in the elements' precision, as equal bins allow."""
-    flat = in_single(x).reshape(-1)
+    flat = x.reshape(-1)
     if low == high:
         low, high = (float(flat.min()), float(flat.max())) if flat.size else (0.0, 0.0)
     if low == high:
@@ -132,7 +136,7 @@ def _histc_kernel(xp: Any, x: Any, *, bins: int, low: float, high: float) -> Any
         raise ValueError(f"the range of bins must be finite, got {low} to {high}")
     flat = flat[(flat >= low) & (flat <= high)]
     kind = flat.dtype.type
-    place = ((flat - kind(low)) / kind(high - low) * bins).astype(np.int64)
+    place = ((flat - kind(low)) / kind(high - low) * kind(bins)).astype(np.int64)
     return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
 
 

@@ -57,7 +57,7 @@ def add_rows(rows: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
         chosen = csr_array((np.ones(count, dtype), indices, np.arange(count + 1)), shape=(count, n))
         return np.ascontiguousarray(chosen.T @ rows)
     out = np.zeros(n * d, dtype)
-    if d > 1:
+    if d != 1:
         indices = (indices[:, None] * d + np.arange(d)).reshape(-1)
     np.add.at(out, indices, np.ascontiguousarray(rows).reshape(-1))
     return out.reshape(n, d)

@@ -15,7 +15,7 @@ from ..core.primitive import primitive
 from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
 from .elementwise import log, log1p, logaddexp
-from .kernels import widened, zero_of
+from .kernels import in_single, widened, zero_of
 from .reduction import mean, sum, sum_array
 from .rules import batch_elementwise, sum_tangents
 from .samples import normal, sample, uniform
@@ -139,9 +139,9 @@ huber_loss = primitive(
 )  # fmt: skip
 
 
-@widened
 def _soft_margin_kernel(xp: Any, x: Any, y: Any, *, reduction: str) -> Any:
-    return reduced(xp, xp.log1p(xp.exp(-y * x)), reduction)
+    losses = xp.log1p(xp.exp(-y * x))
+    return reduced(xp, in_single(losses), reduction).astype(x.dtype) if reduction != "none" else losses
 
 
 # log(1 + exp(-y x)) with y = 1 or -1.

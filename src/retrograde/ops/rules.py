@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import value as values
 from ..core.aval import Aval, aval_of
-from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, keyword_names, positional_names, primitive
+from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, positional_names, primitive
 from ..core.value import Value, dtype_of, make, ndim_of, shape_of
 
 Rule = Callable[..., Any]
@@ -204,17 +204,14 @@ def sum_tangents(terms: Sequence[Any]) -> Any:
 
 
 def _from_partial(partial: Rule, n: int) -> Rule:
-    """A VJP rule from a partial derivative, with the same parameter names so that the same values are saved."""
+    """A VJP rule from a partial derivative; it says that it needs what the partial needs."""
     names, _ = positional_names(partial)
-    keywords = keyword_names(partial)
-    out_name, operand_names = names[n], names[:n]
-    passed = ", ".join((*operand_names, out_name))
-    extra = "".join(f", {k}={k}" for k in keywords)
-    star = ("*, " + ", ".join(keywords)) if keywords else ""
-    signature = ", ".join(s for s in ("g", out_name, *operand_names, star) if s)
-    scope = {"partial": partial, "conj": conj}
-    exec(f"def rule({signature}):\n    return g * conj(partial({passed}{extra}))", scope)
-    return scope["rule"]  # type: ignore[return-value]
+
+    def rule(g: Any, out: Any, *operands: Any, **params: Any) -> Any:
+        return g * conj(partial(*operands, out, **params))
+
+    rule.positional = ("g", names[n], *names[:n])  # type: ignore[attr-defined]
+    return rule
 
 
 def elementwise(
@@ -274,18 +271,17 @@ def linear(
     transpose(g, x_, *others, **params) -> cotangent; `x_` only has shape and dtype.
     """
     names, _ = positional_names(transpose)
-    keywords = keyword_names(transpose)
-    scope: dict[str, Any] = {"transpose": transpose}
-    star = ("*, " + ", ".join(keywords)) if keywords else ""
-    signature = ", ".join(s for s in (names[0], "_out", *names[1:], star) if s)
-    passed = ", ".join((*names, *(f"{k}={k}" for k in keywords)))
-    exec(f"def rule({signature}):\n    return transpose({passed})", scope)
+
+    def rule(g: Any, _out: Any, *operands: Any, **params: Any) -> Any:
+        return transpose(g, *operands, **params)
+
+    rule.positional = (names[0], "_out", *names[1:])  # type: ignore[attr-defined]
 
     def jvp(tangents: Sequence[Any], out: Any, x: Any, *rest: Any, **params: Any) -> Any:
         return None if tangents[0] is None else PRIMITIVES[name].op(tangents[0], *rest, **params)
 
     return primitive(
-        name, kernel=kernel, vjps=[scope["rule"]] + [None] * others, jvp=jvp, batch=batch, infer=infer,
+        name, kernel=kernel, vjps=[rule] + [None] * others, jvp=jvp, batch=batch, infer=infer,
         samples=samples, operands=operands, multi=multi, tolerances=tolerances,
     )  # fmt: skip
 

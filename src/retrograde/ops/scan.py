@@ -208,9 +208,10 @@ def _logcumsumexp_kernel(xp: Any, x: Any, *, axis: int, reverse: bool) -> Any:
     else:
         out = xp.asarray(wide, copy=True)
         for i in range(1, len(out)):
-            top = xp.maximum(out[i].real, out[i - 1].real)
-            top = xp.where(xp.isfinite(top), top, 0.0)
-            out[i] = xp.log(xp.exp(out[i - 1] - top) + xp.exp(out[i] - top)) + top
+            # The smaller one relative to the larger; the imaginary part is not brought back into (-pi, pi].
+            first = out[i - 1].real >= out[i].real
+            large, small = xp.where(first, out[i - 1], out[i]), xp.where(first, out[i], out[i - 1])
+            out[i] = xp.where(small.real == -xp.inf, large, large + xp.log1p(xp.exp(small - large)))
     return xp.moveaxis(out[::-1] if reverse else out, 0, axis).astype(x.dtype, copy=False)
 
 

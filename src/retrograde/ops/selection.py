@@ -33,8 +33,9 @@ def _mask_samples() -> Any:
 # The elements of x where the mask is set, 0 elsewhere: also where x is inf or nan, unlike a product with the mask.
 keep = linear(
     "keep",
-    kernel=lambda xp, x, mask: masked(xp, x, mask),  # noqa: PLW0108 - `inverse` is no operand
-    transpose=lambda g, _x, mask: keep(g, mask), others=1, batch=batch_elementwise, infer=_infer_masked, samples=_mask_samples,
+    kernel=lambda xp, x, mask: masked(xp, x, mask),
+    transpose=lambda g, _x, mask: keep(g, mask), others=1, batch=batch_elementwise, infer=_infer_masked,
+    samples=_mask_samples,
 )  # fmt: skip
 
 drop = linear(

@@ -49,7 +49,9 @@ def _as_part(part: Any) -> Any:
     if isinstance(part, np.integer):
         return int(part)
     if isinstance(part, (list, tuple, range)):
-        part = value(part) if len(part) else np.zeros(0, np.intp)
+        part = value(part)
+        if dtype_of(part).kind == "f" and 0 in shape_of(part):  # an empty list has no dtype of its own
+            part = np.zeros(tuple(shape_of(part)), np.intp)
     elif not isinstance(part, (Value, _ndarray)):
         try:
             return operator.index(part)
@@ -213,8 +215,11 @@ def set(x: Value, key: Any, new: Any) -> None:
         return
     if basic_only:
         index = tuple(parts)
-        target = x if _is_whole(index) else inplace.view(st.getitem, x, index=index)
-        inplace.update("setitem", target, lambda: _filling(new, tuple(shape_of(target))))
+        if _is_whole(index):
+            inplace.update("setitem", x, lambda: st.replace(x, _filling(new, tuple(shape_of(x)))))
+        else:
+            target = inplace.view(st.getitem, x, index=index)
+            inplace.update("setitem", target, lambda: _filling(new, tuple(shape_of(target))))
         return
     if len(parts) == 1 and not isinstance(parts[0], slice) and dtype_of(parts[0]).kind == "b" and not rank(new):
         # A number written through a mask needs no positions, so it works inside vmap too.

@@ -13,7 +13,7 @@ from ._elementwise import tensor_argument
 from ._legacy_types import BY_DTYPE
 from ._size import check_device, device
 
-_cast = st.cast.prim.bind  # type: ignore[attr-defined]
+_cast = st.cast.prim.bind
 
 # ------------------------------------------------------------------------------------------ dtype and device
 

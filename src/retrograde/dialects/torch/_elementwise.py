@@ -26,7 +26,7 @@ from ._promote import constant, operand, result_dtype, to_dtype
 Function = Callable[..., Any]
 
 _ndarray = np.ndarray
-_cast = cast.prim.bind  # type: ignore[attr-defined]
+_cast = cast.prim.bind
 
 ANY = "...."
 FLOAT = "ff.."

@@ -42,7 +42,7 @@ from ._tensor import Tensor
 from ._unary import reciprocal
 
 _ndarray = np.ndarray
-_cast = cast.prim.bind  # type: ignore[attr-defined]
+_cast = cast.prim.bind
 _bind_subtract = ew.subtract.prim.bind
 
 NAMES.update(
@@ -200,7 +200,7 @@ def _check_whole_exponent(exponent: int, d: dtype) -> None:
 def _power_of_tensor(x: Value, exponent: Any) -> Any:
     array = x._a
     if type(array) is _ndarray and array.dtype.kind == "f" and (type(exponent) is int or type(exponent) is float):
-        return ew.power_by.prim.bind(x, exponent=exponent)  # type: ignore[attr-defined]
+        return ew.power_by.prim.bind(x, exponent=exponent)
     exponent = _number(exponent)
     d = result_dtype(x, exponent)
     if d.category == 1:

@@ -14,11 +14,10 @@ from ...ops.reduction import sum as reduce_sum
 from ...ops.sorting import argcum, pick
 from ...ops.structural import cast, concatenate, getitem, reshape
 from ...ops.structural import copy as st_copy
-from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._graph_nodes import NAMES, show_as
-from ._promote import pair
+from ._promote import floated, pair
 from ._reductions import in_dtype, real_only, tensor_of, vector_of
 from ._return_types import return_type
 
@@ -159,17 +158,20 @@ def _number(dx: Any) -> Any:
     return dx.item() if isinstance(dx, Value) else dx
 
 
-def _floats(op: str, y: Any, x: Any) -> tuple[Any, Any]:
+def _checked(op: str, y: Any, x: Any) -> Any:
+    """The samples, if they and the points are no booleans and have a dimension."""
     y = tensor_of(op, y)
     if dtype_of(y).kind == "b" or (isinstance(x, Value) and dtype_of(x).kind == "b"):
         raise RuntimeError(f"{op}: not defined for boolean tensors")
-    if isinstance(x, Value) and shape_of(x):
-        y, x = pair(op, y, x)
-    if dtype_of(y).kind in "iu":
-        d = _dtype.get_default_dtype().np
-        y = cast(y, dtype=d)
-        x = cast(x, dtype=d) if isinstance(x, Value) and shape_of(x) else x
-    return y, x
+    if not shape_of(y):
+        raise IndexError(f"{op}: the samples must have at least one dimension")
+    return y
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    """`x` times a number, integers in the default dtype."""
+    x = floated(x)
+    return multiply(x, np.asarray(factor, dtype=dtype_of(x)))
 
 
 @api("trapezoid", "trapz", method=False)
@@ -177,19 +179,22 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: Any = -1) -> Any:
     """The integral of samples along a dimension by the trapezoidal rule; at points x, or at distances dx (1)."""
     op = "trapezoid"
     spacing = _spacing(op, y, x, dx)
-    y, spacing = _floats(op, y, spacing)
+    y = _checked(op, y, spacing)
     axis = axis_of(op, dim, len(shape_of(y)))
-    if not shape_of(y):
-        raise IndexError(f"{op}: the samples must have at least one dimension")
+    if x is not None:
+        areas = multiply(*pair(op, add(part(y, axis, 1, None), part(y, axis, None, -1)), _widths(op, x, y, axis)))
+        total = reduce_sum(_wide(areas), axis=(axis,), keepdims=False)
+        return show_as(_scaled(total, 0.5), "DivBackward1")
     if shape_of(y)[axis] == 0:
-        return reduce_sum(y, axis=(axis,), keepdims=False)
-    if isinstance(spacing, Value) and shape_of(spacing):
-        heights = add(part(y, axis, 1, None), part(y, axis, None, -1))
-        total = reduce_sum(multiply(heights, _widths(op, spacing, y, axis)), axis=(axis,), keepdims=False)
-        return show_as(multiply(total, 0.5), "DivBackward1")
-    ends = multiply(add(_end(y, axis, 0), _end(y, axis, -1)), 0.5)
-    total = subtract(reduce_sum(y, axis=(axis,), keepdims=False), ends)
-    return show_as(multiply(total, _number(spacing)), "MulBackward1")
+        return reduce_sum(floated(y), axis=(axis,), keepdims=False)
+    ends = _scaled(add(_end(y, axis, 0), _end(y, axis, -1)), 0.5)
+    total = reduce_sum(_wide(y), axis=(axis,), keepdims=False)
+    return show_as(_scaled(subtract(*pair(op, total, ends)), _number(spacing)), "MulBackward1")
+
+
+def _wide(x: Any) -> Any:
+    """Integers as sums take them."""
+    return cast(x, dtype=np.dtype(np.int64)) if dtype_of(x).kind in "iu" else x
 
 
 def _end(y: Any, axis: int, index: int) -> Any:
@@ -201,13 +206,10 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: Any = -1
     """The integrals up to each sample but the first along a dimension by the trapezoidal rule."""
     op = "cumulative_trapezoid"
     spacing = _spacing(op, y, x, dx)
-    y, spacing = _floats(op, y, spacing)
+    y = _checked(op, y, spacing)
     axis = axis_of(op, dim, len(shape_of(y)))
-    if not shape_of(y):
-        raise IndexError(f"{op}: the samples must have at least one dimension")
     heights = add(part(y, axis, 1, None), part(y, axis, None, -1))
-    if isinstance(spacing, Value) and shape_of(spacing):
-        areas = multiply(multiply(heights, _widths(op, spacing, y, axis)), 0.5)
-    else:
-        areas = multiply(heights, _number(spacing) / 2)
-    return scan.cumsum(areas, axis=axis, reverse=False)
+    if x is not None:
+        areas = multiply(*pair(op, heights, _widths(op, x, y, axis)))
+        return show_as(_scaled(scan.cumsum(_wide(areas), axis=axis, reverse=False), 0.5), "DivBackward1")
+    return scan.cumsum(_scaled(heights, _number(spacing) / 2), axis=axis, reverse=False)

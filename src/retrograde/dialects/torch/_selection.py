@@ -35,7 +35,7 @@ NAMES.update(
     gammaincc="IgammacBackward0", xlog1py="SpecialXlog1PyBackward0", zeta="SpecialZetaBackward0",
 )  # fmt: skip
 
-_bind_where, _bind_clip = sel.where.prim.bind, sel.clip.prim.bind  # type: ignore[attr-defined]
+_bind_where, _bind_clip = sel.where.prim.bind, sel.clip.prim.bind
 
 # ------------------------------------------------------------------------------------------ where
 

@@ -23,7 +23,8 @@ from ._api import api, write_out
 from ._axes import axes_of, axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._promote import pair
+from ._indexing import concrete
+from ._promote import floated, pair
 from ._reductions import tensor_of, vector_of
 from ._scans import part
 from .linalg._norms import matrix_norm, vector_norm
@@ -74,23 +75,25 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         weights = importance if weights is None else multiply(weights, importance)
     if weights is None:
         center = rd.mean(x, axis=(1,), keepdims=True)
-        factor = float(n - correction)
+        factor: Any = np.asarray(max(n - correction, 0), dtype=d)
+        left = n - correction
     else:
         total = rd.sum(weights, axis=(0,), keepdims=False)
-        if float(np.asarray(total.detach()._a).real) == 0 and n:
+        if n and concrete("cov", total) == 0:
             raise RuntimeError("cov: the weights sum to zero")
         center = divide(rd.sum(multiply(x, weights), axis=(1,), keepdims=True), total)
-        lost = float(correction)
+        factor = total - correction
         if aweights is not None and correction:
             square = rd.sum(multiply(weights, importance), axis=(0,), keepdims=False)
-            lost = float(np.asarray(divide(square, total).detach()._a).real) * correction
-        factor = float(np.asarray(total.detach()._a).real) - lost
-    if factor <= 0:
+            factor = subtract(total, divide(multiply(square, np.asarray(correction, dtype=d)), total))
+        left = concrete("cov", factor).real
+        if left <= 0:
+            factor = np.zeros((), d)
+    if left <= 0:
         warnings.warn("cov(): no degree of freedom is left", stacklevel=3)
-        factor = 0.0
     x = subtract(x, center)
     other = conj(transpose(x if weights is None else multiply(x, weights), axes=(1, 0)))
-    out = divide(matmul(x, other), np.asarray(factor, dtype=d))
+    out = divide(matmul(x, other), factor)
     return show_as(reshape(out, shape=()) if tuple(shape_of(out)) == (1, 1) else out, "SqueezeBackward0")
 
 
@@ -326,7 +329,7 @@ def pdist(input: Any, p: float = 2) -> Any:
 @api(method=False)
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Any:
     """The p-norms of the differences of corresponding rows, to which eps is added."""
-    x, y = pair("pairwise_distance", tensor_of("pairwise_distance", x1), x2)
+    x, y = (floated(a) for a in pair("pairwise_distance", tensor_of("pairwise_distance", x1), x2))
     d = add(subtract(x, y), np.asarray(eps, dtype=dtype_of(x)))
     return show_as(vector_norm(d, p, len(shape_of(d)) - 1, keepdim), "NormBackward1")
 

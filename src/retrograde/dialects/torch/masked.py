@@ -186,7 +186,8 @@ def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any 
     if dtype_of(x).kind in "iub":
         x = cast(x, dtype=_dtype.get_default_dtype().np)
     x = _filled("logsumexp", x, mask, -math.inf)
-    return rd.logsumexp(x, axis=_axes("logsumexp", x, dim), keepdims=bool(keepdim))
+    out = rd.logsumexp(x, axis=_axes("logsumexp", x, dim), keepdims=bool(keepdim))
+    return cast(out, dtype=dtype_of(input)) if dtype is None and dtype_of(out) != dtype_of(input) else out
 
 
 def norm(
@@ -241,7 +242,7 @@ def std(
 
 
 def _scanned(op: str, input: Any, dim: int, dtype: Any, mask: Any, neutral: float, run: Any) -> Any:
-    x = _filled(op, x := _input(op, input, dtype, widen=True), mask, neutral)
+    x = _filled(op, x := _input(op, input, dtype), mask, neutral)
     shape = tuple(shape_of(x))
     out = run(vector_of(x), axis=axis_of(f"masked.{op}", dim, len(shape)), reverse=False)
     return out if shape else reshape(out, shape=())

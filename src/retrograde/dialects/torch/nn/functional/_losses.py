@@ -24,7 +24,7 @@ from .....ops.special import xlogy
 from .....ops.structural import broadcast_to, cast, reshape
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES
-from ..._promote import pair, result_dtype, to_dtype
+from ..._promote import floated, pair, result_dtype, to_dtype
 from ..._reductions import ALL_AXES, tensor_of
 from ..._statistics import pairwise_distance
 
@@ -267,7 +267,7 @@ def poisson_nll_loss(
     """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
     op = "poisson_nll_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
-    x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
+    x, y = (floated(a) for a in pair(op, tensor_of(op, input), tensor_of(op, target)))
     if log_input:
         losses = subtract(exp(x), multiply(y, x))
     else:
@@ -332,7 +332,7 @@ def margin_ranking_loss(
             f"{op}: the tensors must have the same number of dimensions, got {list(shape_of(x))}, {list(shape_of(y))} and "
             f"{list(shape_of(target))}"
         )
-    side, apart = pair(op, negative(target), subtract(x, y))
+    side, apart = (floated(a) for a in pair(op, negative(target), subtract(x, y)))
     losses = multiply(side, apart)
     return reduced(_hinge(add(losses, number(margin, losses))), reduction)
 
@@ -364,7 +364,7 @@ def cosine_embedding_loss(
     if any(len(s) != ndim + 1 for s in sizes):
         raise RuntimeError(f"{op}: a target of {ndim} dimensions goes with inputs of {ndim + 1}, got shapes "
                            f"{list(sizes[0])} and {list(sizes[1])}")  # fmt: skip
-    x, y = pair(op, input1, input2)
+    x, y = (floated(a) for a in pair(op, input1, input2))
 
     def inner(a: Any, b: Any) -> Any:
         return rd.sum(multiply(a, b), axis=(ndim,), keepdims=False)

@@ -13,6 +13,7 @@ from ..._api import METHODS, api
 from ..._axes import axis_of, numpy_names
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES
+from ..._promote import floated
 from ..._reductions import in_dtype, tensor_of, vector_of
 
 NAMES.update(
@@ -60,7 +61,8 @@ def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: 
 @api("_safe_softmax", method=False)
 def safe_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     """The softmax along a dimension, 0 where every element along it is -inf."""
-    return along("_safe_softmax", input, dim, dtype, sm.safe_softmax)
+    x = in_dtype("_safe_softmax", tensor_of("_safe_softmax", input), dtype)
+    return along("_safe_softmax", floated(x), dim, None, sm.safe_softmax)
 
 
 def _dim(op: str, x: Any, dim: Any, level: int) -> Any:

@@ -265,13 +265,14 @@ class ModuleDict(Module):
             self[pair[0]] = pair[1]
 
 
-def _described(x: Any) -> str:
-    """A line on an entry of a ParameterList or ParameterDict."""
+def _described(x: Any, of: Any) -> str:
+    """A line on an entry of a ParameterList or ParameterDict; `of` gives the kind of a tensor's elements."""
+    if isinstance(x, Module):
+        return _indent(repr(x), 2)
     if not isinstance(x, Tensor):
         return "Object of type: " + type(x).__name__
-    size = "x".join(map(str, x.shape))
     kind = "Parameter" if isinstance(x, Parameter) else "Tensor"
-    return f"{kind} containing: [{'torch.float32' if x.dtype is None else x.dtype} of size {size}]"
+    return f"{kind} containing: [{of(x)} of size {'x'.join(map(str, x.shape))}]"
 
 
 class ParameterList(Module):
@@ -327,8 +328,7 @@ class ParameterList(Module):
 
     def extra_repr(self) -> str:
         """A line per entry."""
-        lines = [f"  ({i}): {_indent(repr(x), 2) if isinstance(x, Module) else _described(x)}" for i, x in enumerate(self)]
-        return "\n".join(lines)
+        return "\n".join(f"  ({i}): {_described(x, lambda x: x.dtype)}" for i, x in enumerate(self))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("a ParameterList cannot be called; call the module that holds it")
@@ -456,9 +456,7 @@ class ParameterDict(Module):
 
     def extra_repr(self) -> str:
         """A line per entry."""
-        return "\n".join(
-            f"  ({k}): {_indent(repr(x), 2) if isinstance(x, Module) else _described(x)}" for k, x in self.items()
-        )
+        return "\n".join(f"  ({k}): {_described(x, lambda x: x.type())}" for k, x in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("a ParameterDict cannot be called; call the module that holds it")

@@ -479,7 +479,7 @@ class Module:
             local = metadata.get(prefix[:-1], {})
             if assign:
                 local = {**local, "assign_to_params_buffers": True}
-            module._load_from_state_dict(state, prefix, local, strict, missing, unexpected, errors)
+            module._load_from_state_dict(state, prefix, local, True, missing, unexpected, errors)
             for name, child in module._modules.items():
                 if child is not None:
                     load(child, f"{prefix}{name}.")
