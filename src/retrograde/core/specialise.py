@@ -225,14 +225,17 @@ def _joint_pull(prim: Primitive) -> Any:
     return pull
 
 
-def _step_source(prim: Primitive, inline: tuple[str | None, ...] | None) -> str:
+def _step_source(
+    prim: Primitive, inline: tuple[str | None, ...] | None, name: str = "step", *, fits: bool = False
+) -> str:
     """`step(node, g, grads, fit, add)`: the rules on raw arrays, and their results added to what has arrived so far.
 
-    `inline` holds an expression per operand for real operands, in place of a call of the rule.
+    `inline` holds an expression per operand for real operands, in place of a call of the rule. `fits` says that the
+    results have the operands' shapes and dtype, so that nothing is left to fit.
     """
     names = prim.operands or ()
     n = len(names)
-    lines = ["def step(node, g, grads, fit, add):", f"    {', '.join(f'e{i}' for i in range(n))}, = node.edges"]
+    lines = [f"def {name}(node, g, grads, fit, add):", f"    {', '.join(f'e{i}' for i in range(n))}, = node.edges"]
     if any(prim.users) or prim.saves_out:
         stored = [*(names if inline is not None else [f"s{i}" for i in range(n)]), *(["out"] if prim.saves_out else [])]
         lines.append(f"    {', '.join(stored)}, = node.saved or NOTHING")
@@ -253,8 +256,10 @@ def _step_source(prim: Primitive, inline: tuple[str | None, ...] | None) -> str:
         lines += [
             f"    if e{i} is not None:",
             f"        r = {value}",
-            f"        if r.shape != e{i}.shape or r.dtype is not e{i}.dtype:",
-            f"            r = fit(r, e{i})",
+            *([] if fits else [
+                f"        if r.shape != e{i}.shape or r.dtype is not e{i}.dtype:",
+                f"            r = fit(r, e{i})",
+            ]),
             f"        if type(e{i}) is Slot:",
             f"            add(grads, e{i}, r)",
             f"        elif e{i} in grads:",
@@ -293,6 +298,7 @@ def operator(
     scope.update({f"V{i}": rule for i, rule in enumerate(prim.vjps)})
     scope.update(CLS=cls, FALLBACK=fallback, NOTHING=(None,) * (2 + prim.saves_out))
     _define(_step_source(prim, inline), scope, "step")
+    _define(_step_source(prim, inline, "step_fits", fits=True), scope, "step")
     saved = _saved_source(prim).replace("a0", "a").replace("a1", "b").replace("out_", "out")
     source = f"""
 def operator({x}, {y}):
@@ -321,10 +327,14 @@ def operator({x}, {y}):
                         node.params = NO_PARAMS
                         node.edges = (n0, n1)
                         node.saved = {saved}
-                        node.shape = out.shape
+                        node.shape = shape = a.shape
+                        if shape == b.shape:
+                            node.step = step_fits
+                        else:
+                            node.shape = out.shape
+                            node.step = step
                         node.dtype = d
                         node.seq = tick()
-                        node.step = step
                         if INFERRED:
                             refuse_inference(PRIM, ({x}, {y}), node.saved)
                         if mode == 2:

@@ -37,7 +37,7 @@ def _consecutive_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     if not n:
         return (rows if axis is None else x), np.zeros(x.shape if axis is None else 0, np.int64), np.zeros(0, np.int64)
     new = np.ones(n, bool)
-    new[1:] = (rows[1:] != rows[:-1]).reshape(n - 1, -1).any(axis=1)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=tuple(range(1, rows.ndim)))
     starts = np.flatnonzero(new)
     inverse = np.cumsum(new) - 1
     values = rows[starts]

@@ -107,7 +107,8 @@ def _not_empty(op: str, x: Value, axes: tuple[int, ...], whole: bool, error: typ
 # ------------------------------------------------------------------------------------------ sums and means
 
 
-def _integers_wide(x: Value) -> Value:
+def widest(x: Value) -> Value:
+    """A tensor as sums take it: integers and booleans in int64."""
     d = dtype_of(x)
     return cast(x, dtype=np.dtype(np.int64)) if d.kind in "iub" and d != np.int64 else x
 
@@ -131,7 +132,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     elif dtype_of(x).kind == "b":
         return rd.count_nonzero(x, axis=axes, keepdims=keepdim)
     else:
-        x = _integers_wide(x)
+        x = widest(x)
     return _numbered(_sum(x, axis=axes, keepdims=keepdim), dim, "SumBackward1")
 
 
@@ -181,7 +182,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     """The product along a dimension (of all elements, if none is given); of integers and booleans in int64."""
     x = in_dtype("prod", tensor_of("prod", input), dtype)
     if dtype is None:
-        x = _integers_wide(x)
+        x = widest(x)
     n = len(shape_of(x))
     if dim is None:
         axes = ALL_AXES[n]

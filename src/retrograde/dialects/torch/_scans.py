@@ -18,7 +18,7 @@ from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._graph_nodes import NAMES, show_as
 from ._promote import floated, pair
-from ._reductions import in_dtype, real_only, tensor_of, vector_of
+from ._reductions import in_dtype, real_only, tensor_of, vector_of, widest
 from ._return_types import return_type
 
 NAMES.update(cumsum="CumsumBackward0", cumprod="CumprodBackward0", logcumsumexp="LogcumsumexpBackward0")
@@ -183,18 +183,13 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: Any = -1) -> Any:
     axis = axis_of(op, dim, len(shape_of(y)))
     if x is not None:
         areas = multiply(*pair(op, add(part(y, axis, 1, None), part(y, axis, None, -1)), _widths(op, x, y, axis)))
-        total = reduce_sum(_wide(areas), axis=(axis,), keepdims=False)
+        total = reduce_sum(widest(areas), axis=(axis,), keepdims=False)
         return show_as(_scaled(total, 0.5), "DivBackward1")
     if shape_of(y)[axis] == 0:
         return reduce_sum(floated(y), axis=(axis,), keepdims=False)
     ends = _scaled(add(_end(y, axis, 0), _end(y, axis, -1)), 0.5)
-    total = reduce_sum(_wide(y), axis=(axis,), keepdims=False)
+    total = reduce_sum(widest(y), axis=(axis,), keepdims=False)
     return show_as(_scaled(subtract(*pair(op, total, ends)), _number(spacing)), "MulBackward1")
-
-
-def _wide(x: Any) -> Any:
-    """Integers as sums take them."""
-    return cast(x, dtype=np.dtype(np.int64)) if dtype_of(x).kind in "iu" else x
 
 
 def _end(y: Any, axis: int, index: int) -> Any:
@@ -211,5 +206,5 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: Any = -1
     heights = add(part(y, axis, 1, None), part(y, axis, None, -1))
     if x is not None:
         areas = multiply(*pair(op, heights, _widths(op, x, y, axis)))
-        return show_as(_scaled(scan.cumsum(_wide(areas), axis=axis, reverse=False), 0.5), "DivBackward1")
+        return show_as(_scaled(scan.cumsum(widest(areas), axis=axis, reverse=False), 0.5), "DivBackward1")
     return scan.cumsum(_scaled(heights, _number(spacing) / 2), axis=axis, reverse=False)

@@ -66,34 +66,32 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if ndim < 2:
         x = reshape(x, shape=(1, shape_of(x)[0] if ndim else 1))
     n = shape_of(x)[1]
-    d = dtype_of(x)
-    weights = None
+    weights = None  # in a dtype of their own, as PyTorch keeps them
     if fweights is not None:
-        weights = cast(_weight("cov", "fweights", fweights, n, "iu", "integer"), dtype=d)
+        weights = _weight("cov", "fweights", fweights, n, "iu", "integer")
     if aweights is not None:
-        importance = cast(_weight("cov", "aweights", aweights, n, "f", "floating"), dtype=d)
-        weights = importance if weights is None else multiply(weights, importance)
+        importance = _weight("cov", "aweights", aweights, n, "f", "floating")
+        weights = importance if weights is None else weights * importance
     if weights is None:
         center = rd.mean(x, axis=(1,), keepdims=True)
-        factor: Any = np.asarray(max(n - correction, 0), dtype=d)
-        left = n - correction
+        left = max(n - correction, 0)
+        factor: Any = np.asarray(left, dtype=dtype_of(x))
     else:
-        total = rd.sum(weights, axis=(0,), keepdims=False)
+        total = weights.sum()
         if n and concrete("cov", total) == 0:
             raise RuntimeError("cov: the weights sum to zero")
-        center = divide(rd.sum(multiply(x, weights), axis=(1,), keepdims=True), total)
+        center = (x * weights).sum(1, True) / total
         factor = total - correction
         if aweights is not None and correction:
-            square = rd.sum(multiply(weights, importance), axis=(0,), keepdims=False)
-            factor = subtract(total, divide(multiply(square, np.asarray(correction, dtype=d)), total))
-        left = concrete("cov", factor).real
+            factor = total - correction * (weights * importance).sum() / total
+        left = float(concrete("cov", factor))
         if left <= 0:
-            factor = np.zeros((), d)
+            factor = np.zeros((), dtype_of(x))
     if left <= 0:
         warnings.warn("cov(): no degree of freedom is left", stacklevel=3)
     x = subtract(x, center)
-    other = conj(transpose(x if weights is None else multiply(x, weights), axes=(1, 0)))
-    out = divide(matmul(x, other), factor)
+    other = conj(transpose(x if weights is None else x * weights, axes=(1, 0)))
+    out = divide(*pair("cov", matmul(x, other), factor))
     return show_as(reshape(out, shape=()) if tuple(shape_of(out)) == (1, 1) else out, "SqueezeBackward0")
 
 
@@ -329,8 +327,8 @@ def pdist(input: Any, p: float = 2) -> Any:
 @api(method=False)
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Any:
     """The p-norms of the differences of corresponding rows, to which eps is added."""
-    x, y = (floated(a) for a in pair("pairwise_distance", tensor_of("pairwise_distance", x1), x2))
-    d = add(subtract(x, y), np.asarray(eps, dtype=dtype_of(x)))
+    d = floated(subtract(*pair("pairwise_distance", tensor_of("pairwise_distance", x1), x2)))
+    d = add(d, np.asarray(eps, dtype=dtype_of(d)))
     return show_as(vector_norm(d, p, len(shape_of(d)) - 1, keepdim), "NormBackward1")
 
 

@@ -24,8 +24,8 @@ from .....ops.special import xlogy
 from .....ops.structural import broadcast_to, cast, reshape
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES
-from ..._promote import floated, pair, result_dtype, to_dtype
-from ..._reductions import ALL_AXES, tensor_of
+from ..._promote import constant, floated, pair, result_dtype, to_dtype
+from ..._reductions import ALL_AXES, tensor_of, widest
 from ..._statistics import pairwise_distance
 
 NAMES.update(
@@ -332,8 +332,7 @@ def margin_ranking_loss(
             f"{op}: the tensors must have the same number of dimensions, got {list(shape_of(x))}, {list(shape_of(y))} and "
             f"{list(shape_of(target))}"
         )
-    side, apart = (floated(a) for a in pair(op, negative(target), subtract(x, y)))
-    losses = multiply(side, apart)
+    losses = floated(multiply(*pair(op, negative(target), subtract(x, y))))
     return reduced(_hinge(add(losses, number(margin, losses))), reduction)
 
 
@@ -345,8 +344,8 @@ def hinge_embedding_loss(
     op = "hinge_embedding_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
     x = tensor_of(op, input)
-    apart = keep(_hinge(subtract(number(margin, x), x)), not_equal(target, number(1, target)))
-    near = keep(x, not_equal(target, number(-1, target)))
+    apart = keep(_hinge(subtract(number(margin, x), x)), not_equal(target, constant(1, dtype_of(target))))
+    near = keep(x, not_equal(target, constant(-1, dtype_of(target))))
     return reduced(add(apart, near), reduction)
 
 
@@ -364,15 +363,16 @@ def cosine_embedding_loss(
     if any(len(s) != ndim + 1 for s in sizes):
         raise RuntimeError(f"{op}: a target of {ndim} dimensions goes with inputs of {ndim + 1}, got shapes "
                            f"{list(sizes[0])} and {list(sizes[1])}")  # fmt: skip
-    x, y = (floated(a) for a in pair(op, input1, input2))
+    x, y = pair(op, input1, input2)
 
     def inner(a: Any, b: Any) -> Any:
-        return rd.sum(multiply(a, b), axis=(ndim,), keepdims=False)
+        return floated(rd.sum(widest(multiply(a, b)), axis=(ndim,), keepdims=False))
 
-    tiny = number(float(np.float32(1e-12)), x)  # PyTorch keeps this constant in single precision
-    cosine = divide(inner(x, y), sqrt(multiply(add(inner(x, x), tiny), add(inner(y, y), tiny))))
-    same = keep(subtract(number(1, x), cosine), equal(target, number(1, target)))
-    other = keep(_hinge(subtract(cosine, number(margin, x))), equal(target, number(-1, target)))
+    product = inner(x, y)
+    tiny = number(float(np.float32(1e-12)), product)  # PyTorch keeps this constant in single precision
+    cosine = divide(product, sqrt(multiply(add(inner(x, x), tiny), add(inner(y, y), tiny))))
+    same = keep(subtract(number(1, cosine), cosine), equal(target, constant(1, dtype_of(target))))
+    other = keep(_hinge(subtract(cosine, number(margin, cosine))), equal(target, constant(-1, dtype_of(target))))
     return reduced(add(same, other), reduction)
 
 
