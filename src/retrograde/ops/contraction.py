@@ -74,6 +74,8 @@ def _matmul_kernel(xp: Any, x: Any, y: Any) -> Any:
 
 def _matmul_x(g: Any, _out: Any, x_: Any, y: Any) -> Any:
     m, n = ndim_of(x_), ndim_of(y)
+    if m == 2 and n == 2:  # the product with a transpose as one operation: nothing to record for the transpose
+        return project(g, conj(y))
     if n == 1:
         return g * conj(y) if m == 1 else _unsqueeze(g, m - 1) * conj(y)
     if m == 1:
@@ -85,6 +87,8 @@ def _matmul_x(g: Any, _out: Any, x_: Any, y: Any) -> Any:
 
 def _matmul_y(g: Any, _out: Any, x: Any, y_: Any) -> Any:
     m, n = ndim_of(x), ndim_of(y_)
+    if m == 2 and n == 2:
+        return transposed_matmul(conj(x), g)
     if m == 1:
         return g * conj(x) if n == 1 else reshape(conj(x), shape=(*shape_of(x), 1)) * _unsqueeze(g, n - 2)
     if n == 1:
@@ -158,7 +162,7 @@ def _project_kernel(xp: Any, x: Any, w: Any) -> Any:
 def _project_w(g: Any, _out: Any, x: Any, _w: Any) -> Any:
     if ndim_of(x) == 1:
         return _unsqueeze(g, 1) * conj(x)
-    return matmul(matrix_transpose(_flat(g)), conj(_flat(x)))
+    return transposed_matmul(_flat(g), conj(_flat(x)))
 
 
 def _batch_project(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -197,6 +201,25 @@ def _batch_affine(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
         missing = ndim_of(out) - (dim is not None) - 1
         b = reshape(b, shape=(shape[0], *(1,) * missing, shape[-1]))
     return out + b, 0
+
+
+def _transposed_kernel(xp: Any, x: Any, y: Any) -> Any:
+    return _matmul_kernel(xp, x.T, y)
+
+
+def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    (x, y), (dx, dy) = arrays, dims
+    moved = x if dx is None else move_batch(x, dx)
+    return _batch_matmul(matmul, (matrix_transpose(moved), y), (None if dx is None else 0, dy), {})
+
+
+# xᵀ y of two matrices: with matmul and project, the three products are each other's derivatives.
+transposed_matmul = bilinear(
+    "transposed_matmul", kernel=_transposed_kernel,
+    transposes=[lambda g, _out, _x, y: project(conj(y), g), lambda g, _out, x, _y: matmul(conj(x), g)],
+    batch=_batch_transposed, infer=lambda avals, p: Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype),
+    samples=lambda: [sample(normal(3, 2), normal(3, 4, seed=1)), sample(complex_normal(3, 2), complex_normal(3, 1, seed=1))],
+)  # fmt: skip
 
 
 # The layer x wᵀ + b, one operation.

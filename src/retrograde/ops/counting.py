@@ -24,7 +24,9 @@ def _unique_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
         if rows.shape[0] and not rows[0].size:
             raise ValueError("there are slices along the axis, but without an element to compare")
         return x, np.zeros(0, np.int64), np.zeros(0, np.int64)
-    values, inverse, counts = np.unique(rows.reshape(rows.shape[0], -1), axis=0, return_inverse=True, return_counts=True)
+    values, inverse, counts = np.unique(
+        rows.reshape(rows.shape[0], -1), axis=0, return_inverse=True, return_counts=True
+    )
     values = np.moveaxis(values.reshape(-1, *rows.shape[1:]), 0, axis)
     return values.astype(x.dtype, copy=False), inverse.reshape(-1), counts
 
@@ -51,8 +53,8 @@ def _unique_samples() -> Any:
     yield sample(np.zeros((3, 2)), axis=0)
 
 
-# The sorted distinct elements (slices along an axis, if given), for each element which it is, and how often each occurs.
-# How many they are depends on values; the shape rule is that of equal ones.
+# The sorted distinct elements (slices along an axis, if given), for each element which it is, and how often each
+# occurs. How many they are depends on values; the shape rule is that of equal ones.
 unique = nondifferentiable(
     "unique", kernel=_unique_kernel, multi=True, batch=batch_loop, infer=infer_by_kernel("unique"),
     samples=_unique_samples,
@@ -63,7 +65,7 @@ unique_consecutive = nondifferentiable(
     infer=infer_by_kernel("unique_consecutive"), samples=_unique_samples,
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------------------ positions in sorted sequences
+# ------------------------------------------------------------------------------------------ sorted sequences
 
 
 def _searchsorted_kernel(xp: Any, sequence: Any, values: Any, *, right: bool) -> Any:
@@ -79,7 +81,7 @@ def _searchsorted_kernel(xp: Any, sequence: Any, values: Any, *, right: bool) ->
     return np.asarray(found, dtype=np.int64).reshape(values.shape)
 
 
-# Where each value would be inserted in a sorted sequence: in one for all, or in the row of leading axes that they share.
+# Where each value would be inserted in a sorted sequence: in one for all, or in the row of the same leading axes.
 searchsorted = nondifferentiable(
     "searchsorted", kernel=_searchsorted_kernel, batch=batch_loop,
     infer=lambda avals, p: Aval(avals[1].shape, np.dtype(np.int64)),
@@ -143,7 +145,8 @@ def _histc_kernel(xp: Any, x: Any, *, bins: int, low: float, high: float) -> Any
 # The number of elements in each of `bins` equal parts of a range; of the operand's range where low == high.
 histc = nondifferentiable(
     "histc", kernel=_histc_kernel, batch=batch_loop, infer=lambda avals, p: Aval((p["bins"],), avals[0].dtype),
-    samples=lambda: [sample(distinct(2, 4), bins=3, low=0.0, high=0.0), sample(distinct(4), bins=2, low=-1.0, high=1.0)],
+    samples=lambda: [sample(distinct(2, 4), bins=3, low=0.0, high=0.0),
+                     sample(distinct(4), bins=2, low=-1.0, high=1.0)],
 )  # fmt: skip
 
 # For each element whether it is among others.

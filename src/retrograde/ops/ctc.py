@@ -137,7 +137,9 @@ def _slope(x: Any, labels: Any, frames: Any, lengths: Any, zero_infinity: bool, 
 
 def _ctc_samples() -> Any:
     labels = with_blanks(np.array([[1, 2], [1, 1], [2, 0]]), 0)
-    yield sample(normal(4, 3, 3), labels, np.array([3, 4, 2]), np.array([2, 2, 1]), zero_infinity=False, normalised=False)
+    yield sample(
+        normal(4, 3, 3), labels, np.array([3, 4, 2]), np.array([2, 2, 1]), zero_infinity=False, normalised=False
+    )
     yield sample(normal(3, 1, 3), with_blanks(np.zeros((1, 0)), 0), np.array([3]), np.array([0]), zero_infinity=True,
                  normalised=False)  # fmt: skip
 

@@ -57,7 +57,8 @@ dist = primitive(
     jvp=_dist_jvp, batch=batch_loop,
     infer=lambda avals, p: Aval((), np.dtype(f"f{avals[0].dtype.itemsize // 2}") if avals[0].dtype.kind == "c" else
                                 avals[0].dtype),
-    samples=lambda: [sample(normal(2, 3), normal(2, 3, seed=1), ord=2.0), sample(normal(2, 3), normal(3, seed=1), ord=3.0),
+    samples=lambda: [sample(normal(2, 3), normal(2, 3, seed=1), ord=2.0),
+                     sample(normal(2, 3), normal(3, seed=1), ord=3.0),
                      sample(complex_normal(3), complex_normal(3, seed=1), ord=1.0),
                      sample(normal(3), normal(3, seed=1), ord=math.inf)],
 )  # fmt: skip
@@ -207,7 +208,9 @@ def _pdist_pull(g: Any, out: Any, x: Any, ord: float) -> Any:
 def _pdist_push(tangents: Any, out: Any, x: Any, *, ord: float) -> Any:
     t = tangents[0]
     rows, columns = _upper(shape_of(x)[0])
-    return sum(_pdist_field(out, x, ord) * (take(t, rows, axis=0) - take(t, columns, axis=0)), axis=(1,), keepdims=False)
+    return sum(
+        _pdist_field(out, x, ord) * (take(t, rows, axis=0) - take(t, columns, axis=0)), axis=(1,), keepdims=False
+    )
 
 
 # Of the rows i < j of a matrix, in the order (0, 1), (0, 2)...
@@ -267,6 +270,7 @@ renorm = primitive(
     "renorm", kernel=_renorm_kernel, operands=("x",), params=("ord", "axis", "bound"),
     vjps=[lambda g, _out, x, *, ord, axis, bound: _renorm_pull(g, x, ord, axis, bound)], jvp=_renorm_push,
     batch=batch_loop, infer=infer_same,
-    samples=lambda: [sample(normal(3, 2, 2), ord=2.0, axis=0, bound=1.0), sample(normal(2, 3), ord=1.0, axis=1, bound=1.0),
+    samples=lambda: [sample(normal(3, 2, 2), ord=2.0, axis=0, bound=1.0),
+                     sample(normal(2, 3), ord=1.0, axis=1, bound=1.0),
                      sample(complex_normal(2, 3), ord=2.0, axis=0, bound=1.0)],
 )  # fmt: skip

@@ -153,7 +153,7 @@ soft_margin_loss = primitive(
     batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), np.sign(normal(2, 3, seed=1))),
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------------------ cross entropy of two classes
+# ------------------------------------------------------------------------------------------ two classes
 
 _LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a finite loss
 

@@ -35,7 +35,9 @@ def _checked(target: Any, classes: int, ignore_index: int) -> Any:
     valid = target != ignore_index
     out = valid & ((target < 0) | (target >= classes))
     if out.any():
-        raise IndexError(f"nll_loss: the target {int(target[out].flat[0])} is no class number; there are {classes} classes")
+        raise IndexError(
+            f"nll_loss: the target {int(target[out].flat[0])} is no class number; there are {classes} classes"
+        )
     return valid
 
 
@@ -243,9 +245,7 @@ def _excess(x: Any, hot: Any, margin: float) -> Any:
 
 
 @widened
-def _multi_margin_kernel(
-    xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, p: int, margin: float
-) -> Any:
+def _multi_margin_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, p: int, margin: float) -> Any:
     hot = _one_hot_kernel(xp, target, classes=x.shape[-1], dtype=x.dtype)
     z = (x - (x * hot).sum(axis=-1, keepdims=True) + margin) * (1 - hot)
     z = xp.maximum(z, 0)

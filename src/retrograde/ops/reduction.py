@@ -287,7 +287,9 @@ def _var_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, ke
 
 def _std_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     if is_half(x.dtype):
-        return _std_kernel(xp, x.astype(xp.float32), axis=axis, correction=correction, keepdims=keepdims).astype(x.dtype)
+        return _std_kernel(xp, x.astype(xp.float32), axis=axis, correction=correction, keepdims=keepdims).astype(
+            x.dtype
+        )
     return xp.sqrt(_var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)[0])
 
 
@@ -310,7 +312,8 @@ def _dot(t: Any, d: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 divide_or_zero = elementwise(
     "divide_or_zero",
     kernel=lambda xp, x, y: xp.divide(x, y, where=y != 0, out=xp.zeros(np.broadcast_shapes(x.shape, y.shape), x.dtype)),
-    vjps=[lambda g, _out, _x, y: divide_or_zero(g, conj(y)), lambda g, out, _x, y: -divide_or_zero(g * conj(out), conj(y))],
+    vjps=[lambda g, _out, _x, y: divide_or_zero(g, conj(y)),
+          lambda g, out, _x, y: -divide_or_zero(g * conj(out), conj(y))],
     jvp=lambda tangents, out, x, y: sum_tangents([
         None if tangents[0] is None else divide_or_zero(tangents[0], y),
         None if tangents[1] is None else -divide_or_zero(out * tangents[1], y)]),
@@ -407,9 +410,9 @@ def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return batch_elementwise(op, arrays, dims, {**params, "axis": tuple(a + 1 for a in params["axis"])})
 
 
-# The share that each element has in the extreme of its row, whose axes are kept. ties="even": equal shares of those that
-# attain it (NaN attains NaN); "even_nan": likewise, and NaN for all when it is NaN; "even_zero": likewise, and none when
-# it is NaN; "all": 1 for each.
+# The share that each element has in the extreme of its row, whose axes are kept. ties="even": equal shares of those
+# that attain it (NaN attains NaN); "even_nan": likewise, and NaN for all if it is NaN; "even_zero": likewise, and none
+# if it is NaN; "all": 1 for each.
 tie_weights = nondifferentiable(
     "tie_weights", kernel=_tie_kernel, batch=_batch_tie, infer=lambda avals, p: avals[0],
     samples=lambda: [sample([1.0, 2.0, 2.0], [2.0], axis=(0,), ties="even"),
@@ -511,7 +514,10 @@ def _logical(name: str) -> Any:
         kernel=lambda xp, x, *, axis, keepdims: getattr(xp, name)(x != 0, axis=axis, keepdims=keepdims),
         batch=batch_axes("axis"),
         infer=lambda avals, p: Aval(reduced_shape(avals[0].shape, p["axis"], p["keepdims"]), np.dtype(bool)),
-        samples=lambda: [sample([[1.0, 0.0], [2.0, 3.0]], axis=(1,), keepdims=False), sample(0.0, axis=(), keepdims=False)],
+        samples=lambda: [
+            sample([[1.0, 0.0], [2.0, 3.0]], axis=(1,), keepdims=False),
+            sample(0.0, axis=(), keepdims=False),
+        ],
     )
 
 
@@ -543,7 +549,8 @@ def _logsumexp_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool)
 
 logsumexp = primitive(
     "logsumexp", kernel=_logsumexp_kernel,
-    vjps=[lambda g, out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * conj(exp(x - kept(out, x, axis, keepdims)))],
+    vjps=[lambda g, out, x, *, axis, keepdims:
+          kept(g, x, axis, keepdims) * conj(exp(x - kept(out, x, axis, keepdims)))],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(
         tangents[0] * exp(x - kept(out, x, axis, keepdims)), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=reduction_samples,

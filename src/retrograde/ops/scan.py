@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
@@ -175,7 +174,7 @@ def _others_vjp(g: Any, x: Any) -> Any:
     before, behind = _partial_products(x)
     towards_end = linear_recurrence(conj(x), g * conj(before), axis=axis, reverse=False)
     towards_start = linear_recurrence(conj(x), g * conj(behind), axis=axis, reverse=True)
-    return (shift(towards_start, axis, -1, 0) * conj(before) + shift(towards_end, axis, 1, 0) * conj(behind))
+    return shift(towards_start, axis, -1, 0) * conj(before) + shift(towards_end, axis, 1, 0) * conj(behind)
 
 
 def _others_jvp(tangents: Any, out: Any, x: Any) -> Any:

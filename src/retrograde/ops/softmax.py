@@ -17,7 +17,6 @@ from .reduction import sum, sum_array
 from .rules import batch_axes, infer_same
 from .samples import normal, sample
 
-
 _max = np.maximum.reduce  # a third of np.max on short arrays
 
 

@@ -187,7 +187,7 @@ argcum = nondifferentiable(
     samples=_order_samples(largest=True),
 )  # fmt: skip
 
-# ------------------------------------------------------------------------------------------ the median over several axes
+# ------------------------------------------------------------------------------------------ the median
 
 
 def _median_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import _errors
 from ..core import value as values
+from ..core.level import innermost, is_tape
 from ..core.specialise import operator as fast_operator
 from ..core.value import Value, make
 from ..ops import comparison as cmp
@@ -152,6 +153,8 @@ class Tensor(Value):
             if self._node is None:
                 if self.dtype.kind in "iub":
                     raise TypeError(f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}")
+                if self._born and self._born == innermost() and is_tape(self._born) and not self._level:
+                    self._level = self._born  # made inside a transform, it is a leaf of the transform's tape
                 autograd.leaf(self)
         elif not self.is_leaf:
             raise RuntimeError("requires_grad_: use detach() on a tensor that was computed")

@@ -19,6 +19,7 @@ from ._values import (
     Function,
     argument_positions,
     flatten_arguments,
+    is_array,
     leave,
     leave_tree,
     replaced,
@@ -89,8 +90,12 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
         given, treedef = flatten(tree)
         if treedef != record.out_tree:
             raise ValueError(f"vjp: the cotangent has structure {treedef}, the output {record.out_tree}")
+        given = [
+            np.asarray(g, dtype_of(y)) if isinstance(y, Value) and isinstance(g, (int, float, complex, np.generic)) else g
+            for y, g in zip(record.outputs, given)
+        ]
         for y, g in zip(record.outputs, given):
-            if isinstance(y, Value) and isinstance(g, Value) and tuple(shape_of(g)) != tuple(shape_of(y)):
+            if isinstance(y, Value) and is_array(g) and tuple(shape_of(g)) != tuple(shape_of(y)):
                 raise error_type(type(y)._result, ShapeError)(
                     f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}"
                 )

@@ -6,10 +6,16 @@ from pathlib import Path
 import torch
 from elementwise_cases import dtypes, edges
 
+
+def text(record):
+    """JSON with a line per call."""
+    parts = []
+    for part, calls in record.items():
+        lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(found)}" for name, found in calls.items())
+        parts.append(f" {json.dumps(part)}: {{\n{lines}\n }}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 if __name__ == "__main__":
-    record = {"edges": edges(torch), "dtypes": dtypes(torch)}
     path = Path(__file__).parent / "data" / "elementwise.json"
-    path.write_text("{\n" + ",\n".join(
-        f" {json.dumps(part)}: {{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in calls.items()) + "\n }"
-        for part, calls in record.items()
-    ) + "\n}\n")  # fmt: skip
+    path.write_text(text({"edges": edges(torch), "dtypes": dtypes(torch)}))

@@ -118,6 +118,12 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
     return st.copy(tensor_argument("clone", input))
 
 
+@api(method=False)
+def detach(input: Any) -> Any:
+    """The same memory without history."""
+    return tensor_argument("detach", input).detach()  # type: ignore[attr-defined]
+
+
 # ------------------------------------------------------------------------------------------ what kind it is
 
 

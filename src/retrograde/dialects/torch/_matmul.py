@@ -49,6 +49,7 @@ def _einsum_name(node: Any) -> str:
 NAMES.update(
     matmul=_matmul_name, einsum=_einsum_name, cross="LinalgCrossBackward0", add_matmul="AddmmBackward0",
     affine=lambda node: "AddmmBackward0" if len(node.shape) == 2 else "ViewBackward0",
+    transposed_matmul="MmBackward0",
     project=lambda node: {1: "SqueezeBackward4", 2: "MmBackward0"}.get(len(node.shape), "UnsafeViewBackward0"),
 )  # fmt: skip
 

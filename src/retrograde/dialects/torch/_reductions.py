@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.node import producer
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import reduction as rd
 from ...ops.elementwise import divide
@@ -17,7 +18,7 @@ from . import _dtype
 from ._api import api
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY
-from ._graph_nodes import NAMES, show_as
+from ._graph_nodes import NAMES, node_name, show_as
 from ._return_types import return_type
 
 _ndarray = np.ndarray
@@ -73,7 +74,7 @@ def reduced_axes(op: str, dim: Any, ndim: int) -> tuple[int, ...]:
 
 def _numbered(out: Any, dim: Any, first: str) -> Any:
     """The result of a reduction over given dimensions: its node is number 1 also where no dimension is left."""
-    if dim is not None and shape_of(out) == () and not (isinstance(dim, (tuple, list)) and not dim):
+    if dim is not None and shape_of(out) == ():
         show_as(out, first)
     return out
 
@@ -235,19 +236,15 @@ def _spread(
 
 @api(out=True)
 @numpy_names
-def var(
-    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT
-) -> Any:
-    """The variance over dimensions: squared deviations from the mean, their sum divided by their number - correction."""
+def var(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT) -> Any:
+    """The variance over dimensions: the sum of squared deviations from the mean over their number - correction."""
     x, axes, c = _spread("var", input, dim, unbiased, keepdim, correction)
     return rd.var(x, axis=axes, correction=c, keepdims=keepdim)
 
 
 @api(out=True)
 @numpy_names
-def std(
-    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT
-) -> Any:
+def std(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = _ABSENT) -> Any:
     """The standard deviation over dimensions: the root of the variance."""
     x, axes, c = _spread("std", input, dim, unbiased, keepdim, correction)
     return rd.std(x, axis=axes, correction=c, keepdims=keepdim)
@@ -319,6 +316,14 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
 def vector_of(x: Value) -> Value:
     """A tensor with at least one dimension."""
     return x if shape_of(x) else reshape(x, shape=(1,))
+
+
+def without_axis(out: Any) -> Any:
+    """The result for a 0-d tensor, computed with one element: its node is shown as that of the operation."""
+    edge = out._node
+    name = None if edge is None else node_name(producer(edge))
+    out = reshape(out, shape=())
+    return out if name is None else show_as(out, name)
 
 
 def picked(x: Value, position: Any, axis: int, keepdim: bool, of: str) -> tuple[Any, Any]:

@@ -18,7 +18,7 @@ from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._graph_nodes import NAMES, show_as
 from ._promote import floated, pair
-from ._reductions import in_dtype, real_only, tensor_of, vector_of, widest
+from ._reductions import in_dtype, real_only, tensor_of, vector_of, widest, without_axis
 from ._return_types import return_type
 
 NAMES.update(cumsum="CumsumBackward0", cumprod="CumprodBackward0", logcumsumexp="LogcumsumexpBackward0")
@@ -31,7 +31,7 @@ def _scanned(op: str, input: Any, dim: Any, dtype: Any, run: Any) -> Any:
     shape = tuple(shape_of(x))
     axis = axis_of(op, dim, len(shape))
     out = run(vector_of(x), axis=axis, reverse=False)
-    return out if shape else reshape(out, shape=())
+    return out if shape else without_axis(out)
 
 
 @api(in_place=True, out=True)
@@ -67,7 +67,7 @@ def _extremes(op: str, input: Any, dim: Any, largest: bool) -> Any:
     indices = argcum(x, axis=axis, largest=largest)
     values = pick(x, indices, axis=axis, of=op)
     if not shape:
-        values, indices = reshape(values, shape=()), reshape(indices, shape=())
+        values, indices = without_axis(values), without_axis(indices)
     return return_type(op, "values", "indices")((values, indices))
 
 

@@ -191,5 +191,10 @@ register("igamma", gammainc)
 gammaincc = _first_fixed("igammac", special.gammaincc, FLOATING, NEVER, "input")
 gammaincc.__doc__ = "The upper regularised incomplete gamma function Q(input, other), elementwise."
 register("igammac", gammaincc)
-zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER, "input")
-zeta.__doc__ = "The Hurwitz zeta function of `input` and `other`, elementwise."
+_zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER, "input")
+
+
+def zeta(input: Any, other: Any) -> Any:
+    """The Hurwitz zeta function of `input` and `other`, elementwise."""
+    out = _zeta(input, other)
+    return out if isinstance(input, Value) else shown_as(out, "SpecialZetaBackward1")

@@ -20,7 +20,7 @@ from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
 from ._indexing import concrete
 from ._promote import pair, scalar_dtype
-from ._reductions import ALL_AXES, picked, real_only, tensor_of, vector_of
+from ._reductions import ALL_AXES, picked, real_only, tensor_of, vector_of, without_axis
 from ._return_types import return_type
 from ._tensor import from_array
 
@@ -32,7 +32,7 @@ NAMES["median"] = lambda node: "NanmedianBackward0" if node.params["ignore_nan"]
 def _ordered(op: str, x: Value, indices: Any, axis: int, shape: tuple[int, ...], of: str) -> Any:
     values = sorting.pick(x, indices, axis=axis, of=of)
     if not shape:
-        values, indices = reshape(values, shape=()), reshape(indices, shape=())
+        values, indices = without_axis(values), without_axis(indices)
     return return_type(op, "values", "indices")((values, indices))
 
 
@@ -66,7 +66,7 @@ def argsort(input: Any, dim: Any = -1, descending: bool = False, *, stable: bool
     shape = tuple(shape_of(x))
     axis = axis_of("argsort", dim, len(shape))
     out = sorting.argsort(vector_of(x), axis=axis, descending=bool(descending))
-    return out if shape else reshape(out, shape=())
+    return out if shape else without_axis(out)
 
 
 @api(out=True)
@@ -217,18 +217,14 @@ def _interpolated(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> An
 
 @api(out=True)
 @numpy_names
-def quantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+def quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """The quantiles q (in [0, 1]) along a dimension or of all elements; NaN where there is one."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
 @api(out=True)
 @numpy_names
-def nanquantile(
-    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Any:
+def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """The quantiles q (in [0, 1]) of the elements that are not NaN, along a dimension or altogether."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
 
@@ -261,9 +257,7 @@ def unique(
 
 @api()
 @numpy_names
-def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
-) -> Any:
+def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
     """The first of each run of equal elements (slices along dim, if given), with positions and counts if asked for."""
     return _distinct("unique_consecutive", input, dim, return_inverse, return_counts)
 
@@ -402,9 +396,7 @@ def _checked_data(op: str, input: Any, weight: Any) -> np.ndarray:
 
 
 @api()
-def histogram(
-    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
-) -> Any:
+def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many elements (or how much weight) fall between bin edges, and the edges; as a density if asked for."""
     op = "histogram"
     if isinstance(bins, Value) and range is not None:
@@ -419,9 +411,7 @@ def histogram(
 
 
 @api(method=False)
-def histogramdd(
-    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
-) -> Any:
+def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """The histogram of points (the last dimension holds coordinates) on a grid of bins, and the edges of each one."""
     op = "histogramdd"
     x = _checked_data(op, input, weight)

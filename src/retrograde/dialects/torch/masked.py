@@ -27,7 +27,7 @@ from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as
 from ._indexing import concrete
 from ._promote import pair
-from ._reductions import in_dtype, picked, reduced_axes, tensor_of, vector_of
+from ._reductions import in_dtype, picked, reduced_axes, tensor_of, vector_of, without_axis
 from .nn.functional import _softmax as sm
 
 _BOOL = np.dtype(bool)
@@ -158,13 +158,11 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
         raise ValueError(f"masked.mean: the input must be floating or complex, got {FROM_NUMPY[dtype_of(x)]}")
     axes = _axes("mean", x, dim)
     total = rd.sum(_filled("mean", x, mask, 0), axis=axes, keepdims=bool(keepdim))
-    if mask is None:
-        return show_as(rd.mean(x, axis=axes, keepdims=bool(keepdim)), "MeanBackward1")
     return divide(total, _count("mean", x, mask, axes, bool(keepdim), dtype_of(x)))
 
 
 def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """The median of the elements that count along a dimension (of an even number the lower one); NaN where none does."""
+    """The median of the elements that count along a dimension (of an even number the lower one), else NaN."""
     x = _input("median", input, dtype)
     axis = axis_of("masked.median", dim, len(shape_of(x)))
     if dtype_of(x).kind not in "iub" or mask is None:
@@ -245,7 +243,7 @@ def _scanned(op: str, input: Any, dim: int, dtype: Any, mask: Any, neutral: floa
     x = _filled(op, x := _input(op, input, dtype), mask, neutral)
     shape = tuple(shape_of(x))
     out = run(vector_of(x), axis=axis_of(f"masked.{op}", dim, len(shape)), reverse=False)
-    return out if shape else reshape(out, shape=())
+    return out if shape else without_axis(out)
 
 
 def cumsum(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
@@ -276,9 +274,7 @@ def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any
     return sm.softmin(_filled("softmin", x, mask, math.inf), dim)
 
 
-def normalize(
-    input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
-) -> Any:
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
     """The elements that count, divided by their norm along a dimension (at least eps); 0 for the others."""
     x = _input("normalize", input, dtype)
     length = clip(norm(x, ord, dim, keepdim=True, mask=mask), low=float(eps), high=None)
@@ -286,9 +282,7 @@ def normalize(
     return divide(*pair("masked.normalize", x, length))
 
 
-def logaddexp(
-    input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
-) -> Any:
+def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
     """log(exp(input) + exp(other)), in which elements that do not count stand for -inf."""
     x, y = _input("logaddexp", input, dtype), _input("logaddexp", other, dtype)
     x, y = pair("masked.logaddexp", x, y)

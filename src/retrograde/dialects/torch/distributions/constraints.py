@@ -217,7 +217,7 @@ class _Real(Constraint):
     """Any number but nan."""
 
     def check(self, value: Any) -> Any:
-        return value == value  # noqa: PLR0124 - false for nan
+        return value == value
 
 
 class _GreaterThan(Constraint):

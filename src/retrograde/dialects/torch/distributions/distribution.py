@@ -68,7 +68,7 @@ class Distribution:
         return self._event_shape
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[no-redef] # noqa: F811 - subclasses replace the property
+    def arg_constraints(self) -> Any:  # type: ignore[no-redef]
         """The constraint of each parameter by its name."""
         raise NotImplementedError(f"{type(self).__name__}.arg_constraints")
 

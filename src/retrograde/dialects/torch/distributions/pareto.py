@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import torch
 from . import constraints
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution

@@ -17,8 +17,10 @@ from ._transforms_base import (
     IndependentTransform,
     ReshapeTransform,
     Transform,
-    _InverseTransform as _InverseTransform,
     identity_transform,
+)
+from ._transforms_base import (
+    _InverseTransform as _InverseTransform,
 )
 from ._transforms_scalar import (
     AbsTransform,

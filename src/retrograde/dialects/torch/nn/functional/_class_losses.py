@@ -5,6 +5,7 @@ Predictions are (C,), (N, C) or (N, C, d1...), targets class numbers without the
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,7 @@ def _of_classes(weight: Any, ndim: int, axis: int) -> Any:
     return reshape(weight, shape=(*(1,) * axis, shape_of(weight)[0], *(1,) * (ndim - axis - 1)))
 
 
-def _of_probabilities(
-    op: str, logs: Any, target: Any, weight: Any, reduction: str, smoothing: float, axis: int
-) -> Any:
+def _of_probabilities(op: str, logs: Any, target: Any, weight: Any, reduction: str, smoothing: float, axis: int) -> Any:
     shape = tuple(shape_of(logs))
     classes = shape[axis]
     if smoothing:
@@ -156,9 +155,7 @@ def _smoothed(
     if reduction != "none":
         smooth = rd.sum(smooth, axis=ALL_AXES[len(shape_of(smooth))], keepdims=False)
     if reduction == "mean":
-        weights = lc.target_weights(
-            target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs)
-        )
+        weights = lc.target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs))
         smooth = divide(smooth, rd.sum(weights, axis=ALL_AXES[len(shape_of(weights))], keepdims=False))
     return add(multiply(nll, number(1 - smoothing, nll)), multiply(smooth, number(smoothing / classes, smooth)))
 
@@ -167,20 +164,29 @@ def linear_cross_entropy(
     input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
     reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0, options: Any = None,
 ) -> Any:  # fmt: skip
-    """The cross entropy of a linear layer's outputs: `cross_entropy(linear(input, linear_weight, linear_bias), target)`.
+    """The cross entropy of a linear layer's outputs: `cross_entropy(linear(input, linear_weight, linear_bias), ...)`.
 
-    options: settings of how PyTorch splits the computation; the result does not depend on them.
+    input is (in,) or (N, in), linear_weight (C, d1..., in), the target () or (N, d1...). options: a
+    LinearCrossEntropyOptions that says how PyTorch splits the computation; the result does not depend on it.
     """
     op = "linear_cross_entropy"
     x, w = tensor_of(op, input), tensor_of(op, linear_weight)
-    shape = tuple(shape_of(x))
+    shape, rows = tuple(shape_of(x)), tuple(shape_of(w))
     if len(shape) not in (1, 2):
         raise RuntimeError(f"{op}: the input must have 1 or 2 dimensions, got {len(shape)}")
-    if len(shape_of(w)) != 2 or shape_of(w)[1] != shape[-1]:
-        raise RuntimeError(f"{op}: the input {list(shape)} and linear_weight {list(shape_of(w))} must have one last dim")
+    if len(rows) < 2 or rows[-1] != shape[-1]:
+        raise RuntimeError(f"{op}: the input {list(shape)} and linear_weight {list(rows)} must have one last dimension")
+    if dtype_of(x) != dtype_of(w):
+        raise RuntimeError(
+            f"{op}: the input has dtype {FROM_NUMPY[dtype_of(x)]}, linear_weight {FROM_NUMPY[dtype_of(w)]}"
+        )
+    if len(rows) > 2:
+        w = reshape(w, shape=(math.prod(rows[:-1]), rows[-1]))
     logits = matmul(x, transpose(w, axes=(1, 0)))
     if linear_bias is not None:
-        logits = add(logits, linear_bias)
+        logits = add(logits, reshape(linear_bias, shape=tuple(shape_of(w))[:1]))
+    if len(rows) > 2:
+        logits = reshape(logits, shape=(*shape[:-1], *rows[:-1]))
     return cross_entropy(logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction,
                          label_smoothing)  # fmt: skip
 
@@ -292,7 +298,9 @@ def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -
     rows = np.zeros((n, longest), np.int64)
     if labels.ndim == 1:
         if len(labels) != counts.sum():
-            raise RuntimeError(f"{op}: target_lengths add up to {int(counts.sum())}, but there are {len(labels)} targets")
+            raise RuntimeError(
+                f"{op}: target_lengths add up to {int(counts.sum())}, but there are {len(labels)} targets"
+            )
         rows[np.arange(longest) < counts[:, None]] = labels
     elif labels.shape[0] != n or labels.shape[1] < longest:
         raise RuntimeError(f"{op}: targets must be at least [{n}, {longest}], got {list(labels.shape)}")
@@ -307,7 +315,7 @@ _BY_NUMBER = ("none", "mean", "sum")
 
 
 def _numbered(f: Any, order: tuple[str, ...]) -> Any:
-    """The form of a loss in `torch`, whose reduction is a number: 0 (as if not given) for none, 1 for mean, 2 for sum."""
+    """The form of a loss in `torch`, whose reduction is a number: 0 (the default) none, 1 mean, 2 sum."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         given = {"reduction": 0, **dict(zip(order, args)), **kwargs}

@@ -23,7 +23,7 @@ from .....ops.selection import clip, keep, minimum
 from .....ops.special import xlogy
 from .....ops.structural import broadcast_to, cast, reshape
 from ..._dtype import FROM_NUMPY
-from ..._graph_nodes import NAMES
+from ..._graph_nodes import NAMES, show_as
 from ..._promote import constant, floated, pair, result_dtype, to_dtype
 from ..._reductions import ALL_AXES, tensor_of, widest
 from ..._statistics import pairwise_distance
@@ -117,8 +117,12 @@ def mse_loss(
         reduction = reduction_name("mse_loss", size_average, reduce, reduction)
     if weight is None and isinstance(input, Value) and isinstance(target, Value):
         x, y = input._a, target._a
-        if type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.shape == y.shape and (
-            x.dtype.kind == "f"
+        if (
+            type(x) is _ndarray
+            and type(y) is _ndarray
+            and x.dtype is y.dtype
+            and x.shape == y.shape
+            and (x.dtype.kind == "f")
         ):
             return _mse(input, target, reduction=reduction)
     x, y = floating_pair("mse_loss", input, target)
@@ -158,9 +162,7 @@ def smooth_l1_loss(
     return ls.smooth_l1_loss(x, y, reduction=reduction, beta=float(beta))
 
 
-def huber_loss(
-    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
-) -> Any:
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """Half the squared difference where it is at most delta, beyond delta times the absolute one less delta/2."""
     reduction = reduction_name("huber_loss", None, None, reduction)
     if delta <= 0:
@@ -291,7 +293,9 @@ def gaussian_nll_loss(
             if sv == shape[:-1]:
                 var = reshape(var, shape=(*sv, 1))
             elif sv[:-1] != shape[:-1] or (sv and sv[-1] != 1) or len(sv) != len(shape):
-                raise ValueError(f"{op}: var {list(sv)} must have the input's shape {list(shape)}, or 1 in its last dim")
+                raise ValueError(
+                    f"{op}: var {list(sv)} must have the input's shape {list(shape)}, or 1 in its last dim"
+                )
         x, var = pair(op, x, var)
         y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
     else:
@@ -316,7 +320,7 @@ def gaussian_nll_loss(
 
 def _hinge(x: Any) -> Any:
     """max(x, 0), as PyTorch's clamp has it."""
-    return clip(x, low=0.0, high=None)
+    return show_as(clip(x, low=0.0, high=None), "ClampMinBackward0")
 
 
 def margin_ranking_loss(
@@ -329,8 +333,8 @@ def margin_ranking_loss(
     x, y = pair(op, tensor_of(op, input1), tensor_of(op, input2))
     if not len(shape_of(x)) == len(shape_of(y)) == len(shape_of(target)):
         raise RuntimeError(
-            f"{op}: the tensors must have the same number of dimensions, got {list(shape_of(x))}, {list(shape_of(y))} and "
-            f"{list(shape_of(target))}"
+            f"{op}: the tensors must have the same number of dimensions, got shapes {list(shape_of(x))}, "
+            f"{list(shape_of(y))} and {list(shape_of(target))}"
         )
     losses = floated(multiply(*pair(op, negative(target), subtract(x, y))))
     return reduced(_hinge(add(losses, number(margin, losses))), reduction)
@@ -439,7 +443,9 @@ def multilabel_soft_margin_loss(
 def refused_weights(op: str, weight: Any, classes: int, dtype: Any) -> None:
     """Raise where class weights do not go with the input."""
     if tuple(shape_of(weight)) != (classes,):
-        raise RuntimeError(f"{op}: there must be one weight for each of {classes} classes, got shape {list(shape_of(weight))}")
+        raise RuntimeError(
+            f"{op}: there must be one weight for each of {classes} classes, got shape {list(shape_of(weight))}"
+        )
     if dtype is not None and dtype_of(weight) != dtype:
         raise RuntimeError(
             f"{op}: the weights must have the input's dtype {FROM_NUMPY[dtype]}, got {FROM_NUMPY[dtype_of(weight)]}"

@@ -8,13 +8,12 @@ from typing import Any
 from .....core.value import Value, dtype_of, shape_of
 from .....ops import softmax as sm
 from .....ops.elementwise import negative
-from .....ops.structural import reshape
 from ..._api import METHODS, api
 from ..._axes import axis_of, numpy_names
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES
 from ..._promote import floated
-from ..._reductions import in_dtype, tensor_of, vector_of
+from ..._reductions import in_dtype, tensor_of, vector_of, without_axis
 
 NAMES.update(
     softmax="SoftmaxBackward0", log_softmax="LogSoftmaxBackward0", safe_softmax="SafeSoftmaxBackward0",
@@ -31,7 +30,7 @@ def along(op: str, x: Any, dim: Any, dtype: Any, run: Any) -> Any:
     axis = axis_of(op, dim, len(shape))
     if shape:
         return run(x, axis=axis)
-    return reshape(run(vector_of(x), axis=0), shape=())
+    return without_axis(run(vector_of(x), axis=0))
 
 
 @api("softmax", out=True)
@@ -55,7 +54,7 @@ def softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: 
     g, y = tensor_of(op, grad_output), tensor_of(op, output)
     shape = tuple(shape_of(y))
     out = sm.softmax_pullback(vector_of(g), vector_of(y), axis=axis_of(op, dim, len(shape)))
-    return in_dtype(op, out if shape else reshape(out, shape=()), input_dtype)
+    return in_dtype(op, out if shape else without_axis(out), input_dtype)
 
 
 @api("_safe_softmax", method=False)
@@ -90,7 +89,7 @@ def softmin(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None
 
 
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
-    """A sample of the Gumbel-softmax distribution: nearly one-hot for small tau; with hard exactly, in the value only."""
+    """A sample of the Gumbel-softmax distribution: nearly one-hot for small tau, in value exactly with hard."""
     x = tensor_of("gumbel_softmax", logits)
     if eps != 1e-10:
         warnings.warn("gumbel_softmax: eps has no effect", stacklevel=2)

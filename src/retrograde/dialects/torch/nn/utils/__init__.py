@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from ..._api import missing as _missing
-from . import clip_grad, rnn
+from . import (
+    clip_grad,
+    convert_parameters,
+    fusion,
+    init,
+    parametrizations,
+    parametrize,
+    prune,
+    rnn,
+    stateless,
+)
 from .clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -15,6 +25,10 @@ from .clip_grad import (
     parameters_to_vector,
     vector_to_parameters,
 )
+from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
+from .init import skip_init
+from .spectral_norm import remove_spectral_norm, spectral_norm
+from .weight_norm import remove_weight_norm, weight_norm
 
 
 def __getattr__(name: str) -> _Any:
