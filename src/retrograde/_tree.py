@@ -1,7 +1,7 @@
 """Nested containers: flatten to leaves and build again. Used by the functional transforms and the dialects.
 
-Tuples, named tuples, lists, dicts (in sorted key order where keys sort, insertion order otherwise), None and any
-type given to `register`. Everything else is a leaf.
+Tuples, named tuples, lists, dicts (leaves in sorted key order where keys sort, insertion order otherwise; a dict that is
+built again has its keys in their old order), None and any type given to `register`. Everything else is a leaf.
 """
 
 from __future__ import annotations
@@ -49,11 +49,23 @@ def register(
     _REGISTRY[kind] = (flatten_one, build)
 
 
-def _sorted_keys(mapping: dict[Any, Any]) -> list[Any]:
-    try:
-        return sorted(mapping)
-    except TypeError:
-        return list(mapping)
+class _Keys(tuple[Any, ...]):
+    """The keys of a dict in the order of its leaves; two dicts with the same keys in another order have equal ones."""
+
+    order: tuple[Any, ...]  # as they stood in the dict
+
+    @classmethod
+    def of(cls, mapping: dict[Any, Any]) -> _Keys:
+        try:
+            keys = cls(sorted(mapping))
+        except TypeError:
+            keys = cls(mapping)
+        keys.order = tuple(mapping)
+        return keys
+
+    def filled(self, values: Iterable[Any]) -> dict[Any, Any]:
+        found = dict(zip(self, values))
+        return {key: found[key] for key in self.order}
 
 
 def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
@@ -71,7 +83,7 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
     if kind is tuple or kind is list:
         children: Iterable[Any] = tree
     elif kind is dict or kind is OrderedDict or kind is defaultdict:
-        aux = tuple(_sorted_keys(tree) if kind is not OrderedDict else tree)
+        aux = _Keys.of(tree) if kind is not OrderedDict else tuple(tree)
         children = [tree[key] for key in aux]
         if kind is defaultdict:
             aux = (tree.default_factory, aux)
@@ -110,10 +122,12 @@ def _unflatten(treedef: TreeDef, leaves: Any) -> Any:
         return tuple(children)
     if kind is type(None):
         return None
-    if kind is dict or kind is OrderedDict:
-        return kind(zip(treedef.aux, children))
+    if kind is dict:
+        return treedef.aux.filled(children)
+    if kind is OrderedDict:
+        return OrderedDict(zip(treedef.aux, children))
     if kind is defaultdict:
-        return defaultdict(treedef.aux[0], zip(treedef.aux[1], children))
+        return defaultdict(treedef.aux[0], treedef.aux[1].filled(children))
     if kind in _REGISTRY:
         return _REGISTRY[kind][1](treedef.aux, children)
     if hasattr(kind, "_make"):

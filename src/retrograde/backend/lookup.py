@@ -15,12 +15,14 @@ class Backend:
 
     name: str
     xp: Any
-    writable: bool = True
-    """Whether its arrays can be changed in place."""
+    def wrap(self, array: Any) -> Any:
+        """A user's array of this library as kernels see it."""
+        return array
 
     def run(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
-        """Evaluate a primitive's kernel on arrays of this library."""
-        return prim.kernel(self.xp, *arrays, **params)
+        """Evaluate a primitive's kernel on arrays of this library; NumPy arrays beside them are constants of rules."""
+        given = (self.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays)
+        return prim.kernel(self.xp, *given, **params)
 
     def to_numpy(self, array: Any) -> np.ndarray:
         """The array's elements as a NumPy array (shared where the library can share)."""

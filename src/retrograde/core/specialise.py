@@ -296,7 +296,7 @@ def operator(
     x, y = prim.operands or ("x", "y")
     scope = _scope(prim)
     scope.update({f"V{i}": rule for i, rule in enumerate(prim.vjps)})
-    scope.update(CLS=cls, FALLBACK=fallback, NOTHING=(None,) * (2 + prim.saves_out))
+    scope.update(CLS=cls, FALLBACK=fallback, FLOAT32=np.dtype(np.float32), FLOAT64=np.dtype(np.float64), NOTHING=(None,) * (2 + prim.saves_out))
     _define(_step_source(prim, inline), scope, "step")
     _define(_step_source(prim, inline, "step_fits", fits=True), scope, "step")
     saved = _saved_source(prim).replace("a0", "a").replace("a1", "b").replace("out_", "out")
@@ -305,45 +305,46 @@ def operator({x}, {y}):
     if type({x}) is CLS and type({y}) is CLS:
         a = {x}._a
         b = {y}._a
-        if type(a) is ndarray and type(b) is ndarray and not ({x}._level or {y}._level):
-            d = a.dtype
-            if d is b.dtype and d.kind == 'f':
-                try:
-                    out = KERNEL(a, b)
-                except ValueError as error:
-                    fail(PRIM, ({x}, {y}), NO_PARAMS, error)
-                if type(out) is not ndarray:
-                    out = asarray(out)
-                value = NEW(CLS)
-                value._a = out
-                value._level = 0
-                n0 = {x}._node
-                n1 = {y}._node
-                if n0 is not None or n1 is not None:
-                    mode = state.mode if SWITCHED else 1
-                    if mode:
-                        value._node = node = Node()
-                        node.prim = PRIM
-                        node.params = NO_PARAMS
-                        node.edges = (n0, n1)
-                        node.saved = {saved}
-                        node.shape = shape = a.shape
-                        if shape == b.shape:
-                            node.step = step_fits
-                        else:
-                            node.shape = out.shape
-                            node.step = step
-                        node.dtype = d
-                        node.seq = tick()
-                        if INFERRED:
-                            refuse_inference(PRIM, ({x}, {y}), node.saved)
-                        if mode == 2:
-                            annotate(node, CLS)
-                        return value
-                value._node = None
-                if INFERENCE and state.inference:
-                    value._inference = True
-                return value
+        d = a.dtype
+        if (d is FLOAT32 or d is FLOAT64) and d is b.dtype and not ({x}._level or {y}._level):
+            try:
+                out = KERNEL(a, b)
+            except ValueError as error:
+                fail(PRIM, ({x}, {y}), NO_PARAMS, error)
+            if type(out) is not ndarray:  # a NumPy scalar, or the result of another library's arrays
+                if type(a) is not ndarray or type(b) is not ndarray:
+                    return FALLBACK({x}, {y})
+                out = asarray(out)
+            value = NEW(CLS)
+            value._a = out
+            value._level = 0
+            n0 = {x}._node
+            n1 = {y}._node
+            if n0 is not None or n1 is not None:
+                mode = state.mode if SWITCHED else 1
+                if mode:
+                    value._node = node = Node()
+                    node.prim = PRIM
+                    node.params = NO_PARAMS
+                    node.edges = (n0, n1)
+                    node.saved = {saved}
+                    node.shape = shape = a.shape
+                    if shape == b.shape:
+                        node.step = step_fits
+                    else:
+                        node.shape = out.shape
+                        node.step = step
+                    node.dtype = d
+                    node.seq = tick()
+                    if INFERRED:
+                        refuse_inference(PRIM, ({x}, {y}), node.saved)
+                    if mode == 2:
+                        annotate(node, CLS)
+                    return value
+            value._node = None
+            if INFERENCE and state.inference:
+                value._inference = True
+            return value
     return FALLBACK({x}, {y})
 """
     _define(source, scope, "operator")

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
-from .einsum import contract, parse
+from .einsum import Labels, contract, label_sizes, parse
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
@@ -218,7 +218,8 @@ transposed_matmul = bilinear(
     "transposed_matmul", kernel=_transposed_kernel,
     transposes=[lambda g, _out, _x, y: project(conj(y), g), lambda g, _out, x, _y: matmul(conj(x), g)],
     batch=_batch_transposed, infer=lambda avals, p: Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype),
-    samples=lambda: [sample(normal(3, 2), normal(3, 4, seed=1)), sample(complex_normal(3, 2), complex_normal(3, 1, seed=1))],
+    samples=lambda: [sample(normal(3, 2), normal(3, 4, seed=1)),
+                     sample(complex_normal(3, 2), complex_normal(3, 1, seed=1))],
 )  # fmt: skip
 
 
@@ -293,28 +294,10 @@ add_matmul = primitive(
 
 # ------------------------------------------------------------------------------------------ einsum
 
-Labels = tuple[int, ...]
-
-
-def label_sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> dict[int, int]:
-    """The size that each label stands for; an axis of size 1 broadcasts."""
-    sizes: dict[int, int] = {}
-    for shape, labels in zip(shapes, inputs):
-        if len(shape) != len(labels):
-            raise ValueError(f"einsum: {len(labels)} subscripts for an operand of shape {tuple(shape)}")
-        for n, label in zip(shape, labels):
-            have = sizes.get(label, 1)
-            if n != have and n != 1 and have != 1:
-                raise ValueError(f"einsum: one subscript stands for axes of sizes {have} and {n}")
-            sizes[label] = n if have == 1 else have
-    return sizes
-
-
 def _einsum_kernel(xp: Any, *xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
-    sizes = label_sizes([x.shape for x in xs], inputs)
     if _half(xs[0].dtype):
-        return contract(xp, [x.astype("float32") for x in xs], inputs, output, sizes).astype(xs[0].dtype)
-    return contract(xp, list(xs), inputs, output, sizes)
+        return contract(xp, [x.astype("float32") for x in xs], inputs, output).astype(xs[0].dtype)
+    return contract(xp, list(xs), inputs, output)
 
 
 def _einsum_operand(i: int, g: Any, xs: Sequence[Any], inputs: tuple[Labels, ...], output: Labels) -> Any:

@@ -138,7 +138,7 @@ def _histc_kernel(xp: Any, x: Any, *, bins: int, low: float, high: float) -> Any
         raise ValueError(f"the range of bins must be finite, got {low} to {high}")
     flat = flat[(flat >= low) & (flat <= high)]
     kind = flat.dtype.type
-    place = ((flat - kind(low)) / kind(high - low) * kind(bins)).astype(np.int64)
+    place = ((flat - kind(low)) * kind(bins) / kind(high - low)).astype(np.int64)
     return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(x.dtype)
 
 

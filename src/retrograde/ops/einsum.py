@@ -5,8 +5,9 @@ Called by the kernel of the primitive `einsum` (contraction.py). Axes carry inte
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,27 @@ Labels = tuple[int, ...]
 
 
 def parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[Labels, ...], Labels]:
+    """`labels_of` for operands of these shapes."""
+    return labels_of(subscripts, tuple([len(shape) for shape in shapes]))
+
+
+@functools.lru_cache(maxsize=512)
+def labels_of(subscripts: str, ranks: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
     """The labels of each operand's axes and of the result's, from "ij,jk->ik" notation.
 
     "..." stands for axes that broadcast from the right. Without "->" the result has those axes, then the letters that
-    occur once in alphabetical order. Raises ValueError where the notation is wrong or does not fit the shapes.
+    occur once in alphabetical order. Raises ValueError where the notation is wrong or does not fit the ranks.
     """
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
-    if len(terms) != len(shapes):
-        raise ValueError(f"einsum: {subscripts!r} describes {len(terms)} operands, but {len(shapes)} were given")
+    if len(terms) != len(ranks):
+        raise ValueError(f"einsum: {subscripts!r} describes {len(terms)} operands, but {len(ranks)} were given")
     expanded = [_split(term, subscripts) for term in terms]
-    hidden = [len(shape) - len(before) - len(after) for (before, dots, after), shape in zip(expanded, shapes)]
-    for (_, dots, _), n, term, shape in zip(expanded, hidden, terms, shapes):
+    hidden = [rank - len(before) - len(after) for (before, dots, after), rank in zip(expanded, ranks)]
+    for (_, dots, _), n, term, rank in zip(expanded, hidden, terms, ranks):
         if n < 0 or (n > 0 and not dots):
-            raise ValueError(f"einsum: the subscripts {term!r} do not fit an operand of shape {shape}")
+            raise ValueError(f"einsum: the subscripts {term!r} do not fit an operand with {rank} axes")
     most = max(hidden, default=0)
     # Letters are labelled by their code points; the axes behind "..." by negative numbers, counted from the right.
     inputs = tuple(
@@ -58,46 +65,99 @@ def _split(term: str, subscripts: str) -> tuple[str, bool, str]:
     return before, bool(dots), after
 
 
-def contract(xp: Any, arrays: list[Any], inputs: Sequence[Labels], output: Labels, sizes: dict[int, int]) -> Any:
-    """The einsum of arrays; the result is a new array."""
-    original = arrays[0]
-    terms = [_plain(xp, x, labels, sizes) for x, labels in zip(arrays, inputs)]
-    for i, (x, labels) in enumerate(terms):
-        needed = set(output).union(*(other for j, (_, other) in enumerate(terms) if j != i))
+def contract(xp: Any, arrays: list[Any], inputs: Sequence[Labels], output: Labels) -> Any:
+    """The einsum of arrays; the result is a new array. Raises ValueError where they do not fit."""
+    steps, order, shape = _plan(tuple(inputs), output, tuple([x.shape for x in arrays]))
+    terms = list(arrays)
+    for step in steps:
+        step(xp, terms)
+    out = terms[0]
+    if shape is not None:
+        out = xp.reshape(out, shape)
+    if order is not None:
+        out = xp.permute_dims(out, order)
+    if xp is np and len(arrays) == 1 and (out is arrays[0] or np.may_share_memory(out, arrays[0])):
+        out = out.copy()
+    return out
+
+
+Step = Callable[[Any, list[Any]], None]
+
+
+@functools.lru_cache(maxsize=512)
+def _plan(inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Any, ...]) -> tuple[list[Step], Any, Any]:
+    """What to do with the operands in turn, then the order of the axes and the shape before it (None: as it is)."""
+    sizes = label_sizes(shapes, inputs)
+    steps: list[Step] = []
+    terms = [_plain(steps, i, labels, shape, sizes) for i, (labels, shape) in enumerate(zip(inputs, shapes))]
+    for i, labels in enumerate(terms):
+        needed = set(output).union(*(other for j, other in enumerate(terms) if j != i))
         alone = tuple(axis for axis, label in enumerate(labels) if label not in needed)
         if alone:
-            terms[i] = xp.sum(x, axis=alone, dtype=x.dtype), tuple(k for k in labels if k in needed)
+            steps.append(functools.partial(_sum_alone, i, alone))
+            terms[i] = tuple(k for k in labels if k in needed)
     while len(terms) > 1:
-        i, j = _next_pair([labels for _, labels in terms], output, sizes) if len(terms) > 2 else (0, 1)
-        second, first = terms.pop(j), terms.pop(i)
-        needed = set(output).union(*(labels for _, labels in terms))
-        terms.append(_pair(xp, *first, *second, needed, sizes))
-    x, labels = terms[0]
+        i, j = _next_pair(terms, output, sizes) if len(terms) > 2 else (0, 1)
+        b, a = terms.pop(j), terms.pop(i)
+        needed = set(output).union(*terms)
+        multiply, labels = _pair(a, b, needed, sizes)
+        steps.append(functools.partial(_multiply, i, j, multiply))
+        terms.append(labels)
+    (labels,) = terms
+    shape = None
     if set(labels) != set(output):  # axes of size 1 that broadcasting had dropped from every operand
         missing = tuple(label for label in output if label not in labels)
-        x = xp.reshape(x, (*x.shape, *(sizes[label] for label in missing)))
+        shape = tuple(sizes[label] for label in (*labels, *missing))
         labels = (*labels, *missing)
     order = tuple(labels.index(label) for label in output)
-    if order != tuple(range(len(order))):
-        x = xp.permute_dims(x, order)
-    if xp is np and len(arrays) == 1 and (x is original or np.may_share_memory(x, original)):
-        x = x.copy()
-    return x
+    return steps, None if order == tuple(range(len(order))) else order, shape
 
 
-def _plain(xp: Any, x: Any, labels: Labels, sizes: dict[int, int]) -> tuple[Any, Labels]:
-    """An operand without repeated labels and without axes that broadcast."""
+def label_sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> dict[int, int]:
+    """The size that each label stands for; an axis of size 1 broadcasts. Raises ValueError where sizes differ."""
+    sizes: dict[int, int] = {}
+    for shape, labels in zip(shapes, inputs):
+        if len(shape) != len(labels):
+            raise ValueError(f"einsum: {len(labels)} subscripts for an operand of shape {tuple(shape)}")
+        for n, label in zip(shape, labels):
+            have = sizes.get(label, 1)
+            if n != have and n != 1 and have != 1:
+                raise ValueError(f"einsum: one subscript stands for axes of sizes {have} and {n}")
+            sizes[label] = n if have == 1 else have
+    return sizes
+
+
+def _sum_alone(i: int, axes: tuple[int, ...], xp: Any, terms: list[Any]) -> None:
+    terms[i] = xp.sum(terms[i], axis=axes, dtype=terms[i].dtype)
+
+
+def _take_diagonal(i: int, a: int, b: int, xp: Any, terms: list[Any]) -> None:
+    terms[i] = xp.diagonal(terms[i], 0, a, b)
+
+
+def _take_first(i: int, index: tuple[Any, ...], xp: Any, terms: list[Any]) -> None:
+    terms[i] = terms[i][index]
+
+
+def _multiply(i: int, j: int, multiply: Any, xp: Any, terms: list[Any]) -> None:
+    y, x = terms.pop(j), terms.pop(i)
+    terms.append(multiply(xp, x, y))
+
+
+def _plain(steps: list[Step], i: int, labels: Labels, shape: tuple[int, ...], sizes: dict[int, int]) -> Labels:
+    """Steps that leave operand i without repeated labels and without axes that broadcast; its labels then."""
     while len(set(labels)) < len(labels):
         label = next(k for k in labels if labels.count(k) > 1)
         a = labels.index(label)
         b = labels.index(label, a + 1)
-        x = xp.diagonal(x, 0, a, b)
-        labels = (*(k for i, k in enumerate(labels) if i not in (a, b)), label)
-    index: tuple[Any, ...] = tuple(0 if n == 1 and sizes[k] != 1 else slice(None) for n, k in zip(x.shape, labels))
+        steps.append(functools.partial(_take_diagonal, i, a, b))
+        shape = (*(n for k, n in enumerate(shape) if k not in (a, b)), min(shape[a], shape[b]))
+        labels = (*(k for n, k in enumerate(labels) if n not in (a, b)), label)
+    index: tuple[Any, ...] = tuple(0 if n == 1 and sizes[k] != 1 else slice(None) for n, k in zip(shape, labels))
     if 0 in index:
-        x = x[index]
-        labels = tuple(k for k, i in zip(labels, index) if i != 0)
-    return x, labels
+        steps.append(functools.partial(_take_first, i, index))
+        labels = tuple(k for k, at in zip(labels, index) if at != 0)
+    return labels
 
 
 def _next_pair(terms: list[Labels], output: Labels, sizes: dict[int, int]) -> tuple[int, int]:
@@ -115,40 +175,67 @@ def _next_pair(terms: list[Labels], output: Labels, sizes: dict[int, int]) -> tu
     return best
 
 
-def _pair(
-    xp: Any, x: Any, a: Labels, y: Any, b: Labels, needed: set[int], sizes: dict[int, int]
-) -> tuple[Any, Labels]:
-    """The product of two operands, summed over what they share and nobody else needs."""
+def _pair(a: Labels, b: Labels, needed: set[int], sizes: dict[int, int]) -> tuple[Any, Labels]:
+    """The product of two operands, summed over what they share and nobody else needs, and its labels."""
     shared = [k for k in a if k in b]
     batch = [k for k in shared if k in needed]
     summed = [k for k in shared if k not in needed]
     left, right = [k for k in a if k not in b], [k for k in b if k not in a]
-    if not summed:
-        x = _arranged(xp, x, a, (*batch, *left))
-        y = _arranged(xp, y, b, (*batch, *right))
-        shape = tuple(sizes[k] for k in batch)
-        x = xp.reshape(x, (*shape, *(sizes[k] for k in left), *(1,) * len(right)))
-        y = xp.reshape(y, (*shape, *(1,) * len(left), *(sizes[k] for k in right)))
-        return x * y, (*batch, *left, *right)
-    n, m, k, r = (math.prod(sizes[k] for k in group) for group in (batch, left, summed, right))
-    # Contracted axes stay where they are when they come first: a transposed view is as good to the BLAS.
-    first = not batch and a[: len(summed)] == tuple(summed) and bool(left)
-    x = _arranged(xp, x, a, (*batch, *summed, *left) if first else (*batch, *left, *summed))
-    last = not batch and b[len(b) - len(summed) :] == tuple(summed) and bool(right)
-    y = _arranged(xp, y, b, (*batch, *right, *summed) if last else (*batch, *summed, *right))
-    if not batch:
-        x = xp.reshape(x, (k, m)).T if first else xp.reshape(x, (m, k))
-        y = xp.reshape(y, (r, k)).T if last else xp.reshape(y, (k, r))
-        out = x.dot(y) if xp is np else xp.matmul(x, y)
-    elif xp is np and m == r == 1:
-        out = np.einsum("nk,nk->n", x.reshape(n, k), y.reshape(n, k))  # a BLAS call per number is slower
-    else:
-        out = xp.matmul(xp.reshape(x, (n, m, k)), xp.reshape(y, (n, k, r)))
     labels = (*batch, *left, *right)
-    return xp.reshape(out, tuple(sizes[k] for k in labels)), labels
+    shape = tuple(sizes[k] for k in labels)
+    if not summed:
+        lead = tuple(sizes[k] for k in batch)
+        x = _arrangement(a, (*batch, *left), (*lead, *(sizes[k] for k in left), *(1,) * len(right)))
+        y = _arrangement(b, (*batch, *right), (*lead, *(1,) * len(left), *(sizes[k] for k in right)))
+        return functools.partial(_outer, x, y), labels
+    n, m, k, r = (math.prod(sizes[label] for label in group) for group in (batch, left, summed, right))
+    if batch and m == r == 1:
+        x, y = _arrangement(a, (*batch, *left, *summed), (n, k)), _arrangement(b, (*batch, *right, *summed), (n, k))
+        return functools.partial(_dots, x, y, shape), labels
+    lead = (n,) if batch else ()
+    # Contracted axes stay where they are when they come first (last): a transposed view is as good to the BLAS.
+    first = not batch and a[: len(summed)] == tuple(summed) and bool(left)
+    last = not batch and b[len(b) - len(summed) :] == tuple(summed) and bool(right)
+    x = _arrangement(a, (*batch, *summed, *left) if first else (*batch, *left, *summed),
+                     (*lead, k, m) if first else (*lead, m, k))  # fmt: skip
+    y = _arrangement(b, (*batch, *right, *summed) if last else (*batch, *summed, *right),
+                     (*lead, r, k) if last else (*lead, k, r))  # fmt: skip
+    return functools.partial(_product, x, y, first, last, shape), labels
 
 
-def _arranged(xp: Any, x: Any, labels: Labels, wanted: Labels) -> Any:
-    if labels == wanted:
-        return x
-    return xp.permute_dims(x, tuple(labels.index(k) for k in wanted))
+Arrangement = tuple[Any, tuple[int, ...]]
+
+
+def _arrangement(labels: Labels, wanted: Labels, shape: tuple[int, ...]) -> Arrangement:
+    """The order of axes (None: as they are) and the shape that an operand is brought into."""
+    return None if labels == wanted else tuple(labels.index(k) for k in wanted), shape
+
+
+def _arranged(xp: Any, x: Any, how: Arrangement) -> Any:
+    order, shape = how
+    if order is not None:
+        x = x.transpose(order) if xp is np else xp.permute_dims(x, order)
+    return x if x.shape == shape else xp.reshape(x, shape)
+
+
+def _outer(left: Arrangement, right: Arrangement, xp: Any, x: Any, y: Any) -> Any:
+    return _arranged(xp, x, left) * _arranged(xp, y, right)
+
+
+def _dots(left: Arrangement, right: Arrangement, shape: tuple[int, ...], xp: Any, x: Any, y: Any) -> Any:
+    x, y = _arranged(xp, x, left), _arranged(xp, y, right)
+    # A BLAS call per number would be slower.
+    out = np.einsum("nk,nk->n", x, y) if xp is np else xp.sum(x * y, axis=1)
+    return xp.reshape(out, shape)
+
+
+def _product(
+    left: Arrangement, right: Arrangement, first: bool, last: bool, shape: tuple[int, ...], xp: Any, x: Any, y: Any
+) -> Any:
+    x, y = _arranged(xp, x, left), _arranged(xp, y, right)
+    if first:
+        x = x.T
+    if last:
+        y = y.T
+    out = x.dot(y) if xp is np and x.ndim == 2 else xp.matmul(x, y)
+    return out if out.shape == shape else xp.reshape(out, shape)

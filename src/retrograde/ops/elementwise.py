@@ -277,7 +277,7 @@ def _power_by_partial(x: Any, _out: Any, *, exponent: Any) -> Any:
     if exponent == 0:
         return zeros_like(x)
     if exponent == 2:
-        return x * 2
+        return x + x  # NumPy takes twice as long for x * 2
     return power_by(x, exponent=exponent - 1) * exponent
 
 
@@ -294,7 +294,7 @@ power_by = elementwise(
 )  # fmt: skip
 
 square = elementwise(
-    "square", kernel=Ufunc("square"), samples=unary(-3, 3, complex_too=True), partials=[lambda x, _out: x * 2],
+    "square", kernel=Ufunc("square"), samples=unary(-3, 3, complex_too=True), partials=[lambda x, _out: x + x],
 )  # fmt: skip
 
 sqrt = elementwise(

@@ -370,7 +370,8 @@ def index_put(
 
 
 def _check_along(indices: Any, n: int, axis: int) -> None:
-    if indices.size and not (indices.min() >= 0 and indices.max() < n):
+    # Seen as unsigned, a negative index is larger than any axis: one pass instead of two.
+    if indices.size and indices.view(f"u{indices.itemsize}").max() >= n:
         bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
         raise ValueError(f"index {bad} is out of bounds for axis {axis} with size {n}")
 

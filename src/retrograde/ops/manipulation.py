@@ -32,8 +32,17 @@ flip = linear(
     samples=lambda: [sample(normal(2, 3), axes=(0,)), sample(normal(2, 3), axes=(0, 1)), sample(normal(), axes=())],
 )  # fmt: skip
 
+def _roll_kernel(xp: Any, x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    if xp is not np or len(axes) != 1 or not x.size:
+        return xp.roll(x, shifts, axis=axes)
+    (axis,), n = axes, x.shape[axes[0]]
+    cut = -shifts[0] % n
+    before = (slice(None),) * axis
+    return np.concatenate((x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]), axis=axis)
+
+
 roll = linear(
-    "roll", kernel=lambda xp, x, *, shifts, axes: xp.roll(x, shifts, axis=axes),
+    "roll", kernel=_roll_kernel,
     transpose=lambda g, _x, *, shifts, axes: roll(g, shifts=tuple(-s for s in shifts), axes=axes),
     batch=batch_axes("axes"), infer=infer_same,
     samples=lambda: [sample(normal(2, 3), shifts=(1,), axes=(1,)), sample(normal(2, 3), shifts=(1, -2), axes=(0, 1))],

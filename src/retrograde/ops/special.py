@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
 from .elementwise import absolute, cos, exp, log, log1p, sin
@@ -30,7 +29,7 @@ def _one(name: str, function: str, partial: Any, samples: Any) -> Any:
 
 
 def _refuse(name: str, operand: str) -> Any:
-    raise UnsupportedError(f"{name}: there is no derivative with respect to {operand}; detach it")
+    raise NotImplementedError(f"{name}: there is no derivative with respect to {operand}; detach it")
 
 
 # ------------------------------------------------------------------------------------------ logit

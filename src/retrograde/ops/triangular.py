@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
+from .kernels import zero_of
 from .rules import batch_axes, batch_leading, batch_loop, batch_size, infer_same, linear, materialise_batch
 from .samples import normal, sample
 from .structural import getitem
@@ -16,14 +18,34 @@ from .structural import getitem
 # ------------------------------------------------------------------------------------------ triangles
 
 
+@functools.lru_cache(maxsize=64)
+def _triangle(n: int, m: int, k: int) -> np.ndarray:
+    return np.tri(n, m, k, dtype=bool)
+
+
+def _tril_kernel(xp: Any, x: Any, *, k: int) -> Any:
+    if xp is not np or x.shape[-1] * x.shape[-2] > _KEPT:
+        return xp.tril(x, k=k)
+    return np.where(_triangle(*x.shape[-2:], k), x, zero_of(x))
+
+
+def _triu_kernel(xp: Any, x: Any, *, k: int) -> Any:
+    if xp is not np or x.shape[-1] * x.shape[-2] > _KEPT:
+        return xp.triu(x, k=k)
+    return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), x)
+
+
+_KEPT = 1 << 18
+"""Elements of a triangle's mask up to which it is kept: making one takes as long as using it."""
+
 tril = linear(
-    "tril", kernel=lambda xp, x, *, k: xp.tril(x, k=k), transpose=lambda g, _x, *, k: tril(g, k=k),
+    "tril", kernel=_tril_kernel, transpose=lambda g, _x, *, k: tril(g, k=k),
     batch=batch_leading, infer=infer_same,
     samples=lambda: [sample(normal(3, 3), k=0), sample(normal(2, 3), k=-1), sample(normal(2, 2, 3), k=1)],
 )  # fmt: skip
 
 triu = linear(
-    "triu", kernel=lambda xp, x, *, k: xp.triu(x, k=k), transpose=lambda g, _x, *, k: triu(g, k=k),
+    "triu", kernel=_triu_kernel, transpose=lambda g, _x, *, k: triu(g, k=k),
     batch=batch_leading, infer=infer_same,
     samples=lambda: [sample(normal(3, 3), k=0), sample(normal(2, 3), k=-1), sample(normal(2, 2, 3), k=1)],
 )  # fmt: skip

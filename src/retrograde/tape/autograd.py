@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError
+from ..backend import backend_of
 from ..core import value as values
 from ..core.level import Level
 from ..core.node import Accumulate
@@ -33,6 +34,9 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
 
     Raises the dialect's GradError for a missing cotangent of several elements, a wrong shape or kind of dtype.
     """
+    array = output._a
+    if given is None and type(array) is np.ndarray and array.size == 1 and array.dtype.kind == "f":
+        return np.ones(array.shape, array.dtype)  # a loss
     cls = type(output)._result
     shape, dtype = tuple(shape_of(output)), dtype_of(output)
     if given is None:
@@ -45,7 +49,7 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
             raise error_type(cls, GradError)(
                 f"{op}: a complex output ({dtype}) has no implicit gradient; give one, or differentiate a real number"
             )
-        return _ones_like(output)
+        return ones_like(output)
     if not isinstance(given, Value):
         raise error_type(cls, TypeError)(f"{op}: a gradient must be a tensor or None, got {type(given).__name__}")
     have = tuple(shape_of(given))[1:] if batched else tuple(shape_of(given))
@@ -59,11 +63,15 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
     return given
 
 
-def _ones_like(output: Value) -> Any:
+def ones_like(output: Value) -> Any:
+    """Ones of the shape, dtype and array library of an output."""
     array = output._a
     if type(array) is np.ndarray:
         return np.ones(array.shape, array.dtype)
-    return np.ones(shape_of(output), dtype_of(output))
+    ones = np.ones(shape_of(output), dtype_of(output))
+    while isinstance(array, Value):
+        array = array._a
+    return ones if type(array) is np.ndarray or hasattr(array, "_level") else backend_of(array).asarray(ones)
 
 
 def check_outputs(op: str, outputs: Sequence[Value]) -> None:
@@ -106,7 +114,7 @@ def backward(
     )  # fmt: skip
     for x, g in zip(inputs or (), found):
         if g is not None and type(x._node) is not Accumulate:
-            engine.accumulate_grad(create_graph, x, g)
+            engine.accumulate_grad(create_graph, x, [g])
 
 
 def _level_array(g: Any, level: int, create_graph: bool) -> Any:

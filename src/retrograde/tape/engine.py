@@ -394,8 +394,11 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
     if leaf.node_hooks is not None:
         g = leaf.node_hooks.before(this, leaf, g)
     target = leaf.leaf()
+    box = [g]
+    if leaf.node_hooks is None:
+        del g
     if target is not None:
-        accumulate_grad(this.create_graph, target, g)
+        accumulate_grad(this.create_graph, target, box)
         if leaf.post_hooks:
             for hook in list(leaf.post_hooks.values()):
                 hook(target)
@@ -403,8 +406,18 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         leaf.node_hooks.after(this, leaf, (), g)
 
 
-def accumulate_grad(create_graph: bool, target: Any, g: Any) -> None:
-    """Add a gradient to `target.grad`, which gets an array of its own."""
+def _sole_references() -> int:
+    """What getrefcount says of an array that only one local variable refers to, which depends on the interpreter."""
+    g = [np.zeros(1)].pop()
+    return sys.getrefcount(g)
+
+
+_SOLE = _sole_references()
+
+
+def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
+    """Add the gradient in `box` to `target.grad`, which gets an array of its own: this one if nobody else has it."""
+    g = box.pop()
     cls = type(target)._result
     if create_graph or isinstance(g, Value):
         with _accumulate_lock:
@@ -415,23 +428,16 @@ def accumulate_grad(create_graph: bool, target: Any, g: Any) -> None:
     with _accumulate_lock:
         before = target._grad
         if before is None:
-            target._grad = make(cls, own(g), None, level_of(g))
+            if type(g) is not _ndarray:
+                g = np.asarray(g).copy() if isinstance(g, np.generic) else g
+            elif sys.getrefcount(g) > _SOLE or g.base is not None or not g.flags.carray or not g.flags.owndata:
+                g = np.array(g, order="C", copy=True)
+            target._grad = make(cls, g, None, level_of(g))
         elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable and before._node is None:
             mutation.note(before._a)
             np.add(before._a, g, out=before._a, casting="unsafe")
         else:
             target._grad = values.as_value(cls, before._a + g)
-
-
-def own(g: Any) -> Any:
-    """`g` itself when nobody else can hold its memory, else a copy in C order."""
-    if type(g) is not _ndarray:
-        return np.asarray(g).copy() if isinstance(g, np.generic) else g
-    # Two references: the caller's variable and this parameter; getrefcount adds its own argument. The caller's
-    # callers (`_arrive`) hold one more.
-    if g.base is None and g.flags.owndata and g.flags.writeable and g.flags.c_contiguous and sys.getrefcount(g) <= 4:
-        return g
-    return np.array(g, order="C", copy=True)
 
 
 def _refuse_nan(this: Run, node: Node, results: Any) -> None:
@@ -448,4 +454,4 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
 
 def accumulate_retained(this: Run, value: Any, g: Any) -> None:
     """Put the gradient of a value that is no leaf into its `.grad`."""
-    accumulate_grad(this.create_graph, value, g)
+    accumulate_grad(this.create_graph, value, [g])

@@ -152,7 +152,7 @@ def _differentiate(
             raise error_type(cls, GradError)(
                 f"{name}: the function returned dtype {dtype_of(y)}; a gradient is of one real number"
             )
-        found = unflatten(record.in_tree, record.pull([np.ones((), dtype_of(y))], False))
+        found = unflatten(record.in_tree, record.pull([tape.ones_like(y)], False))
         gradient = found[0] if single else found
         if with_value:
             value = record.result()

@@ -34,7 +34,7 @@ def axes_of(op: str, dims: Any, ndim: int, *, unique: bool = True) -> tuple[int,
     """The axes that an int or a sequence of ints names; raises RuntimeError where one is named twice."""
     if isinstance(dims, (int, Value)) or not hasattr(dims, "__iter__"):
         return (axis_of(op, dims, ndim),)
-    axes = tuple(axis_of(op, d, ndim) for d in dims)
+    axes = tuple([axis_of(op, d, ndim) for d in dims])
     if unique and len(set(axes)) != len(axes):
         raise RuntimeError(f"{op}: a dimension is named twice in {tuple(dims)}")
     return axes

@@ -121,7 +121,7 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 @api(method=False)
 def detach(input: Any) -> Any:
     """The same memory without history."""
-    return tensor_argument("detach", input).detach()  # type: ignore[attr-defined]
+    return tensor_argument("detach", input).detach()
 
 
 # ------------------------------------------------------------------------------------------ what kind it is

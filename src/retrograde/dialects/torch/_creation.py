@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import UserList, deque
 from typing import Any
 
 import numpy as np
@@ -69,8 +70,10 @@ def _plain(data: Any) -> Any:
 
 def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
     """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
-    if isinstance(data, str):
-        raise TypeError("tensor: a string is no tensor data")
+    if isinstance(data, (str, dict)):
+        raise TypeError(f"tensor: a {type(data).__name__} is no tensor data")
+    if isinstance(data, (deque, range, UserList)):
+        data = list(data)
     if np_dtype is None:
         try:
             np_dtype = _infer(data).np

@@ -17,7 +17,7 @@ from ._api import api
 from ._axes import axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import check_arrays, check_index, concrete, fitted, number_array, read, recording
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, concrete, fitted, number_array, read, recording
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -52,7 +52,7 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
     shape = tuple(shape_of(index))
-    if dtype_of(index) not in (np.int64, np.int32):
+    if dtype_of(index) not in INDEX_DTYPES:
         if math.prod(shape):
             raise RuntimeError(f"{op}: the index must have dtype int64, got {FROM_NUMPY[dtype_of(index)]}")
         index = from_array(np.zeros(shape, np.int64))
@@ -101,7 +101,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 @api(out=True)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements that `indices` name along `dim`, both broadcast; without `dim`, of the flattened tensor."""
-    if dtype_of(indices) not in (np.int64, np.int32):
+    if dtype_of(indices) not in INDEX_DTYPES:
         raise RuntimeError(f"take_along_dim: the indices must have dtype int64, got {FROM_NUMPY[dtype_of(indices)]}")
     if dim is None:
         flat = st.reshape(input, shape=(math.prod(shape_of(input)),))
@@ -195,7 +195,7 @@ def _vector(op: str, index: Any) -> Any:
     """A 1-d index as an operand (0-d counts as one element)."""
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
-    if dtype_of(index) not in (np.int64, np.int32):
+    if dtype_of(index) not in INDEX_DTYPES:
         raise RuntimeError(f"{op}: the index must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(index)]}")
     if len(shape_of(index)) > 1:
         raise IndexError(f"{op}: the index must be 1-d, got shape {list(shape_of(index))}")

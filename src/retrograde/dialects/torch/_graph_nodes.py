@@ -116,7 +116,9 @@ class GradFn:
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} object at {id(self):#x}>"
+        cls = type(self)
+        owner = "" if cls.__module__ == "torch" else f"{cls.__module__}."
+        return f"<{owner}{cls.__name__} object at {id(self):#x}>"
 
 
 def _differentiable(node: Any) -> tuple[Any, ...]:

@@ -35,6 +35,7 @@ _take = ix.take.prim.bind
 _attach = inplace.attach
 _full = slice(None)
 _GET = st.getitem
+INDEX_DTYPES = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
 _INTS = (int, np.integer)
 
 
@@ -182,7 +183,7 @@ def _index_tensor(e: Any) -> Any:
     """An index that is no int, slice, None or Ellipsis, as a tensor or array of integers or booleans."""
     if isinstance(e, Value):
         kind = dtype_of(e)
-        if kind.kind == "b" or kind in (np.int64, np.int32):
+        if kind.kind == "b" or kind in INDEX_DTYPES:
             return e._a if e._level == 0 and type(e._a) is _ndarray else e
         if kind == np.uint8:
             warnings.warn("indexing with uint8 is deprecated; use bool masks", UserWarning, stacklevel=4)
@@ -396,6 +397,8 @@ def getitem(self: Any, index: Any) -> Any:
             out = _getitem(self, index=index)
             _attach(out, self, ((_GET, (("index", index),)),))
             return out
+        if steps > 0:
+            return _chained(self, index)
     elif index is None:
         return _view(self, (None,))
     elif isinstance(index, Value) and index._level == 0:
@@ -403,17 +406,35 @@ def getitem(self: Any, index: Any) -> Any:
         if type(array) is _ndarray and array.ndim:
             if array.dtype == np.int64:
                 return read(self, [array], [0], False)
-            if array.dtype.kind == "b" and type(self._a) is _ndarray and not recording(self):
-                return _picked(self, array)
+            if array.dtype.kind == "b" and array.shape == tuple(shape_of(self))[: array.ndim]:
+                if type(self._a) is _ndarray and not recording(self):
+                    return _picked(self, array)
+                return ix.advanced_index(self, *array.nonzero(), axes=tuple(range(array.ndim)), unique=True)
     parsed = parse(self, index)
     x = parsed.view(self)
     return read(x, parsed.arrays, parsed.axes, parsed.unique) if parsed.arrays else x
 
 
+def _chained(x: Any, index: tuple[Any, ...]) -> Any:
+    """The steps of a basic index one by one, a node each."""
+    dim = 0
+    for i, e in enumerate(index):
+        if e is None:
+            x = _view(x, (_full,) * dim + (None,))
+            dim += 1
+        elif e is Ellipsis:
+            dim = max(dim, len(shape_of(x)) - sum(1 for after in index[i + 1 :] if after is not None))
+        elif type(e) is int:
+            x = _view(x, (_full,) * dim + (e, Ellipsis))
+        else:
+            if e != _full:
+                x = _view(x, (_full,) * dim + (e,))
+            dim += 1
+    return x
+
+
 def _picked(self: Any, mask: np.ndarray) -> Any:
     """The elements that a mask chooses, unrecorded."""
-    if mask.shape != self._a.shape[: mask.ndim]:
-        parse(self, mask)  # which says what is wrong
     out = make(type(self)._result, self._a[mask], None, self._level)
     if INFERENCE and state.inference:
         out._inference = True
@@ -482,11 +503,13 @@ def _numpy_index(self: Any, index: Any, value: Any) -> Any:
     """The index as NumPy has it, where that means the same and needs no checks; None for others."""
     kind = type(index)
     if kind is int:
-        return index
+        return (index, Ellipsis)  # without it a full set of ints takes no array of one element
     if kind is slice:
         return index if _plain_slice(index) else None
     if kind is tuple:
-        return index if _is_basic(index) >= 0 else None
+        if _is_basic(index) < 0:
+            return None
+        return index if Ellipsis in index else (*index, Ellipsis)
     if isinstance(index, Value) and index._level == 0:
         array = index._a
         if type(array) is _ndarray and array.ndim:
@@ -578,15 +601,12 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     if not shape:
         raise IndexError("unbind: a 0-d tensor has no dimension to unbind")
     axis = axis_of("unbind", dim, len(shape))
-    before = (_full,) * axis
-    if not recording(input):
-        outs = tuple(_getitem(input, index=(*before, i, Ellipsis)) for i in range(shape[axis]))
-    elif not shape[axis]:
+    if not shape[axis]:
         return ()
-    else:
-        outs = unstack(input, axis=axis)
+    before = (_full,) * axis
+    outs = unstack(input, axis=axis)
     for i, out in enumerate(outs):
-        _attach(out, input, ((st.getitem, (("index", (*before, i, Ellipsis)),)),), inplace.MULTIPLE)
+        _attach(out, input, ((_GET, (("index", (*before, i, Ellipsis)),)),), inplace.MULTIPLE)
     return outs
 
 
@@ -598,10 +618,10 @@ def _iterate(self: Tensor) -> Iterator[Tensor]:
 
 METHODS["__iter__"] = _iterate
 
-def check_index(op: str, index: Any, *, dtypes: tuple[Any, ...] = (np.int64, np.int32)) -> Any:
+def check_index(op: str, index: Any) -> Any:
     """A tensor of indices as an operand; raises TypeError or IndexError for anything else."""
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
-    if dtype_of(index) not in dtypes:
+    if dtype_of(index) not in INDEX_DTYPES:
         raise RuntimeError(f"{op}: the index must have dtype int64, got {_dtype.FROM_NUMPY[dtype_of(index)]}")
     return index._a if index._level == 0 and type(index._a) is _ndarray else index

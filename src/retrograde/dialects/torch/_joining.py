@@ -26,6 +26,9 @@ from ._tensor import Tensor
 NAMES.update(split="SplitBackward0", block_diagonal="BlockDiagBackward0")
 
 _full = slice(None)
+_ndarray = np.ndarray
+_concatenate = st._concatenate.prim.bind
+_stack = st.stack.prim.bind
 
 
 def tensors_of(op: str, tensors: Any, *, empty: type[Exception] = RuntimeError) -> list[Any]:
@@ -56,9 +59,29 @@ def _one_dtype(tensors: list[Any]) -> list[Any]:
 @api("cat", "concat", "concatenate", method=False, out=True)
 def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors joined along a dimension that they have."""
-    given = tensors_of("cat", tensors, empty=ValueError)
     if axis is not None:
         dim = axis
+    if type(tensors) in (list, tuple) and tensors and type(dim) is int:
+        # Arrays of one dtype and rank: what does not fit otherwise, NumPy refuses.
+        first = getattr(tensors[0], "_a", None)
+        if type(first) is _ndarray and first.ndim > 1:
+            rank, dtype = first.ndim, first.dtype
+            if -rank <= dim < rank:
+                along = dim % rank
+                sizes = []
+                for x in tensors:
+                    a = getattr(x, "_a", None)
+                    if type(a) is not _ndarray or a.ndim != rank or a.dtype is not dtype:
+                        break
+                    sizes.append(a.shape[along])
+                else:
+                    return _concatenate(*tensors, axis=along, sizes=tuple(sizes))
+    return _cat(tensors, dim)
+
+
+def _cat(tensors: Any, dim: int) -> Tensor:
+    """`cat` of whatever there is, checked."""
+    given = tensors_of("cat", tensors, empty=ValueError)
     shapes = [tuple(shape_of(x)) for x in given]
     # A 1-d tensor without elements fits anything, as in PyTorch.
     kept = [i for i, s in enumerate(shapes) if s != (0,)]
@@ -85,6 +108,16 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
 @api(method=False, out=True)
 def stack(tensors: Any, dim: int = 0) -> Tensor:
     """Tensors of one shape joined along a new dimension."""
+    if type(tensors) in (list, tuple) and tensors and type(dim) is int:
+        first = getattr(tensors[0], "_a", None)
+        if type(first) is _ndarray and -first.ndim - 1 <= dim <= first.ndim:
+            shape, dtype = first.shape, first.dtype
+            for x in tensors:
+                a = getattr(x, "_a", None)
+                if type(a) is not _ndarray or a.shape != shape or a.dtype is not dtype:
+                    break
+            else:
+                return _stack(*tensors, axis=dim % (first.ndim + 1))
     given = tensors_of("stack", tensors)
     shape = tuple(shape_of(given[0]))
     for i, x in enumerate(given):

@@ -11,7 +11,7 @@ from ...core.aval import aval_of
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import contraction as ct
 from ...ops import structural as st
-from ...ops.einsum import parse
+from ...ops.einsum import label_sizes, parse
 from . import _shape
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of
@@ -75,6 +75,17 @@ def _tensors(op: str, *operands: Any, ranks: tuple[int, ...] | None = None) -> N
             )
 
 
+def _plain(x: Any, y: Any, m: int, n: int) -> bool:
+    """Whether two operands are arrays of one dtype, of these ranks, that can be multiplied."""
+    if not (isinstance(x, Value) and isinstance(y, Value)):
+        return False
+    a, b = x._a, y._a
+    return (
+        type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.ndim == m and b.ndim == n
+        and a.shape[-1] == b.shape[-2 if n > 1 else 0] and a.dtype.kind != "b"
+    )  # fmt: skip
+
+
 def _inner(op: str, x: Any, y: Any) -> None:
     """Raise RuntimeError where the inner sizes of a product differ."""
     a, b = shape_of(x), shape_of(y)
@@ -118,6 +129,8 @@ METHODS.update(__matmul__=_operator, __rmatmul__=_reflected)
 @api(out=True)
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices."""
+    if _plain(input, mat2, 2, 2):
+        return _matmul(input, mat2)
     _tensors("mm", input, mat2, ranks=(2, 2))
     _inner("mm", input, mat2)
     return _matmul(input, mat2)
@@ -126,6 +139,8 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 @api(out=True)
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of corresponding matrices of two batches."""
+    if _plain(input, mat2, 3, 3) and input._a.shape[0] == mat2._a.shape[0]:
+        return show_as(_matmul(input, mat2), "BmmBackward0")
     _tensors("bmm", input, mat2, ranks=(3, 3))
     if shape_of(input)[0] != shape_of(mat2)[0]:
         raise RuntimeError(f"bmm: the batches have {shape_of(input)[0]} and {shape_of(mat2)[0]} matrices")
@@ -136,6 +151,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
 @api(out=True)
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix and a vector."""
+    if _plain(input, vec, 2, 1):
+        return _matmul(input, vec)
     _tensors("mv", input, vec, ranks=(2, 1))
     _inner("mv", input, vec)
     return _matmul(input, vec)
@@ -144,6 +161,8 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 @api(out=True)
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of the elements of two vectors, neither conjugated."""
+    if _plain(input, tensor, 1, 1):
+        return _matmul(input, tensor)
     _tensors("dot", input, tensor, ranks=(1, 1))
     _inner("dot", input, tensor)
     return _matmul(input, tensor)
@@ -327,7 +346,8 @@ def _sublists(op: str, args: tuple[Any, ...]) -> tuple[list[Any], tuple[tuple[in
 def _parsed(op: str, equation: str, operands: list[Any]) -> tuple[Any, Any]:
     try:
         inputs, output = parse(equation, [tuple(shape_of(x)) for x in operands])
-        ct.label_sizes([tuple(shape_of(x)) for x in operands], inputs)
+        if any(type(x._a) is not _ndarray for x in operands):
+            label_sizes([tuple(shape_of(x)) for x in operands], inputs)  # inside transforms nothing else checks
     except ValueError as error:
         raise RuntimeError(str(error)) from None
     return inputs, output

@@ -43,7 +43,7 @@ from ._unary import reciprocal
 
 _ndarray = np.ndarray
 _cast = cast.prim.bind
-_bind_subtract = ew.subtract.prim.bind
+_bind_subtract, _bind_power_by = ew.subtract.prim.bind, ew.power_by.prim.bind
 
 NAMES.update(
     add_scaled="AddBackward0", subtract_scaled="SubBackward0", floor_divide="DivBackward2", trunc_divide="DivBackward2",
@@ -186,10 +186,6 @@ def _divided_number(x: Any, number: Any) -> Any:
 # ------------------------------------------------------------------------------------------ powers
 
 
-def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, np.generic) else x
-
-
 def _check_whole_exponent(exponent: int, d: dtype) -> None:
     if exponent < 0:
         raise RuntimeError("pow: whole numbers have no negative powers; convert the tensor to a floating dtype first")
@@ -200,8 +196,8 @@ def _check_whole_exponent(exponent: int, d: dtype) -> None:
 def _power_of_tensor(x: Value, exponent: Any) -> Any:
     array = x._a
     if type(array) is _ndarray and array.dtype.kind == "f" and (type(exponent) is int or type(exponent) is float):
-        return ew.power_by.prim.bind(x, exponent=exponent)
-    exponent = _number(exponent)
+        return _bind_power_by(x, exponent=exponent)
+    exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
     d = result_dtype(x, exponent)
     if d.category == 1:
         _check_whole_exponent(exponent, d)
@@ -290,6 +286,19 @@ METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"],
 operators("floordiv", floor_divide)
 operators("mod", remainder)
 operators("pow", pow)
+
+
+def _power(self: Any, exponent: Any) -> Any:
+    """`pow`, quick about a Python number beside a floating tensor."""
+    if type(exponent) is int or type(exponent) is float:
+        x = self._a
+        if type(x) is _ndarray and x.dtype.kind == "f":
+            return _bind_power_by(self, exponent=exponent)
+    return _general_power(self, exponent)
+
+
+_general_power = METHODS["__pow__"]
+METHODS["__pow__"] = _power
 
 # ------------------------------------------------------------------------------------------ three operands
 

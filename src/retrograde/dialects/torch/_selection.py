@@ -171,27 +171,23 @@ xlog1py = _x_log("xlog1py", special.xlog1py, "SpecialXlog1Py")
 xlog1py.__doc__ = "`input * log(1 + other)`, elementwise; 0 where `input` is 0, but nan where `other` is."
 
 
-def _first_fixed(name: str, op: Any, kinds: str, numbers: str, argument: str) -> Any:
-    """A function that has no derivative in its first operand, and says so when it is called."""
+def _first_fixed(name: str, op: Any, kinds: str, numbers: str) -> Any:
+    """A function that has no derivative in its first operand, and says so when it is asked for."""
 
     def f(input: Any, other: Any) -> Any:
-        from ..._state import is_grad_enabled
-
-        if isinstance(input, Value) and input._node is not None and is_grad_enabled():
-            raise NotImplementedError(f"{name}: there is no derivative with respect to {argument}; detach it")
         return op(*settled_pair(name, input, other, kinds, numbers))
 
     f.__name__ = f.__qualname__ = name
     return f
 
 
-gammainc = _first_fixed("igamma", special.gammainc, FLOATING, NEVER, "input")
+gammainc = _first_fixed("igamma", special.gammainc, FLOATING, NEVER)
 gammainc.__doc__ = "The lower regularised incomplete gamma function P(input, other), elementwise."
 register("igamma", gammainc)
-gammaincc = _first_fixed("igammac", special.gammaincc, FLOATING, NEVER, "input")
+gammaincc = _first_fixed("igammac", special.gammaincc, FLOATING, NEVER)
 gammaincc.__doc__ = "The upper regularised incomplete gamma function Q(input, other), elementwise."
 register("igammac", gammaincc)
-_zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER, "input")
+_zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER)
 
 
 def zeta(input: Any, other: Any) -> Any:

@@ -25,6 +25,7 @@ from ._tensor import Tensor, from_array
 _ndarray = np.ndarray
 _reshape = st.reshape.prim.bind
 _transpose = st.transpose.prim.bind
+_expand = st.broadcast_to.prim.bind
 _attach = inplace.attach
 
 NAMES.update(
@@ -34,23 +35,28 @@ NAMES.update(
 )  # fmt: skip
 
 
+_RESHAPE, _TRANSPOSE, _EXPAND = st.reshape, st.transpose, st.broadcast_to
+
+
 def reshaped(x: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
     """The view of a tensor in another shape (a copy where memory does not allow one), its node shown as `name`."""
     out = _reshape(x, shape=shape)
-    _attach(out, x, ((st.reshape, (("shape", shape),)),))
-    return out if name is None else show_as(out, name)
+    _attach(out, x, ((_RESHAPE, (("shape", shape),)),))
+    return out if name is None or out._node is None else show_as(out, name)
 
 
 def transposed(x: Any, axes: tuple[int, ...], name: str = "PermuteBackward0") -> Any:
     """The view of a tensor with its axes in another order."""
     out = _transpose(x, axes=axes)
-    _attach(out, x, ((st.transpose, (("axes", axes),)),))
-    return show_as(out, name)
+    _attach(out, x, ((_TRANSPOSE, (("axes", axes),)),))
+    return out if out._node is None else show_as(out, name)
 
 
 def expanded(x: Any, shape: tuple[int, ...]) -> Any:
     """The view of a tensor broadcast to a shape."""
-    return inplace.view(st.broadcast_to, x, shape=shape)
+    out = _expand(x, shape=shape)
+    _attach(out, x, ((_EXPAND, (("shape", shape),)),))
+    return out
 
 
 def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
@@ -80,6 +86,16 @@ def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
     return tuple(shape)
 
 
+def _fitting(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
+    """`full_shape`, at once where all sizes are given and fit."""
+    try:
+        if math.prod(sizes) == total and (not sizes or min(sizes) >= 0):
+            return sizes if {*map(type, sizes)} <= {int} else tuple(map(int, sizes))
+    except TypeError:  # full_shape says of what
+        pass
+    return full_shape(op, sizes, total)
+
+
 def _viewable(x: Any, out: Any) -> bool:
     a, b = x._a, out._a
     return type(a) is not _ndarray or a.flags.c_contiguous or not a.size or np.may_share_memory(a, b)
@@ -100,15 +116,15 @@ def view(self: Tensor, *shape: Any, **given: Any) -> Tensor:
         if isinstance(first, (tuple, list)):
             shape = tuple(first)
     a = self._a
-    total = a.size if type(a) is _ndarray else math.prod(shape_of(a))
-    wanted = full_shape("view", shape, total)
+    plain = type(a) is _ndarray
+    wanted = _fitting("view", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(self, shape=wanted)
-    if type(a) is _ndarray and not a.flags.c_contiguous and not _viewable(self, out):
+    if plain and not a.flags.c_contiguous and not _viewable(self, out):
         raise RuntimeError(
             f"view: a tensor of shape {list(a.shape)} whose memory is not contiguous cannot be seen as {list(wanted)}; "
             "use reshape(), which copies where it must"
         )
-    _attach(out, self, ((st.reshape, (("shape", wanted),)),))
+    _attach(out, self, ((_RESHAPE, (("shape", wanted),)),))
     return out
 
 
@@ -147,12 +163,12 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
     a = input._a
-    total = a.size if type(a) is _ndarray else math.prod(shape_of(a))
-    wanted = full_shape("reshape", shape, total)
+    plain = type(a) is _ndarray
+    wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(input, shape=wanted)
-    if type(a) is _ndarray and not a.flags.c_contiguous and not _viewable(input, out):
+    if plain and not a.flags.c_contiguous and not _viewable(input, out):
         return show_as(out, "UnsafeViewBackward0")
-    _attach(out, input, ((st.reshape, (("shape", wanted),)),))
+    _attach(out, input, ((_RESHAPE, (("shape", wanted),)),))
     return out
 
 
@@ -167,7 +183,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from `start_dim` to `end_dim` as one."""
     shape = tuple(shape_of(input))
     n = len(shape)
-    start, end = axis_of("flatten", start_dim, n), axis_of("flatten", end_dim, n)
+    start = 0 if start_dim == 0 else axis_of("flatten", start_dim, n)
+    end = n - 1 if end_dim == -1 else axis_of("flatten", end_dim, n)
     if not n:
         return reshape(input, 1)
     if start > end:
@@ -200,20 +217,18 @@ def ravel(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------------------------------ axes of size 1
 
 
-def _squeezed(x: Any, dim: Any) -> tuple[tuple[int, ...], str]:
-    shape = tuple(shape_of(x))
-    if dim is None:
-        return tuple(n for n in shape if n != 1), "SqueezeBackward0"
-    axes = axes_of("squeeze", dim, len(shape))
-    name = "SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"
-    return tuple(n for i, n in enumerate(shape) if i not in axes or n != 1), name
-
-
 @api()
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """The tensor without its dimensions of size 1, or without those of them that `dim` names."""
-    shape, name = _squeezed(input, dim)
-    return reshaped(input, shape, name)
+    shape = tuple(shape_of(input))
+    if type(dim) is int and shape:
+        axis = axis_of("squeeze", dim, len(shape))
+        return reshaped(input, (*shape[:axis], *shape[axis + 1 :]) if shape[axis] == 1 else shape, "SqueezeBackward1")
+    if dim is None:
+        return reshaped(input, tuple([n for n in shape if n != 1]), "SqueezeBackward0")
+    axes = axes_of("squeeze", dim, len(shape))
+    name = "SqueezeBackward1" if isinstance(dim, int) else "SqueezeBackward2"
+    return reshaped(input, tuple([n for i, n in enumerate(shape) if i not in axes or n != 1]), name)
 
 
 @api()
@@ -299,6 +314,12 @@ def expand(self: Tensor, *size: Any, implicit: bool = False, **given: Any) -> Te
     sizes = varargs("expand", (given["size"],) if "size" in given else size)
     have = tuple(shape_of(self))
     extra = len(sizes) - len(have)
+    if extra >= 0 and {*map(type, sizes)} <= {int} and (not sizes or min(sizes) >= 0):
+        for old, n in zip(have, sizes[extra:]):
+            if old != n and old != 1:
+                break
+        else:
+            return expanded(self, sizes)
     if extra < 0:
         raise RuntimeError(f"expand: {len(sizes)} sizes were given for a tensor of {len(have)} dimensions")
     shape = []

@@ -163,7 +163,7 @@ def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None,
 
 
 @api(method=False)
-def randint(low: Any, high: Any = None, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
+def randint(low: Any = 0, high: Any = None, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
             layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """Integers drawn uniformly from `low` (0 if left out) up to but without `high`."""
     check_device("randint", device)
@@ -171,6 +171,8 @@ def randint(low: Any, high: Any = None, size: Any = None, *, generator: Any = No
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    if size is None or high is None:
+        raise TypeError("randint: wanted high and size, as in randint(10, (2, 3)) or randint(low=1, high=10, size=(2, 3))")
     d = np_dtype_of("randint", dtype, int64)
     stream, low, high = stream_of("randint", generator), int(low), int(high)
     return drawn("randint", sizes("randint", (size,)), lambda shape: stream.randint(shape, low, high, d), requires_grad)
@@ -286,7 +288,10 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Tensor:
 
 @api(method=False)
 def _standard_gamma(input: Any, generator: Any = None) -> Tensor:
-    return from_array(stream_of("_standard_gamma", generator).standard_gamma(np.asarray(input.detach()._a)))
+    from ...ops.implicit import gamma_sample
+
+    drawn = stream_of("_standard_gamma", generator).standard_gamma(np.asarray(input.detach()._a))
+    return gamma_sample(input, from_array(drawn))
 
 
 # ------------------------------------------------------------------------------------------ drawn in place

@@ -37,7 +37,8 @@ _INFINITE = [
     (Gumbel, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform), lambda p: p.loc),
     (Laplace, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform), lambda p: p.loc),
     (Normal, (Beta, ContinuousBernoulli, Exponential, Gamma, Pareto, Uniform), lambda p: p.loc),
-    (Pareto, (Beta, ContinuousBernoulli, Uniform), lambda p: p.scale), (Poisson, (Bernoulli, Binomial), lambda p: p.rate),
+    (Pareto, (Beta, ContinuousBernoulli, Uniform), lambda p: p.scale),
+    (Poisson, (Bernoulli, Binomial), lambda p: p.rate),
 ]  # fmt: skip
 
 
@@ -147,9 +148,9 @@ def _kl_gamma_gumbel(p: Any, q: Any) -> Any:
 def _kl_gamma_normal(p: Any, q: Any) -> Any:
     variance, square = q.scale.pow(2), p.rate.pow(2)
     t1 = 0.5 * torch.log(square * variance * 2 * math.pi) - p.concentration - p.concentration.lgamma()
-    spread = (
-        0.5 * (p.concentration.pow(2) + p.concentration) / square - q.loc * p.concentration / p.rate + 0.5 * q.loc.pow(2)
-    )
+    t2 = 0.5 * (p.concentration.pow(2) + p.concentration) / square
+    t3 = q.loc * p.concentration / p.rate
+    spread = t2 - t3 + 0.5 * q.loc.pow(2)
     return t1 + (p.concentration - 1) * p.concentration.digamma() + spread / variance
 
 

@@ -218,7 +218,7 @@ def _kl_transformed_transformed(p: Any, q: Any) -> Any:
     if p.transforms != q.transforms:
         raise NotImplementedError("kl_divergence: of distributions with different transforms it is not known")
     if p.event_shape != q.event_shape:
-        raise NotImplementedError("kl_divergence: of transformed distributions with different event shapes it is not known")
+        raise NotImplementedError("kl_divergence: of transforms to different event shapes it is not known")
     return kl_divergence(p.base_dist, q.base_dist)
 
 

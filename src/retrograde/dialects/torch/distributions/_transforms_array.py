@@ -86,7 +86,7 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Vectors of n entries to points of the simplex with n + 1: each entry breaks its share off what is left of a stick."""
+    """Vectors of n entries to points of the simplex with n + 1: each breaks its share off what is left of a stick."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -174,7 +174,7 @@ class CatTransform(Transform):
         self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.transforms):
-            raise ValueError(f"CatTransform: {len(self.transforms)} transforms need as many lengths, got {len(self.lengths)}")
+            raise ValueError(f"CatTransform: {len(self.transforms)} transforms, but {len(self.lengths)} lengths")
         self.dim = dim
 
     @lazy_property
@@ -195,7 +195,7 @@ class CatTransform(Transform):
     def _pieces(self, *values: Any) -> Any:
         for x in values:
             if not -x.dim() <= self.dim < x.dim() or x.size(self.dim) != self.length:
-                raise ValueError(f"CatTransform: dimension {self.dim} must have size {self.length}, got {tuple(x.shape)}")
+                raise ValueError(f"CatTransform: dimension {self.dim} must have size {self.length}, not {tuple(x.shape)}")
         start = 0
         for transform, length in zip(self.transforms, self.lengths):
             yield (transform, *(x.narrow(self.dim, start, length) for x in values))
@@ -219,7 +219,7 @@ class CatTransform(Transform):
         return torch.cat(terms, dim=dim) if dim < 0 else sum(terms)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether every part is."""
         return all(t.bijective for t in self.transforms)
 
@@ -265,7 +265,7 @@ class StackTransform(Transform):
         return torch.stack(terms, dim=self.dim)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether every part is."""
         return all(t.bijective for t in self.transforms)
 
@@ -292,7 +292,7 @@ class CumulativeDistributionTransform(Transform):
         self.distribution = distribution
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """The distribution's support."""
         return self.distribution.support
 

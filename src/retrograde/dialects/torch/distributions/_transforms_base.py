@@ -37,7 +37,7 @@ class Transform:
     def event_dim(self) -> int:
         """The number of event dimensions, where domain and codomain have the same."""
         if self.domain.event_dim == self.codomain.event_dim:
-            return self.domain.event_dim  # type: ignore[no-any-return]
+            return self.domain.event_dim
         raise ValueError("event_dim: domain and codomain have different numbers of dimensions; ask them")
 
     @property
@@ -120,6 +120,9 @@ class _InverseTransform(Transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv: Any = transform
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
     @constraints.dependent_property(is_discrete=False)
     def domain(self) -> Any:
         """The transform's codomain."""
@@ -131,9 +134,9 @@ class _InverseTransform(Transform):
         return self._inv.domain
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether the transform is."""
-        return self._inv.bijective  # type: ignore[no-any-return]
+        return self._inv.bijective
 
     @property
     def sign(self) -> Any:
@@ -290,9 +293,9 @@ class IndependentTransform(Transform):
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether the base is."""
-        return self.base_transform.bijective  # type: ignore[no-any-return]
+        return self.base_transform.bijective
 
     @property
     def sign(self) -> Any:
@@ -305,7 +308,8 @@ class IndependentTransform(Transform):
 
     def _inverse(self, y: Any) -> Any:
         if y.dim() < self.codomain.event_dim:
-            raise ValueError(f"IndependentTransform: wanted at least {self.codomain.event_dim} dimensions, got {y.dim()}")
+            wanted = self.codomain.event_dim
+            raise ValueError(f"IndependentTransform: wanted at least {wanted} dimensions, got {y.dim()}")
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
@@ -329,7 +333,7 @@ class ReshapeTransform(Transform):
     def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
         self.in_shape, self.out_shape = torch.Size(in_shape), torch.Size(out_shape)
         if self.in_shape.numel() != self.out_shape.numel():
-            raise ValueError(f"ReshapeTransform: {tuple(in_shape)} and {tuple(out_shape)} hold different numbers of elements")
+            raise ValueError(f"ReshapeTransform: {tuple(in_shape)} and {tuple(out_shape)} hold different numbers")
         super().__init__(cache_size=cache_size)
 
     @constraints.dependent_property

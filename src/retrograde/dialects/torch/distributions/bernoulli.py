@@ -29,7 +29,8 @@ class Bernoulli(ExponentialFamily):
 
     @property
     def _param(self) -> Any:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return self._expanded(Bernoulli, batch_shape, _instance, ("probs", "logits"))
@@ -84,5 +85,5 @@ class Bernoulli(ExponentialFamily):
     def _natural_params(self) -> Any:
         return (torch.logit(self.probs),)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return torch.log1p(torch.exp(x))

@@ -74,5 +74,5 @@ class Beta(ExponentialFamily):
     def _natural_params(self) -> Any:
         return self.concentration1, self.concentration0
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         return torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y)

@@ -38,7 +38,8 @@ class Binomial(Distribution):
 
     @property
     def _param(self) -> Any:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return self._expanded(Binomial, batch_shape, _instance, ("total_count", "probs", "logits"))

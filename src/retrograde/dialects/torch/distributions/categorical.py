@@ -13,7 +13,7 @@ __all__ = ["Categorical"]
 
 
 class Categorical(Distribution):
-    """Indices drawn with the (unnormalised) probabilities `probs` or log probabilities `logits` of the last dimension."""
+    """Indices drawn with the probabilities `probs`, or log probabilities `logits`, not necessarily normalised."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
@@ -31,7 +31,8 @@ class Categorical(Distribution):
 
     @property
     def _param(self) -> Any:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(Categorical, batch_shape, _instance, ("probs", "logits"), (self._num_events,))

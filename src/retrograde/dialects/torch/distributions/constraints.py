@@ -8,8 +8,8 @@ from typing import Any
 from ... import torch
 
 __all__ = [
-    "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than", "greater_than_eq",
-    "independent", "integer_interval", "interval", "half_open_interval", "is_dependent", "less_than", "lower_cholesky",
+    "Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than",
+    "greater_than_eq", "independent", "integer_interval", "interval", "half_open_interval", "is_dependent", "less_than", "lower_cholesky",
     "lower_triangular", "MixtureSameFamilyConstraint", "multinomial", "nonnegative", "nonnegative_integer", "one_hot",
     "positive", "positive_semidefinite", "positive_definite", "positive_integer", "real", "real_vector", "simplex",
     "square", "stack", "symmetric", "unit_interval",
@@ -42,14 +42,14 @@ class _Dependent(Constraint):
         """Whether values are isolated points; raises NotImplementedError where it is not known."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError("is_discrete is not known for a dependent constraint")
-        return self._is_discrete  # type: ignore[no-any-return]
+        return self._is_discrete
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
         """The number of event dimensions; raises NotImplementedError where it is not known."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError("event_dim is not known for a dependent constraint")
-        return self._event_dim  # type: ignore[no-any-return]
+        return self._event_dim
 
     def __call__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> _Dependent:
         return _Dependent(
@@ -326,8 +326,9 @@ class _CorrCholesky(Constraint):
 
     def check(self, value: Any) -> Any:
         tolerance = torch.finfo(value.dtype).eps * value.size(-1) * 10
-        lengths = torch.linalg.norm(value.detach(), dim=-1)
-        return _LowerCholesky().check(value) & (lengths - 1).abs().le(tolerance).all(dim=-1)
+        lengths: Any = torch.linalg.norm(value.detach(), dim=-1)
+        ones = torch.abs(lengths - 1).le(tolerance).all(dim=-1)
+        return _LowerCholesky().check(value) & ones
 
 
 class _Square(Constraint):

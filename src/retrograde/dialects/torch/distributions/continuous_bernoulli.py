@@ -40,7 +40,8 @@ class ContinuousBernoulli(ExponentialFamily):
 
     @property
     def _param(self) -> Any:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(ContinuousBernoulli, batch_shape, _instance, ("probs", "logits"))
@@ -60,7 +61,8 @@ class ContinuousBernoulli(ExponentialFamily):
         log_norm = torch.log(torch.abs(torch.log1p(-cut) - torch.log(cut))) - torch.where(
             torch.le(cut, 0.5), torch.log1p(-2.0 * below), torch.log(2.0 * above - 1.0))  # fmt: skip
         x = torch.pow(self.probs - 0.5, 2)
-        return torch.where(self._outside_unstable_region(), log_norm, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
+        series = math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x
+        return torch.where(self._outside_unstable_region(), log_norm, series)
 
     @property
     def mean(self) -> Any:
@@ -77,7 +79,8 @@ class ContinuousBernoulli(ExponentialFamily):
     @property
     def variance(self) -> Any:
         cut = self._cut_probs()
-        variance = cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2) + 1.0 / torch.pow(torch.log1p(-cut) - torch.log(cut), 2)
+        odds = torch.log1p(-cut) - torch.log(cut)
+        variance = cut * (cut - 1.0) / torch.pow(1.0 - 2.0 * cut, 2) + 1.0 / torch.pow(odds, 2)
         x = torch.pow(self.probs - 0.5, 2)
         return torch.where(self._outside_unstable_region(), variance, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
 
@@ -122,7 +125,8 @@ class ContinuousBernoulli(ExponentialFamily):
 
     def icdf(self, value: Any) -> Any:
         cut = self._cut_probs()
-        solved = (torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)) / (torch.log(cut) - torch.log1p(-cut))
+        above = torch.log1p(-cut + value * (2.0 * cut - 1.0)) - torch.log1p(-cut)
+        solved = above / (torch.log(cut) - torch.log1p(-cut))
         return torch.where(self._outside_unstable_region(), solved, value)
 
     def entropy(self) -> Any:
@@ -133,7 +137,7 @@ class ContinuousBernoulli(ExponentialFamily):
     def _natural_params(self) -> Any:
         return (self.logits,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         outside = torch.max(torch.le(x, self._lims[0] - 0.5), torch.gt(x, self._lims[1] - 0.5))
         cut = torch.where(outside, x, (self._lims[0] - 0.5) * torch.ones_like(x))
         log_norm = torch.log(torch.abs(torch.special.expm1(cut))) - torch.log(torch.abs(cut))

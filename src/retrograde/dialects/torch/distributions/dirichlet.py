@@ -16,7 +16,7 @@ from .exp_family import ExponentialFamily
 
 __all__ = ["Dirichlet"]
 
-NAMES["dirichlet_sample"] = "_DirichletBackward"
+NAMES.update(dirichlet_sample="_DirichletBackward", gamma_sample="StandardGammaBackward0")
 
 
 class Dirichlet(ExponentialFamily):
@@ -77,5 +77,5 @@ class Dirichlet(ExponentialFamily):
     def _natural_params(self) -> Any:
         return (self.concentration,)
 
-    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any) -> Any:
         return x.lgamma().sum(-1) - torch.lgamma(x.sum(-1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 from ... import torch
 from . import constraints
@@ -18,11 +18,10 @@ class Distribution:
     has_rsample: Any = False
     has_enumerate_support: Any = False
     _validate_args: bool = __debug__
-    arg_constraints: ClassVar[Any]
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Say whether parameters and values are checked where a distribution is not told; raises ValueError otherwise."""
+        """Say whether parameters and values are checked where a distribution is not told itself."""
         if value not in (True, False):
             raise ValueError(f"set_default_validate_args: wanted True or False, got {value!r}")
         Distribution._validate_args = value
@@ -49,8 +48,8 @@ class Distribution:
             value = getattr(self, name)
             if not constraint.check(value).all():
                 raise ValueError(
-                    f"{type(self).__name__}: the parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) "
-                    f"must satisfy {constraint!r}, but has values outside:\n{value}"
+                    f"{type(self).__name__}: the parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) must satisfy {constraint!r}, but has values outside:\n{value}"
                 )
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
@@ -68,7 +67,7 @@ class Distribution:
         return self._event_shape
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[no-redef]
+    def arg_constraints(self) -> Any:
         """The constraint of each parameter by its name."""
         raise NotImplementedError(f"{type(self).__name__}.arg_constraints")
 
@@ -152,8 +151,8 @@ class Distribution:
         for i, j in zip(reversed(tuple(value.shape)), reversed(expected)):
             if i != 1 and j != 1 and i != j:
                 raise ValueError(
-                    f"{type(self).__name__}: a value of shape {tuple(value.shape)} does not broadcast with the batch and "
-                    f"event shape {expected}"
+                    f"{type(self).__name__}: a value of shape {tuple(value.shape)} does not broadcast with the batch "
+                    f"and event shape {expected}"
                 )
         try:
             support = self.support
@@ -163,8 +162,8 @@ class Distribution:
         valid = support.check(value)
         if not valid.all():
             raise ValueError(
-                f"{type(self).__name__}: the value ({type(value).__name__} of shape {tuple(value.shape)}) must lie in the "
-                f"support {support!r}, but has elements outside:\n{value}"
+                f"{type(self).__name__}: the value ({type(value).__name__} of shape {tuple(value.shape)}) must lie in "
+                f"the support {support!r}, but has elements outside:\n{value}"
             )
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
@@ -181,7 +180,7 @@ class Distribution:
         for name in names:
             if name in self.__dict__:
                 setattr(new, name, getattr(self, name).expand(torch.Size(tuple(batch_shape) + tuple(event))))
-        cls.__base__.__init__(new, batch_shape, self._event_shape, validate_args=False)  # type: ignore[misc,union-attr]
+        cls.__base__.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
 

@@ -69,7 +69,7 @@ def _dispatch_kl(type_p: type, type_q: type) -> Any:
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """The divergence of q from p, for each distribution of the batch; raises NotImplementedError where none is known."""
+    """The divergence of q from p for each of the batch; raises NotImplementedError where none is registered."""
     key = type(p), type(q)
     try:
         f = _KL_MEMOIZE[key]
@@ -81,6 +81,3 @@ def kl_divergence(p: Any, q: Any) -> Any:
         )
     return f(p, q)
 
-
-from . import _kl_different as _kl_different  # noqa: E402 - they register with the above
-from . import _kl_same as _kl_same

@@ -48,15 +48,16 @@ class LowRankMultivariateNormal(Distribution):
             raise ValueError(f"{name}: loc must have at least 1 dimension, got a single number")
         event_shape = loc.shape[-1:]
         if cov_factor.dim() < 2 or cov_factor.shape[-2:-1] != event_shape:
-            raise ValueError(f"{name}: cov_factor must be matrices of {event_shape[0]} rows, got {tuple(cov_factor.shape)}")
+            rows, got = event_shape[0], tuple(cov_factor.shape)
+            raise ValueError(f"{name}: cov_factor must be matrices of {rows} rows, got the shape {got}")
         if cov_diag.shape[-1:] != event_shape:
             raise ValueError(f"{name}: cov_diag must be vectors of {event_shape[0]}, got {tuple(cov_diag.shape)}")
         try:
             batch = tuple(torch.broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1]))
         except RuntimeError as error:
             raise ValueError(
-                f"{name}: the batch shapes of loc {tuple(loc.shape)}, cov_factor {tuple(cov_factor.shape)} and cov_diag "
-                f"{tuple(cov_diag.shape)} do not broadcast"
+                f"{name}: the batch shapes of loc {tuple(loc.shape)}, cov_factor {tuple(cov_factor.shape)} and "
+                f"cov_diag {tuple(cov_diag.shape)} do not broadcast"
             ) from error
         self.loc, self.cov_diag = loc.expand(batch + (-1,)), cov_diag.expand(batch + (-1,))
         self.cov_factor = cov_factor.expand(batch + (-1, -1))
@@ -112,7 +113,7 @@ class LowRankMultivariateNormal(Distribution):
     def precision_matrix(self) -> Any:
         """The inverse of the covariance, by Woodbury's identity."""
         scaled = self._unbroadcasted_cov_factor.mT / self._unbroadcasted_cov_diag.unsqueeze(-2)
-        a = torch.linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
+        a: Any = torch.linalg.solve_triangular(self._capacitance_tril, scaled, upper=False)
         return self._matrices(torch.diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - a.mT @ a)
 
     def rsample(self, sample_shape: Any = ()) -> Any:

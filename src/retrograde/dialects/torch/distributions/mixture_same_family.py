@@ -31,8 +31,8 @@ class MixtureSameFamily(Distribution):
         for size1, size2 in zip(reversed(tuple(mixed)), reversed(tuple(batch))):
             if size1 not in (1, size2) and size2 != 1:
                 raise ValueError(
-                    f"MixtureSameFamily: the batch shapes {tuple(mixed)} of the mixture and {tuple(batch)} of the components "
-                    "do not fit"
+                    f"MixtureSameFamily: the batch shapes {tuple(mixed)} of the mixture and {tuple(batch)} of the "
+                    "components do not fit"
                 )
         km, kc = mixture_distribution.logits.shape[-1], component_distribution.batch_shape[-1]
         if km != kc:

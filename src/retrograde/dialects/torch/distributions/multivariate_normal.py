@@ -57,8 +57,8 @@ class MultivariateNormal(Distribution):
             raise ValueError("MultivariateNormal: loc must have at least 1 dimension, got a single number")
         given = one_of("MultivariateNormal", covariance_matrix=covariance_matrix, scale_tril=scale_tril,
                        precision_matrix=precision_matrix)  # fmt: skip
-        matrix = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        m = matrix[given]
+        m = covariance_matrix if scale_tril is None else scale_tril
+        m = precision_matrix if m is None else m
         if m.dim() < 2:
             raise ValueError(f"MultivariateNormal: {given} must have at least 2 dimensions, got {m.dim()}")
         batch_shape = torch.broadcast_shapes(m.shape[:-2], loc.shape[:-1])

@@ -14,7 +14,7 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(Distribution):
-    """Successes before `total_count` failures, each trial succeeding with probability `probs` (or log odds `logits`)."""
+    """Successes before `total_count` failures, trials succeeding with probability `probs` (or log odds `logits`)."""
 
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0),
@@ -35,7 +35,8 @@ class NegativeBinomial(Distribution):
 
     @property
     def _param(self) -> Any:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return self._expanded(NegativeBinomial, batch_shape, _instance, ("total_count", "probs", "logits"))
@@ -80,6 +81,7 @@ class NegativeBinomial(Distribution):
         if self._validate_args:
             self._validate_sample(value)
         n = self.total_count
-        unnormalised = n * torch.nn.functional.logsigmoid(-self.logits) + value * torch.nn.functional.logsigmoid(self.logits)
+        log_sigmoid = torch.nn.functional.logsigmoid
+        unnormalised = n * log_sigmoid(-self.logits) + value * log_sigmoid(self.logits)
         ways = -torch.lgamma(n + value) + torch.lgamma(1.0 + value) + torch.lgamma(n)
         return unnormalised - torch.where(n + value == 0.0, torch.zeros_like(ways), ways)

@@ -32,7 +32,8 @@ class LogitRelaxedBernoulli(Distribution):
 
     @property
     def _param(self) -> Any:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
+        given = self.__dict__.get("probs")
+        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(LogitRelaxedBernoulli, batch_shape, _instance, ("probs", "logits"))
@@ -78,7 +79,8 @@ class RelaxedBernoulli(TransformedDistribution):
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        super().__init__(LogitRelaxedBernoulli(temperature, probs, logits), SigmoidTransform(), validate_args=validate_args)
+        base = LogitRelaxedBernoulli(temperature, probs, logits)
+        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))

@@ -1,4 +1,4 @@
-"""Transforms: invertible maps with the logarithm of their Jacobian determinants, for flows and constrained parameters."""
+"""Transforms: maps with the logarithms of their Jacobian determinants, for flows and constrained parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helpers of the distributions: broadcasting of parameters, probabilities and logits, lazy attributes, packed triangles."""
+"""Helpers of the distributions: broadcast parameters, probabilities and logits, lazy attributes, packed triangles."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
     n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * count + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
     if not round(n) - n <= torch.finfo(vec.dtype).eps:
         raise ValueError(f"vec_to_tril_matrix: {count} elements fill no triangle below diagonal {diag}")
-    n = int(round(n))
+    n = round(n)
     rows = torch.arange(n)
     mask = rows < rows.view(-1, 1) + (diag + 1)
     mat = torch.zeros(vec.shape[:-1] + torch.Size((n, n)), dtype=vec.dtype)

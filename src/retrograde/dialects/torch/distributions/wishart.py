@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ... import torch
@@ -29,7 +28,7 @@ class Wishart(ExponentialFamily):
     _mean_carrier_measure = 0
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[override]
+    def arg_constraints(self) -> Any:
         """The degrees of freedom are bounded by the size of the matrices."""
         return {
             "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
@@ -42,8 +41,8 @@ class Wishart(ExponentialFamily):
     ) -> None:  # fmt: skip
         given = one_of("Wishart", covariance_matrix=covariance_matrix, precision_matrix=precision_matrix,
                        scale_tril=scale_tril)  # fmt: skip
-        matrix = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
-        m = matrix[given]
+        m = covariance_matrix if scale_tril is None else scale_tril
+        m = precision_matrix if m is None else m
         if m.dim() < 2:
             raise ValueError(f"Wishart: {given} must have at least 2 dimensions, got {m.dim()}")
         if isinstance(df, Number):
@@ -54,7 +53,8 @@ class Wishart(ExponentialFamily):
             self.df = df.expand(batch_shape)
         event_shape = m.shape[-2:]
         if self.df.le(event_shape[-1] - 1).any():
-            raise ValueError(f"Wishart: df must be greater than {event_shape[-1] - 1} (the matrices' size less one), got {df}")
+            bound = event_shape[-1] - 1
+            raise ValueError(f"Wishart: df must be greater than {bound} (the matrices' size less one), got {df}")
         setattr(self, given, m.expand(tuple(batch_shape) + (-1, -1)))
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
         self._batch_dims = [-(x + 1) for x in range(len(self._batch_shape))]
@@ -133,26 +133,27 @@ class Wishart(ExponentialFamily):
         return factor @ factor.mT
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
-        """Samples by Bartlett's decomposition; singular ones (by rounding) are drawn again, a few times."""
-        tries = 10 if max_try_correction is None else max_try_correction
-        sample_shape = torch.Size(sample_shape)
-        sample = self._bartlett_sampling(sample_shape)
-        singular = ~self.support.check(sample)
-        if self._batch_shape:
-            singular = singular.amax(self._batch_dims)
-        if not singular.any():
-            return sample
-        warnings.warn("Wishart: some samples are singular and are drawn again", stacklevel=2)
-        for _ in range(tries):
-            again = self._bartlett_sampling(singular[singular].shape)
-            sample[singular] = again
-            still = ~self.support.check(again)
-            if self._batch_shape:
-                still = still.amax(self._batch_dims)
-            singular[singular.clone()] = still
-            if not singular.any():
+        """Samples by Bartlett's decomposition, those that rounding has made singular drawn again.
+
+        As in PyTorch every sample that is not singular is drawn a second time at first: the numbers are the same.
+        """
+        sample = self._bartlett_sampling(torch.Size(sample_shape))
+        again = self._per_draw(self.support.check(sample))
+        for _ in range(3 if max_try_correction is None else max_try_correction):
+            if not again.any():
                 break
+            fresh = self._bartlett_sampling(again[again].shape)
+            sample = sample.clone()
+            sample[again] = fresh
+            singular = self._per_draw(~self.support.check(fresh))
+            remaining = again.clone()
+            remaining[again] = singular
+            again = remaining
         return sample
+
+    def _per_draw(self, mask: Any) -> Any:
+        """Whether a mask is set anywhere in the batch."""
+        return mask.amax(self._batch_dims) if self._batch_shape else mask
 
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:
@@ -176,6 +177,6 @@ class Wishart(ExponentialFamily):
     def _natural_params(self) -> Any:
         return self.df / 2, -self.precision_matrix / 2
 
-    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
         p = self._event_shape[-1]
-        return x * (-torch.linalg.slogdet(-2 * y).logabsdet + self._event_shape[-1] * math.log(2)) + torch.mvlgamma(x, p=p)
+        return x * (-torch.linalg.slogdet(-2 * y).logabsdet + p * math.log(2)) + torch.mvlgamma(x, p=p)

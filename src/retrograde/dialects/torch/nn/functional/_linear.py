@@ -20,7 +20,7 @@ from ..._api import api
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES, show_as
-from ..._indexing import concrete, number_array
+from ..._indexing import INDEX_DTYPES, concrete, number_array
 from ..._matmul import bilinear
 from ..._tensor import Tensor, from_array
 
@@ -97,7 +97,7 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
 def _indices(op: str, x: Any) -> Any:
     if not isinstance(x, Value):
         raise TypeError(f"{op}: the indices must be a tensor, got {type(x).__name__}")
-    if dtype_of(x) not in (np.int64, np.int32):
+    if dtype_of(x) not in INDEX_DTYPES:
         raise RuntimeError(f"{op}: the indices must have dtype int64 or int32, got {FROM_NUMPY[dtype_of(x)]}")
     return x._a if x._level == 0 and type(x._a) is _ndarray else x
 
@@ -181,7 +181,7 @@ def embedding_bag(
     input: a matrix of indices, whose rows are the bags, or a vector cut into bags at `offsets`.
     """
     op = "embedding_bag"
-    if dtype_of(weight) in (np.int64, np.int32) and dtype_of(input).kind == "f":
+    if dtype_of(weight) in INDEX_DTYPES and dtype_of(input).kind == "f":
         warnings.warn("embedding_bag: the indices come first, then the weight", UserWarning, stacklevel=2)
         input, weight = weight, input
     _indices(op, input)

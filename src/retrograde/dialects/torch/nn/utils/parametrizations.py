@@ -96,11 +96,10 @@ class _Orthogonal(Module):
             drawn = FUNCTIONS["randn"](*(*Q.shape[:-2], n, n - k), dtype=Q.dtype)
             Q = _orthogonal_factor(FUNCTIONS["cat"]([Q, drawn], -1))
         self.base = Q
-        identity = FUNCTIONS["zeros_like"](given)
-        identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0 if self.orthogonal_map == "householder" else 0.0)
-        if self.orthogonal_map == "householder":
-            identity.diagonal(dim1=-2, dim2=-1).fill_(1.0)
-        return identity
+        # Every map takes this to the identity, so that forward starts from the base.
+        start = FUNCTIONS["zeros_like"](given)
+        start.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+        return start
 
 
 def orthogonal(

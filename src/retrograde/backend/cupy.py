@@ -1,0 +1,27 @@
+"""CuPy: NumPy's functions on a GPU. Its arrays have NumPy's dtypes and methods, so kernels run as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat.cupy as compat
+import cupy
+import numpy as np
+
+from .lookup import Backend, register_backend
+
+
+class CupyBackend(Backend):
+    """Evaluates kernels on the array's device."""
+
+    name = "cupy"
+    xp = compat
+
+    def to_numpy(self, array: Any) -> np.ndarray:
+        return cupy.asnumpy(array)
+
+    def asarray(self, value: Any, dtype: Any = None) -> Any:
+        return cupy.asarray(value, dtype=dtype)
+
+
+register_backend(cupy.ndarray, CupyBackend())

@@ -1,0 +1,101 @@
+"""Dask: lazy arrays. Elementwise kernels run block by block, a few others as Dask does them, the rest on whole arrays.
+
+Nothing is computed before `numpy()` or `item()`. Arrays cannot be written to, so in-place operations replace them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import array_api_compat.dask.array as compat
+import dask
+import dask.array as da
+import numpy as np
+
+from .._errors import UnsupportedError
+from .lookup import Backend, register_backend
+
+# What Dask's own algorithms do in pieces, and right; whatever is not here sees its operands in one piece.
+IN_PIECES = frozenset({
+    "sum", "mean", "var", "amax", "amin", "any", "all", "argmax", "argmin", "count_nonzero", "transpose", "reshape",
+    "broadcast_to", "concatenate", "stack", "getitem", "copy", "cast", "flip", "roll", "tile", "tril", "triu", "matmul",
+})  # fmt: skip
+SHAPE_DEPENDS_ON_VALUES = frozenset({"unique", "unique_consecutive", "argwhere", "bincount"})
+
+
+class _Aval(NamedTuple):
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+def _inferred(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
+    return prim.infer([None if x is None else _Aval(x.shape, x.dtype) for x in arrays], params)
+
+
+class Namespace:
+    """The array-API names of array_api_compat, and Dask's own beyond the standard."""
+
+    __name__ = "dask.array"
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(compat if hasattr(compat, name) else da, name)
+        setattr(self, name, found)
+        return found
+
+
+class DaskBackend(Backend):
+    """Evaluates kernels lazily."""
+
+    name = "dask"
+    xp = Namespace()
+
+    def run(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        if prim.name in SHAPE_DEPENDS_ON_VALUES:
+            raise UnsupportedError(
+                f"{prim.name}: the shape of the result depends on values, which a Dask array has not computed; "
+                "call compute() on the array first"
+            )
+        given = [da.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
+        if not prim.multi and getattr(prim.batch, "__name__", "") == "batch_elementwise":
+            return _by_block(prim, given, params)
+        if prim.name in IN_PIECES:
+            try:
+                return prim.kernel(self.xp, *given, **params)
+            except NotImplementedError:  # some reshapes: the blocks would have to be torn apart
+                return _whole(prim, given, params)
+        return _whole(prim, given, params)
+
+    def to_numpy(self, array: Any) -> np.ndarray:
+        return np.asarray(array.compute())
+
+    def asarray(self, value: Any, dtype: Any = None) -> Any:
+        return da.asarray(value, dtype=dtype)
+
+
+def _by_block(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
+    """An elementwise kernel on each block."""
+    there = [x is not None for x in arrays]
+
+    def kernel(*blocks: np.ndarray) -> Any:
+        rest = iter(blocks)
+        return prim.numpy_kernel(*(next(rest) if is_there else None for is_there in there), **params)
+
+    dtype = _inferred(prim, arrays, params).dtype
+    return da.core.elemwise(kernel, *(x for x in arrays if x is not None), dtype=dtype)
+
+
+def _whole(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
+    """A kernel on whole arrays, when they are needed."""
+    avals = _inferred(prim, arrays, params)
+    task = dask.delayed(_evaluate, pure=True)(prim.numpy_kernel, prim.multi, params, *arrays)
+    if prim.multi:
+        return tuple(da.from_delayed(task[i], aval.shape, aval.dtype) for i, aval in enumerate(avals))
+    return da.from_delayed(task, avals.shape, avals.dtype)
+
+
+def _evaluate(kernel: Any, multi: bool, params: dict[str, Any], *arrays: Any) -> Any:
+    out = kernel(*arrays, **params)
+    return tuple(np.asarray(x) for x in out) if multi else np.asarray(out)
+
+
+register_backend(da.Array, DaskBackend())
