@@ -2,9 +2,9 @@
 
     python -m benchmarks [--quick] [--torch-python PATH]
 
-A peer is timed where an interpreter has it: this one, or the one that --torch-python (or RETROGRADE_TORCH_PYTHON) names.
-For each workload the frameworks take turns in short rounds, and the ratio is the median over the rounds, so that a busy
-machine slows both sides of a ratio alike.
+A peer is timed where an interpreter has it: this one, or the one that --torch-python (or RETROGRADE_TORCH_PYTHON)
+names. For each workload the frameworks take turns in short rounds, and the ratio is the median over the rounds, so
+that a busy machine slows both sides of a ratio alike.
 """
 
 from __future__ import annotations

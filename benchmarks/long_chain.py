@@ -22,8 +22,10 @@ def main() -> None:
         del y
         freed = time.perf_counter()
         per = 1e6 / n
-        print(f"{n:9d} operations: recorded {(recorded - start) * per:.2f}, pulled back {(pulled - recorded) * per:.2f}, "
-              f"freed {(freed - pulled) * per:.2f} us each")
+        print(
+            f"{n:9d} operations: recorded {(recorded - start) * per:.2f}, pulled back {(pulled - recorded) * per:.2f}, "
+            f"freed {(freed - pulled) * per:.2f} us each"
+        )
 
 
 if __name__ == "__main__":

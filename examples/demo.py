@@ -23,7 +23,11 @@ def load(name):
 
 
 def show(figures):
-    return "\n".join(str(row) for row in figures) if isinstance(figures, list) and isinstance(figures[0], list) else str(figures)
+    return (
+        "\n".join(str(row) for row in figures)
+        if isinstance(figures, list) and isinstance(figures[0], list)
+        else str(figures)
+    )
 
 
 def main():
@@ -41,7 +45,9 @@ def main():
         for figure, documented in program.DOCUMENTED.items():
             same = got[figure] == documented
             wrong += not same
-            table.add_row(figure, show(documented), show(got[figure]), "[green]same[/green]" if same else "[red]differs[/red]")
+            table.add_row(
+                figure, show(documented), show(got[figure]), "[green]same[/green]" if same else "[red]differs[/red]"
+            )
         console.print(table)
         console.print()
     console.print("[bold]A physics-informed network[/bold]  (examples/pinn.py, a plain PyTorch program)")

@@ -1,6 +1,7 @@
 """The calls that the document on `torch.autograd.grad` makes, on its numbers: y = x² on x[i][j] = i + j.
 
-First and second derivative with `create_graph=True`, weighted with ones, on a tensor filled element by element in place.
+First and second derivative with `create_graph=True`, weighted with ones, on a tensor filled element by element in
+place.
 """
 
 import torch

@@ -257,7 +257,8 @@ def activate(*dialects: str) -> None:
 __all__ = [
     "FreedGraphError", "GradError", "LevelError", "MutationError", "RetrogradeError", "ShapeError", "Tensor",
     "UnsupportedError", "__array_api_version__", "__array_namespace_info__", "__version__",
-    "abs", "acos", "acosh", "activate", "add", "all", "allclose", "angle", "any", "arange", "argmax", "argmin", "argsort",
+    "abs", "acos", "acosh", "activate", "add", "all", "allclose", "angle", "any", "arange", "argmax", "argmin",
+    "argsort",
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "autograd", "bfloat16", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "complex128", "complex64", "concat",

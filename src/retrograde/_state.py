@@ -17,7 +17,8 @@ class State(threading.local):
     """The switches of one thread; a new thread starts with gradients on and nothing else."""
 
     mode: int = ON
-    """Of the everyday tape. OFF: nothing is recorded. ON: recorded. WATCHED: recorded, and each node is shown to `annotate`."""
+    """Of the everyday tape. OFF: nothing is recorded. ON: recorded. WATCHED: recorded, and each node is shown to
+    `annotate`."""
     inference: bool = False
     anomaly: bool = False
     check_nan: bool = True

@@ -1,7 +1,7 @@
 """Nested containers: flatten to leaves and build again. Used by the functional transforms and the dialects.
 
-Tuples, named tuples, lists, dicts (leaves in sorted key order where keys sort, insertion order otherwise; a dict that is
-built again has its keys in their old order), None and any type given to `register`. Everything else is a leaf.
+Tuples, named tuples, lists, dicts (leaves in sorted key order where keys sort, insertion order otherwise; a dict that
+is built again has its keys in their old order), None and any type given to `register`. Everything else is a leaf.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the tests of the namespace share: the same call on array_api_strict and on retrograde, results compared.
 
-array_api_strict is the standard's reference implementation on NumPy. A call that it refuses is outside the standard, and
-nothing is asked of us. The public suite (array-api-tests) covers the same ground; see README.md here.
+array_api_strict is the standard's reference implementation on NumPy. A call that it refuses is outside the standard,
+and nothing is asked of us. The public suite (array-api-tests) covers the same ground; see README.md here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ FLOATS = REALS + COMPLEX
 NUMERIC = INTEGERS + FLOATS
 ALL = BOOL + NUMERIC
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+few = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
 many = settings(parent=few, max_examples=60)
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)

@@ -78,8 +78,12 @@ def test_square(data: Any) -> None:
     x = well_conditioned(data)
     c.compare(lambda xp, x: (xp.linalg.inv(x), xp.linalg.det(x), xp.linalg.slogdet(x)), x)
     n = data.draw(st.integers(-2, 5))
-    c.compare(lambda xp, x: xp.linalg.matrix_power(x, n), x, rtol=1e-3 if x.dtype.name in ("float32", "complex64") else None)
-    y = data.draw(c.arrays([x.dtype.name], data.draw(st.sampled_from([x.shape[-1:], (*x.shape[:-1], 2)])), moderate=True))
+    c.compare(
+        lambda xp, x: xp.linalg.matrix_power(x, n), x, rtol=1e-3 if x.dtype.name in ("float32", "complex64") else None
+    )
+    y = data.draw(
+        c.arrays([x.dtype.name], data.draw(st.sampled_from([x.shape[-1:], (*x.shape[:-1], 2)])), moderate=True)
+    )
     c.compare(lambda xp, x, y: xp.linalg.solve(x, y), x, y)
 
 
@@ -134,7 +138,9 @@ def test_norms(data: Any) -> None:
 def test_diagonals(data: Any) -> None:
     x = rectangular(data, c.NUMERIC)
     k = data.draw(st.integers(-5, 5))
-    c.compare(lambda xp, x: (xp.linalg.diagonal(x, offset=k), xp.linalg.trace(x, offset=k), xp.linalg.matrix_transpose(x)), x)
+    c.compare(
+        lambda xp, x: (xp.linalg.diagonal(x, offset=k), xp.linalg.trace(x, offset=k), xp.linalg.matrix_transpose(x)), x
+    )
 
 
 @pytest.mark.parametrize("name", ["det", "inv", "cholesky", "eigh", "matrix_rank", "solve", "matmul", "svd"])

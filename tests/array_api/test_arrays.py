@@ -117,7 +117,10 @@ def test_meshgrid(data: Any) -> None:
 
 
 @c.few
-@given(x=c.arrays(c.ALL, hnp.array_shapes(min_dims=2, max_dims=3, min_side=0, max_side=3), moderate=True), k=st.integers(-4, 4))
+@given(
+    x=c.arrays(c.ALL, hnp.array_shapes(min_dims=2, max_dims=3, min_side=0, max_side=3), moderate=True),
+    k=st.integers(-4, 4),
+)
 def test_triangles(x: np.ndarray, k: int) -> None:
     c.compare(lambda xp, x: (xp.tril(x, k=k), xp.triu(x, k=k)), x)
 
@@ -163,7 +166,10 @@ def test_axes(data: Any) -> None:
         c.compare(lambda xp, x: xp.flip(x, axis=axis), x)
         c.compare(lambda xp, x: xp.unstack(x, axis=axis), x)
         shift = data.draw(st.integers(-5, 5))
-        c.compare(lambda xp, x: (xp.roll(x, shift), xp.roll(x, shift, axis=axis), xp.roll(x, (1, shift), axis=(axis, other))), x)
+        c.compare(
+            lambda xp, x: (xp.roll(x, shift), xp.roll(x, shift, axis=axis), xp.roll(x, (1, shift), axis=(axis, other))),
+            x,
+        )
         c.compare(lambda xp, x: xp.squeeze(x, axis=axis), x)
         c.compare(lambda xp, x: tuple(r for r in x), x)
     if x.ndim >= 2:
@@ -204,7 +210,9 @@ def test_repetition(data: Any) -> None:
     c.compare(lambda xp, x: xp.repeat(x, count), x)
     if x.ndim:
         axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
-        counts = np.asarray(data.draw(st.lists(st.integers(0, 3), min_size=x.shape[axis], max_size=x.shape[axis])), np.int64)
+        counts = np.asarray(
+            data.draw(st.lists(st.integers(0, 3), min_size=x.shape[axis], max_size=x.shape[axis])), np.int64
+        )
         c.compare(lambda xp, x, n: (xp.repeat(x, count, axis=axis), xp.repeat(x, n, axis=axis)), x, counts)
 
 
@@ -264,7 +272,9 @@ def test_setitem(data: Any) -> None:
 @given(data=st.data())
 def test_index_arrays(data: Any) -> None:
     """Beyond the standard: NumPy's meaning of arrays, masks, integers and slices together."""
-    x = data.draw(c.arrays(["float64"], hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=3), moderate=True))
+    x = data.draw(
+        c.arrays(["float64"], hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=3), moderate=True)
+    )
     shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3))
     key: list[Any] = []
     axis, seen_mask = 0, False
@@ -412,7 +422,9 @@ def test_position(name: str, data: Any) -> None:
 def test_sort(data: Any) -> None:
     x = data.draw(c.arrays(c.INTEGERS + c.REALS, SOME, moderate=True))
     axis, descending = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.booleans())
-    c.compare(lambda xp, x: (xp.sort(x, axis=axis, descending=descending), xp.argsort(x, axis=axis, descending=descending)), x)
+    c.compare(
+        lambda xp, x: (xp.sort(x, axis=axis, descending=descending), xp.argsort(x, axis=axis, descending=descending)), x
+    )
 
 
 @c.few
@@ -474,7 +486,15 @@ def test_dtype_info(name: str) -> None:
     from .comparison import strict
 
     ours, theirs = getattr(rg, name), getattr(strict, name)
-    for kind in ("bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"):
+    for kind in (
+        "bool",
+        "signed integer",
+        "unsigned integer",
+        "integral",
+        "real floating",
+        "complex floating",
+        "numeric",
+    ):
         assert rg.isdtype(ours, kind) == strict.isdtype(theirs, kind)
     assert rg.isdtype(ours, (rg.bool, ours))
     if name in c.FLOATS:

@@ -17,7 +17,9 @@ from . import comparison as c
 UNARY = [
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "ceil", "conj", "cos", "cosh", "exp",
     "expm1", "floor", "imag", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2", "logical_not", "negative",
-    "positive", "real", "reciprocal", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+    "positive", "real", "reciprocal", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan",
+    "tanh",
+    "trunc",
 ]  # fmt: skip
 BINARY = [
     "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "copysign",
@@ -26,10 +28,25 @@ BINARY = [
     "remainder", "subtract",
 ]  # fmt: skip
 OPERATORS = [
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift", "eq", "ne", "lt",
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor", "lshift", "rshift", "eq",
+    "ne",
+    "lt",
     "le", "gt", "ge",
 ]  # fmt: skip
-IN_PLACE = ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift", "irshift"]
+IN_PLACE = [
+    "iadd",
+    "isub",
+    "imul",
+    "itruediv",
+    "ifloordiv",
+    "imod",
+    "ipow",
+    "iand",
+    "ior",
+    "ixor",
+    "ilshift",
+    "irshift",
+]
 OF_ONE = ["abs", "neg", "pos", "invert"]
 
 
@@ -43,7 +60,8 @@ def pairs(draw: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sensible(name: str, y: np.ndarray) -> np.ndarray:
-    """The second operand where the standard says what the result is: small shifts and powers, divisors that are not 0."""
+    """The second operand where the standard says what the result is: small shifts and powers, divisors that are not
+    0."""
     if "shift" in name:
         return (y % (y.dtype.itemsize * 8)).astype(y.dtype) if y.dtype.kind in "iu" else y
     if "pow" in name and y.dtype.kind in "iu":

@@ -65,7 +65,9 @@ def test_constants() -> None:
 
 
 def test_attributes_of_the_array() -> None:
-    standard = [n for n in dir(strict.zeros(1)) if n not in ("__buffer__",) and (not n.startswith("_") or n.startswith("__"))]
+    standard = [
+        n for n in dir(strict.zeros(1)) if n not in ("__buffer__",) and (not n.startswith("_") or n.startswith("__"))
+    ]
     assert not [n for n in standard if not hasattr(rg.Tensor, n)]
     x = rg.zeros((2, 3), dtype=rg.float32)
     assert (x.shape, x.ndim, x.size, x.dtype, x.device) == ((2, 3), 2, 6, rg.float32, "cpu")
@@ -92,7 +94,11 @@ def test_info() -> None:
 
 
 def test_devices_that_do_not_exist() -> None:
-    for call in (lambda: rg.zeros(2, device="gpu"), lambda: rg.asarray(1, device="gpu"), lambda: rg.arange(2, device="gpu")):
+    for call in (
+        lambda: rg.zeros(2, device="gpu"),
+        lambda: rg.asarray(1, device="gpu"),
+        lambda: rg.arange(2, device="gpu"),
+    ):
         with pytest.raises(ValueError, match="gpu"):
             call()
     assert rg.zeros(2, device="cpu").shape == (2,)

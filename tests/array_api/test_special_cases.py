@@ -98,16 +98,43 @@ def of_pow() -> Iterator[tuple[float, float, float]]:
     yield from [(x, 1.0, x) for x in (nan, inf, -inf, *FINITE)] + [(x, z, 1.0) for x in (nan, inf, 2.5) for z in ZEROS]
     yield from [(1.0, y, 1.0) for y in (nan, inf, 5.0)] + [(2.5, nan, nan), (nan, 2.0, nan)]
     yield from [(2.5, inf, inf), (2.5, -inf, 0.0), (1.0, inf, 1.0), (1.0, -inf, 1.0), (0.5, inf, 0.0), (0.5, -inf, inf)]
-    yield from [(inf, 2.0, inf), (inf, -2.0, 0.0), (-inf, 3.0, -inf), (-inf, 2.0, inf), (-inf, -3.0, -0.0), (-inf, -2.0, 0.0)]
-    yield from [(0.0, 2.0, 0.0), (0.0, -2.0, inf), (-0.0, 3.0, -0.0), (-0.0, 2.0, 0.0), (-0.0, -3.0, -inf), (-0.0, -2.0, inf)]
+    yield from [
+        (inf, 2.0, inf),
+        (inf, -2.0, 0.0),
+        (-inf, 3.0, -inf),
+        (-inf, 2.0, inf),
+        (-inf, -3.0, -0.0),
+        (-inf, -2.0, 0.0),
+    ]
+    yield from [
+        (0.0, 2.0, 0.0),
+        (0.0, -2.0, inf),
+        (-0.0, 3.0, -0.0),
+        (-0.0, 2.0, 0.0),
+        (-0.0, -3.0, -inf),
+        (-0.0, -2.0, inf),
+    ]
     yield from [(-2.5, 0.5, nan), (-1.0, inf, 1.0), (-1.0, -inf, 1.0)]
 
 
 def of_atan2() -> Iterator[tuple[float, float, float]]:
     yield from [(nan, 1.0, nan), (1.0, nan, nan), (1.0, 0.0, pi / 2), (1.0, -0.0, pi / 2), (-1.0, 0.0, -pi / 2)]
-    yield from [(0.0, 1.0, 0.0), (0.0, 0.0, 0.0), (0.0, -0.0, pi), (0.0, -1.0, pi), (-0.0, 1.0, -0.0), (-0.0, 0.0, -0.0)]
+    yield from [
+        (0.0, 1.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (0.0, -0.0, pi),
+        (0.0, -1.0, pi),
+        (-0.0, 1.0, -0.0),
+        (-0.0, 0.0, -0.0),
+    ]
     yield from [(-0.0, -0.0, -pi), (-0.0, -1.0, -pi), (1.0, inf, 0.0), (1.0, -inf, pi), (-1.0, inf, -0.0)]
-    yield from [(-1.0, -inf, -pi), (inf, 1.0, pi / 2), (-inf, 1.0, -pi / 2), (inf, inf, pi / 4), (inf, -inf, 3 * pi / 4)]
+    yield from [
+        (-1.0, -inf, -pi),
+        (inf, 1.0, pi / 2),
+        (-inf, 1.0, -pi / 2),
+        (inf, inf, pi / 4),
+        (inf, -inf, 3 * pi / 4),
+    ]
     yield from [(-inf, inf, -pi / 4), (-inf, -inf, -3 * pi / 4)]
 
 

@@ -1,7 +1,7 @@
 """Array libraries beside NumPy: every primitive on their arrays, value and gradient, against NumPy's.
 
-LIBRARY-xfails.txt lists the primitives that do not run on a library yet, with the reason. A test skips where the library
-is not installed. `python tests/backends/test_backends.py LIBRARY` writes the list anew, keeping its reasons.
+LIBRARY-xfails.txt lists the primitives that do not run on a library yet, with the reason. A test skips where the
+library is not installed. `python tests/backends/test_backends.py LIBRARY` writes the list anew, keeping its reasons.
 """
 
 from __future__ import annotations
@@ -187,6 +187,8 @@ if __name__ == "__main__":
     reasons = expected_failures(library) if path.exists() else {}
     wrapper = arrays_of(library)
     failures = {name: why for name in sorted(PRIMITIVES) if (why := outcome(name, wrapper))}
-    head = f"# Primitives that do not run on {library} yet: the first error of each. {len(failures)} of {len(PRIMITIVES)}."
+    head = (
+        f"# Primitives that do not run on {library} yet: the first error of each. {len(failures)} of {len(PRIMITIVES)}."
+    )
     path.write_text("\n".join([head, *(f"{n} # {reasons.get(n, why)}" for n, why in failures.items())]) + "\n")
     print(head)

@@ -149,7 +149,9 @@ def test_function(case: int) -> None:
     check(*CASES[case])
 
 
-@pytest.mark.parametrize("name", ["erf", "erfc", "expit", "logit", "gammaln", "psi", "ndtr", "log_ndtr", "erfinv", "i0e", "j1"])
+@pytest.mark.parametrize(
+    "name", ["erf", "erfc", "expit", "logit", "gammaln", "psi", "ndtr", "log_ndtr", "erfinv", "i0e", "j1"]
+)
 def test_special_ufunc(name: str) -> None:
     special = pytest.importorskip("scipy.special")
     check(getattr(special, name), V)

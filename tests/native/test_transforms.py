@@ -72,7 +72,9 @@ WAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("ways", list(itertools.product(WAYS, WAYS)), ids=lambda w: "-".join(f.__name__[11:] for f in w))
+@pytest.mark.parametrize(
+    "ways", list(itertools.product(WAYS, WAYS)), ids=lambda w: "-".join(f.__name__[11:] for f in w)
+)
 def test_second_derivatives_by_any_two(ways: Any) -> None:
     f = functools.reduce(lambda g, way: way(g), ways, lambda x: rg.sin(x) * x * x)
     x = 0.7

@@ -65,3 +65,14 @@ def backend_of(array: Any) -> Backend:
         f"no array library of retrograde's computes with {kind.__module__}.{kind.__qualname__}; convert it to a NumPy "
         "array, or register a Backend for its type (retrograde.backend.register_backend)"
     )
+
+
+def is_array(x: Any) -> bool:
+    """Whether `x` is an array of a library that computes here."""
+    if type(x) in _BY_TYPE:
+        return True
+    try:
+        backend_of(x)
+    except UnsupportedError:
+        return False
+    return True

@@ -19,7 +19,7 @@ from .lookup import Backend, register_backend
 if not hasattr(torch, "_C"):
     raise ImportError("the module 'torch' is retrograde's dialect in this process, and PyTorch itself is not loaded")
 
-import array_api_compat.torch as compat  # noqa: E402 - only with PyTorch itself
+import array_api_compat.torch as compat  # only with PyTorch itself
 
 _NAMES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -154,8 +154,9 @@ for _name in ("and", "or", "xor"):
     _operators(_name, getattr(operator, f"{_name}_"))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _operators(_name, getattr(operator, _name), reflected=False)
-for _name in ("neg", "invert", "abs"):
-    setattr(TorchArray, f"__{_name}__", lambda self, f=getattr(operator, _name): _taken(f(self.tensor)))
+TorchArray.__neg__ = lambda self: TorchArray(-self.tensor)  # type: ignore[attr-defined]
+TorchArray.__invert__ = lambda self: TorchArray(~self.tensor)  # type: ignore[attr-defined]
+TorchArray.__abs__ = lambda self: TorchArray(abs(self.tensor))  # type: ignore[attr-defined]
 
 
 def to_torch_dtype(dtype: Any) -> torch.dtype:
@@ -184,7 +185,9 @@ def _given(x: Any) -> Any:
         return x.tensor
     if isinstance(x, (np.ndarray, np.generic)):
         return _tensor(x)
-    if isinstance(x, np.dtype) or (isinstance(x, type) and (issubclass(x, np.generic) or x in (bool, int, float, complex))):
+    if isinstance(x, np.dtype) or (
+        isinstance(x, type) and (issubclass(x, np.generic) or x in (bool, int, float, complex))
+    ):
         return to_torch_dtype(x)
     if isinstance(x, (tuple, list)):
         return type(x)(map(_given, x)) if not hasattr(x, "_fields") else tuple(map(_given, x))

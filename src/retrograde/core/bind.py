@@ -1,7 +1,7 @@
 """`bind`: the one place where an operation is evaluated and recorded.
 
-The everyday case (NumPy arrays, level 0) is source written per primitive (core/specialise.py); here is the general case,
-which that falls back to, and what both share.
+The everyday case (NumPy arrays, level 0) is source written per primitive (core/specialise.py); here is the general
+case, which that falls back to, and what both share.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The source of a primitive's hot functions, written at registration (the derivative's at the first use).
 
-`op` sends raw arrays straight to the kernel and values to `bind`; `bind` is the everyday tape on NumPy arrays; `pull` calls
-the derivative rules with what a node saved; `step` is `pull` for raw arrays together with handing the results on, which
-is what the backward loop calls per node; `operator` is `bind` with a dialect's check of its operands in one function.
-Measured on multiplying 4-vectors, forward and backward, per node: see benchmarks; a generic loop over operands costs three
-times as much.
+`op` sends raw arrays straight to the kernel and values to `bind`; `bind` is the everyday tape on NumPy arrays; `pull`
+calls the derivative rules with what a node saved; `step` is `pull` for raw arrays together with handing the results
+on, which is what the backward loop calls per node; `operator` is `bind` with a dialect's check of its operands in one
+function. Measured on multiplying 4-vectors, forward and backward, per node: see benchmarks; a generic loop over
+operands costs three times as much.
 """
 
 from __future__ import annotations
@@ -67,8 +67,13 @@ def _op_source(prim: Primitive) -> str:
         "        return out_ if type(out_) is ndarray else asarray(out_)",
         "    if " + " or ".join(f"isinstance({x}, Value)" for x in names) + ":",
         f"        return bind({', '.join(names)}{keywords})",
-        f"    return op_general(PRIM, {operands}, {packed})",
     ]
+    if n > 1:  # absent operands (a bias, weights) are no reason for the slow way
+        lines += [
+            "    if " + " and ".join(f"({x} is None or type({x}) is ndarray)" for x in names) + ":",
+            f"        return asarray(KERNEL({', '.join(names)}{keywords}))",
+        ]
+    lines.append(f"    return op_general(PRIM, {operands}, {packed})")
     return "\n".join(lines + _bind_source(prim, at_level=False) + _bind_source(prim, at_level=True))
 
 
@@ -103,7 +108,10 @@ def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
             )
         else:
             lines.append(f"        if {x}._level or type(a{i}) is not ndarray:")
-        lines += [f"            {elsewhere}", "    else:", f"        {general}"]
+        lines.append(f"            {elsewhere}")
+        if n > 1:
+            lines += [f"    elif {x} is None:", f"        a{i} = n{i} = None"]
+        lines += ["    else:", f"        {general}"]
     arrays = ", ".join(f"a{i}" for i in range(n))
     lines += [
         "    try:",
@@ -138,7 +146,8 @@ def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
             f"            node_.prim = PRIM; node_.params = {packed}",
             f"            node_.edges = ({', '.join(f'n{i}' for i in range(n))},)",
             f"            node_.saved = {_saved_source(prim)}",
-            "            node_.shape = out_.shape; node_.dtype = out_.dtype; node_.seq = tick(); node_.step = PRIM.step",
+            "            node_.shape = out_.shape; node_.dtype = out_.dtype; node_.seq = tick(); node_.step = "
+            "PRIM.step",
             "            if INFERRED:",
             f"                refuse_inference(PRIM, {operands}, node_.saved)",
             "            if mode_ == 2:",
@@ -296,7 +305,13 @@ def operator(
     x, y = prim.operands or ("x", "y")
     scope = _scope(prim)
     scope.update({f"V{i}": rule for i, rule in enumerate(prim.vjps)})
-    scope.update(CLS=cls, FALLBACK=fallback, FLOAT32=np.dtype(np.float32), FLOAT64=np.dtype(np.float64), NOTHING=(None,) * (2 + prim.saves_out))
+    scope.update(
+        CLS=cls,
+        FALLBACK=fallback,
+        FLOAT32=np.dtype(np.float32),
+        FLOAT64=np.dtype(np.float64),
+        NOTHING=(None,) * (2 + prim.saves_out),
+    )
     _define(_step_source(prim, inline), scope, "step")
     _define(_step_source(prim, inline, "step_fits", fits=True), scope, "step")
     saved = _saved_source(prim).replace("a0", "a").replace("a1", "b").replace("out_", "out")
@@ -433,7 +448,9 @@ def specialise(prim: Primitive) -> None:
 
 # The code that `op` and `bind` have until they are called for the first time. FINISH stands in their globals.
 _FIRST_OP = compile("def f(*operands, **params):\n    return FINISH('op')(*operands, **params)", "<first call>", "exec")
-_FIRST_BIND = compile("def f(*operands, **params):\n    return FINISH('bind')(*operands, **params)", "<first call>", "exec")
+_FIRST_BIND = compile(
+    "def f(*operands, **params):\n    return FINISH('bind')(*operands, **params)", "<first call>", "exec"
+)
 _FIRST = {"op": _FIRST_OP.co_consts[0], "bind": _FIRST_BIND.co_consts[0]}
 _finishing = threading.RLock()
 

@@ -169,7 +169,8 @@ def _batch_places(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
     return out, (dim, dim)
 
 
-# For coordinates along each axis: where a corner of their cell lies in the axes flattened, and whether it does (else 0).
+# For coordinates along each axis: where a corner of their cell lies in the axes flattened, and whether it does (else
+# 0).
 lattice_places = primitive(
     "lattice_places", kernel=_corner_kernel, multi=True, vjps=NOT_DIFFERENTIABLE,
     params=("size", "kind", "corner", "padding", "align"), batch=_batch_places,

@@ -94,9 +94,11 @@ def _nll_spread_kernel(
 ) -> Any:
     weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, g.dtype)
     out = np.zeros(shape, g.dtype)
-    if reduction == "mean":
+    if reduction == "mean" and weights is None:
+        g = g / g.dtype.type(max(target.size, 1))
+    elif reduction == "mean":
         with np.errstate(divide="ignore", invalid="ignore"):
-            g = g / g.dtype.type(max(target.size, 1) if weights is None else weights.sum())
+            g = g / g.dtype.type(weights.sum())
     spread = -g if weights is None else -g * weights
     out[_positions(shape, target)] = spread if valid is None else np.where(valid, spread, 0)
     return out

@@ -163,6 +163,9 @@ def _applied(xp: Any, x: Any, axis: int, spec: Map, transposed: bool) -> Any:
 
 def _resampled(xp: Any, x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
     order = range(-len(maps), 0)
+    if not math.prod(x.shape):
+        lead = x.shape[: x.ndim - len(maps)]
+        return xp.zeros((*lead, *(spec.n if transposed else spec.m for spec in maps)), dtype=x.dtype)
     result = x
     # Axes that shrink go first: then the others have less to do.
     for axis in sorted(order, key=lambda a: (maps[a].m - maps[a].n) * (-1 if transposed else 1)):

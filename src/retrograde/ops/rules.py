@@ -70,7 +70,9 @@ def batch_axes(*names: str) -> Rule:
         shifted = dict(params)
         for name in names:
             axis = shifted[name]
-            shifted[name] = axis if axis is None else tuple(a + 1 for a in axis) if isinstance(axis, tuple) else axis + 1
+            shifted[name] = (
+                axis if axis is None else tuple(a + 1 for a in axis) if isinstance(axis, tuple) else axis + 1
+            )
         out = op(*moved, **shifted)
         return (out, (0,) * len(out)) if isinstance(out, tuple) else (out, 0)
 
@@ -297,7 +299,8 @@ def bilinear(
     operands: Sequence[str] | None = None,
     tolerances: dict[str, Any] | None = None,
 ) -> Any:
-    """An operation linear in each of its two operands: `transposes[0](g, _out, x_, y)`, `transposes[1](g, _out, x, y_)`."""
+    """An operation linear in each of its two operands: `transposes[0](g, _out, x_, y)`, `transposes[1](g, _out, x,
+    y_)`."""
 
     def jvp(tangents: Sequence[Any], out: Any, x: Any, y: Any, **params: Any) -> Any:
         op = PRIMITIVES[name].op

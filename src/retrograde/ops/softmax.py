@@ -13,11 +13,9 @@ import numpy as np
 from ..core.primitive import primitive
 from .elementwise import exp
 from .kernels import in_single, zero_of
-from .reduction import sum, sum_array
+from .reduction import extreme_array, sum, sum_array
 from .rules import batch_axes, infer_same
 from .samples import normal, sample
-
-_max = np.maximum.reduce  # a third of np.max on short arrays
 
 
 def _total(xp: Any, x: Any, axis: int) -> Any:
@@ -26,7 +24,7 @@ def _total(xp: Any, x: Any, axis: int) -> Any:
 
 def _below_top(xp: Any, x: Any, axis: int) -> Any:
     """A new array: `x` less its largest element along the axis."""
-    return x - (_max(x, axis, None, None, True) if xp is np else xp.max(x, axis=axis, keepdims=True))
+    return x - (extreme_array("max", x, (axis,), True) if xp is np else xp.max(x, axis=axis, keepdims=True))
 
 
 def _softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:

@@ -198,7 +198,9 @@ def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any)
         seeds = []
         for y, g in zip(outputs, given):
             if g is None:
-                raise error_type(type(y)._result, GradError)(f"{op}: is_grads_batched needs a gradient for every output")
+                raise error_type(type(y)._result, GradError)(
+                    f"{op}: is_grads_batched needs a gradient for every output"
+                )
             g = seed(op, y, g, batched=True)
             seeds.append(make(values.core_class, BatchedArray(values.content(g), 0, inner.id), None, inner.id))
         size = next(shape_of(g)[0] for g in given)

@@ -84,7 +84,9 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     if have != shape:
         extra = len(have) - len(shape)
         if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
-            raise error_type(cls, GradError)(f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}")
+            raise error_type(cls, GradError)(
+                f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}"
+            )
         axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
         g = PRIMITIVES["sum"].op(g, axis=axes, keepdims=False)
         if shape_of(g) != shape:

@@ -9,7 +9,7 @@ without mutation) are replaced instead, and their views taken anew from the base
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,27 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
     if n > 8 and not n & (n - 1):  # prune at powers of two: constant time on average
         live[:] = [reference for reference in live if reference() is not None]
     live.append(_weak(out))
+
+
+def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: str, values: Sequence[Any]) -> None:
+    """Remember the parts that one operation made of `x`, part i being `op(x, name=values[i])`, as its views.
+
+    Such views may not be changed in place while recording.
+    """
+    if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
+        return
+    base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
+    live = base._views
+    if live is None:
+        live = base._views = []
+    elif len(live) > 8:
+        live[:] = [reference for reference in live if reference() is not None]
+    no_grad = (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference
+    for out, value in zip(outs, values):
+        out._base, out._view_steps, out._view_restriction = base, (*before, (op, ((name, value),))), MULTIPLE
+        if no_grad and base._node is not None and out._node is None and not out._level:
+            autograd.leaf(out)
+        live.append(_weak(out))
 
 
 def _shared(array: np.ndarray, other: np.ndarray) -> bool:
@@ -154,7 +175,9 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         )
     if dtype_of(new) != dtype_of(target):
         new = PRIMITIVES["cast"].op(new, dtype=dtype_of(target))
-    recording = levels.mode_at(max(target._level, new._level)) != 0 and (new._node is not None or target._node is not None or _base_node(target))
+    recording = levels.mode_at(max(target._level, new._level)) != 0 and (
+        new._node is not None or target._node is not None or _base_node(target)
+    )
     if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
         return _replace(op, target, new, bool(recording))
     array = target._a

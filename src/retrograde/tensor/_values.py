@@ -85,7 +85,9 @@ def shape_tuple(shape: Any) -> tuple[int, ...]:
 def check_device(op: str, device: Any) -> None:
     """Raise ValueError for a device that is not the one creation functions have."""
     if device is not None and device != "cpu":
-        raise ValueError(f"{op}: there is no device {device!r}; tensors are created on 'cpu' (or wrap another library's)")
+        raise ValueError(
+            f"{op}: there is no device {device!r}; tensors are created on 'cpu' (or wrap another library's)"
+        )
 
 
 def rank(x: Any) -> int:

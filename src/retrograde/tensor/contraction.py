@@ -69,7 +69,8 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     pairs = [axis_of("tensordot", a, m) for a in first], [axis_of("tensordot", b, n) for b in second]
     if len(pairs[0]) != len(pairs[1]) or [shape_of(x)[a] for a in pairs[0]] != [shape_of(y)[b] for b in pairs[1]]:
         raise ShapeError(
-            f"tensordot: the axes {first} and {second} of shapes {tuple(shape_of(x))} and {tuple(shape_of(y))} do not fit"
+            f"tensordot: the axes {first} and {second} of shapes {tuple(shape_of(x))} and {tuple(shape_of(y))} do "
+            "not fit"
         )
     return con.tensordot(x, y, axes=(tuple(pairs[0]), tuple(pairs[1])))
 
@@ -90,7 +91,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     if axis >= 0 and rank(x) != rank(y):
         raise ShapeError("vecdot: with a non-negative axis both operands must have as many axes; count from the end")
     if shape_of(x)[back] != shape_of(y)[back]:
-        raise ShapeError(f"vecdot: axis {axis} of shapes {tuple(shape_of(x))} and {tuple(shape_of(y))} differs in length")
+        raise ShapeError(
+            f"vecdot: axis {axis} of shapes {tuple(shape_of(x))} and {tuple(shape_of(y))} differs in length"
+        )
     products = st.conj(x) * y
     out = red.sum(products, axis=(rank(products) + back,), keepdims=False)
     return out if dtype_of(out) == dtype_of(x) else to_dtype(out, dtype_of(x))

@@ -152,7 +152,9 @@ class Tensor(Value):
         if requires_grad:
             if self._node is None:
                 if self.dtype.kind in "iub":
-                    raise TypeError(f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}")
+                    raise TypeError(
+                        f"requires_grad_: only floating and complex tensors have gradients, not {self.dtype}"
+                    )
                 if self._born and self._born == innermost() and is_tape(self._born) and not self._level:
                     self._level = self._born  # made inside a transform, it is a leaf of the transform's tape
                 autograd.leaf(self)
@@ -178,7 +180,9 @@ class Tensor(Value):
             if not isinstance(gradient, Value):
                 raise TypeError(f"grad: wanted a Tensor or None, got {type(gradient).__name__}")
             if tuple(values.shape_of(gradient)) != tuple(self.shape):
-                raise ValueError(f"grad: a gradient of shape {tuple(values.shape_of(gradient))} for shape {tuple(self.shape)}")
+                raise ValueError(
+                    f"grad: a gradient of shape {tuple(values.shape_of(gradient))} for shape {tuple(self.shape)}"
+                )
         self._grad = gradient
 
     def backward(
@@ -342,7 +346,8 @@ class Tensor(Value):
         """
         if self.requires_grad:
             raise values.error_type(type(self), _errors.GradError)(
-                "numpy: this tensor is recorded for a gradient, which a NumPy array cannot carry; use detach().numpy(), or "
+                "numpy: this tensor is recorded for a gradient, which a NumPy array cannot carry; use "
+                "detach().numpy(), or "
                 "functions that take tensors"
             )
         return concrete("numpy", self)
@@ -452,7 +457,7 @@ def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
 
 values.set_core_class(Tensor)
 
-# Two tensors of one real floating dtype, the everyday case of these operators and of derivative rules, in one function.
+# Two tensors of one real floating dtype, the everyday case of operators and of derivative rules, in one function.
 for _name, _op, _inline in (
     ("__add__", ew.add, ("g", "g")), ("__sub__", ew.subtract, ("g", "-g")), ("__mul__", ew.multiply, ("g * y", "g * x")),
     ("__truediv__", ew.divide, ("g / y", "-g * (x / y / y)")),

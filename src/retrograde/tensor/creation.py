@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import backend_of
+from ..backend import backend_of, is_array
 from ..core import value as values
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops import structural as st
@@ -77,7 +77,9 @@ def _from_value(x: Value, dtype: np.dtype | None, copy: bool | None) -> Any:
         x = values.as_core(x)
     if dtype is not None and dtype != dtype_of(x):
         if copy is False:
-            raise ValueError(f"asarray: a tensor of dtype {dtype_of(x)} cannot be shared as {dtype}; leave copy=False out")
+            raise ValueError(
+                f"asarray: a tensor of dtype {dtype_of(x)} cannot be shared as {dtype}; leave copy=False out"
+            )
         return st.cast(x, dtype=dtype)
     return st.copy(x) if copy else x
 
@@ -86,7 +88,7 @@ def _array(obj: Any, dtype: np.dtype | None, copy: bool | None) -> Any:
     if isinstance(obj, (np.ndarray, np.generic, bool, int, float, complex, list, tuple, range)):
         array = np.array(obj, dtype=dtype, copy=copy)
         return array if type(array) is np.ndarray else array.view(np.ndarray)
-    if hasattr(type(obj), "__array_namespace__") or type(obj).__module__.partition(".")[0] in ("torch", "dask", "cupy"):
+    if is_array(obj) or hasattr(type(obj), "__array_namespace__"):
         backend = backend_of(obj)
         array = backend.wrap(obj)
         if dtype is not None and dtype != array.dtype:

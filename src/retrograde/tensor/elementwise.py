@@ -34,7 +34,7 @@ from .promotion import double, floating, is_number, lifted, operand, promote
 # ------------------------------------------------------------------------------------------ arithmetic
 
 add = binary("add", ew.add, "The sum of two operands, elementwise.")
-subtract = binary("subtract", ew.subtract, "The difference of two operands, elementwise; raises TypeError for booleans.",
+subtract = binary("subtract", ew.subtract, "The difference of two operands, elementwise; TypeError for booleans.",
                   prepare=refuse_bool, fast=NUMBERS)  # fmt: skip
 multiply = binary("multiply", ew.multiply, "The product of two operands, elementwise.")
 divide = binary("divide", ew.divide, "The quotient of two operands, elementwise; integers are divided in float64.",
@@ -52,9 +52,9 @@ atan2 = binary("atan2", ew.atan2, "The angle of the point (x2, x1), in radians f
 copysign = binary("copysign", ew.copysign, "The size of x1 with the sign of x2.", prepare=as_floating, fast=FLOATS)
 nextafter = binary("nextafter", ew.nextafter, "The next number after x1 in the direction of x2.",
                    prepare=as_floating, fast=FLOATS)  # fmt: skip
-maximum = binary("maximum", sel.maximum, "The greater of two numbers, nan where either is; equal ones share the gradient.",
+maximum = binary("maximum", sel.maximum, "The greater of two, nan where either is; equal ones share the gradient.",
                  prepare=ordered, fast=NUMBERS - set("FD"), ties="half")  # fmt: skip
-minimum = binary("minimum", sel.minimum, "The smaller of two numbers, nan where either is; equal ones share the gradient.",
+minimum = binary("minimum", sel.minimum, "The smaller of two, nan where either is; equal ones share the gradient.",
                  prepare=ordered, fast=NUMBERS - set("FD"), ties="half")  # fmt: skip
 
 
@@ -215,9 +215,9 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
         raise TypeError("clip: complex numbers are not ordered; clip their parts")
     if min is None and max is None:
         return st.copy(x)
-    if (min is None or is_number(min)) and (max is None or is_number(max)):
-        if dtype.kind == "f" or not any(isinstance(b, float) for b in (min, max)):
-            return sel.clip(x, low=min, high=max)
+    static = (min is None or is_number(min)) and (max is None or is_number(max))
+    if static and (dtype.kind == "f" or not any(isinstance(b, float) for b in (min, max))):
+        return sel.clip(x, low=min, high=max)
     bounds = [None if b is None else operand("clip", b) for b in (min, max)]
     given = promoted_all(x, *(b for b in bounds if b is not None))
     x, rest = given[0], iter(given[1:])
@@ -232,7 +232,9 @@ _REAL = (NUMBERS | {"?"}) - set("FD")
 less = binary("less", cmp.less, "Whether x1 < x2, elementwise.", prepare=ordered, fast=_REAL)
 less_equal = binary("less_equal", cmp.less_equal, "Whether x1 <= x2, elementwise.", prepare=ordered, fast=_REAL)
 greater = binary("greater", cmp.greater, "Whether x1 > x2, elementwise.", prepare=ordered, fast=_REAL)
-greater_equal = binary("greater_equal", cmp.greater_equal, "Whether x1 >= x2, elementwise.", prepare=ordered, fast=_REAL)
+greater_equal = binary(
+    "greater_equal", cmp.greater_equal, "Whether x1 >= x2, elementwise.", prepare=ordered, fast=_REAL
+)
 
 logical_and = binary("logical_and", cmp.logical_and, "Whether both are true, elementwise.")
 logical_or = binary("logical_or", cmp.logical_or, "Whether either is true, elementwise.")

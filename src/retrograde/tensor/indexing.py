@@ -115,7 +115,8 @@ def _separate(x: Value, parts: list[Any]) -> tuple[tuple[Any, ...], list[Any], t
             mask = concrete("an index", part)
             if mask.shape != tuple(shape[source : source + mask.ndim]):
                 raise IndexError(
-                    f"a mask of shape {mask.shape} does not fit axes of shape {tuple(shape[source : source + mask.ndim])}"
+                    f"a mask of shape {mask.shape} does not fit axes of shape "
+                    f"{tuple(shape[source : source + mask.ndim])}"
                 )
             if not mask.ndim:  # a new axis with one position, or none
                 basic.append(None)
@@ -225,7 +226,9 @@ def set(x: Value, key: Any, new: Any) -> None:
         # A number written through a mask needs no positions, so it works inside vmap too.
         mask = parts[0]
         if tuple(shape_of(mask)) != tuple(shape_of(x)):
-            raise IndexError(f"a mask of shape {tuple(shape_of(mask))} does not fit a tensor of shape {tuple(shape_of(x))}")
+            raise IndexError(
+                f"a mask of shape {tuple(shape_of(mask))} does not fit a tensor of shape {tuple(shape_of(x))}"
+            )
         inplace.update("setitem", x, lambda: sel.where(mask, new, x))
         return
     basic, arrays, axes, unique = _separate(x, parts)

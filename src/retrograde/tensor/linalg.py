@@ -26,7 +26,9 @@ from .promotion import double, to_dtype
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr", "slogdet",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
+    "qr",
+    "slogdet",
     "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
@@ -254,7 +256,9 @@ def multi_dot(arrays: Any, /) -> Any:
         elif rank(x) == 1 and i in (0, len(given) - 1):
             labels.append((last,))
         else:
-            raise ShapeError(f"linalg.multi_dot: operand {i} has shape {tuple(shape_of(x))}; vectors stand at the ends only")
+            raise ShapeError(
+                f"linalg.multi_dot: operand {i} has shape {tuple(shape_of(x))}; vectors stand at the ends only"
+            )
     output = tuple(k for k in ((0,) if rank(given[0]) == 2 else ())) + ((last,) if rank(given[-1]) == 2 else ())
     return con.einsum_labels(*given, inputs=tuple(labels), output=output)
 
@@ -359,11 +363,15 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     i = axis_of("linalg.cross", axis, min(rank(x), rank(y)))
     back = i - min(rank(x), rank(y)) if axis < 0 else None
     if back is None and rank(x) != rank(y):
-        raise ShapeError("linalg.cross: with a non-negative axis both operands must have as many axes; count from the end")
+        raise ShapeError(
+            "linalg.cross: with a non-negative axis both operands must have as many axes; count from the end"
+        )
     places = [rank(v) + back if back is not None else i for v in (x, y)]
     for v, place in zip((x, y), places):
         if shape_of(v)[place] != 3:
-            raise ShapeError(f"linalg.cross: the axis has length {shape_of(v)[place]} in shape {tuple(shape_of(v))}, not 3")
+            raise ShapeError(
+                f"linalg.cross: the axis has length {shape_of(v)[place]} in shape {tuple(shape_of(v))}, not 3"
+            )
     n = max(rank(x), rank(y))
     x, y = (st.reshape(v, shape=(1,) * (n - rank(v)) + tuple(shape_of(v))) for v in (x, y))
     return con.cross(x, y, axis=n + back if back is not None else i)

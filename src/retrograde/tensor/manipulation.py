@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from typing import Any
@@ -48,7 +49,9 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     if copy:
         return st.copy(out) if shared else out
     if not shared and size:
-        raise ValueError("reshape: this memory layout cannot be seen in that shape without a copy; leave copy=False out")
+        raise ValueError(
+            "reshape: this memory layout cannot be seen in that shape without a copy; leave copy=False out"
+        )
     return out
 
 
@@ -59,7 +62,8 @@ def flatten(x: Any, /) -> Any:
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Without the axes of length 1 (those of `axis` only, which must be); a view. Raises ValueError for a longer one."""
+    """Without the axes of length 1 (those of `axis` only, which must be); a view. Raises ValueError for a longer
+    one."""
     x = value(x)
     shape = tuple(shape_of(x))
     axes = tuple(i for i, n in enumerate(shape) if n == 1) if axis is None else axes_of("squeeze", axis, len(shape))
@@ -140,7 +144,8 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Repeated to a larger shape without a copy; what it shares cannot be written to. Raises ValueError for a misfit."""
+    """Repeated to a larger shape without a copy; what it shares cannot be written to. Raises ValueError for a
+    misfit."""
     x = value(x)
     wanted = shape_tuple(shape)
     try:
@@ -236,8 +241,7 @@ def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
         if k <= 0:
             raise ValueError(f"split: wanted a positive number of parts, got {k}")
         sizes = [n // k + 1] * (n % k) + [n // k] * (k - n % k)
-        stops = np.cumsum([0, *sizes]).tolist()
-        bounds = list(zip(stops, stops[1:]))
+        bounds = list(itertools.pairwise(itertools.accumulate(sizes, initial=0)))
     before = (slice(None),) * i
     return [inplace.view(st.getitem, x, index=(*before, slice(a, max(a, b)))) for a, b in bounds]
 

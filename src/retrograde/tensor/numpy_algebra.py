@@ -206,7 +206,9 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         rows = manipulation.concat([rows, manipulation.matrix_transpose(more) if not rowvar and rank(y) == 2 else more])
     n = shape_of(rows)[1]
     d = rows - reductions.mean(rows, axis=1, keepdims=True)
-    found = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d))) / (n - (ddof if ddof is not None else 1 - bias))
+    found = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d))) / (
+        n - (ddof if ddof is not None else 1 - bias)
+    )
     return manipulation.squeeze(found)
 
 

@@ -47,7 +47,9 @@ def prod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
 
 
 @implements("max", "amax")
-def max(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+def max(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
     if initial is None:
         return reductions.max(_unmasked("max", a, where), axis=axis, keepdims=keepdims)
     found = reductions.max(_masked(a, where, initial), axis=axis, keepdims=keepdims)
@@ -55,7 +57,9 @@ def max(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initi
 
 
 @implements("min", "amin")
-def min(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+def min(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Any:
     if initial is None:
         return reductions.min(_unmasked("min", a, where), axis=axis, keepdims=keepdims)
     found = reductions.min(_masked(a, where, initial), axis=axis, keepdims=keepdims)
@@ -80,7 +84,9 @@ def _count(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
 
 
 @implements("mean")
-def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True) -> Any:
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
+) -> Any:
     a = value(a) if dtype is None else dtypes.astype(value(a), dtype, copy=False)
     if where is True:
         return reductions.mean(a, axis=axis, keepdims=keepdims)
@@ -191,7 +197,9 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
 
 
 @implements("nanvar")
-def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
+) -> Any:
     a = double(value(a) if dtype is None else dtypes.astype(value(a), dtype, copy=False))
     kept = _numbers(a)
     d = elementwise.where(kept, a - mean(a, axis=axis, keepdims=True, where=kept), 0)
@@ -200,7 +208,9 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: f
 
 
 @implements("nanstd")
-def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
+) -> Any:
     return elementwise.sqrt(nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims))
 
 
@@ -413,7 +423,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise unsupported("np.interp with fewer than two points")
     after = searching.searchsorted(xp, x, side="right")
     i = elementwise.clip(after, 1, n - 1)
-    x0, x1, f0, f1 = ix.take(xp, i - 1, axis=0), ix.take(xp, i, axis=0), ix.take(fp, i - 1, axis=0), ix.take(fp, i, axis=0)
+    x0, x1, f0, f1 = (
+        ix.take(xp, i - 1, axis=0),
+        ix.take(xp, i, axis=0),
+        ix.take(fp, i - 1, axis=0),
+        ix.take(fp, i, axis=0),
+    )
     found = f0 + (f1 - f0) * ((x - x0) / (x1 - x0))
     ends = indexing.get(fp, 0) if left is None else left, indexing.get(fp, -1) if right is None else right
     found = elementwise.where(x < indexing.get(xp, 0), ends[0], found)
@@ -430,7 +445,9 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
 
 @implements("array_equal")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    return np.array_equal(concrete("np.array_equal", value(a1)), concrete("np.array_equal", value(a2)), equal_nan=equal_nan)
+    return np.array_equal(
+        concrete("np.array_equal", value(a1)), concrete("np.array_equal", value(a2)), equal_nan=equal_nan
+    )
 
 
 @implements("array_equiv")

@@ -65,7 +65,8 @@ def _vecmat(x: Any, y: Any) -> Any:
 _SAME_NAMES = (
     "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "hypot", "logaddexp", "copysign", "nextafter",
     "maximum", "minimum", "negative", "positive", "sign", "square", "reciprocal", "sqrt", "exp", "exp2", "expm1", "log",
-    "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "equal", "not_equal",
+    "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc", "equal",
+    "not_equal",
     "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
     "bitwise_and", "bitwise_or", "bitwise_xor", "isfinite", "isinf", "isnan", "signbit",
 )  # fmt: skip
@@ -119,7 +120,9 @@ def _rel_entr(x: Any, y: Any) -> Any:
 
 
 _SPECIAL_NAMES = (
-    "erf", "erfc", "erfcx", "erfinv", "ndtr", "log_ndtr", "ndtri", "digamma", "entr", "i0", "i0e", "i1", "i1e", "j0", "j1",
+    "erf", "erfc", "erfcx", "erfinv", "ndtr", "log_ndtr", "ndtri", "digamma", "entr", "i0", "i0e", "i1", "i1e",
+    "j0",
+    "j1",
     "y0", "y1", "k0", "k1", "k0e", "k1e",
 )  # fmt: skip
 _SPECIAL_NAMES_OF_TWO = ("xlogy", "xlog1py", "gammainc", "gammaincc", "zeta", "_zeta")
@@ -133,7 +136,8 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
         }.items()
     },
     **{name: _special("special", name, arity=2) for name in _SPECIAL_NAMES_OF_TWO},
-    "expit": _special("activation", "sigmoid"), "log_expit": _special("activation", "log_sigmoid"), "rel_entr": _rel_entr,
+    "expit": _special("activation", "sigmoid"), "log_expit": _special("activation", "log_sigmoid"),
+    "rel_entr": _rel_entr,
     "logit": lambda x: importlib.import_module("..ops.special", __package__).logit(floating(value(x)), eps=None),
     **{name: _UFUNCS[name] for name in ("exp2", "expm1", "log1p", "cbrt")},
 }  # fmt: skip
@@ -212,7 +216,8 @@ def write_out(what: str, result: Any, out: Any) -> Any:
         return inplace.update(what, out, lambda: result)
     if result.requires_grad or result._level:
         raise TypeError(
-            f"{what}: the result is recorded for a gradient, which a NumPy array as target (out=, or the left side of an "
+            f"{what}: the result is recorded for a gradient, which a NumPy array as target (out=, or the left "
+            "side of an "
             "augmented assignment) cannot hold; write x = x + y instead of x += y, or use a Tensor"
         )
     np.copyto(out, concrete(what, result), casting="same_kind")

@@ -43,7 +43,9 @@ def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool 
 
 
 @implements("full_like")
-def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
+) -> Any:
     shape, dtype = _alike(a, shape, dtype)
     return creation.full(shape, fill_value, dtype=dtype)
 
@@ -213,7 +215,9 @@ def _cast(found: Any, dtype: Any) -> Any:
 
 
 @implements("concatenate", "concat")
-def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+def concatenate(
+    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> Any:
     return _cast(manipulation.concat(list(arrays), axis=axis), dtype)
 
 
@@ -288,7 +292,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     n = shape_of(ary)[axis_of("split", axis, rank(ary))]
     if hasattr(indices_or_sections, "__index__") and n % operator.index(indices_or_sections):
-        raise ValueError(f"np.split: {n} elements cannot be divided into {indices_or_sections} equal parts; use array_split")
+        raise ValueError(
+            f"np.split: {n} elements cannot be divided into {indices_or_sections} equal parts; use array_split"
+        )
     return manipulation.split(ary, indices_or_sections, axis=axis)
 
 
@@ -366,7 +372,9 @@ _EDGES = {"edge": "replicate", "wrap": "circular", "reflect": "reflect"}
 
 
 @implements("pad")
-def pad(array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, reflect_type: str = "even") -> Any:
+def pad(
+    array: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, reflect_type: str = "even"
+) -> Any:
     x = value(array)
     widths = tuple((int(a), int(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (rank(x), 2)))
     if any(w < 0 for pair in widths for w in pair):
@@ -435,7 +443,9 @@ def _slopes(f: Any, i: int, h: Any) -> Any:
     before, after = _strided(steps, i, slice(None, -1)), _strided(steps, i, slice(1, None))
     left, right = _strided(slopes, i, slice(None, -1)), _strided(slopes, i, slice(1, None))
     inner = (left * after + right * before) / (before + after)
-    return manipulation.concat([_strided(slopes, i, slice(0, 1)), inner, _strided(slopes, i, slice(n - 2, n - 1))], axis=i)
+    return manipulation.concat(
+        [_strided(slopes, i, slice(0, 1)), inner, _strided(slopes, i, slice(n - 2, n - 1))], axis=i
+    )
 
 
 @implements("trapezoid", "trapz")

@@ -59,8 +59,10 @@ def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable
     return _described(f, name, doc)
 
 
-def binary(name: str, op: Op, doc: str, *, prepare: Callable[[str, Any, Any], Any] | None = None, fast: frozenset[str] = ANY,
-           **params: Any) -> Callable[[Any, Any], Any]:  # fmt: skip
+def binary(
+    name: str, op: Op, doc: str, *, prepare: Callable[[str, Any, Any], Any] | None = None,
+    fast: frozenset[str] = ANY, **params: Any,
+) -> Callable[[Any, Any], Any]:  # fmt: skip
     """A function of two operands, promoted to one dtype; `prepare` sees what is not of the dtypes `fast`."""
     bind = op if params else op.prim.bind  # type: ignore[attr-defined]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import RetrogradeError
+from ..backend import backend_of, is_array
 from ..core import value as values
 from ..core.bind import weak
 from ..core.value import Value, dtype_of, make
@@ -89,13 +89,9 @@ def as_operand(x: Any) -> Any:
     """An operand of an operator as a value, an array or a Python number; NotImplemented for anything else."""
     if isinstance(x, (Value, np.ndarray, np.generic, bool, int, float, complex)):
         return x
-    if isinstance(x, (list, tuple, str)) or not hasattr(type(x), "__array_namespace__"):
+    if isinstance(x, (list, tuple, str)) or x is None or not is_array(x):
         return NotImplemented
-    try:
-        dtype_of(x)
-    except (AttributeError, RetrogradeError):
-        return NotImplemented
-    return x
+    return backend_of(x).wrap(x)
 
 
 def operand(op: str, x: Any) -> Any:

@@ -122,7 +122,9 @@ def _scanned(name: str, op: Any, x: Any, axis: Any, dtype: Any, include_initial:
     x = value(x)
     if axis is None:
         if rank(x) != 1:
-            raise ValueError(f"{name}: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}")
+            raise ValueError(
+                f"{name}: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}"
+            )
         axis = 0
     i = axis_of(name, axis, rank(x))
     out = op(_accumulated(x, dtype), axis=i, reverse=False)

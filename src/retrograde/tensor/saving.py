@@ -1,4 +1,5 @@
-"""Named tensors in files of the safetensors format: no pickle, one header, raw bytes. The dialects save through this too."""
+"""Named tensors in files of the safetensors format: no pickle, one header, raw bytes. The dialects save through this
+too."""
 
 from __future__ import annotations
 

@@ -91,7 +91,9 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     x, indices = value(x), value(indices)
     if axis is None:
         if rank(x) != 1:
-            raise ValueError(f"take: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}")
+            raise ValueError(
+                f"take: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}"
+            )
         axis = 0
     if dtype_of(indices).kind not in "iu":
         raise TypeError(f"take: wanted integers as positions, got dtype {dtype_of(indices)}")

@@ -92,7 +92,9 @@ def scalar_output(name: str, y: Any, cls: type[Value]) -> Value:
             f"{name}: the function returned {type(y).__name__}, wanted a tensor with one element"
         )
     if values.shape_of(y) != ():
-        raise values.error_type(cls, GradError)(f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result")
+        raise values.error_type(cls, GradError)(
+            f"{name}: the function returned shape {tuple(values.shape_of(y))}, wanted a 0-d result"
+        )
     return y
 
 

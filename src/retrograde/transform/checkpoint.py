@@ -32,7 +32,8 @@ class _Frame:
         x = self._again.pop(index)
         if (tuple(x._a.shape), x._a.dtype) != self._shapes[index]:
             raise error_type(type(x), GradError)(
-                f"checkpoint: computed again, saved value {index} has shape {tuple(x._a.shape)} and dtype {x._a.dtype}, the "
+                f"checkpoint: computed again, saved value {index} has shape {tuple(x._a.shape)} and dtype "
+                f"{x._a.dtype}, the "
                 f"first time {self._shapes[index]}; the function must do the same each time it is called"
             )
         return x
@@ -48,7 +49,8 @@ class _Frame:
             self._run()
         if len(kept) != self.count:
             raise GradError(
-                f"checkpoint: the function saved {self.count} values the first time and {len(kept)} when computed again; "
+                f"checkpoint: the function saved {self.count} values the first time and {len(kept)} when computed "
+                "again; "
                 "it must do the same each time it is called (random draws and outer state included)"
             )
         self._again = dict(enumerate(kept))

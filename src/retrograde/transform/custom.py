@@ -105,7 +105,8 @@ class custom_vjp(_Custom):
 
     def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
         raise GradError(
-            f"{getattr(self.f, '__name__', 'f')}: a custom_vjp function has no forward-mode rule; use custom_jvp instead"
+            f"{getattr(self.f, '__name__', 'f')}: a custom_vjp function has no forward-mode rule; use custom_jvp "
+            "instead"
         )
 
     def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
@@ -195,7 +196,8 @@ class custom_vjp(_Custom):
 
 
 class custom_jvp(_Custom):
-    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def f_jvp(primals, tangents)`.
+    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def f_jvp(primals,
+    tangents)`.
 
     The rule returns (out, out_tangent) and is linear in the tangents; reverse mode transposes it.
 

@@ -91,7 +91,9 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
         if treedef != record.out_tree:
             raise ValueError(f"vjp: the cotangent has structure {treedef}, the output {record.out_tree}")
         given = [
-            np.asarray(g, dtype_of(y)) if isinstance(y, Value) and isinstance(g, (int, float, complex, np.generic)) else g
+            np.asarray(g, dtype_of(y))
+            if isinstance(y, Value) and isinstance(g, (int, float, complex, np.generic))
+            else g
             for y, g in zip(record.outputs, given)
         ]
         for y, g in zip(record.outputs, given):

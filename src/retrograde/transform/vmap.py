@@ -68,7 +68,9 @@ def vmap(
         if isinstance(in_axes, (int, type(None))):
             axes = [in_axes] * len(leaves)
         else:
-            axes = _axes("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, args, treedef, len(leaves))
+            axes = _axes(
+                "in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, args, treedef, len(leaves)
+            )
         size = None
         positions: list[int | None] = []
         for x, axis in zip(leaves, axes):

@@ -16,6 +16,7 @@ from ..._version import __version__ as _retrograde_version
 from . import _dtype
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
+from ._api import named as _named
 from ._dtype import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from ._repr import get_printoptions, printoptions, set_printoptions
 from ._grad_modes import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
@@ -99,7 +100,7 @@ def is_complex(input: _Any) -> _Any:  # noqa: A002
 
 
 install_methods()
-globals().update(_FUNCTIONS)
+globals().update({_name: _named(_f, _name) for _name, _f in _FUNCTIONS.items()})
 torch = _sys.modules[__name__]  # as there, the module also stands in itself
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -106,6 +107,18 @@ def write_out(name: str, result: Any, out: Any) -> Any:
     return inplace.update(name, out, lambda: result)
 
 
+def named(f: Any, name: str) -> Any:
+    """A function whose `__name__` is the one it is offered under: itself, or a copy where one stands for several
+    names."""
+    if not isinstance(f, types.FunctionType) or f.__name__ == name:
+        return f
+    copy = types.FunctionType(f.__code__, f.__globals__, name, f.__defaults__, f.__closure__)
+    copy.__kwdefaults__, copy.__doc__, copy.__annotations__ = f.__kwdefaults__, f.__doc__, f.__annotations__
+    copy.__dict__.update(f.__dict__)
+    copy.__qualname__, copy.__module__ = name, f.__module__
+    return copy
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """The clause of an error message that names what is near a name that does not exist."""
     found = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], n=3, cutoff=0.6)
@@ -115,7 +128,8 @@ def near(name: str, known: Iterable[str]) -> str:
 def missing(owner: str, name: str, known: Iterable[str]) -> AttributeError:
     """The error for a name that the dialect does not have."""
     error = AttributeError(
-        f"retrograde's torch dialect has no {owner}.{name}{near(name, known)} (this is retrograde answering, not PyTorch)"
+        f"retrograde's torch dialect has no {owner}.{name}{near(name, known)} (this is retrograde answering, not "
+        "PyTorch)"
     )
     error.name = name
     return error

@@ -305,6 +305,8 @@ _new("new_full", full)
 
 
 @api(function=False)
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A new tensor with a copy of the data, in this tensor's dtype unless another is given."""
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)

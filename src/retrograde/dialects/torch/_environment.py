@@ -88,7 +88,9 @@ def _module(name: str, doc: str, **members: Any) -> types.ModuleType:
 
 
 def _no_cuda(*args: Any, **kwargs: Any) -> Any:
-    raise RuntimeError("retrograde's torch dialect computes on the CPU; guard CUDA calls with torch.cuda.is_available()")
+    raise RuntimeError(
+        "retrograde's torch dialect computes on the CPU; guard CUDA calls with torch.cuda.is_available()"
+    )
 
 
 cuda = _module(

@@ -117,7 +117,7 @@ class GradFn:
 
     def __repr__(self) -> str:
         cls = type(self)
-        owner = "" if cls.__module__ == "torch" else f"{cls.__module__}."
+        owner = "" if cls.__module__ == "builtins" else f"{cls.__module__}."
         return f"<{owner}{cls.__name__} object at {id(self):#x}>"
 
 
@@ -147,7 +147,9 @@ def _saved(node: Any, name: str) -> Any:
     if name in node.params:
         return node.params[name]
     if node.saved is FREED:
-        raise RuntimeError(f"_saved_{name}: the graph has been used and its saved values are freed; use retain_graph=True")
+        raise RuntimeError(
+            f"_saved_{name}: the graph has been used and its saved values are freed; use retain_graph=True"
+        )
     names = list(node.prim.operands or ())
     saved = node.saved if node.packed is None else node.packed(node, node.saved)
     if name == "result" and len(saved) > len(names):
@@ -172,7 +174,8 @@ def shown(node: Any) -> Any:
     name = node_name(node)
     cls = _CLASSES.get(name)
     if cls is None:
-        cls = _CLASSES[name] = type(name, (GradFn,), {"__slots__": ()})
+        module = "torch.autograd.function" if "ctx" in node.__dict__ else "builtins"  # as the printed names say
+        cls = _CLASSES[name] = type(name, (GradFn,), {"__slots__": (), "__module__": module})
     found = cls(node)
     _SHOWN[node] = weakref.ref(found)
     return found

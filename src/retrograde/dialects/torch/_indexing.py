@@ -605,8 +605,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         return ()
     before = (_full,) * axis
     outs = unstack(input, axis=axis)
-    for i, out in enumerate(outs):
-        _attach(out, input, ((_GET, (("index", (*before, i, Ellipsis)),)),), inplace.MULTIPLE)
+    inplace.attach_parts(outs, input, _GET, "index", [(*before, i, Ellipsis) for i in range(shape[axis])])
     return outs
 
 

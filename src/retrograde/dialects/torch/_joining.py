@@ -18,7 +18,7 @@ from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer, varargs
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
-from ._indexing import concrete, recording
+from ._indexing import concrete
 from ._promote import to_dtype
 from ._shape import atleast, reshaped
 from ._tensor import Tensor
@@ -174,16 +174,10 @@ def block_diag(*tensors: Any) -> Tensor:
 
 def _split(x: Any, axis: int, sizes: tuple[int, ...], *, views: bool = True) -> tuple[Any, ...]:
     """Consecutive parts along an axis, which share the memory; `views`: and are views to the tape."""
-    steps, start = [], 0
-    for n in sizes:
-        steps.append((_full,) * axis + (slice(start, start + n),))
-        start += n
-    if recording(x):
-        outs = mp.split(x, axis=axis, sizes=sizes)
-    else:
-        outs = tuple(st.getitem(x, index=index) for index in steps)
-    for out, index in zip(outs, steps) if views else ():
-        inplace.attach(out, x, ((st.getitem, (("index", index),)),), inplace.MULTIPLE)
+    outs = mp.split(x, axis=axis, sizes=sizes)
+    if views:
+        before, ends = (_full,) * axis, list(itertools.accumulate(sizes))
+        inplace.attach_parts(outs, x, st.getitem, "index", [(*before, slice(e - n, e)) for e, n in zip(ends, sizes)])
     return outs
 
 

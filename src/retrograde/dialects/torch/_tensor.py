@@ -18,7 +18,7 @@ from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
 from . import _dtype
-from ._api import METHODS, missing
+from ._api import METHODS, missing, named
 from ._dtype import FROM_NUMPY, dtype
 from ._graph_nodes import show_as, shown
 from ._linalg_error import _LinAlgError
@@ -104,7 +104,9 @@ class Tensor(Value, metaclass=_TensorMeta):
                 if d.category < 2:
                     raise RuntimeError(f"requires_grad_: only floating and complex tensors have gradients, this is {d}")
                 if self._inference and not state.inference:
-                    raise RuntimeError("requires_grad_: an inference tensor takes no part in autograd; use clone() of it")
+                    raise RuntimeError(
+                        "requires_grad_: an inference tensor takes no part in autograd; use clone() of it"
+                    )
                 tape.leaf(self)
         elif self._node is not None:
             if not tape.is_leaf(self):
@@ -145,7 +147,9 @@ class Tensor(Value, metaclass=_TensorMeta):
             if gradient is self:
                 raise RuntimeError("grad: a tensor cannot be its own gradient")
             if gradient.shape != self.shape:
-                raise RuntimeError(f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}")
+                raise RuntimeError(
+                    f"grad: a tensor of shape {list(self.shape)} got one of shape {list(gradient.shape)}"
+                )
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
         self._grad = gradient
@@ -272,7 +276,7 @@ def install_methods() -> None:
     """Put the registered methods on the class; called once every topic file has been imported."""
     for name, f in METHODS.items():
         if name not in Tensor.__dict__:
-            setattr(Tensor, name, f)
+            setattr(Tensor, name, named(f, name))
 
 
 def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:
@@ -300,6 +304,8 @@ def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:
     elif all(isinstance(n, (int, np.integer)) for n in args):
         array = np.zeros(args if args else (0,), np_dtype)
     else:
-        raise TypeError(f"Tensor(): wanted sizes, a sequence or a tensor, got {', '.join(type(a).__name__ for a in args)}")
+        raise TypeError(
+            f"Tensor(): wanted sizes, a sequence or a tensor, got {', '.join(type(a).__name__ for a in args)}"
+        )
     value = make(cls, array)
     return value

@@ -1,4 +1,5 @@
-"""`torch.quasirandom`: Sobol sequences, plain and scrambled (Owen 1998: a random lower triangular matrix and a shift)."""
+"""`torch.quasirandom`: Sobol sequences, plain and scrambled (Owen 1998: a random lower triangular matrix and a
+shift)."""
 
 from __future__ import annotations
 

@@ -128,7 +128,8 @@ def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = Fals
             continue
         if level.randomness == "error":
             raise RuntimeError(
-                f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of the batch "
+                f"{op}: random numbers were drawn under vmap; say with randomness='different' that each entry of "
+                "the batch "
                 "gets its own, or with randomness='same' that all share them"
             )
         if level.randomness == "different":
@@ -172,7 +173,9 @@ def randint(low: Any = 0, high: Any = None, size: Any = None, *, generator: Any 
     elif high is None:
         low, high = 0, low
     if size is None or high is None:
-        raise TypeError("randint: wanted high and size, as in randint(10, (2, 3)) or randint(low=1, high=10, size=(2, 3))")
+        raise TypeError(
+            "randint: wanted high and size, as in randint(10, (2, 3)) or randint(low=1, high=10, size=(2, 3))"
+        )
     d = np_dtype_of("randint", dtype, int64)
     stream, low, high = stream_of("randint", generator), int(low), int(high)
     return drawn("randint", sizes("randint", (size,)), lambda shape: stream.randint(shape, low, high, d), requires_grad)
@@ -237,7 +240,9 @@ def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, l
     """As `torch.randint`, in the shape and dtype of a tensor."""
     low, high = (0, low) if high is None else (low, high)
     d, stream = _like_dtype("randint_like", input, dtype), stream_of("randint_like", generator)
-    return _drawn_like("randint_like", input, lambda shape, _: stream.randint(shape, int(low), int(high), d), requires_grad)
+    return _drawn_like(
+        "randint_like", input, lambda shape, _: stream.randint(shape, int(low), int(high), d), requires_grad
+    )
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
@@ -252,7 +257,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
     stream = stream_of("normal", generator)
     if size is not None:
         d, mean, std = np_dtype_of("normal", dtype), float(mean), float(std)
-        return drawn("normal", sizes("normal", (size,)), lambda shape: stream.normal(shape, mean, std, d), requires_grad)
+        return drawn(
+            "normal", sizes("normal", (size,)), lambda shape: stream.normal(shape, mean, std, d), requires_grad
+        )
     parts = [np.asarray(x.detach()._a) if isinstance(x, Value) else float(x) for x in (mean, std)]
     return from_array(np.asarray(stream.normal_each(*parts)))
 
@@ -326,7 +333,9 @@ def _filled(self: Tensor, array: np.ndarray) -> Tensor:
 
 _drawn("uniform_", lambda s, shape, d, contiguous, *bounds, **named: s.uniform(
     shape, *bounds, dtype=d, **{{"from": "low", "to": "high"}[k]: v for k, v in named.items()}))
-_drawn("normal_", lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous))
+_drawn(
+    "normal_", lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous)
+)
 _drawn("exponential_", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d))
 _drawn("geometric_", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
 _drawn("cauchy_", lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))

@@ -1,7 +1,7 @@
 """`torch.sparse`: sparse tensors in coordinate form, enough to build one, multiply with it and make it dense.
 
-A sparse tensor here is an object of its own (indices, values, shape), not a Tensor: operations that do not know it raise
-a TypeError instead of computing something wrong. Its values carry gradients.
+A sparse tensor here is an object of its own (indices, values, shape), not a Tensor: operations that do not know it
+raise a TypeError instead of computing something wrong. Its values carry gradients.
 """
 
 from __future__ import annotations

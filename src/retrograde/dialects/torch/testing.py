@@ -80,7 +80,15 @@ def _compare(
 
 
 def _numbers(
-    x: np.ndarray, y: np.ndarray, x_dtype: str, y_dtype: str, where: str, rtol: Any, atol: Any, equal_nan: bool, msg: Any
+    x: np.ndarray,
+    y: np.ndarray,
+    x_dtype: str,
+    y_dtype: str,
+    where: str,
+    rtol: Any,
+    atol: Any,
+    equal_nan: bool,
+    msg: Any,
 ) -> None:
     if rtol is None:
         pairs = [_TOLERANCES.get(d, (0.0, 0.0)) for d in (x_dtype, y_dtype)]
@@ -100,7 +108,8 @@ def _numbers(
         size = np.abs(v[worst])
     _fail(
         f"assert_close: {count} of {close.size} elements differ; the largest difference is {difference[worst]:.6g} "
-        f"(relative {difference[worst] / size if size else float('inf'):.6g}) at index {tuple(map(int, worst))}; allowed are "
+        f"(relative {difference[worst] / size if size else float('inf'):.6g}) at index {tuple(map(int, worst))}; "
+        "allowed are "
         f"atol={atol} and rtol={rtol}",
         where, msg,
     )  # fmt: skip

@@ -60,7 +60,9 @@ def grad(
     (tensor([2., 4.]),)
     """
     if not only_inputs:
-        warnings.warn("grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
+        )
     ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")

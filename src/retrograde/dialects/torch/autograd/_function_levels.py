@@ -31,7 +31,8 @@ def apply(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any
         return _pushed(cls, args, top, split)
     if not split:
         raise RuntimeError(
-            f"{cls.__name__}: under functional transforms a Function needs a separate setup_context(ctx, inputs, output), "
+            f"{cls.__name__}: under functional transforms a Function needs a separate setup_context(ctx, inputs, "
+            "output), "
             "and a forward without ctx"
         )
     if any(type(a) is BatchedArray for a in arrays):

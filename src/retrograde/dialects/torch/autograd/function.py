@@ -66,7 +66,9 @@ class FunctionCtx:
         """Keep tensors (inputs, outputs or others; None allowed) for the backward pass."""
         for x in tensors:
             if x is not None and not isinstance(x, Tensor):
-                raise TypeError(f"save_for_backward: only tensors can be saved, got {type(x).__name__}; set an attribute")
+                raise TypeError(
+                    f"save_for_backward: only tensors can be saved, got {type(x).__name__}; set an attribute"
+                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
@@ -87,13 +89,15 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors given to `save_for_backward`; raises RuntimeError once they are freed or have changed in place."""
+        """The tensors given to `save_for_backward`; raises RuntimeError once they are freed or have changed in
+        place."""
         node = None if self._node is None else self._node()
         if node is None:
             return self._to_save or self._to_save_forward or ()
         if node.saved is FREED:
             raise RuntimeError(
-                f"{node.prim.name}: the saved tensors are freed after a backward pass; pass retain_graph=True to keep them"
+                f"{node.prim.name}: the saved tensors are freed after a backward pass; pass retain_graph=True to "
+                "keep them"
             )
         for entry in self._saved:
             if entry is not None and entry.array is not None and mutation.changed_after(entry.array, node.seq):
@@ -304,7 +308,8 @@ def _backward(
     if ctx._materialize:
         shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
         cotangents = [
-            make(node.dialect, np.zeros(shape, dtype)) if g is None else g for g, (shape, dtype) in zip(cotangents, shapes)
+            make(node.dialect, np.zeros(shape, dtype)) if g is None else g
+            for g, (shape, dtype) in zip(cotangents, shapes)
         ]
     count, given = counts[0], [None] * counts[1]  # outputs that are no tensors have None
     for i, g in zip(tensors_at, cotangents):
@@ -324,7 +329,9 @@ def _backward(
         if i not in positions:
             raise RuntimeError(f"{cls.__name__}.backward returned a gradient for argument {i}, which is no tensor")
         if not isinstance(g, Tensor):
-            raise TypeError(f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None")
+            raise TypeError(
+                f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None"
+            )
     return [answers[i] for i in positions]
 
 
@@ -347,7 +354,8 @@ def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
 def _refuse_second(answers: Sequence[Any], grads: Sequence[Any], several: bool) -> Any:
     def refuse(node: Any, cotangents: list[Any]) -> list[Any]:
         raise RuntimeError(
-            "a backward marked once_differentiable cannot be differentiated a second time; remove the mark and write it "
+            "a backward marked once_differentiable cannot be differentiated a second time; remove the mark and "
+            "write it "
             "with differentiable operations"
         )
 

@@ -42,7 +42,9 @@ def _check_requires(op: str, what: str, tensors: tuple[Any, ...], strict: bool) 
     if strict:
         for i, y in enumerate(tensors):
             if y is None or not y.requires_grad:
-                raise RuntimeError(f"{op}: with strict=True, {what} {i} must depend on the inputs in a differentiable way")
+                raise RuntimeError(
+                    f"{op}: with strict=True, {what} {i} must depend on the inputs in a differentiable way"
+                )
 
 
 def _vectors(op: str, v: Any, likes: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

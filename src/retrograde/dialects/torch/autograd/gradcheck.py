@@ -33,7 +33,9 @@ def _array(x: Tensor) -> np.ndarray:
     return np.asarray(x.detach()._a)
 
 
-def _numerical(f: Callable[..., Any], inputs: tuple[Any, ...], target: Tensor, eps: float, count: int) -> list[np.ndarray]:
+def _numerical(
+    f: Callable[..., Any], inputs: tuple[Any, ...], target: Tensor, eps: float, count: int
+) -> list[np.ndarray]:
     """The Jacobians of all outputs with respect to `target`, by central differences, one row per input element.
 
     For a complex input element, row pairs give the derivative along the real and the imaginary direction.
@@ -64,7 +66,8 @@ def _outputs_of(result: Any, count: int) -> list[Tensor]:
 
 
 def _analytical(outputs: list[Tensor], k: int, target: Tensor, others: Sequence[Tensor]) -> np.ndarray:
-    """The derivative of output k along each real direction of the input, from one backward pass per output direction."""
+    """The derivative of output k along each real direction of the input, from one backward pass per output
+    direction."""
     y = outputs[k]
     shape, is_complex = tuple(shape_of(y)), dtype_of(y).kind == "c"
     n_in = int(np.prod(shape_of(target), dtype=np.int64))
@@ -159,7 +162,8 @@ def _compare(mode: str, actual: np.ndarray, expected: np.ndarray, j: int, k: int
     if not np.allclose(actual, expected, atol=atol, rtol=rtol, equal_nan=True):
         raise GradcheckError(
             f"gradcheck: the {mode}-mode Jacobian of output {k} with respect to input {j} differs from finite "
-            f"differences by up to {np.nanmax(np.abs(actual - expected)):.3g}\nnumerical:\n{expected}\nanalytical:\n{actual}"
+            "differences by up to "
+            f"{np.nanmax(np.abs(actual - expected)):.3g}\nnumerical:\n{expected}\nanalytical:\n{actual}"
         )
 
 
@@ -192,7 +196,9 @@ def _batched(outputs: list[Tensor], targets: list[Tensor], atol: float, rtol: fl
     for y in outputs:
         rng = np.random.default_rng(0)
         seeds = rng.standard_normal((2, *shape_of(y))).astype(dtype_of(y))
-        together = grad([y], targets, [make(Tensor, seeds)], retain_graph=True, allow_unused=True, is_grads_batched=True)
+        together = grad(
+            [y], targets, [make(Tensor, seeds)], retain_graph=True, allow_unused=True, is_grads_batched=True
+        )
         for row in range(2):
             alone = grad([y], targets, [make(Tensor, seeds[row])], retain_graph=True, allow_unused=True)
             for a, b in zip(together, alone):

@@ -195,7 +195,7 @@ class CatTransform(Transform):
     def _pieces(self, *values: Any) -> Any:
         for x in values:
             if not -x.dim() <= self.dim < x.dim() or x.size(self.dim) != self.length:
-                raise ValueError(f"CatTransform: dimension {self.dim} must have size {self.length}, not {tuple(x.shape)}")
+                raise ValueError(f"CatTransform: dimension {self.dim} must have size {self.length}, not {x.shape}")
         start = 0
         for transform, length in zip(self.transforms, self.lengths):
             yield (transform, *(x.narrow(self.dim, start, length) for x in values))

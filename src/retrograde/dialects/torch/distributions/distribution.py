@@ -180,7 +180,7 @@ class Distribution:
         for name in names:
             if name in self.__dict__:
                 setattr(new, name, getattr(self, name).expand(torch.Size(tuple(batch_shape) + tuple(event))))
-        cls.__base__.__init__(new, batch_shape, self._event_shape, validate_args=False)
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new
 

@@ -34,7 +34,9 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
         else:
             slope = param
         return math.sqrt(2.0 / (1 + slope**2))
-    raise ValueError(f"calculate_gain: nonlinearity {nonlinearity!r} is not known; there are {', '.join(sorted(_GAINS))}")
+    raise ValueError(
+        f"calculate_gain: nonlinearity {nonlinearity!r} is not known; there are {', '.join(sorted(_GAINS))}"
+    )
 
 
 def _write(tensor: Any, array: np.ndarray) -> Any:
@@ -65,7 +67,8 @@ def trunc_normal_(
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
-            "trunc_normal_: the mean is more than two deviations outside [a, b], so the values may be distributed wrongly",
+            "trunc_normal_: the mean is more than two deviations outside [a, b], so the values may be "
+            "distributed wrongly",
             stacklevel=2,
         )
 

@@ -36,7 +36,7 @@ def _written(name: str, x: Any, inplace: bool, compute: Callable[[Any], Any]) ->
 
 sigmoid = METHODS["sigmoid"]
 tanh = METHODS["tanh"]
-logsigmoid = unary("logsigmoid", act.log_sigmoid, FLOATING)
+logsigmoid = unary("log_sigmoid", act.log_sigmoid, FLOATING)
 _silu = unary("silu", act.silu, "xx..")
 _mish = unary("mish", act.mish, FLOATING)
 
@@ -137,7 +137,6 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     )  # fmt: skip
 
 
-threshold.__name__ = threshold.__qualname__ = "_threshold"  # as PyTorch's function is called
 
 _hardsigmoid = unary("hardsigmoid", act.hardsigmoid, FLOATING)
 _hardswish = unary("hardswish", act.hardswish, FLOATING)
@@ -253,6 +252,8 @@ def _in_place(f: Callable[..., Any]) -> Callable[..., Any]:
 
 relu_, leaky_relu_, elu_, selu_ = _in_place(relu), _in_place(leaky_relu), _in_place(elu), _in_place(selu)
 celu_, hardtanh_, threshold_, rrelu_ = _in_place(celu), _in_place(hardtanh), _in_place(threshold), _in_place(rrelu)
+
+threshold.__name__ = threshold.__qualname__ = "_threshold"  # as PyTorch's function is called
 
 api("relu", in_place=True)(_relu)
 api("prelu")(prelu)

@@ -39,7 +39,9 @@ def scaled_dot_product_attention(
         if len(shape_of(tensor_argument(op, x, i, name))) < 2:
             raise RuntimeError(f"{op}: {name} must have 2 dimensions or more, got shape {tuple(shape_of(x))}")
     if not query.dtype is key.dtype is value.dtype:
-        raise RuntimeError(f"{op}: query, key and value must have one dtype, got {query.dtype}, {key.dtype}, {value.dtype}")
+        raise RuntimeError(
+            f"{op}: query, key and value must have one dtype, got {query.dtype}, {key.dtype}, {value.dtype}"
+        )
     if is_causal and attn_mask is not None:
         raise RuntimeError(f"{op}: attn_mask and is_causal exclude each other")
     q_shape, k_shape = tuple(shape_of(query)), tuple(shape_of(key))
@@ -117,7 +119,9 @@ def _check_masks(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_m
             f"{len(shape_of(value))}"
         )
     if key_padding_mask is not None and len(shape_of(key_padding_mask)) != rank - 1:
-        raise AssertionError(f"{op}: key_padding_mask must have {rank - 1} dimensions, got {len(shape_of(key_padding_mask))}")
+        raise AssertionError(
+            f"{op}: key_padding_mask must have {rank - 1} dimensions, got {len(shape_of(key_padding_mask))}"
+        )
     if attn_mask is not None:
         if len(shape_of(attn_mask)) not in (2, 3):
             raise AssertionError(f"{op}: attn_mask must have 2 or 3 dimensions, got {len(shape_of(attn_mask))}")
@@ -166,13 +170,17 @@ def multi_head_attention_forward(
         raise AssertionError(f"{op}: the embedding dimension {embed} is not divisible by {num_heads} heads")
     if use_separate_proj_weight:
         if tuple(shape_of(key))[:2] != tuple(shape_of(value))[:2]:
-            raise AssertionError(f"{op}: key {tuple(shape_of(key))} and value {tuple(shape_of(value))} differ in length or batch")
+            raise AssertionError(
+                f"{op}: key {tuple(shape_of(key))} and value {tuple(shape_of(value))} differ in length or batch"
+            )
         b_q, b_k, b_v = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
         q = linear(query, q_proj_weight, b_q)
         k, v = linear(key, k_proj_weight, b_k), linear(value, v_proj_weight, b_v)
     else:
         if tuple(shape_of(key)) != tuple(shape_of(value)):
-            raise AssertionError(f"{op}: key {tuple(shape_of(key))} and value {tuple(shape_of(value))} must have one shape")
+            raise AssertionError(
+                f"{op}: key {tuple(shape_of(key))} and value {tuple(shape_of(value))} must have one shape"
+            )
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
     if attn_mask is not None:
         if len(shape_of(attn_mask)) == 2:

@@ -17,6 +17,7 @@ from .....ops import reduction as rd
 from .....ops.comparison import equal
 from .....ops.contraction import matmul
 from .....ops.elementwise import add, divide, multiply, negative
+from .....ops.loss import REDUCTIONS
 from .....ops.selection import drop, where
 from .....ops.softmax import log_softmax
 from .....ops.structural import cast, reshape, transpose
@@ -30,6 +31,9 @@ from ..._reductions import ALL_AXES, tensor_of
 from ._losses import floats_only, number, reduced, reduction_name, refused_weights
 
 _INT64 = np.dtype(np.int64)
+_ndarray = np.ndarray
+_nll = lc.nll_loss.prim.bind
+_log_softmax = log_softmax.prim.bind
 
 
 def _nll_name(node: Any) -> str:
@@ -91,8 +95,15 @@ def cross_entropy(
     label_smoothing: the part of a target that is spread over all classes.
     """
     op = "cross_entropy"
-    reduction = reduction_name(op, size_average, reduce, reduction)
+    if size_average is not None or reduce is not None or reduction not in REDUCTIONS:
+        reduction = reduction_name(op, size_average, reduce, reduction)
     x = tensor_of(op, input)
+    a, b = x._a, tensor_of(op, target)._a
+    if type(a) is _ndarray and type(b) is _ndarray and a.dtype.kind == "f" and b.dtype is _INT64:
+        # The everyday case: rows of predictions, class numbers, nothing else said.
+        plain = a.ndim == 2 and b.ndim == 1 and len(a) == len(b) and weight is None and not label_smoothing
+        if plain and type(ignore_index) is int:
+            return _nll(_log_softmax(x, axis=1), target, None, reduction=reduction, ignore_index=ignore_index)
     shape = tuple(shape_of(x))
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"{op}: label_smoothing must lie in [0, 1], got {label_smoothing}")

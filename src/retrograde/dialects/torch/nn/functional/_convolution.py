@@ -31,11 +31,14 @@ def _check(op: str, input: Any, weight: Any, bias: Any, axes: int, channels: int
         raise RuntimeError(f"{op}: the first dimension of the weight, {w[0]}, is not divisible into {groups} groups")
     if x[-axes - 1] != channels:
         raise RuntimeError(
-            f"{op}: a weight of shape {tuple(w)} with groups={groups} takes {channels} channels, but the input of shape "
+            f"{op}: a weight of shape {tuple(w)} with groups={groups} takes {channels} channels, but the input of "
+            "shape "
             f"{tuple(x)} has {x[-axes - 1]}"
         )
     if bias is not None and tuple(shape_of(bias)) != (outputs,):
-        raise RuntimeError(f"{op}: bias must have shape ({outputs},), one per output channel, got {tuple(shape_of(bias))}")
+        raise RuntimeError(
+            f"{op}: bias must have shape ({outputs},), one per output channel, got {tuple(shape_of(bias))}"
+        )
     for name, other in (("weight", weight), ("bias", bias)):
         if other is not None and dtype_of(other) != dtype_of(input):
             raise RuntimeError(
@@ -145,21 +148,27 @@ def _conv_transpose(
 def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
     """The transpose of conv1d: (N, O, L) with (O, C/groups, K)."""
-    return _conv_transpose("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _conv_transpose(
+        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 @api(method=False)
 def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
     """The transpose of conv2d: (N, O, H, W) with (O, C/groups, KH, KW)."""
-    return _conv_transpose("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _conv_transpose(
+        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 @api(method=False)
 def conv_transpose3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:  # fmt: skip
     """The transpose of conv3d: (N, O, D, H, W) with (O, C/groups, KD, KH, KW)."""
-    return _conv_transpose("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _conv_transpose(
+        "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 @api(method=False)

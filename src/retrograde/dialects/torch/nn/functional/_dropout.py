@@ -105,7 +105,9 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     """Dropout of whole channels of (N, C, H, W); three dimensions count as (N, C, L)."""
     rank = len(shape_of(tensor_argument("dropout2d", input)))
     if rank not in (3, 4):
-        warnings.warn(f"dropout2d: wanted 3 or 4 dimensions, got {rank}; channels are those of dimension 1", stacklevel=2)
+        warnings.warn(
+            f"dropout2d: wanted 3 or 4 dimensions, got {rank}; channels are those of dimension 1", stacklevel=2
+        )
     if rank == 3:
         warnings.warn(
             "dropout2d: three dimensions are taken as (batch, channels, length); add a batch dimension for one image",
@@ -118,7 +120,9 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     rank = len(shape_of(tensor_argument("dropout3d", input)))
     if rank not in (4, 5):
-        warnings.warn(f"dropout3d: wanted 4 or 5 dimensions, got {rank}; channels are those of dimension 1", stacklevel=2)
+        warnings.warn(
+            f"dropout3d: wanted 4 or 5 dimensions, got {rank}; channels are those of dimension 1", stacklevel=2
+        )
     return _feature_dropout("dropout3d", input, p, training, inplace, 4)
 
 

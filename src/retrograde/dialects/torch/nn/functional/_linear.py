@@ -71,7 +71,8 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
     have, shape = tuple(shape_of(input)), tuple(shape_of(weight))
     if len(shape) not in (1, 2) or not have or have[-1] != shape[-1]:
         raise RuntimeError(
-            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last size must be "
+            f"linear: an input of shape {list(have)} does not fit a weight of shape {list(shape)}, whose last "
+            "size must be "
             "the input's"
         )
     if len(shape) == 1:

@@ -147,7 +147,9 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     """
     shape = tuple(shape_of(tensor_argument("instance_norm", input)))
     if use_input_stats and len(shape) >= 2 and math.prod(shape[2:]) == 1:
-        raise ValueError(f"instance_norm: training needs more than one value per channel, got a tensor of shape {shape}")
+        raise ValueError(
+            f"instance_norm: training needs more than one value per channel, got a tensor of shape {shape}"
+        )
     return _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
@@ -199,7 +201,13 @@ def _layer_norm(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any, 
     shape = tuple(shape_of(x))
     lead = len(shape) - len(wanted)
     return nm.normalize(
-        x, weight, bias, shape=shape, axis=tuple(range(lead, len(shape))), affine=(*(1,) * lead, *wanted), eps=float(eps)
+        x,
+        weight,
+        bias,
+        shape=shape,
+        axis=tuple(range(lead, len(shape))),
+        affine=(*(1,) * lead, *wanted),
+        eps=float(eps),
     )
 
 
@@ -259,7 +267,9 @@ def _torch_group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any
 def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float) -> Any:
     """group_norm with the means and one over the deviations; N, C and HxW are the sizes of the input."""
     if math.prod(shape_of(tensor_argument("native_group_norm", input))) != N * C * HxW:
-        raise RuntimeError(f"native_group_norm: an input of shape {tuple(shape_of(input))} has not {N}x{C}x{HxW} elements")
+        raise RuntimeError(
+            f"native_group_norm: an input of shape {tuple(shape_of(input))} has not {N}x{C}x{HxW} elements"
+        )
     out, mean, scale = _group_norm("native_group_norm", input, group, weight, bias, eps)
     for y in (out, mean, scale):
         show_as(y, "NativeGroupNormBackward0")

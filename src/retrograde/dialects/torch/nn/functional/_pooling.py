@@ -58,11 +58,18 @@ def _windows(
     steps = kernel if stride is None or (isinstance(stride, (tuple, list)) and not stride) else per_axis(
         op, "stride", stride, axes)  # fmt: skip
     pads, spread = per_axis(op, "padding", padding, axes), per_axis(op, "dilation", dilation, axes)
-    for name, values, least in (("kernel_size", kernel, 1), ("stride", steps, 1), ("dilation", spread, 1), ("padding", pads, 0)):
+    for name, values, least in (
+        ("kernel_size", kernel, 1),
+        ("stride", steps, 1),
+        ("dilation", spread, 1),
+        ("padding", pads, 0),
+    ):
         if any(v < least for v in values):
             raise RuntimeError(f"{op}: {name} must be {'positive' if least else 'zero or more'}, got {values}")
     if any(2 * p > k for p, k in zip(pads, kernel)):
-        raise RuntimeError(f"{op}: padding can be half the kernel size at most, got padding={pads}, kernel_size={kernel}")
+        raise RuntimeError(
+            f"{op}: padding can be half the kernel size at most, got padding={pads}, kernel_size={kernel}"
+        )
     full = []
     for n, k, s, p, d in zip(size, kernel, steps, pads, spread):
         reach = d * (k - 1) + 1
@@ -70,7 +77,9 @@ def _windows(
         if ceil_mode and (count - 1) * s >= n + p:
             count -= 1
         if count <= 0:
-            raise RuntimeError(f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {p})")
+            raise RuntimeError(
+                f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {p})"
+            )
         full.append((p, max(p, (count - 1) * s + reach - n - p)))
     return {"kernel": kernel, "stride": steps, "padding": tuple(full), "dilation": spread}
 

@@ -37,7 +37,9 @@ NAMES.update(
 def _per_axis(op: str, name: str, value: Any, axes: int) -> list[Any]:
     if isinstance(value, (list, tuple)):
         if len(value) != axes:
-            raise ValueError(f"{op}: {name} must have one entry for each of the {axes} axes of space, got {tuple(value)}")
+            raise ValueError(
+                f"{op}: {name} must have one entry for each of the {axes} axes of space, got {tuple(value)}"
+            )
         return list(value)
     return [value] * axes
 
@@ -48,19 +50,24 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     """(N, C, *size) resampled to a size or by a factor.
 
     Modes: nearest, nearest-exact, linear (1 axis), bilinear and bicubic (2), trilinear (3), area.
-    Raises ValueError for arguments that contradict each other, NotImplementedError for a mode that does not fit the axes.
+    Raises ValueError for arguments that contradict each other, NotImplementedError for a mode that does not fit the
+    axes.
     """
     op = "interpolate"
     shape = tuple(shape_of(tensor_argument(op, input)))
     axes = len(shape) - 2
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
-            raise ValueError(f"{op}: align_corners is only for linear, bilinear, bicubic and trilinear, not for {mode!r}")
+            raise ValueError(
+                f"{op}: align_corners is only for linear, bilinear, bicubic and trilinear, not for {mode!r}"
+            )
         align = False
     else:
         align = bool(align_corners)
     if axes not in (1, 2, 3):
-        raise NotImplementedError(f"{op}: wanted 3 to 5 dimensions (batch, channels, 1 to 3 of space), got {len(shape)}")
+        raise NotImplementedError(
+            f"{op}: wanted 3 to 5 dimensions (batch, channels, 1 to 3 of space), got {len(shape)}"
+        )
     if size is not None and scale_factor is not None:
         raise ValueError(f"{op}: only one of size and scale_factor can be given")
     factors: list[Any] | None = None

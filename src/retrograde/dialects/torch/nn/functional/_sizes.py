@@ -36,7 +36,8 @@ def batched(op: str, x: Any, axes: int, f: Callable[[Any], Any], *, outputs: int
         return f(x)
     if rank != axes + 1:
         raise RuntimeError(
-            f"{op}: wanted {axes + 2} dimensions (batch, channels, and {axes} of space), or {axes + 1} without a batch; "
+            f"{op}: wanted {axes + 2} dimensions (batch, channels, and {axes} of space), or {axes + 1} without a "
+            "batch; "
             f"got a tensor of shape {tuple(shape_of(x))}"
         )
     out = f(unsqueezed(x, 0))

@@ -41,7 +41,8 @@ class ReLU(_InPlace):
 
 
 class SELU(_InPlace):
-    """scale * (max(x, 0) + min(alpha * (exp(x) - 1), 0)) with the self-normalising constants (Klambauer et al., 2017)."""
+    """scale * (max(x, 0) + min(alpha * (exp(x) - 1), 0)) with the self-normalising constants (Klambauer et al.,
+    2017)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Elementwise."""

@@ -451,7 +451,9 @@ class ParameterDict(Module):
                 raise TypeError(f"ParameterDict.update: entry {i} is no pair but {type(pair).__name__}")
             pair = tuple(pair)
             if len(pair) != 2:
-                raise ValueError(f"ParameterDict.update: entry {i} has {len(pair)} parts, wanted a name and a parameter")
+                raise ValueError(
+                    f"ParameterDict.update: entry {i} has {len(pair)} parts, wanted a name and a parameter"
+                )
             self[pair[0]] = pair[1]
 
     def extra_repr(self) -> str:

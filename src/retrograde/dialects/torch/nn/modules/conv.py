@@ -178,7 +178,8 @@ class _ConvTransposeNd(_ConvNd):
             )  # fmt: skip
             if not least <= m <= least + self.stride[i] - 1:
                 raise ValueError(
-                    f"{type(self).__name__}: output_size {wanted} is out of reach: along axis {i} it can be from {least} "
+                    f"{type(self).__name__}: output_size {wanted} is out of reach: along axis {i} it can be from "
+                    f"{least} "
                     f"to {least + self.stride[i] - 1}"
                 )
             extra.append(m - least)

@@ -34,7 +34,9 @@ class Unflatten(Module):
         if isinstance(dim, bool) or not isinstance(dim, int):
             raise TypeError(f"Unflatten: dim must be an int (named axes are not offered), got {type(dim).__name__}")
         if not isinstance(unflattened_size, (tuple, list)):
-            raise TypeError(f"Unflatten: unflattened_size must be a tuple of ints, got {type(unflattened_size).__name__}")
+            raise TypeError(
+                f"Unflatten: unflattened_size must be a tuple of ints, got {type(unflattened_size).__name__}"
+            )
         for i, n in enumerate(unflattened_size):
             if not isinstance(n, int):
                 raise TypeError(f"Unflatten: unflattened_size must hold ints, got {type(n).__name__} at position {i}")

@@ -16,7 +16,8 @@ from . import _module_hooks as hooks
 
 _INTERNAL = (
     "_parameters", "_buffers", "_non_persistent_buffers_set", "_modules", "_forward_hooks", "_forward_pre_hooks",
-    "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+    "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
+    "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )  # fmt: skip
 
@@ -144,7 +145,12 @@ class Module:
             found = self.__dict__.get(table)
             if found is not None and name in found:
                 return found[name]
-        known = [*self.__dict__, *self.__dict__.get("_parameters", ()), *self.__dict__.get("_modules", ()), *dir(type(self))]
+        known = [
+            *self.__dict__,
+            *self.__dict__.get("_parameters", ()),
+            *self.__dict__.get("_modules", ()),
+            *dir(type(self)),
+        ]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{near(name, known)}")
 
     def __delattr__(self, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._creation import empty
+from ..._graph_nodes import show_as
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -39,7 +40,7 @@ class CrossMapLRN2d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W) normalised."""
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+        return show_as(F.local_response_norm(input, self.size, self.alpha, self.beta, self.k), "CrossMapLRN2dBackward")
 
     def extra_repr(self) -> str:
         """The arguments."""

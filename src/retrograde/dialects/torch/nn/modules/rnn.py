@@ -37,7 +37,8 @@ class RNNBase(Module):
     """What RNN, LSTM and GRU share: weights by layer and direction, and the walk over time."""
 
     __constants__ = [
-        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
+        "proj_size",
     ]  # fmt: skip
 
     def __init__(
@@ -132,7 +133,8 @@ class RNNBase(Module):
             data, sizes, batch = input, None, input.shape[1]
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"{type(self).__name__}: the input's last axis must be input_size={self.input_size}, got {data.shape[-1]}"
+                f"{type(self).__name__}: the input's last axis must be input_size={self.input_size}, got "
+                f"{data.shape[-1]}"
             )
         hidden = self._initial(hx, batch, batched, data, input.sorted_indices if packed else None)
         output, last = self._layers(data, sizes, hidden)
@@ -157,7 +159,9 @@ class RNNBase(Module):
         for x, width in zip(given, widths):
             if not batched:
                 if x.ndim != 2:
-                    raise RuntimeError(f"{type(self).__name__}: an unbatched input goes with a state of 2 axes, got {x.ndim}")
+                    raise RuntimeError(
+                        f"{type(self).__name__}: an unbatched input goes with a state of 2 axes, got {x.ndim}"
+                    )
                 x = x.unsqueeze(1)
             elif x.ndim != 3:
                 raise RuntimeError(f"{type(self).__name__}: a batched input goes with a state of 3 axes, got {x.ndim}")
@@ -292,12 +296,16 @@ class RNNCellBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
-    def _prepare(self, input: Tensor, states: tuple[Any, ...] | None, count: int) -> tuple[Tensor, tuple[Any, ...], bool]:
+    def _prepare(
+        self, input: Tensor, states: tuple[Any, ...] | None, count: int
+    ) -> tuple[Tensor, tuple[Any, ...], bool]:
         name = type(self).__name__
         if input.ndim not in (1, 2):
             raise ValueError(f"{name}: wanted an input with 1 or 2 axes, got {input.ndim}")
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(f"{name}: the input's last axis must be input_size={self.input_size}, got {input.shape[-1]}")
+            raise RuntimeError(
+                f"{name}: the input's last axis must be input_size={self.input_size}, got {input.shape[-1]}"
+            )
         batched = input.ndim == 2
         if not batched:
             input = input.unsqueeze(0)
@@ -311,7 +319,8 @@ class RNNCellBase(Module):
             for x in states:
                 if x.shape[0] != input.shape[0] or x.shape[1] != self.hidden_size:
                     raise RuntimeError(
-                        f"{name}: the state must have shape ({input.shape[0]}, {self.hidden_size}), got {tuple(x.shape)}"
+                        f"{name}: the state must have shape ({input.shape[0]}, {self.hidden_size}), got "
+                        f"{tuple(x.shape)}"
                     )
         return input, states, batched
 

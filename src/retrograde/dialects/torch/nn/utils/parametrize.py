@@ -89,10 +89,13 @@ class ParametrizationList(ModuleList):
             if not isinstance(result, Tensor):
                 raise ValueError(f"a parametrization must return a tensor, got {type(result).__name__}")
             if result.dtype is not dtype:
-                raise ValueError(f"a parametrization may not change the dtype (unsafe=False): {dtype} to {result.dtype}")
+                raise ValueError(
+                    f"a parametrization may not change the dtype (unsafe=False): {dtype} to {result.dtype}"
+                )
             if result.shape != shape:
                 raise ValueError(
-                    f"a parametrization may not change the shape (unsafe=False): {tuple(shape)} to {tuple(result.shape)}"
+                    f"a parametrization may not change the shape (unsafe=False): {tuple(shape)} to "
+                    f"{tuple(result.shape)}"
                 )
 
     def right_inverse(self, value: Tensor) -> None:
@@ -228,7 +231,8 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
-    """Make a parametrized tensor a plain one again, with its present value or (`leave_parametrized=False`) its original.
+    """Make a parametrized tensor a plain one again, with its present value or (`leave_parametrized=False`) its
+    original.
 
     Raises ValueError where it is not parametrized, or the original cannot be left since there are several.
     """

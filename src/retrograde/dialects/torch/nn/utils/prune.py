@@ -354,7 +354,9 @@ def global_unstructured(
     method._tensor_name = "temp"
     container.add_pruning_method(method)
     if method.PRUNING_TYPE != "unstructured":
-        raise TypeError(f"prune: only unstructured methods prune globally, {pruning_method.__name__} is {method.PRUNING_TYPE}")
+        raise TypeError(
+            f"prune: only unstructured methods prune globally, {pruning_method.__name__} is {method.PRUNING_TYPE}"
+        )
     mask = container.compute_mask(flat, default)
     start = 0
     for module, name in pairs:

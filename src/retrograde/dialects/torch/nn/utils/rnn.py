@@ -118,7 +118,9 @@ def pad_packed_sequence(
     steps, batch = len(sizes), int(sizes[0])
     if total_length is not None:
         if total_length < steps:
-            raise ValueError(f"pad_packed_sequence: total_length {total_length} is less than the longest length {steps}")
+            raise ValueError(
+                f"pad_packed_sequence: total_length {total_length} is less than the longest length {steps}"
+            )
         steps = total_length
     lengths = (sizes[None, :] > np.arange(batch)[:, None]).sum(1).astype(np.int64)
     parts = sequence.data.split([int(n) for n in sizes], 0)
