@@ -211,9 +211,11 @@ def test_questions(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "elements", "y"),
     [
-        ("sum", [], 0.0), ("prod", [], 1.0), ("mean", [], nan), ("var", [], nan), ("std", [], nan), ("sum", [inf, -inf], nan),
+        ("sum", [], 0.0), ("prod", [], 1.0), ("mean", [], nan), ("var", [], nan), ("std", [], nan),
+        ("sum", [inf, -inf], nan),
         ("sum", [nan, 1.0], nan), ("mean", [nan], nan), ("max", [nan, 1.0], nan), ("min", [1.0, nan], nan),
-        ("prod", [inf, 0.0], nan), ("mean", [inf, 1.0], inf), ("all", [], True), ("any", [], False), ("all", [nan], True),
+        ("prod", [inf, 0.0], nan), ("mean", [inf, 1.0], inf), ("all", [], True), ("any", [], False),
+        ("all", [nan], True),
         ("any", [nan], True), ("any", [0.0, -0.0], False),
     ],
 )  # fmt: skip

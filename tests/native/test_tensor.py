@@ -40,8 +40,9 @@ def test_python_numbers_take_the_tensors_dtype() -> None:
 
 def test_operators_refuse_what_has_no_meaning() -> None:
     x, b = rg.ones(2), rg.asarray([True, False])
-    for f in (lambda: x + "a", lambda: x + [1, 2], lambda: x @ 2.0, lambda: x & x, lambda: b - b, lambda: -b, lambda: ~x,
-              lambda: rg.ones(1, dtype=rg.complex64) < 1, lambda: x << 1):  # fmt: skip
+    z = rg.ones(1, dtype=rg.complex64)
+    for f in (lambda: x + "a", lambda: x + [1, 2], lambda: x @ 2.0, lambda: x & x, lambda: b - b, lambda: -b,
+              lambda: ~x, lambda: z < 1, lambda: x << 1):  # fmt: skip
         with pytest.raises(TypeError):
             f()
     assert (x == "a") is False
@@ -174,9 +175,9 @@ def test_writing_through_rows() -> None:
     close(y, [[1, 1, 1], [2, 2, 2]])
     w = leaf(2.0)
     z = w * rg.ones((2, 3))
+    row = next(iter(z))
     with pytest.raises(rg.GradError, match="several"):
-        for row in z:
-            row *= 2.0
+        row *= 2.0
 
 
 @pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ipow", "imod"])
@@ -360,9 +361,9 @@ def test_threads() -> None:
 
 def test_saving(tmp_path: Any) -> None:
     tensors = {
-        "w": rg.asarray(np.arange(6.0).reshape(2, 3).T), "b": rg.asarray([1, 2], dtype=rg.int8), "empty": rg.zeros((0, 3)),
-        "half": rg.asarray([1.5], dtype=rg.bfloat16), "flag": rg.asarray(True), "z": rg.asarray([1j], dtype=rg.complex64),
-        "leaf": leaf(1.0),
+        "w": rg.asarray(np.arange(6.0).reshape(2, 3).T), "b": rg.asarray([1, 2], dtype=rg.int8),
+        "empty": rg.zeros((0, 3)), "half": rg.asarray([1.5], dtype=rg.bfloat16), "flag": rg.asarray(True),
+        "z": rg.asarray([1j], dtype=rg.complex64), "leaf": leaf(1.0),
     }  # fmt: skip
     path = tmp_path / "tensors.safetensors"
     rg.save(path, tensors, {"by": "a test"})

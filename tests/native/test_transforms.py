@@ -136,7 +136,8 @@ def test_hessian_of_a_map_and_map_of_a_hessian() -> None:
         return rg.sin(v[0]) * v[1] ** 2
 
     expected = np.stack([
-        [[-math.sin(a) * b * b, 2 * math.cos(a) * b], [2 * math.cos(a) * b, 2 * math.sin(a)]] for a, b in x])  # fmt: skip
+        [[-math.sin(a) * b * b, 2 * math.cos(a) * b], [2 * math.cos(a) * b, 2 * math.sin(a)]]
+        for a, b in x])  # fmt: skip
     close(rg.vmap(rg.hessian(f))(x), expected)
     whole = rg.hessian(lambda m: rg.vmap(f)(m).sum())(x)
     close(rg.stack([whole[i, :, i] for i in range(2)]), expected)
@@ -189,7 +190,8 @@ def test_levels_of_no_grad() -> None:
     "transform",
     [
         lambda f: rg.grad(f)(1.0), lambda f: rg.jvp(f, (rg.asarray(1.0),), (rg.asarray(1.0),)),
-        lambda f: rg.vmap(f)(rg.ones(3)), lambda f: rg.jacrev(f)(rg.asarray(1.0)), lambda f: rg.hessian(f)(rg.asarray(1.0)),
+        lambda f: rg.vmap(f)(rg.ones(3)), lambda f: rg.jacrev(f)(rg.asarray(1.0)),
+        lambda f: rg.hessian(f)(rg.asarray(1.0)),
     ],
 )  # fmt: skip
 def test_leaked_values_say_where_they_come_from(transform: Any) -> None:
@@ -267,7 +269,7 @@ def test_containers() -> None:
     assert g["layers"][0][1] is None
     assert type(g["layers"][1]) is Pair
     close(g["layers"][1].y["k"], 5.0 * 12)
-    y, pullback = rg.vjp(f, params)
+    _, pullback = rg.vjp(f, params)
     close(pullback(rg.ones(()))[0]["layers"][1].x, 5.0 * 15)
     ones = {"w": np.ones(2), "layers": [(np.array(0.0), None), Pair(np.array(0.0), {"k": np.array(0.0)})]}
     close(rg.jvp(f, (params,), (ones,))[1], 360.0)
@@ -343,7 +345,7 @@ def test_bad_functions_and_arguments() -> None:
 
 def test_linear_functions_are_reusable_and_transformable() -> None:
     x = rg.asarray([1.0, 2.0])
-    y, push = rg.linearize(lambda v: rg.sin(v), x)
+    _, push = rg.linearize(lambda v: rg.sin(v), x)
     close(rg.vmap(push)(np.eye(2)), np.diag(np.cos([1.0, 2.0])))
     close(push(rg.ones(2)), np.cos([1.0, 2.0]))
     _, pullback = rg.vjp(lambda v: rg.sin(v), x)
@@ -410,7 +412,8 @@ def test_custom_jvp_in_both_modes() -> None:
 numbers = st.floats(-2, 2)
 FUNCTIONS: list[Callable[[Any], Any]] = [
     lambda v: rg.sum(rg.sin(v) * v[::-1]), lambda v: rg.prod(v + 3), lambda v: rg.logsumexp(v * v),
-    lambda v: rg.vecdot(rg.exp(v), rg.cumulative_sum(v)), lambda v: rg.linalg.det(rg.einsum("i,j->ij", v, v) + 2 * rg.eye(3)),
+    lambda v: rg.vecdot(rg.exp(v), rg.cumulative_sum(v)),
+    lambda v: rg.linalg.det(rg.einsum("i,j->ij", v, v) + 2 * rg.eye(3)),
     lambda v: rg.sum(rg.where(v > 0, v**3, rg.tanh(v))), lambda v: rg.mean(rg.stack([v, v * v]) @ v),
     lambda v: (rg.softmax(v) * rg.roll(v, 1)).sum(),
 ]  # fmt: skip

@@ -19,7 +19,10 @@ from .lookup import Backend, register_backend
 if not hasattr(torch, "_C"):
     raise ImportError("the module 'torch' is retrograde's dialect in this process, and PyTorch itself is not loaded")
 
-import array_api_compat.torch as compat  # only with PyTorch itself
+# Only with PyTorch itself.
+import array_api_compat.torch as compat
+from array_api_compat.torch import fft as compat_fft
+from array_api_compat.torch import linalg as compat_linalg
 
 _NAMES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -111,6 +114,15 @@ class TorchArray:
         """The only element."""
         return self.tensor.item()
 
+    def __neg__(self) -> TorchArray:
+        return TorchArray(-self.tensor)
+
+    def __invert__(self) -> TorchArray:
+        return TorchArray(~self.tensor)
+
+    def __abs__(self) -> TorchArray:
+        return TorchArray(abs(self.tensor))
+
     def __getitem__(self, index: Any) -> TorchArray:
         return TorchArray(self.tensor[_given(index)])
 
@@ -154,9 +166,6 @@ for _name in ("and", "or", "xor"):
     _operators(_name, getattr(operator, f"{_name}_"))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _operators(_name, getattr(operator, _name), reflected=False)
-TorchArray.__neg__ = lambda self: TorchArray(-self.tensor)  # type: ignore[attr-defined]
-TorchArray.__invert__ = lambda self: TorchArray(~self.tensor)  # type: ignore[attr-defined]
-TorchArray.__abs__ = lambda self: TorchArray(abs(self.tensor))  # type: ignore[attr-defined]
 
 
 def to_torch_dtype(dtype: Any) -> torch.dtype:
@@ -256,9 +265,9 @@ class TorchBackend(Backend):
         return TorchArray(_tensor(np.asarray(value, dtype=dtype)))
 
 
-XP = TorchBackend.xp
-XP.linalg = Namespace("torch.linalg", compat.linalg, torch.linalg)
-XP.fft = Namespace("torch.fft", compat.fft, torch.fft)
+XP: Any = TorchBackend.xp
+XP.linalg = Namespace("torch.linalg", compat_linalg, torch.linalg)
+XP.fft = Namespace("torch.fft", compat_fft, torch.fft)
 BACKEND = TorchBackend()
 register_backend(TorchArray, BACKEND)
 register_backend(torch.Tensor, BACKEND)

@@ -36,8 +36,8 @@ def _scope(prim: Primitive) -> dict[str, Any]:
         "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray, "Value": Value,
         "op_general": binding.op_general, "bind_general": binding.bind_general, "PRIM": prim, "NO_PARAMS": _NO_PARAMS,
         "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
-        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE, "INFERRED": INFERRED,
-        "refuse_inference": binding.refuse_inference, "SWITCHED": SWITCHED, "Slot": Slot,
+        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE,
+        "INFERRED": INFERRED, "refuse_inference": binding.refuse_inference, "SWITCHED": SWITCHED, "Slot": Slot,
     }  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def _define(source: str, scope: dict[str, Any], name: str) -> None:
     code = _COMPILED.get(source)
     if code is None:
         code = _COMPILED[source] = compile(source, f"<{name}>", "exec")
-    exec(code, scope)
+    exec(code, scope)  # noqa: S102 - our own source
 
 
 def _op_source(prim: Primitive) -> str:
@@ -146,8 +146,8 @@ def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
             f"            node_.prim = PRIM; node_.params = {packed}",
             f"            node_.edges = ({', '.join(f'n{i}' for i in range(n))},)",
             f"            node_.saved = {_saved_source(prim)}",
-            "            node_.shape = out_.shape; node_.dtype = out_.dtype; node_.seq = tick(); node_.step = "
-            "PRIM.step",
+            "            node_.shape = out_.shape; node_.dtype = out_.dtype",
+            "            node_.seq = tick(); node_.step = PRIM.step",
             "            if INFERRED:",
             f"                refuse_inference(PRIM, {operands}, node_.saved)",
             "            if mode_ == 2:",
@@ -381,7 +381,9 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
         if count is not None and len(operands) != count:
             names = ", ".join(prim.operands or ())
             raise TypeError(f"{prim.name} takes the operands {names}; {len(operands)} were given")
-        arrays, edges, recorded = [], [], False
+        arrays: list[Any] = []
+        edges: list[Any] = []
+        recorded = False
         cls: Any = None
         for x in operands:
             if type(x) is _ndarray:

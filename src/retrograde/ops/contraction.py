@@ -364,7 +364,7 @@ def _infer_einsum(avals: Any, params: dict[str, Any]) -> Aval:
 
 
 def _einsum_samples() -> Any:
-    cases = [("ij,jk->ik", (2, 3), (3, 2)), ("ij->ji", (2, 3)), ("ii->", (3, 3)), ("ii->i", (3, 3)), ("ij->i", (2, 3)),
+    cases: list[Any] = [("ij,jk->ik", (2, 3), (3, 2)), ("ij->ji", (2, 3)), ("ii->", (3, 3)), ("ii->i", (3, 3)), ("ij->i", (2, 3)),
              ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("i,j->ij", (2,), (3,)), ("bi,bi->b", (2, 3), (2, 3)),
              ("i,ij,j->", (2,), (2, 3), (3,)), ("iij,j->ij", (2, 2, 3), (3,)), ("ij,kj->", (2, 3), (1, 3)),
              ("ij,j->i", (2, 1), (3,)), ("iii->", (2, 2, 2))]  # fmt: skip

@@ -184,8 +184,8 @@ def _scattered_by_taps(g: Any, x: Any, windows: Windows) -> Any:
             target += g * (number == i)
     if not any(any(pair) for pair in windows.padding):
         return result
-    crop = tuple(slice(lo, lo + n) for n, (lo, _) in zip(windows.size, windows.padding))
-    return np.ascontiguousarray(result[(..., *crop)])
+    crop: Any = (..., *(slice(lo, lo + n) for n, (lo, _) in zip(windows.size, windows.padding)))
+    return np.ascontiguousarray(result[crop])
 
 
 def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: Any, samples: Any) -> Any:

@@ -335,4 +335,4 @@ def nondifferentiable(
     )  # fmt: skip
 
 
-from_vjp.wants_prim = True  # core/dual.py hands such a rule its record
+from_vjp.wants_prim = True  # type: ignore[attr-defined]  # core/dual.py hands such a rule its record

@@ -28,7 +28,7 @@ def _scatter_reduce_kernel(
     out = np.array(x, order="C")
     line, values = out.reshape(-1), values.reshape(-1)
     if not include_self and flat.size:
-        start = {SUM: 0, MEAN: 0, PROD: 1}.get(reduce)
+        start: Any = {SUM: 0, MEAN: 0, PROD: 1}.get(reduce)
         if start is None:
             limits: Any = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
             if x.dtype.kind == "b":

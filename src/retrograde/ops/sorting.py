@@ -31,7 +31,7 @@ def _with_axis(indices: Any, shape: tuple[int, ...], axis: int) -> Any:
     return reshape(indices, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
 
 
-_along = take_along_axis.prim.kernel  # type: ignore[attr-defined]
+_along = take_along_axis.prim.kernel
 
 
 def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:

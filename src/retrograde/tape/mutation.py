@@ -43,7 +43,7 @@ def _forget(key: int, reference: Any) -> None:
     MUTATED.pop(key, None)
 
 
-def own_clock(array: np.ndarray) -> np.ndarray:
+def own_clock(array: Any) -> np.ndarray:
     """The same memory under an owner of its own, so that changes of either are not noticed for the other.
 
     What PyTorch's `.data` and `from_numpy` do. The detour over a memoryview ends the chain of bases.

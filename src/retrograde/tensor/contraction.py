@@ -16,7 +16,7 @@ from .promotion import common_dtype, to_dtype
 
 __all__ = ["dot", "einsum", "in_common", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
-_matmul = con.matmul.prim.bind  # type: ignore[attr-defined]
+_matmul = con.matmul.prim.bind
 
 
 def in_common(*operands: Any) -> list[Any]:

@@ -257,8 +257,8 @@ class Tensor(Value):
     __ilshift__ = in_place("__ilshift__", __lshift__)
     __irshift__ = in_place("__irshift__", __rshift__)
 
-    __eq__ = operator("__eq__", cmp.equal)  # type: ignore[assignment]
-    __ne__ = operator("__ne__", cmp.not_equal)  # type: ignore[assignment]
+    __eq__ = operator("__eq__", cmp.equal)
+    __ne__ = operator("__ne__", cmp.not_equal)
     __lt__ = operator("__lt__", cmp.less, prepare=ordered, fast=_REAL)
     __le__ = operator("__le__", cmp.less_equal, prepare=ordered, fast=_REAL)
     __gt__ = operator("__gt__", cmp.greater, prepare=ordered, fast=_REAL)
@@ -459,7 +459,7 @@ values.set_core_class(Tensor)
 
 # Two tensors of one real floating dtype, the everyday case of operators and of derivative rules, in one function.
 for _name, _op, _inline in (
-    ("__add__", ew.add, ("g", "g")), ("__sub__", ew.subtract, ("g", "-g")), ("__mul__", ew.multiply, ("g * y", "g * x")),
-    ("__truediv__", ew.divide, ("g / y", "-g * (x / y / y)")),
+    ("__add__", ew.add, ("g", "g")), ("__sub__", ew.subtract, ("g", "-g")),
+    ("__mul__", ew.multiply, ("g * y", "g * x")), ("__truediv__", ew.divide, ("g / y", "-g * (x / y / y)")),
 ):  # fmt: skip
     setattr(Tensor, _name, fast_operator(_op, Tensor, getattr(Tensor, _name), _inline))

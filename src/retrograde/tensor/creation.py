@@ -208,7 +208,8 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None,
     start, stop, step = (concrete("arange", x).item() if isinstance(x, Value) else x for x in (start, stop, step))
     if step == 0:
         raise ValueError("arange: the step must not be 0")
-    return new(np.arange(start, stop, step, None if dtype is None else as_dtype(dtype)))
+    wanted: Any = None if dtype is None else as_dtype(dtype)
+    return new(np.arange(start, stop, step, wanted))
 
 
 def linspace(

@@ -211,7 +211,7 @@ def set(x: Value, key: Any, new: Any) -> None:
         _check_bounds(x, tuple(parts))
     if _in_memory(x, new, parts):
         inplace.check("setitem", x)
-        x._a[tuple(_plain(part) for part in parts)] = _plain(new)  # type: ignore[index]
+        x._a[tuple(_plain(part) for part in parts)] = _plain(new)
         mutation.note(x._a)
         return
     if basic_only:

@@ -248,7 +248,8 @@ def multi_dot(arrays: Any, /) -> Any:
     given = in_common(*(value(x) for x in arrays))
     if len(given) < 2:
         raise ValueError(f"linalg.multi_dot: wanted at least two arrays, got {len(given)}")
-    labels, last = [], 0
+    labels: list[tuple[int, ...]] = []
+    last = 0
     for i, x in enumerate(given):
         if rank(x) == 2:
             labels.append((last, last + 1))

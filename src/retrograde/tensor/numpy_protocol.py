@@ -174,7 +174,7 @@ _PASSED_OVER: dict[str, tuple[Any, ...]] = {
 def check_defaults(what: str, given: dict[str, Any]) -> None:
     """Raise TypeError for an argument that is left and would change the result."""
     for key, x in given.items():
-        if x is None or x is np._NoValue:  # type: ignore[attr-defined]  # what NumPy's functions have as a default
+        if x is None or x is np._NoValue:  # what NumPy's functions have as a default
             continue
         if not (isinstance(x, (str, bool)) and x in _PASSED_OVER.get(key, ())):
             raise unsupported(f"{what}({key}=...)")
@@ -301,7 +301,7 @@ def call_function(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _called(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    given = {k: x for k, x in kwargs.items() if x is not np._NoValue}  # type: ignore[attr-defined]
+    given = {k: x for k, x in kwargs.items() if x is not np._NoValue}
     code = getattr(f, "__code__", None)
     if code is not None and not code.co_flags & 0x08:
         known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -12,7 +12,7 @@ from ..core.bind import weak
 from ..core.value import Value, dtype_of, make
 from ..ops.structural import cast
 
-_cast = cast.prim.bind  # type: ignore[attr-defined]
+_cast = cast.prim.bind
 
 _CONSTANTS: dict[tuple[Any, Any, type], np.ndarray] = {}
 

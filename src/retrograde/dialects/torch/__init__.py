@@ -55,7 +55,7 @@ from .random import Generator, default_generator, fork_rng
 
 __version__ = "2.13.0+retrograde." + _retrograde_version
 
-bool = _dtype.bool_  # noqa: A001 - PyTorch's name
+bool = _dtype.bool_
 for _d in _dtype.ALL[1:]:
     globals()[_d.name] = _d
 globals().update(_dtype.ALIASES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import UserList, deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,9 @@ def _plain(data: Any) -> Any:
 
 def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
     """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
-    if isinstance(data, (str, dict)):
-        raise TypeError(f"tensor: a {type(data).__name__} is no tensor data")
-    if isinstance(data, (deque, range, UserList)):
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"tensor: wanted numbers, nested lists of them or an array, got {data!r}")
+    if isinstance(data, Sequence) and not isinstance(data, (list, tuple)):  # a deque, a range...
         data = list(data)
     if np_dtype is None:
         try:
@@ -81,7 +81,9 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
             if hasattr(data, "__array__") or hasattr(data, "__len__"):
                 array = np.array(data)
                 return array.astype(_dtype.from_numpy_dtype(array.dtype).np)
-            raise TypeError(f"tensor: {error}") from None
+            if isinstance(data, (list, tuple)) and any(isinstance(x, (str, bytes)) for x in data):
+                raise TypeError(f"tensor: wanted numbers, nested lists of them or an array, got {data!r}") from None
+            raise RuntimeError(f"tensor: no dtype for this data: {error}; wanted numbers, nested lists or an array") from None
     plain = _plain(data)
     try:
         if np_dtype.kind in "iu":

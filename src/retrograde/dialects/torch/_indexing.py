@@ -294,7 +294,7 @@ def parse(x: Any, index: Any) -> Parsed:
                 raise IndexError(f"index {e} is out of bounds for dimension {source} with size {shape[source]}")
             out.steps.append((_full,) * dim + (e, Ellipsis))
             source += 1
-        elif isinstance(e, bool) or not shape_of(e):
+        elif isinstance(e, bool) or (not shape_of(e) and dtype_of(e).kind == "b"):
             truth = bool(e) if isinstance(e, (bool, _ndarray)) else bool(concrete("index", e))
             out.steps.append((_full,) * dim + (None,))
             out.arrays.append(np.zeros(int(truth), np.int64))

@@ -307,5 +307,4 @@ def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:
         raise TypeError(
             f"Tensor(): wanted sizes, a sequence or a tensor, got {', '.join(type(a).__name__ for a in args)}"
         )
-    value = make(cls, array)
-    return value
+    return make(cls, array)

@@ -11,6 +11,7 @@ from ...ops import polynomial
 from ...ops import special as ops
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
+from ._api import named as _named
 from ._api import with_out as _with_out
 from ._elementwise import EITHER, REAL_FLOAT, settled, settled_pair, unary
 from ._selection import xlog1py as _xlog1py
@@ -87,6 +88,11 @@ for _name, _other in _SAME.items():
 ndtr = _with_out("ndtr", ndtr)
 xlog1py = _with_out("xlog1py", _xlog1py)
 zeta = _with_out("zeta", _zeta)
+
+
+# As in PyTorch, these call themselves special_erf and so on.
+for _name in (*_SAME, *_DIFFERENTIABLE, *_CONSTANT, *_POLYNOMIALS, "ndtr", "xlog1py", "zeta"):
+    globals()[_name] = _named(globals()[_name], "special_" + _name)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,87 @@
+"""`torch.jit`: functions and modules run as they are, which is what a script of them computes; nothing is serialised."""
+
+from __future__ import annotations
+
+import functools as _functools
+import warnings as _warnings
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+from .._api import missing as _missing
+from .._grad_modes import no_grad as _no_grad
+from .._tensor import Tensor as _Tensor
+
+
+@_functools.cache
+def _say_once(name: str) -> None:
+    _warnings.warn(
+        f"torch.jit.{name} compiles nothing in retrograde's torch dialect: the function runs as it is", stacklevel=3
+    )
+
+
+def script(obj: _Any, optimize: _Any = None, _frames_up: int = 0, _rcb: _Any = None, example_inputs: _Any = None) -> _Any:
+    """The function, class or module itself; says once that nothing is compiled."""
+    _say_once("script")
+    return obj
+
+
+def trace(func: _Any, example_inputs: _Any = None, *args: _Any, **kwargs: _Any) -> _Any:
+    """The function or module itself, run once on the example inputs; says once that nothing is compiled.
+
+    Python control flow stays alive in it, where PyTorch's trace keeps the branches that the example took.
+    """
+    _say_once("trace")
+    if example_inputs is not None:
+        with _no_grad():
+            func(*((example_inputs,) if isinstance(example_inputs, _Tensor) else tuple(example_inputs)))
+    return func
+
+
+def _itself(fn: _Any = None, **_: _Any) -> _Any:
+    """The function itself."""
+    return fn if fn is not None else _itself
+
+
+export = ignore = unused = script_method = interface = script_if_tracing = freeze = optimize_for_inference = _itself
+
+
+def is_scripting() -> bool:
+    """Whether compiled code runs: never."""
+    return False
+
+
+def is_tracing() -> bool:
+    """Whether a trace is being taken: never."""
+    return False
+
+
+def annotate(the_type: _Any, the_value: _Any) -> _Any:
+    """The value."""
+    return the_value
+
+
+def isinstance(obj: _Any, target_type: _Any) -> bool:  # noqa: A001 - PyTorch's name
+    """Whether an object is of a type, generic ones such as `list[int]` judged by their container."""
+    import builtins
+    import typing
+
+    return builtins.isinstance(obj, typing.get_origin(target_type) or target_type)
+
+
+def _unsupported(name: str) -> _Callable[..., _Any]:
+    def function(*args: _Any, **kwargs: _Any) -> _Any:
+        raise NotImplementedError(
+            f"torch.jit.{name}: retrograde's torch dialect has no TorchScript; save state_dict() with torch.save, "
+            "and load it into a module built by its class"
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Raises NotImplementedError: there are no TorchScript files here."
+    return function
+
+
+save, load = _unsupported("save"), _unsupported("load")
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing("torch.jit", name, globals())
