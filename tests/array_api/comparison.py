@@ -32,7 +32,7 @@ ALL = BOOL + NUMERIC
 few = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
-many = settings(parent=few, max_examples=60)
+many = settings(parent=few, max_examples=40)
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 

@@ -77,7 +77,8 @@ def test_a_freed_graph_is_refused_before_anything_accumulates():
     y = z * z + shared  # the part over z is fresh, the part over x is freed
     with pytest.raises(RuntimeError, match="retain_graph"):
         y.backward(ones(1))
-    assert x.grad is None and z.grad is None
+    assert x.grad is None
+    assert z.grad is None
     assert torch.is_grad_enabled()
 
 
@@ -89,7 +90,8 @@ def test_a_changed_value_is_refused_before_anything_accumulates():
         a += 1
     with pytest.raises(RuntimeError, match="changed in place"):
         y.backward(ones(1))
-    assert x.grad is None and z.grad is None
+    assert x.grad is None
+    assert z.grad is None
 
 
 def test_an_error_in_a_hook_restores_the_grad_mode():
@@ -128,7 +130,8 @@ def test_a_refused_in_place_change_changes_nothing(write):
     with pytest.raises(RuntimeError, match="leaf"):
         write(x)
     np.testing.assert_array_equal(x.detach().numpy(), [1.0, 2.0])
-    assert x.is_leaf and x._version == 0
+    assert x.is_leaf
+    assert x._version == 0
 
 
 def test_an_in_place_change_of_the_wrong_shape_or_kind_changes_nothing():
@@ -138,7 +141,8 @@ def test_an_in_place_change_of_the_wrong_shape_or_kind_changes_nothing():
     y = torch.tensor([1.0, 2.0])
     with pytest.raises(RuntimeError):
         y.add_(torch.ones(3, 2))
-    assert x.numpy().tolist() == [1, 2] and y.numpy().tolist() == [1.0, 2.0]
+    assert x.numpy().tolist() == [1, 2]
+    assert y.numpy().tolist() == [1.0, 2.0]
 
 
 def test_a_leaked_value_says_where_it_came_from():

@@ -54,7 +54,7 @@ def test_a_custom_function_is_freed_at_once(no_collector):
 
         @staticmethod
         def backward(ctx, g):
-            x, out = ctx.saved_tensors
+            x, _ = ctx.saved_tensors
             return g * x * 2
 
     x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -183,10 +183,8 @@ def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **par
                 cotangents.append(t)
         edges = [u._node for u in dummies if u is not None]
         got = engine.run(roots, cotangents, cls=values.core_class, level=inner.id, inputs=edges, accumulate=False)
-    results: list[Any] = []
     pulled_back = iter(got)
-    for u in dummies:
-        results.append(None if u is None else next(pulled_back))
+    results = [None if u is None else next(pulled_back) for u in dummies]
     return tuple(results) if isinstance(out, tuple) else results[0]
 
 

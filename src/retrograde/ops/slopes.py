@@ -53,7 +53,7 @@ tanh_slope = elementwise(
     jvp=lambda tangents, out, g, y: sum_tangents([
         None if tangents[0] is None else tanh_slope(tangents[0], y),
         None if tangents[1] is None else scaled_product(g, y, tangents[1], scale=-2.0)]),
-    samples=lambda: [sample(normal(3), normal(3, seed=1)), sample(normal(2, 3), normal(3, seed=1)), sample(normal(), normal(seed=1))],
+    samples=lambda: [sample(normal(*s), normal(*t, seed=1)) for s, t in (((3,), (3,)), ((2, 3), (3,)), ((), ()))],
 )  # fmt: skip
 
 
@@ -72,5 +72,5 @@ sigmoid_slope = elementwise(
     jvp=lambda tangents, out, g, y: sum_tangents([
         None if tangents[0] is None else sigmoid_slope(tangents[0], y),
         None if tangents[1] is None else g * tangents[1] * (1 - 2 * y)]),
-    samples=lambda: [sample(normal(3), normal(3, seed=1)), sample(normal(2, 3), normal(3, seed=1)), sample(normal(), normal(seed=1))],
+    samples=lambda: [sample(normal(*s), normal(*t, seed=1)) for s, t in (((3,), (3,)), ((2, 3), (3,)), ((), ()))],
 )  # fmt: skip

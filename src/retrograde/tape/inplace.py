@@ -244,13 +244,11 @@ def _refresh(base: Value) -> None:
 def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     """The in-place change of an array that cannot be written: the holder gets another array."""
     holder = target if target._base is None else target._base
-    if new._level > holder._level and holder._born < new._level:
-        if state.levels and levels.innermost() >= new._level:
-            cls = type(target)._result
-            raise error_type(cls, LevelError)(
-                f"{op}: a value computed inside a functional transform cannot be written into a tensor that was "
-                "created outside it; create the tensor inside, or return the value"
-            )
+    if max(holder._level, holder._born) < new._level <= levels.innermost():
+        raise error_type(type(target)._result, LevelError)(
+            f"{op}: a value computed inside a functional transform cannot be written into a tensor that was "
+            "created outside it; create the tensor inside, or return the value"
+        )
     core = values.as_core(new) if recording or new._level else make(values.core_class, new._a)
     if target._base is not None:
         root = values.as_core(holder)

@@ -66,8 +66,8 @@ def printed(torch, expression, scope):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return re.sub(r" at 0x[0-9a-f]+", "", repr(eval(expression, scope)))  # noqa: S307 - our own expressions
-        except Exception as error:  # noqa: BLE001 - the type is what is recorded
+            return re.sub(r" at 0x[0-9a-f]+", "", repr(eval(expression, scope)))
+        except Exception as error:
             return type(error).__name__
 
 

@@ -24,7 +24,7 @@ from ._size import Size, device
 from ._tensor import Tensor, install_methods
 
 # The topic files, each a set of functions and methods (one line each).
-from . import _creation  # noqa: I001
+from . import _creation
 from . import _unary
 from . import _pointwise
 from . import _comparison
@@ -49,7 +49,10 @@ from . import masked
 from . import ops
 from . import func
 from . import testing
-from ._environment import backends, cuda, mps, version, xpu
+from ._environment import accelerator, backends, cpu, cuda, mps, version, xpu
+from .func import vmap
+from . import amp
+from .amp import GradScaler, autocast
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .random import Generator, default_generator, fork_rng
 
@@ -89,12 +92,12 @@ def is_tensor(obj: _Any) -> _Any:
     return isinstance(obj, Tensor)
 
 
-def is_floating_point(input: _Any) -> _Any:  # noqa: A002
+def is_floating_point(input: _Any) -> _Any:
     """Whether a tensor's dtype is a floating one."""
     return input.dtype.is_floating_point
 
 
-def is_complex(input: _Any) -> _Any:  # noqa: A002
+def is_complex(input: _Any) -> _Any:
     """Whether a tensor's dtype is complex."""
     return input.dtype.is_complex
 
@@ -104,7 +107,10 @@ globals().update({_name: _named(_f, _name) for _name, _f in _FUNCTIONS.items()})
 torch = _sys.modules[__name__]  # as there, the module also stands in itself
 
 
-_LAZY = ("distributions", "fft", "linalg", "masked", "nn", "optim", "quasirandom", "special", "utils")
+_LAZY = (
+    "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
+    "overrides", "profiler", "quasirandom", "serialization", "special", "types", "utils",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:

@@ -93,11 +93,48 @@ def _no_cuda(*args: Any, **kwargs: Any) -> Any:
     )
 
 
+def _no_device(*args: Any, **kwargs: Any) -> int:
+    return 0
+
+
+def _cuda_autocast(enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> Any:
+    from .amp import autocast
+
+    return autocast("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+def _cuda_scaler(*args: Any, **kwargs: Any) -> Any:
+    from .amp import GradScaler
+
+    return GradScaler("cuda", *args, **kwargs)
+
+
+def _cpu_autocast(enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> Any:
+    from .amp import autocast
+
+    return autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
 cuda = _module(
     "cuda", "`torch.cuda`: answers that there is no CUDA device.", is_available=lambda: False, device_count=lambda: 0,
     is_initialized=lambda: False, manual_seed=lambda seed: None, manual_seed_all=lambda seed: None,
     synchronize=lambda device=None: None, empty_cache=lambda: None, current_device=_no_cuda, get_device_name=_no_cuda,
-    is_bf16_supported=lambda *args, **kwargs: False,
+    is_bf16_supported=lambda *args, **kwargs: False, get_device_properties=_no_cuda, get_device_capability=_no_cuda,
+    set_device=_no_cuda, current_stream=_no_cuda, Stream=_no_cuda, Event=_no_cuda, stream=_no_cuda, get_rng_state=_no_cuda,
+    get_rng_state_all=list, set_rng_state_all=lambda new_states: None, seed_all=lambda: None, ipc_collect=lambda: None,
+    memory_allocated=_no_device, memory_reserved=_no_device, max_memory_allocated=_no_device,
+    max_memory_reserved=_no_device, reset_peak_memory_stats=lambda device=None: None,
+    amp=_module("cuda.amp", "`torch.cuda.amp`: `torch.amp` for a CUDA device, of which there is none.",
+                autocast=_cuda_autocast, GradScaler=_cuda_scaler),
+)  # fmt: skip
+accelerator = _module(
+    "accelerator", "`torch.accelerator`: answers that there is none.", is_available=lambda: False,
+    device_count=lambda: 0, current_accelerator=lambda check_available=False: None, synchronize=lambda device=None: None,
+)  # fmt: skip
+cpu = _module(
+    "cpu", "`torch.cpu`: the one device there is.", is_available=lambda: True, device_count=lambda: 1,
+    current_device=lambda: "cpu", synchronize=lambda device=None: None,
+    amp=_module("cpu.amp", "`torch.cpu.amp`: `torch.amp` for the CPU.", autocast=_cpu_autocast),
 )  # fmt: skip
 mps = _module("mps", "`torch.mps`: answers that there is no such device.", is_available=lambda: False)
 xpu = _module("xpu", "`torch.xpu`: answers that there is no such device.", is_available=lambda: False)

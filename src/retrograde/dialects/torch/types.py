@@ -6,7 +6,6 @@ import os as _os
 from collections.abc import Sequence as _Sequence
 from typing import IO, Any, Union
 
-from ._dtype import dtype as _dtype
 from ._size import Size
 from ._size import device as _device
 from ._tensor import Tensor
@@ -16,8 +15,6 @@ Device = Union[_device, str, int, None]
 FileLike = Union[str, _os.PathLike[str], IO[bytes]]
 TensorOrTensors = Union[Tensor, _Sequence[Tensor]]
 _TensorOrTensors = TensorOrTensors
-_dtype = _dtype
-_device = _device
 _size = Union[Size, list[int], tuple[int, ...]]
 _int, _float, _bool, _complex = int, float, bool, complex
 _symsize = _size

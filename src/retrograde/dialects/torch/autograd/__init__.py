@@ -20,4 +20,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "profiler":  # few programs need it
+        import importlib
+
+        return importlib.import_module(f"{__name__}.profiler")
     raise _missing("torch.autograd", name, globals())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any as _Any
+
+from .._api import missing as _missing
 from . import _kl_different as _kl_different  # they register themselves
 from . import _kl_same as _kl_same
-from . import transforms
+from . import transforms as transforms
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial
@@ -59,6 +62,13 @@ __all__ = [
     "LogNormal", "LogisticNormal", "LowRankMultivariateNormal", "MixtureSameFamily", "Multinomial",
     "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough",
     "Pareto", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "Poisson", "Uniform", "VonMises", "Weibull",
-    "Wishart", "TransformedDistribution", "biject_to", "kl_divergence", "register_kl", "transform_to",
+    "Wishart", "TransformedDistribution", "biject_to", "kl_divergence", "register_kl", "transform_to", "AbsTransform",
+    "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform", "CumulativeDistributionTransform",
+    "ExpTransform", "IndependentTransform", "LowerCholeskyTransform", "PositiveDefiniteTransform", "PowerTransform",
+    "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform", "StackTransform",
+    "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform",
 ]  # fmt: skip
-__all__ += transforms.__all__
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing("torch.distributions", name, __all__)

@@ -60,7 +60,7 @@ def annotate(the_type: _Any, the_value: _Any) -> _Any:
     return the_value
 
 
-def isinstance(obj: _Any, target_type: _Any) -> bool:  # noqa: A001 - PyTorch's name
+def isinstance(obj: _Any, target_type: _Any) -> bool:
     """Whether an object is of a type, generic ones such as `list[int]` judged by their container."""
     import builtins
     import typing

@@ -1,4 +1,4 @@
-"""`torch.utils`: data loading and checkpointing."""
+"""`torch.utils`: data loading, checkpointing, timing, nested containers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any as _Any
 
 from .._api import missing as _missing
 
-_SUBMODULES = ("checkpoint", "data")
+_SUBMODULES = ("_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks")
 
 
 def __getattr__(name: str) -> _Any:

@@ -20,7 +20,6 @@ from ..._shape import reshaped
 from ..._tensor import Tensor
 from ._pooling import avg_pool2d, avg_pool3d
 
-
 NAMES.update(normalize="NativeBatchNormBackward0", normalize_by="NativeBatchNormBackward0")
 
 

@@ -15,7 +15,7 @@ from .fold import *  # noqa: F403
 from .instancenorm import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
-from .linear_cross_entropy_options import *  # noqa: F403, I001 - after the losses
+from .linear_cross_entropy_options import *  # noqa: F403 - after the losses
 from .module import Module
 from .normalization import *  # noqa: F403
 from .padding import *  # noqa: F403

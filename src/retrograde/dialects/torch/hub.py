@@ -1,0 +1,44 @@
+"""`torch.hub`: models from the network are not offered; the folder for downloads is known."""
+
+from __future__ import annotations
+
+import os as _os
+from typing import Any as _Any
+
+from ._api import missing as _missing
+
+_folder: str | None = None
+
+
+def get_dir() -> str:
+    """The folder for downloads: what `set_dir` said, or `hub` in `$TORCH_HOME` (by default `~/.cache/torch`)."""
+    if _folder is not None:
+        return _folder
+    cache = _os.getenv("XDG_CACHE_HOME", "~/.cache")
+    return _os.path.join(_os.path.expanduser(_os.getenv("TORCH_HOME", _os.path.join(cache, "torch"))), "hub")
+
+
+def set_dir(d: str | _os.PathLike[str]) -> None:
+    """Set the folder for downloads."""
+    global _folder
+    _folder = _os.path.expanduser(d)
+
+
+def _refuse(name: str) -> _Any:
+    def function(*args: _Any, **kwargs: _Any) -> _Any:
+        raise NotImplementedError(
+            f"torch.hub.{name}: retrograde's torch dialect downloads nothing; fetch the weights yourself and load them "
+            "with torch.load or safetensors"
+        )
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+load, list, help, load_state_dict_from_url, download_url_to_file = map(
+    _refuse, ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file")
+)
+
+
+def __getattr__(name: str) -> _Any:
+    raise _missing("torch.hub", name, globals())

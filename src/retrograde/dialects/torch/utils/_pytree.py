@@ -1,0 +1,54 @@
+"""`torch.utils._pytree`: nested containers, as packages take them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...._tree import LEAF, TreeDef, flatten, map_structure, register, unflatten
+
+PyTree = Any
+TreeSpec = TreeDef
+LeafSpec = type(LEAF)
+
+
+def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
+    """The leaves and the structure (None is a container without leaves here)."""
+    return flatten(tree, is_leaf)
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeDef) -> Any:
+    """The container that `tree_flatten` took apart, with other leaves."""
+    return unflatten(treespec, leaves)
+
+
+def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+    """The leaves."""
+    return flatten(tree, is_leaf)[0]
+
+
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """A container with `func` of every leaf."""
+    return map_structure(func, tree, *rests, is_leaf=is_leaf)
+
+
+def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """A container with `func` of every leaf of a type, the others as they are."""
+    return map_structure(lambda x: func(x) if isinstance(x, kind) else x, tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether `pred` holds for every leaf."""
+    return all(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether `pred` holds for a leaf."""
+    return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def register_pytree_node(
+    cls: type, flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]], unflatten_fn: Callable[[Any, Any], Any], **_: Any
+) -> None:
+    """Make a type a container: `flatten_fn(x) -> (children, context)`, `unflatten_fn(children, context) -> x`."""
+    register(cls, flatten_fn, lambda context, children: unflatten_fn(children, context))
