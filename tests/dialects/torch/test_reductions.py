@@ -29,7 +29,8 @@ def test_float32_sums_are_accurate_along_every_axis():
 def test_half_precision_accumulates_in_single():
     for dtype in (torch.float16, torch.bfloat16):
         ones = torch.ones(4096, 2, dtype=dtype)
-        assert ones.sum(0).tolist() == [4096.0, 4096.0] and ones.mean().item() == 1.0
+        assert ones.sum(0).tolist() == [4096.0, 4096.0]
+        assert ones.mean().item() == 1.0
         assert ones.sum().dtype is dtype
 
 

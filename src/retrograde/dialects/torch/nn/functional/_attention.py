@@ -49,7 +49,7 @@ def scaled_dot_product_attention(
         times = q_shape[-3] // k_shape[-3]
         key = METHODS["repeat_interleave"](key, times, -3)
         value = METHODS["repeat_interleave"](value, times, -3)
-    simple = attn_mask is None and not dropout_p and len(q_shape) == 4
+    simple = attn_mask is None and not dropout_p and len(q_shape) == 4 and q_shape[-1] == shape_of(value)[-1]
     factor = 1.0 / math.sqrt(q_shape[-1]) if scale is None else scale
     # Both factors get the root, so that neither overflows in half precision.
     root = math.sqrt(abs(factor))
@@ -61,9 +61,15 @@ def scaled_dot_product_attention(
     elif attn_mask is not None:
         mask = attn_mask
         scores = scores + _additive(attn_mask, scores)
-    weights = softmax(scores, -1)
+    empty = None
     if mask is not None:
         empty = METHODS["all"](scores.detach() == -_INF, -1, keepdim=True)
+        if METHODS["any"](empty):  # softmax of such a row is nan, and so is its gradient
+            scores = METHODS["masked_fill"](scores, empty, 0.0)
+        else:
+            empty = None
+    weights = softmax(scores, -1)
+    if empty is not None:
         weights = METHODS["masked_fill"](weights, empty, 0.0)
     if dropout_p:
         weights = dropout(weights, dropout_p)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .....ops import recurrent as rec
 from ..._creation import empty, zeros
+from ..._graph_nodes import NAMES, show_as
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -17,6 +18,8 @@ from ..utils.rnn import PackedSequence
 from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+
+NAMES.update(lstm_pointwise="MulBackward0", gru_pointwise="AddBackward0")
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
@@ -186,7 +189,10 @@ class RNNBase(Module):
                 state = tuple(x[row] for x in hidden)
                 walk = self._walk if sizes is None else self._walk_packed
                 steps, state = walk(gates, sizes, state, weights, bool(direction))
-                outputs.append(stack(steps) if sizes is None else cat(steps))
+                output = stack(steps) if sizes is None else cat(steps)
+                if self.mode == "LSTM" and sizes is None and not self.proj_size:
+                    show_as(output, "MkldnnRnnLayerBackward0")
+                outputs.append(output)
                 finals.append(state)
             data = outputs[0] if directions == 1 else cat(outputs, -1)
             if self.dropout and layer < self.num_layers - 1:
