@@ -49,7 +49,7 @@ def train(steps, on_step, points=256, seed=0):
     x = torch.linspace(-1.0, 1.0, points).reshape(-1, 1).requires_grad_()
     ends = torch.tensor([[-1.0], [1.0]])
     values = solution(ends)
-    optimizer = torch.optim.Adam(net.parameters(), lr=2e-3)
+    optimizer = torch.optim.Adam(net.parameters(), lr=3e-3)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, eta_min=1e-5)
     for step in range(steps):
         optimizer.zero_grad()

@@ -1,7 +1,8 @@
 """PyTorch as an array library: its tensors computed with, not its autograd.
 
 Kernels expect NumPy's dtypes, shapes as tuples and a few methods of NumPy's arrays; `TorchArray` gives a torch tensor
-these, and the namespace converts on the way in and out.
+these, and the namespace converts on the way in and out. A kernel that spells a function NumPy's way on arrays gets
+PyTorch's of that name.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ class TorchArray:
     """A torch tensor with the dtype, shape and methods that kernels use. Shares its memory."""
 
     __slots__ = ("tensor", "shape", "dtype", "__weakref__")
-    __array_ufunc__ = None  # a NumPy array beside one leaves the operation to it
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
@@ -58,6 +58,16 @@ class TorchArray:
     def device(self) -> torch.device:
         """Where the elements are."""
         return self.tensor.device
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def mT(self) -> TorchArray:
+        """The last two axes exchanged."""
+        return TorchArray(self.tensor.mT)
 
     @property
     def T(self) -> TorchArray:
@@ -90,25 +100,38 @@ class TorchArray:
         """The elements in memory of their own."""
         return TorchArray(self.tensor.clone())
 
-    def any(self, axis: Any = None) -> TorchArray:
-        """Whether any element (along an axis) is true."""
-        return XP.any(self, axis=axis)
+    def swapaxes(self, axis1: int, axis2: int) -> TorchArray:
+        """With two axes exchanged."""
+        return TorchArray(self.tensor.swapaxes(axis1, axis2))
 
-    def all(self, axis: Any = None) -> TorchArray:
-        """Whether all elements (along an axis) are true."""
-        return XP.all(self, axis=axis)
+    def transpose(self, *axes: Any) -> TorchArray:
+        """With the axes in another order."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        return TorchArray(self.tensor.permute(tuple(order) or tuple(range(self.ndim))[::-1]))
 
-    def sum(self, axis: Any = None) -> TorchArray:
-        """The sum of the elements (along an axis)."""
-        return XP.sum(self, axis=axis)
+    def take(self, indices: Any, axis: int) -> TorchArray:
+        """The slices at positions along an axis."""
+        return self[(slice(None),) * axis + (indices,)]
 
-    def min(self) -> TorchArray:
-        """The smallest element."""
-        return TorchArray(self.tensor.min())
+    def any(self, axis: Any = None, keepdims: bool = False) -> TorchArray:
+        """Whether any element over `axis` is true."""
+        return XP.any(self, axis=axis, keepdims=keepdims)
 
-    def max(self) -> TorchArray:
-        """The greatest element."""
-        return TorchArray(self.tensor.max())
+    def all(self, axis: Any = None, keepdims: bool = False) -> TorchArray:
+        """Whether all elements over `axis` are true."""
+        return XP.all(self, axis=axis, keepdims=keepdims)
+
+    def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> TorchArray:
+        """The sum of the elements over `axis`."""
+        return XP.sum(self, axis=axis, keepdims=keepdims, dtype=dtype)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> TorchArray:
+        """The smallest element over `axis`."""
+        return XP.min(self, axis=axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> TorchArray:
+        """The greatest element over `axis`."""
+        return XP.max(self, axis=axis, keepdims=keepdims)
 
     def item(self) -> Any:
         """The only element."""
@@ -129,6 +152,23 @@ class TorchArray:
     def __setitem__(self, index: Any, value: Any) -> None:
         self.tensor[_given(index)] = _given(value)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        name = _UFUNCS.get((ufunc.__name__, method), ufunc.__name__ if method == "__call__" else None)
+        target = kwargs.pop("out", (None,))[0]
+        if name is None or (target is not None and not isinstance(target, TorchArray)):
+            return NotImplemented
+        if "dtype" in kwargs and method != "reduce":
+            dtype = kwargs.pop("dtype")
+            inputs = tuple(x.astype(dtype) if isinstance(x, TorchArray) else x for x in inputs)
+        out = getattr(XP, name)(*inputs, **kwargs)
+        if target is None:
+            return out
+        target[...] = out
+        return target
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return getattr(XP, func.__name__)(*args, **kwargs) if func.__name__ in _FUNCTIONS else NotImplemented
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(BACKEND.to_numpy(self), dtype=dtype)
 
@@ -148,6 +188,23 @@ class TorchArray:
         return repr(self.tensor)
 
 
+# NumPy's functions that take the same arguments in the namespace.
+_FUNCTIONS = frozenset({"moveaxis", "broadcast_to", "where", "take_along_axis", "zeros_like", "ones_like", "expand_dims"})
+
+# NumPy's ufuncs (and methods of them) by the names they have in the namespace.
+_UFUNCS: dict[tuple[str, str], str] = {
+    **{
+        (theirs, "__call__"): ours
+        for theirs, ours in {
+            "absolute": "abs", "invert": "bitwise_not", "conjugate": "conj", "power": "pow", "arctan2": "atan2",
+            "arcsin": "asin", "arccos": "acos", "arctan": "atan", "rint": "round",
+        }.items()
+    },
+    ("add", "reduce"): "sum", ("multiply", "reduce"): "prod", ("maximum", "reduce"): "max",
+    ("minimum", "reduce"): "min", ("add", "accumulate"): "cumsum", ("multiply", "accumulate"): "cumprod",
+}  # fmt: skip
+
+
 def _operators(name: str, f: Callable[..., Any], *, reflected: bool = True) -> None:
     def forward(self: TorchArray, other: Any) -> Any:
         return _taken(f(self.tensor, _operand(other, self)))
@@ -162,8 +219,8 @@ def _operators(name: str, f: Callable[..., Any], *, reflected: bool = True) -> N
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     _operators(_name, getattr(operator, _name))
-for _name in ("and", "or", "xor"):
-    _operators(_name, getattr(operator, f"{_name}_"))
+for _name in ("and_", "or_", "xor"):
+    _operators(_name.rstrip("_"), getattr(operator, _name))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _operators(_name, getattr(operator, _name), reflected=False)
 
@@ -229,14 +286,16 @@ class Namespace:
         else:
             raise AttributeError(f"PyTorch as an array library has no {self.__name__}.{name}")
         if callable(found):
-
-            def call(*args: Any, **kwargs: Any) -> Any:
-                return _taken(found(*map(_given, args), **{key: _given(x) for key, x in kwargs.items()}))
-
-            found, wrapped = call, found
-            found.__name__ = getattr(wrapped, "__name__", name)
+            found = _converting(found)
         setattr(self, name, found)
         return found
+
+
+def _converting(f: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _taken(f(*map(_given, args), **{key: _given(x) for key, x in kwargs.items()}))
+
+    return call
 
 
 class TorchBackend(Backend):
@@ -268,6 +327,7 @@ class TorchBackend(Backend):
 XP: Any = TorchBackend.xp
 XP.linalg = Namespace("torch.linalg", compat_linalg, torch.linalg)
 XP.fft = Namespace("torch.fft", compat_fft, torch.fft)
+XP.special = Namespace("torch.special", torch.special)
 BACKEND = TorchBackend()
 register_backend(TorchArray, BACKEND)
 register_backend(torch.Tensor, BACKEND)

@@ -77,7 +77,7 @@ def _take_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], a
         g = np.moveaxis(g, range(axis, axis + k), range(k))
     rows = np.asarray(g).reshape(indices.size, math.prod(rest))
     out = add_rows(rows, _wrapped(indices.reshape(-1), n), n).reshape(n, *rest)
-    return np.moveaxis(out, 0, axis) if axis else out
+    return _dense(np, np.moveaxis(out, 0, axis)) if axis else out
 
 
 def _batch_take(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -177,7 +177,7 @@ def _advanced_add_kernel(
     rows = g.reshape(math.prod(common), math.prod(rest))
     out = add_rows(rows, flat.reshape(-1), math.prod(indexed)).reshape(*indexed, *rest)
     order = [*axes, *others]
-    return out if order == list(range(len(shape))) else out.transpose(np.argsort(order))
+    return out if order == list(range(len(shape))) else _dense(np, out.transpose(np.argsort(order)))
 
 
 def _batch_indices(arrays: Any, dims: Any, first: int) -> tuple[list[Any], int, bool]:
@@ -249,10 +249,19 @@ def _nothing(count: int) -> tuple[None, ...]:
     return (None,) * count
 
 
+def _advanced_kernel(xp: Any, x: Any, *indices: Any, axes: tuple[int, ...], unique: bool) -> Any:
+    return _dense(xp, x[index_key(x.ndim, indices, axes)])
+
+
+def _dense(xp: Any, x: Any) -> Any:
+    """An array in C order, which NumPy's indexing and transposes do not give by themselves."""
+    return x.copy() if xp is np and type(x) is np.ndarray and not x.flags.c_contiguous else x
+
+
 # `x` with an index array at each of `axes` and full slices elsewhere. The arrays broadcast; their axes come first in
 # the result where they are separated by a slice, in place where not. `unique`: no position is named twice.
 _advanced_index = primitive(
-    "advanced_index", kernel=lambda xp, x, *indices, axes, unique: x[index_key(x.ndim, indices, axes)],
+    "advanced_index", kernel=_advanced_kernel,
     vjp=lambda needs, g, _out, x_, *indices, axes, unique: (
         _advanced_add(g, *indices, shape=tuple(shape_of(x_)), axes=axes, unique=unique), *_nothing(len(indices))),
     jvp=lambda tangents, out, x, *indices, axes, unique: _advanced_index(

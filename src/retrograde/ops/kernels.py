@@ -46,7 +46,10 @@ def special_functions(xp: Any) -> Any:
     library = xp.__name__.rpartition(".")[2]
     found = _loaded.get(library)
     if found is None:
-        found = _loaded[library] = importlib.import_module(_SPECIAL_MODULES.get(library, "scipy.special"))
+        found = getattr(xp, "special", None)  # of a backend that has them itself
+        if found is None:
+            found = importlib.import_module(_SPECIAL_MODULES.get(library, "scipy.special"))
+        _loaded[library] = found
     return found
 
 

@@ -317,7 +317,10 @@ def _col2im_kernel(xp: Any, x: Any, *, size: Pair, kernel: Pair, dilation: Pair,
         for j in range(kernel[1]):
             left = j * dilation[1]
             out[:, :, top : top + stride[0] * h : stride[0], left : left + stride[1] * w : stride[1]] += x[:, :, i, j]
-    return out[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
+    if not any(padding):
+        return out
+    out = out[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
+    return out.copy() if xp is np else out
 
 
 def _batch_columns(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:

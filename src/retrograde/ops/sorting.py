@@ -14,6 +14,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
+from . import introselect
 from .indexing import along_add, take_along_axis
 from .kernels import in_single
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
@@ -71,13 +72,39 @@ pick = linear(
 # ------------------------------------------------------------------------------------------ positions
 
 
-def order_of(xp: Any, x: Any, axis: int, descending: bool) -> Any:
+def _order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     """The positions that sort `x` along an axis, ties in order; NaN at the large end."""
     x = in_single(x)
     stable = {"kind": "stable"} if xp is np else {"stable": True}
     if not descending:
         return xp.argsort(x, axis=axis, **stable)
     return x.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(x, axis=axis), axis=axis, **stable), axis=axis)
+
+
+def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
+    """`order` with the rows that have ties among their first `within` elements ordered by `select(row)` instead."""
+    if order.size == 0 or x.size > introselect.MOST:
+        return order
+    x = np.moveaxis(in_single(x), axis, -1)
+    order = np.moveaxis(order, axis, -1)
+    n = x.shape[-1]
+    ordered = np.take_along_axis(x, order[..., :within], axis=-1).reshape(-1, min(within, n))
+    tied = ordered[:, 1:] == ordered[:, :-1]
+    if x.dtype.kind == "f":
+        tied |= (ordered[:, 1:] != ordered[:, 1:]) & (ordered[:, :-1] != ordered[:, :-1])
+    rows, found = x.reshape(-1, n), order.reshape(-1, order.shape[-1])
+    for i in np.flatnonzero(tied.any(axis=1)):
+        chosen = select(rows[i])
+        found[i, : len(chosen)] = chosen
+    return np.moveaxis(found.reshape(order.shape), -1, axis)
+
+
+def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> Any:
+    order = _order(xp, x, axis, descending)
+    n = x.shape[axis]
+    if ties == "stable" or n <= introselect.SHORT:  # short rows are sorted by insertion, which is stable
+        return order
+    return _retied(x, order, axis, n, lambda row: introselect.ordered(row, descending))
 
 
 def _infer_positions(avals: Any, params: dict[str, Any]) -> Aval:
@@ -93,23 +120,27 @@ def _order_samples(**params: Any) -> Any:
     return make
 
 
+# ties="stable" here and below: equal elements stay in order; "introsort": as C++'s algorithms leave them.
 argsort = nondifferentiable(
-    "argsort", kernel=lambda xp, x, *, axis, descending: order_of(xp, x, axis, descending),
-    batch=batch_axes("axis"), infer=_infer_positions, samples=_order_samples(descending=True),
+    "argsort", kernel=_positions, batch=batch_axes("axis"), infer=_infer_positions,
+    samples=_order_samples(descending=True, ties="stable"),
 )  # fmt: skip
 
 
-def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool) -> Any:
+def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
     n = x.shape[axis]
     first = (slice(None),) * axis + (slice(k),)
     if xp is not np or n < 1024 or k > n // 8 or not k:
-        return order_of(xp, x, axis, largest)[first]
+        order = _order(xp, x, axis, largest)
+        if ties != "stable":
+            order = _retied(x, order, axis, k + 1, lambda row: introselect.top(row, k, largest))
+        return order[first]
     # Of many elements only the k are sorted: 10^6 take 12 ms where a full sort takes 80.
     x = in_single(x)
     chosen = np.argpartition(x, n - k if largest else k - 1, axis=axis)
     chosen = chosen[(slice(None),) * axis + (slice(n - k, None) if largest else slice(k),)]
     chosen = np.sort(chosen, axis=axis)
-    order = order_of(xp, np.take_along_axis(x, chosen, axis), axis, largest)
+    order = _order(xp, np.take_along_axis(x, chosen, axis), axis, largest)
     return np.take_along_axis(chosen, order, axis)
 
 
@@ -117,7 +148,7 @@ argtopk = nondifferentiable(
     "argtopk", kernel=_topk_kernel, batch=batch_axes("axis"),
     infer=lambda avals, p: Aval(
         (*avals[0].shape[: p["axis"]], p["k"], *avals[0].shape[p["axis"] + 1 :]), np.dtype(np.int64)),
-    samples=_order_samples(k=2, largest=True),
+    samples=_order_samples(k=2, largest=True, ties="stable"),
 )  # fmt: skip
 
 
@@ -125,16 +156,27 @@ def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), False), np.dtype(np.int64))
 
 
+def _kth_order(xp: Any, x: Any, axis: int, k: int, ties: str) -> Any:
+    order = _order(xp, x, axis, False)
+    if ties == "stable":
+        return order
+
+    def select(row: Any) -> list[int]:
+        return [*range(k - 1), introselect.kth(row, k)]  # only the k-th position is read
+
+    return _retied(x, order, axis, x.shape[axis], select)
+
+
 # The position of the k-th smallest element, k counted from 1.
 argkth = nondifferentiable(
     "argkth",
-    kernel=lambda xp, x, *, axis, k: np.take(order_of(xp, x, axis, False), k - 1, axis=axis),
-    batch=batch_axes("axis"), infer=_infer_position, samples=_order_samples(k=2),
+    kernel=lambda xp, x, *, axis, k, ties: np.take(_kth_order(xp, x, axis, k, ties), k - 1, axis=axis),
+    batch=batch_axes("axis"), infer=_infer_position, samples=_order_samples(k=2, ties="stable"),
 )  # fmt: skip
 
 
 def _argmedian_kernel(xp: Any, x: Any, *, axis: int, ignore_nan: bool) -> Any:
-    order = np.moveaxis(order_of(xp, x, axis, False), axis, -1)
+    order = np.moveaxis(_order(xp, x, axis, False), axis, -1)
     n = x.shape[axis]
     middle = np.full(order.shape[:-1], (n - 1) // 2)
     if x.dtype.kind not in "iub":
@@ -154,9 +196,9 @@ argmedian = nondifferentiable(
 )  # fmt: skip
 
 
-def _argmode_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+def _argmode_kernel(xp: Any, x: Any, *, axis: int, ties: str) -> Any:
     x = np.moveaxis(in_single(x), axis, -1)
-    order = order_of(xp, x, x.ndim - 1, False)
+    order = _positions(xp, x, axis=x.ndim - 1, descending=False, ties=ties)
     ordered = np.take_along_axis(x, order, axis=-1)
     place = np.arange(x.shape[-1])
     starts = np.ones(x.shape, bool)
@@ -165,10 +207,11 @@ def _argmode_kernel(xp: Any, x: Any, *, axis: int) -> Any:
     return np.take_along_axis(order, run.argmax(axis=-1)[..., None], axis=-1)[..., 0]
 
 
-# The last position of the most frequent element, of several the smallest.
+# The position of the most frequent element, of several the smallest: the last one in the order that sorts them.
 argmode = nondifferentiable(
     "argmode", kernel=_argmode_kernel, batch=batch_axes("axis"), infer=_infer_position,
-    samples=lambda: [sample(np.array([[2.0, 1.0, 2.0], [3.0, 1.0, 2.0]]), axis=1), sample(distinct(4), axis=0)],
+    samples=lambda: [sample(np.array([[2.0, 1.0, 2.0], [3.0, 1.0, 2.0]]), axis=1, ties="stable"),
+                     sample(distinct(4), axis=0, ties="introsort")],
 )  # fmt: skip
 
 

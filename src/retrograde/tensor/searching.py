@@ -129,7 +129,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     """The positions that sort `x` along an axis; equal elements stay in order, whatever `stable` says; nan last."""
     x = value(x)
     _ordered("argsort", x)
-    return order.argsort(x, axis=axis_of("argsort", axis, rank(x)), descending=descending)
+    return order.argsort(x, axis=axis_of("argsort", axis, rank(x)), descending=descending, ties="stable")
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -144,7 +144,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     x = value(x)
     _ordered("sort", x)
     i = axis_of("sort", axis, rank(x))
-    return order.pick(x, order.argsort(x, axis=i, descending=descending), axis=i, of="sort")
+    return order.pick(x, order.argsort(x, axis=i, descending=descending, ties="stable"), axis=i, of="sort")
 
 
 def _ordered(name: str, x: Any) -> None:

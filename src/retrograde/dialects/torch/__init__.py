@@ -42,6 +42,7 @@ from . import return_types
 from . import sparse
 from . import _save_load
 from . import _legacy_types
+from . import _lesser_names
 from . import compiler
 from . import autograd
 from . import nn
@@ -108,7 +109,7 @@ torch = _sys.modules[__name__]  # as there, the module also stands in itself
 
 
 _LAZY = (
-    "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
+    "_C", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
     "overrides", "profiler", "quasirandom", "serialization", "special", "types", "utils",
 )  # fmt: skip
 

@@ -435,7 +435,8 @@ def _chained(x: Any, index: tuple[Any, ...]) -> Any:
 
 def _picked(self: Any, mask: np.ndarray) -> Any:
     """The elements that a mask chooses, unrecorded."""
-    out = make(type(self)._result, self._a[mask], None, self._level)
+    array = self._a[mask]
+    out = make(type(self)._result, array if array.flags.c_contiguous else array.copy(), None, self._level)
     if INFERENCE and state.inference:
         out._inference = True
     return out

@@ -613,6 +613,9 @@ def _in_place_view(name: str, f: Callable[..., Any], shown: str) -> None:
         self._a, self._node = out._a, out._node
         if self._base is not None and out._base is not None:
             self._view_steps = out._view_steps
+        if name == "squeeze":
+            dim = args[0] if args else kwargs.get("dim")
+            return show_as(self, f"SqueezeBackward{3 if dim is None else 4 if isinstance(dim, int) else 5}")
         return show_as(self, shown)
 
     method.__name__ = method.__qualname__ = name + "_"

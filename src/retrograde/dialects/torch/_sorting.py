@@ -39,7 +39,7 @@ def _ordered(op: str, x: Value, indices: Any, axis: int, shape: tuple[int, ...],
 @api(out=True)
 @numpy_names
 def sort(input: Any, dim: Any = -1, descending: bool = False, *, stable: Any = None) -> Any:
-    """The elements in order along a dimension, and where they stood; equal ones keep their order, NaN is largest."""
+    """The elements in order along a dimension, and where they stood; NaN is largest. stable keeps equal ones in order."""
     x = tensor_of("sort", input)
     if isinstance(dim, bool):
         raise TypeError("sort: dim must be an int, got a bool; write descending=...")
@@ -47,7 +47,7 @@ def sort(input: Any, dim: Any = -1, descending: bool = False, *, stable: Any = N
     shape = tuple(shape_of(x))
     axis = axis_of("sort", dim, len(shape))
     x = vector_of(x)
-    indices = sorting.argsort(x, axis=axis, descending=bool(descending))
+    indices = sorting.argsort(x, axis=axis, descending=bool(descending), ties="stable" if stable else "introsort")
     return _ordered("sort", x, indices, axis, shape, "sort" if stable is None else "stable_sort")
 
 
@@ -65,7 +65,8 @@ def argsort(input: Any, dim: Any = -1, descending: bool = False, *, stable: bool
     real_only("argsort", x)
     shape = tuple(shape_of(x))
     axis = axis_of("argsort", dim, len(shape))
-    out = sorting.argsort(vector_of(x), axis=axis, descending=bool(descending))
+    ties = "stable" if stable else "introsort"
+    out = sorting.argsort(vector_of(x), axis=axis, descending=bool(descending), ties=ties)
     return out if shape else without_axis(out)
 
 
@@ -82,7 +83,8 @@ def topk(input: Any, k: Any, dim: Any = -1, largest: bool = True, sorted: bool =
     n = shape_of(x)[axis]
     if not 0 <= k <= n:
         raise RuntimeError(f"topk: k is {k}, but dim {axis} has {n} elements")
-    return _ordered("topk", x, sorting.argtopk(x, axis=axis, k=k, largest=bool(largest)), axis, shape, "topk")
+    indices = sorting.argtopk(x, axis=axis, k=k, largest=bool(largest), ties="introsort")
+    return _ordered("topk", x, indices, axis, shape, "topk")
 
 
 @api(out=True)
@@ -96,7 +98,7 @@ def kthvalue(input: Any, k: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     n = shape_of(x)[axis] if shape_of(x) else 1
     if not 1 <= k <= n:
         raise RuntimeError(f"kthvalue: k is {k}, but dim {axis} has {n} elements")
-    found = picked(x, lambda y: sorting.argkth(y, axis=axis, k=k), axis, keepdim, "kthvalue")
+    found = picked(x, lambda y: sorting.argkth(y, axis=axis, k=k, ties="introsort"), axis, keepdim, "kthvalue")
     return return_type("kthvalue", "values", "indices")(found)
 
 
@@ -138,7 +140,7 @@ def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
     axis = axis_of("mode", dim, len(shape_of(x)))
     if shape_of(x) and shape_of(x)[axis] == 0:
         raise IndexError(f"mode: dim {axis} has no elements to reduce")
-    found = picked(x, lambda y: sorting.argmode(y, axis=axis), axis, keepdim, "mode")
+    found = picked(x, lambda y: sorting.argmode(y, axis=axis, ties="introsort"), axis, keepdim, "mode")
     return return_type("mode", "values", "indices")(found)
 
 
@@ -195,7 +197,8 @@ def _interpolated(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> An
     last = len(shape_of(rows)) - 1
     n = shape_of(rows)[last]
     kind = dtype_of(rows)
-    ordered = sorting.pick(rows, sorting.argsort(rows, axis=last, descending=False), axis=last, of="sort")
+    order = sorting.argsort(rows, axis=last, descending=False, ties="introsort")
+    ordered = sorting.pick(rows, order, axis=last, of="sort")
     numbers = rd.sum(rd.is_number(rows), axis=(last,), keepdims=False)
     points = reshape(q, shape=(*shape_of(q), *(1,) * last))
     if ignore_nan:

@@ -234,7 +234,7 @@ def randn_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any
 
 
 @api(method=False)
-def randint_like(input: Any, low: Any, high: Any = None, *, dtype: Any = None, layout: Any = None,
+def randint_like(input: Any, low: Any = 0, high: Any = None, *, dtype: Any = None, layout: Any = None,
                  device: Any = None, requires_grad: bool = False, memory_format: Any = None,
                  generator: Any = None) -> Tensor:  # fmt: skip
     """As `torch.randint`, in the shape and dtype of a tensor."""

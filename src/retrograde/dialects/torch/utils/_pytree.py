@@ -12,9 +12,14 @@ TreeSpec = TreeDef
 LeafSpec = type(LEAF)
 
 
+def _stops(is_leaf: Callable[[Any], bool] | None) -> Callable[[Any], bool]:
+    """None is a leaf of these containers, and what `is_leaf` says."""
+    return (lambda x: x is None) if is_leaf is None else (lambda x: x is None or is_leaf(x))
+
+
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
-    """The leaves and the structure (None is a container without leaves here)."""
-    return flatten(tree, is_leaf)
+    """The leaves (dict entries by sorted key) and the structure."""
+    return flatten(tree, _stops(is_leaf))
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeDef) -> Any:
@@ -24,17 +29,17 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeDef) -> Any:
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
     """The leaves."""
-    return flatten(tree, is_leaf)[0]
+    return flatten(tree, _stops(is_leaf))[0]
 
 
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """A container with `func` of every leaf."""
-    return map_structure(func, tree, *rests, is_leaf=is_leaf)
+    return map_structure(func, tree, *rests, is_leaf=_stops(is_leaf))
 
 
 def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """A container with `func` of every leaf of a type, the others as they are."""
-    return map_structure(lambda x: func(x) if isinstance(x, kind) else x, tree, is_leaf=is_leaf)
+    return map_structure(lambda x: func(x) if isinstance(x, kind) else x, tree, is_leaf=_stops(is_leaf))
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:

@@ -47,18 +47,18 @@ class Measurement:
             f"<{type(self).__module__}.{type(self).__name__} object at {id(self):#x}>", self.title,
             *([f"  {self.task['description']}"] if self.task["description"] else []),
             f"  {'Median' if many else ''}{': ' if many else ''}{self.median / scale:.2f} {unit}",
-            f"  {len(self.times)} measurement{'s' if many else ''}, {self.number_per_run} runs per measurement, "
-            f"{self.task['num_threads']} thread{'s' if self.task['num_threads'] > 1 else ''}",
         ]  # fmt: skip
-        return "\n".join(lines)
+        runs = f"  {len(self.times)} measurement{'s' if many else ''}, {self.number_per_run} runs per measurement"
+        threads = f"{self.task['num_threads']} thread{'s' if self.task['num_threads'] > 1 else ''}"
+        return "\n".join([*lines, f"{runs}, {threads}"])
 
 
 class Timer:
     """Times a statement as `timeit.Timer` does; `num_threads` is noted only, BLAS keeps its own setting."""
 
     def __init__(
-        self, stmt: str = "pass", setup: str = "pass", global_setup: str = "", timer: Callable[[], float] = timeit.default_timer,
-        globals: dict[str, Any] | None = None, label: str | None = None, sub_label: str | None = None,
+        self, stmt: str = "pass", setup: str = "pass", global_setup: str = "",
+        timer: Callable[[], float] = timeit.default_timer, globals: dict[str, Any] | None = None, label: str | None = None, sub_label: str | None = None,
         description: str | None = None, env: str | None = None, num_threads: int = 1, language: Any = "python",
     ) -> None:  # fmt: skip
         if str(language).lower() not in ("python", "py", "language.python", "0"):
@@ -68,8 +68,10 @@ class Timer:
         from ... import torch
 
         self._timer = timeit.Timer(stmt, setup, timer, {"torch": torch, **(globals or {})})
-        self._task = dict(stmt=stmt, setup=setup, label=label, sub_label=sub_label, description=description, env=env,
-                          num_threads=num_threads)  # fmt: skip
+        self._task = {
+            "stmt": stmt, "setup": setup, "label": label, "sub_label": sub_label, "description": description, "env": env,
+            "num_threads": num_threads,
+        }  # fmt: skip
 
     def timeit(self, number: int = 1000000) -> Measurement:
         """One measurement of `number` runs, after a short warm-up."""

@@ -64,10 +64,8 @@ def scaled_dot_product_attention(
     empty = None
     if mask is not None:
         empty = METHODS["all"](scores.detach() == -_INF, -1, keepdim=True)
-        if METHODS["any"](empty):  # softmax of such a row is nan, and so is its gradient
-            scores = METHODS["masked_fill"](scores, empty, 0.0)
-        else:
-            empty = None
+        # The softmax of a row of -inf is nan, and so is its gradient.
+        scores = METHODS["masked_fill"](scores, empty, 0.0)
     weights = softmax(scores, -1)
     if empty is not None:
         weights = METHODS["masked_fill"](weights, empty, 0.0)

@@ -373,7 +373,11 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Module:
-        """Convert floating parameters and buffers to a dtype (and device); returns this module."""
+        """Convert floating parameters and buffers to a dtype (and device); returns this module.
+
+        The device "meta", where PyTorch drops the data, keeps it here: such a module serves as a template for
+        `functional_call` either way.
+        """
         from ..._dtype import dtype as torch_dtype
         from ..._size import check_device
 
@@ -383,9 +387,10 @@ class Module:
                 wanted = a
             elif isinstance(a, Tensor):
                 wanted = a.dtype
-            elif not isinstance(a, bool):
+            elif not isinstance(a, bool) and str(a) != "meta":
                 check_device("Module.to", a)
-        check_device("Module.to", kwargs.get("device"))
+        if str(kwargs.get("device")) != "meta":
+            check_device("Module.to", kwargs.get("device"))
         if wanted is None:
             return self
         if wanted.category < 2:

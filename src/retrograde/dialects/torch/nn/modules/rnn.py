@@ -190,7 +190,7 @@ class RNNBase(Module):
                 walk = self._walk if sizes is None else self._walk_packed
                 steps, state = walk(gates, sizes, state, weights, bool(direction))
                 output = stack(steps) if sizes is None else cat(steps)
-                if self.mode == "LSTM" and sizes is None and not self.proj_size:
+                if self.mode == "LSTM" and sizes is None and not self.proj_size and output.itemsize == 4:
                     show_as(output, "MkldnnRnnLayerBackward0")
                 outputs.append(output)
                 finals.append(state)

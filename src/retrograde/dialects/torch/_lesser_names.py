@@ -1,0 +1,196 @@
+"""Lesser-used names: older spellings, questions about types and devices, and forms of functions that stand elsewhere."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...tape import inplace
+from . import _dtype
+from ._api import FUNCTIONS, METHODS, api
+from ._creation import check_tensor, full, np_dtype_of, sizes, tensor
+from ._diagonals import as_strided
+from ._memory import TypedStorage, UntypedStorage
+from ._size import Size, check_device
+from ._tensor import Tensor, from_array
+
+
+@api(method=False)
+def is_storage(obj: Any) -> bool:
+    """Whether an object is the memory of a tensor."""
+    return isinstance(obj, (TypedStorage, UntypedStorage))
+
+
+@api(method=False)
+def typename(obj: Any) -> str:
+    """The full name of an object's type; for a tensor that of its legacy type, such as `torch.FloatTensor`."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    name = getattr(obj, "__qualname__", kind.__qualname__)
+    module = getattr(obj, "__module__", None) or kind.__module__
+    return name if module in ("builtins", "") else f"{module}.{name}"
+
+
+@api(method=False)
+def is_inference(input: Any) -> bool:
+    """Whether a tensor was made in inference mode."""
+    check_tensor("is_inference", input)
+    return input.is_inference()
+
+
+@api()
+def get_device(input: Any) -> int:
+    """The number of a tensor's GPU, -1 on the CPU."""
+    check_tensor("get_device", input)
+    return -1
+
+
+@api("detach_", method=False)
+def detach_in_place(input: Any) -> Tensor:
+    """Take a tensor out of the graph that computed it; returns it."""
+    check_tensor("detach_", input)
+    return input.detach_()
+
+
+for _name in ("index_put_", "resize_as_"):  # functions there, too
+    FUNCTIONS[_name] = METHODS[_name]
+
+
+@api(method=False)
+def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
+    """A 0-d tensor with a number, in the default dtype unless one is given."""
+    check_device("scalar_tensor", device)
+    return full((), s, dtype=dtype or _dtype.get_default_dtype())
+
+
+@api(method=False)
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """A tensor with the given shape and strides (in elements), whose elements are to be written."""
+    check_device("empty_strided", device)
+    shape, steps = sizes("empty_strided", (tuple(size),)), sizes("empty_strided", (tuple(stride),))
+    if len(shape) != len(steps):
+        raise RuntimeError(f"empty_strided: {len(shape)} sizes and {len(steps)} strides; wanted one stride per size")
+    last = sum((n - 1) * step for n, step in zip(shape, steps)) + 1 if 0 not in shape else 0
+    memory = from_array(np.zeros(last, np_dtype_of("empty_strided", dtype)))
+    out = from_array(as_strided(memory, shape, steps)._a)
+    return out.requires_grad_() if requires_grad else out
+
+
+@api(function=False)
+def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """A tensor of this one's dtype from sizes or from data (the old form of `new_empty` and `new_tensor`)."""
+    check_device("new", device)
+    if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray, Value)) and not isinstance(args[0], Size):
+        return tensor(args[0], dtype=self.dtype)
+    return from_array(np.zeros(sizes("new", args) if args else (0,), dtype_of(self)))
+
+
+@api(function=False)
+def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None,
+                      requires_grad: bool = False, **_: Any) -> Tensor:  # fmt: skip
+    """As `torch.empty_strided`, in this tensor's dtype unless another is given."""
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+@api()
+def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """Let this tensor look at its memory with another shape and other strides."""
+    if input._node is not None:
+        raise RuntimeError("as_strided_: a tensor that requires grad cannot be laid out anew; use as_strided()")
+    input._a = as_strided(input, size, stride, storage_offset)._a
+    return input
+
+
+@api(function=False)
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal (all axes but those of a matrix must have one size); `wrap` goes on after it."""
+    shape = tuple(shape_of(self))
+    if len(shape) < 2:
+        raise RuntimeError(f"fill_diagonal_: wanted at least 2 axes, got {len(shape)}")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: beyond 2 axes all sizes must be equal, got {list(shape)}")
+
+    def filled() -> Tensor:
+        where = np.zeros(shape, bool)
+        np.fill_diagonal(where, True, wrap=wrap)
+        return self.masked_fill(from_array(where), fill_value)
+
+    return inplace.update("fill_diagonal_", self, filled)
+
+
+@api(method=False)
+def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates, one tensor per axis, of flat indices into an array of a shape."""
+    check_tensor("unravel_index", indices)
+    if indices.dtype.category != 1:
+        raise ValueError(f"unravel_index: the indices must be integers, got {indices.dtype}")
+    dims = sizes("unravel_index", (tuple(shape) if isinstance(shape, (tuple, list)) else (shape,),))
+    coordinates: list[Tensor] = []
+    rest = indices
+    for n in reversed(dims):
+        coordinates.append(rest % n)
+        rest = rest // n
+    return tuple(reversed(coordinates))
+
+
+@api(method=False)
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype by the name or type of a tensor, such as `torch.DoubleTensor`."""
+    name = (t if isinstance(t, str) else str(t)).removeprefix("torch.")
+    kind = FUNCTIONS.get(name)
+    if not name.endswith("Tensor") or kind is None or not kind.dtype.is_floating_point:
+        raise TypeError(f"set_default_tensor_type: wanted a floating tensor type such as torch.DoubleTensor, got {t!r}")
+    _dtype.set_default_dtype(kind.dtype)
+
+
+_warn_always = False
+
+
+@api(method=False)
+def set_warn_always(b: bool) -> None:
+    """Remember whether warnings are wished every time; Python's warning filters decide here."""
+    global _warn_always
+    _warn_always = bool(b)
+
+
+@api(method=False)
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was told."""
+    return _warn_always
+
+
+@api(method=False)
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether subnormal numbers could be flushed to zero as asked: only their being kept is offered."""
+    return not mode
+
+
+@api(method=False)
+def compiled_with_cxx11_abi() -> bool:
+    """A property of PyTorch's binaries, True for all current ones."""
+    return True
+
+
+@api(function=False)
+def dim_order(self: Tensor, **_: Any) -> tuple[int, ...]:
+    """The axes from the one with the largest stride to the one with the smallest."""
+    strides = self.stride()
+    return tuple(sorted(range(len(strides)), key=lambda i: -strides[i]))
+
+
+@api(function=False)
+def is_distributed(self: Tensor) -> bool:
+    """Whether the tensor is spread over processes: never."""
+    return False
+
+
+@api(function=False)
+def resize_as(self: Tensor, other: Tensor) -> Tensor:
+    """A copy with the shape of another tensor, elements that were not there being zeros (deprecated there, too)."""
+    warnings.warn("resize_as is deprecated: use reshape or view", UserWarning, stacklevel=2)
+    return METHODS["resize_as_"](self.detach().clone(), other)
