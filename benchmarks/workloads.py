@@ -31,7 +31,28 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
         "conv": lambda: _conv(torch),
         "transformer": lambda: _transformer(torch),
         "adam": lambda: _adam(torch),
+        **_calls(torch),
     }
+
+
+def _calls(torch):
+    """What one call costs, recorded: 100 calls of it on a few numbers."""
+    x = torch.randn(8, 4, requires_grad=True)
+    w, b = torch.randn(4, 4, requires_grad=True), torch.randn(4, requires_grad=True)
+    i, linear = torch.tensor([0, 3, 5]), torch.nn.functional.linear
+    calls = {
+        "x[2]": lambda: x[2], "x[:, 0]": lambda: x[:, 0], "x[i]": lambda: x[i], "x.view(32)": lambda: x.view(32),
+        "cat": lambda: torch.cat((x, x)), "x @ w": lambda: x @ w, "linear": lambda: linear(x, w, b),
+    }  # fmt: skip
+
+    def hundred(call):
+        def step():
+            for _ in range(100):
+                call()
+
+        return step
+
+    return {name: lambda call=call: hundred(call) for name, call in calls.items()}
 
 
 def _chain(torch, both=False):

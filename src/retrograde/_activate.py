@@ -124,8 +124,20 @@ class _AliasLoader:
         # It has run under its own name. The import system has just put the alias's spec on it: put its own back.
         module.__spec__ = self.own_spec
         for name, loaded in list(sys.modules.items()):
-            if name.startswith(f"{self.ours}."):
-                sys.modules.setdefault(name.removeprefix(f"{DIALECTS}."), loaded)
+            if name == self.ours or name.startswith(f"{self.ours}."):
+                if sys.modules.setdefault(name.removeprefix(f"{DIALECTS}."), loaded) is loaded:
+                    _name_classes(name, loaded)
+
+
+def _name_classes(name: str, module: ModuleType) -> None:
+    """Let the classes of a dialect's module print and pickle under the name that programs know, where it finds them."""
+    parts = name.split(".")[2:]
+    private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
+    public = ".".join(parts[:private])  # what stands in a private file is offered by the package above
+    offered = vars(sys.modules[public]) if public in sys.modules else {}
+    for x in list(vars(module).values()):
+        if isinstance(x, type) and x.__module__ == name and offered.get(x.__qualname__) is x:
+            x.__module__ = public
 
 
 _finder = _DialectFinder()

@@ -469,7 +469,7 @@ def test_astype(x: np.ndarray, dtype: str, copy: bool) -> None:
     c.compare(lambda xp, x, d: xp.astype(x, d, copy=copy), x, np.dtype(dtype))
 
 
-@pytest.mark.parametrize(("x", "y"), itertools.product(c.ALL, c.ALL))
+@pytest.mark.parametrize(("x", "y"), list(itertools.product(c.ALL, c.ALL)))
 def test_promotion(x: str, y: str) -> None:
     from .comparison import strict
 

@@ -68,7 +68,7 @@ def check(name: str, wrap: Callable[[np.ndarray], Any]) -> None:
                 continue
             assert y.shape == e.shape, (y.shape, e.shape)
             assert y.dtype == e.dtype, (y.dtype, e.dtype)
-            np.testing.assert_allclose(y, e, rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(y, e, rtol=1e-7, atol=1e-9)  # libraries differ in lgamma and the like
 
 
 def evaluate(prim: Any, operands: Any, params: Any, tensor: Callable[..., Any]) -> list[Any]:

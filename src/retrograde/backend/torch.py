@@ -170,7 +170,8 @@ class TorchArray:
         return getattr(XP, func.__name__)(*args, **kwargs) if func.__name__ in _FUNCTIONS else NotImplemented
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.asarray(BACKEND.to_numpy(self), dtype=dtype)
+        # Converted in silence, an array could be written to in vain, or moved off its device.
+        raise TypeError("this operation is written for NumPy arrays only; convert the tensor with numpy() first")
 
     def __bool__(self) -> bool:
         return bool(self.tensor)
@@ -212,9 +213,14 @@ def _operators(name: str, f: Callable[..., Any], *, reflected: bool = True) -> N
     def backward(self: TorchArray, other: Any) -> Any:
         return _taken(f(_operand(other, self), self.tensor))
 
+    def in_place(self: TorchArray, other: Any) -> Any:
+        self.tensor[...] = f(self.tensor, _operand(other, self))
+        return self
+
     setattr(TorchArray, f"__{name}__", forward)
     if reflected:
         setattr(TorchArray, f"__r{name}__", backward)
+        setattr(TorchArray, f"__i{name}__", in_place)
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):

@@ -7,35 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .primitive import PRIMITIVES, Primitive
-from .value import dtype_of, shape_of
+from .value import LevelArray, dtype_of, shape_of
 
 
-class BatchedArray:
+class BatchedArray(LevelArray):
     """An array with one hidden axis `dim`, which belongs to vmap level `_level`."""
 
-    __slots__ = ("content", "dim", "_level", "shape", "dtype")
+    __slots__ = ("content", "dim")
 
     def __init__(self, content: Any, dim: int, level: int) -> None:
         self.content, self.dim, self._level = content, dim, level
         shape = tuple(shape_of(content))
         self.shape = shape[:dim] + shape[dim + 1 :]
-        self.dtype: np.dtype = dtype_of(content)
-
-    @property
-    def ndim(self) -> int:
-        """The number of visible axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements per batch entry."""
-        return int(np.prod(self.shape, dtype=np.int64))
-
-    def __repr__(self) -> str:
-        return f"BatchedArray(shape={self.shape}, dtype={self.dtype}, level={self._level})"
+        self.dtype = dtype_of(content)
 
     def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
         level = self._level

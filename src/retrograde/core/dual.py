@@ -7,35 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from . import value as values
 from .primitive import Primitive
-from .value import Value, dtype_of, make, shape_of
+from .value import LevelArray, Value, dtype_of, make, shape_of
 
 
-class DualArray:
+class DualArray(LevelArray):
     """A primal and a tangent of the same shape; belongs to forward-mode level `_level`."""
 
-    __slots__ = ("primal", "tangent", "_level", "shape", "dtype")
+    __slots__ = ("primal", "tangent")
 
     def __init__(self, primal: Any, tangent: Any, level: int) -> None:
         self.primal, self.tangent, self._level = primal, tangent, level
-        self.shape: tuple[int, ...] = tuple(shape_of(primal))
-        self.dtype: np.dtype = dtype_of(primal)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
-
-    def __repr__(self) -> str:
-        return f"DualArray(shape={self.shape}, dtype={self.dtype}, level={self._level})"
+        self.shape = tuple(shape_of(primal))
+        self.dtype = dtype_of(primal)
 
     def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
         level = self._level

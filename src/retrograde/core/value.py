@@ -6,6 +6,7 @@ helpers that ask a value or an array for its shape and dtype.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -66,6 +67,29 @@ Value._result = Value
 
 # The class that rules compute with when they run on values; floor 5 puts its Tensor here.
 core_class: type[Value] = Value
+
+
+class LevelArray:
+    """An array of a functional transform: `_evaluate` applies a primitive at the level it belongs to."""
+
+    __slots__ = ("_level", "dtype", "shape")
+
+    _level: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of visible axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of visible elements."""
+        return math.prod(self.shape)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, level={self._level})"
 
 
 def set_core_class(cls: type[Value]) -> None:

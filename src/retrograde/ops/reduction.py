@@ -399,10 +399,10 @@ def _tie_kernel(xp: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: s
     if ties == "all":
         return mask.astype(x.dtype)
     count = xp.sum(mask, axis=axis, keepdims=True)
-    if ties == "even_zero":
-        count = xp.where(count == 0, 1, count)
-    weights = mask / count
-    return weights.astype(x.dtype)
+    if ties == "even_nan":
+        with np.errstate(invalid="ignore"):
+            return (mask / count).astype(x.dtype)
+    return (mask / xp.maximum(count, 1)).astype(x.dtype)
 
 
 def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:

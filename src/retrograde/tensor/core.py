@@ -20,7 +20,7 @@ from ..core.value import Value, make
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
-from . import contraction, dtypes, elementwise, indexing, manipulation, reductions, searching
+from . import contraction, dtypes, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
 from ._values import concrete
 from .creation import asarray
 from .operators import FLOATS, NUMBERS, as_double, bools_as_int8, in_place, integers, operator, ordered, refuse_bool
@@ -419,14 +419,10 @@ class Tensor(Value):
         return sys.modules[__name__.partition(".")[0]]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from .numpy_protocol import call_ufunc
-
-        return call_ufunc(ufunc, method, inputs, kwargs)
+        return numpy_protocol.call_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from .numpy_protocol import call_function
-
-        return call_function(func, args, kwargs)
+        return numpy_protocol.call_function(func, args, kwargs)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:

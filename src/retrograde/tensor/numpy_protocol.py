@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -180,11 +181,19 @@ def check_defaults(what: str, given: dict[str, Any]) -> None:
             raise unsupported(f"{what}({key}=...)")
 
 
+_FOUND: dict[Any, Callable[..., Any]] = {}
+
+
 def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Tensor.__array_ufunc__` does."""
     for x in inputs:
-        if isinstance(x, np.ndarray) and x.dtype == object:
+        if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"np.{ufunc.__name__}: an array of Python objects beside a Tensor; make it numeric first")
+    if not kwargs and method == "__call__":
+        f = _FOUND.get(ufunc)
+        if f is None:
+            f = _FOUND[ufunc] = _implementation(ufunc)
+        return f(*inputs)
     out = kwargs.pop("out", None)
     if method == "__call__":
         f = _implementation(ufunc)
@@ -289,23 +298,17 @@ def _functions() -> dict[Any, Callable[..., Any]]:
 def call_function(func: Any, args: Any, kwargs: Any) -> Any:
     """What `Tensor.__array_function__` does."""
     f = _functions().get(func)
+    if f is not None and not kwargs:
+        return f(*args)
     module = func.__module__ or "numpy"
     name = f"np{module.removeprefix('numpy')}.{func.__name__}".replace("._core", "").replace("._", ".")
     if f is None:
         raise unsupported(name)
-    out = kwargs.get("out")
-    if out is None:
-        return _called(name, f, args, kwargs)
-    rest = {k: x for k, x in kwargs.items() if k != "out"}
-    return write_out(name, _called(name, f, args, rest), out)
-
-
-def _called(name: str, f: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
-    given = {k: x for k, x in kwargs.items() if x is not np._NoValue}
+    given = {k: x for k, x in kwargs.items() if x is not np._NoValue}  # type: ignore[attr-defined]
+    out = given.pop("out", None)
     code = getattr(f, "__code__", None)
-    if code is not None and not code.co_flags & 0x08:
+    if code is not None and not code.co_flags & inspect.CO_VARKEYWORDS:
         known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        extra = {k: x for k, x in given.items() if k not in known}
-        check_defaults(name, extra)
+        check_defaults(name, {k: x for k, x in given.items() if k not in known})
         given = {k: x for k, x in given.items() if k in known}
-    return f(*args, **given)
+    return write_out(name, f(*args, **given), out)

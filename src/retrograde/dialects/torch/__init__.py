@@ -6,7 +6,6 @@ register themselves through `_api.api`; an unknown name raises an AttributeError
 
 from __future__ import annotations
 
-import importlib as _importlib
 import math as _math
 import sys as _sys
 from typing import Any as _Any
@@ -16,6 +15,7 @@ from ..._version import __version__ as _retrograde_version
 from . import _dtype
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
+from ._api import submodule as _submodule
 from ._api import named as _named
 from ._dtype import can_cast, dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from ._repr import get_printoptions, printoptions, set_printoptions
@@ -50,7 +50,7 @@ from . import masked
 from . import ops
 from . import func
 from . import testing
-from ._environment import accelerator, backends, cpu, cuda, mps, version, xpu
+from ._environment import __config__, accelerator, backends, cpu, cuda, mps, version, xpu
 from .func import vmap
 from . import amp
 from .amp import GradScaler, autocast
@@ -117,8 +117,8 @@ _LAZY = (
 def __getattr__(name: str) -> _Any:
     if name in _LAZY:  # packages that most programs do not use cost no import time
         try:
-            return _importlib.import_module(f"{__name__}.{name}")
+            return _submodule(__name__, name)
         except ModuleNotFoundError as error:
-            if error.name != f"{__name__}.{name}":
+            if error.name not in (f"{__name__}.{name}", f"torch.{name}"):
                 raise
     raise _missing("torch", name, globals())

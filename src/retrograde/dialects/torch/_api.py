@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -117,6 +119,13 @@ def named(f: Any, name: str) -> Any:
     copy.__dict__.update(f.__dict__)
     copy.__qualname__, copy.__module__ = name, f.__module__
     return copy
+
+
+def submodule(package: str, name: str) -> Any:
+    """A module of the dialect that is imported when it is asked for, under the name that programs know if it is active."""
+    public = package.removeprefix("retrograde.dialects.")
+    active = sys.modules.get(public) is not None and sys.modules.get(public) is sys.modules.get(package)
+    return importlib.import_module(f"{public if active else package}.{name}")
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -59,31 +59,51 @@ def _infer(data: Any) -> dtype:
     return scalar_dtype(data)
 
 
-def _plain(data: Any) -> Any:
-    """Nested data with tensors replaced by arrays."""
+def _plain(data: Any, top: bool = True) -> Any:
+    """Nested data with tensors replaced by arrays; inside a sequence a tensor stands for its one element."""
     if isinstance(data, Value):
-        return np.asarray(data.detach()._a)
+        array = np.asarray(data.detach()._a)
+        if top:
+            return array
+        if array.size != 1:
+            raise ValueError(
+                f"tensor: a sequence holds a tensor of shape {list(array.shape)}, wanted single elements; use torch.stack()"
+            )
+        return array.reshape(())[()]
     if isinstance(data, (list, tuple)) and any(isinstance(x, (Value, list, tuple)) for x in data):
-        return [_plain(x) for x in data]
+        return [_plain(x, False) for x in data]
     return data
+
+
+def _no_data(data: Any, error: Exception) -> Exception:
+    """The exception for data without a dtype: what PyTorch raises depends on where it meets the first stranger."""
+    text = f"tensor: no dtype for this data: {error}; wanted numbers, nested lists or an array"
+    if isinstance(data, (str, bytes)):
+        return TypeError(text)
+    if isinstance(data, (list, tuple)) and data:
+        first = data[0]
+        if isinstance(first, (str, bytes)):
+            return ValueError(text)
+        if any(isinstance(x, (str, bytes)) for x in data):
+            return TypeError(text)
+    return RuntimeError(text)
 
 
 def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
     """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
-    if isinstance(data, (str, bytes)):
-        raise TypeError(f"tensor: wanted numbers, nested lists of them or an array, got {data!r}")
-    if isinstance(data, Sequence) and not isinstance(data, (list, tuple)):  # a deque, a range...
+    if isinstance(data, Sequence) and not isinstance(data, (list, tuple, str, bytes)):  # a deque, a range...
         data = list(data)
     if np_dtype is None:
         try:
             np_dtype = _infer(data).np
         except TypeError as error:
-            if hasattr(data, "__array__") or hasattr(data, "__len__"):
+            if hasattr(data, "__array__"):
                 array = np.array(data)
                 return array.astype(_dtype.from_numpy_dtype(array.dtype).np)
-            if isinstance(data, (list, tuple)) and any(isinstance(x, (str, bytes)) for x in data):
-                raise TypeError(f"tensor: wanted numbers, nested lists of them or an array, got {data!r}") from None
-            raise RuntimeError(f"tensor: no dtype for this data: {error}; wanted numbers, nested lists or an array") from None
+            raise _no_data(data, error) from None
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple)):
+        if any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
+            raise TypeError("tensor: a sequence holds sequences and numbers side by side; wanted a rectangular array")
     plain = _plain(data)
     try:
         if np_dtype.kind in "iu":

@@ -149,5 +149,9 @@ backends = _module(
     mkldnn=_module("backends.mkldnn", "", is_available=lambda: False),
     openmp=_module("backends.openmp", "", is_available=lambda: False),
 )  # fmt: skip
+__config__ = _module(
+    "__config__", "`torch.__config__`: how the dialect is built.",
+    show=lambda: f"retrograde {retrograde_version}: NumPy computes on the CPU\n", parallel_info=lambda: "one thread\n",
+)  # fmt: skip
 version = _module("version", "`torch.version`", __version__=f"2.13.0+retrograde.{retrograde_version}", cuda=None, hip=None,
                   git_version="")  # fmt: skip

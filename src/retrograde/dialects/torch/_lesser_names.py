@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
 from ._api import FUNCTIONS, METHODS, api
@@ -181,6 +181,14 @@ def dim_order(self: Tensor, **_: Any) -> tuple[int, ...]:
     """The axes from the one with the largest stride to the one with the smallest."""
     strides = self.stride()
     return tuple(sorted(range(len(strides)), key=lambda i: -strides[i]))
+
+
+@api(function=False)
+def as_subclass(self: Tensor, cls: type) -> Any:
+    """The same elements and history as a tensor of a subclass."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(f"as_subclass: wanted a subclass of Tensor, got {cls!r}")
+    return make(cls, self._a, self._node, self._level)
 
 
 @api(function=False)

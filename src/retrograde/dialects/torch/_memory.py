@@ -358,10 +358,29 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return (1, 0)
 
 
+class _Exported:
+    """A capsule of the DLPack protocol as the object that NumPy imports from."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+@api(method=False)
+def to_dlpack(tensor: Tensor) -> Any:
+    """A capsule through which other array libraries share the memory of a tensor."""
+    return dlpack(tensor)
+
+
 @api(method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor that shares the memory of another library's array."""
-    array = np.from_dlpack(ext_tensor)
+    """A tensor that shares the memory of another library's array, or of a capsule that it exported."""
+    array = np.from_dlpack(ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Exported(ext_tensor))
     return from_array(np.array(array)) if copy else from_array(array)
 
 

@@ -512,6 +512,14 @@ def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     return mp.flip(input, axes=axes_of("flip", dims, len(shape_of(input))) if shape_of(input) else ())
 
 
+def _reversed(self: Tensor) -> Tensor:
+    """The tensor with its first dimension reversed, for `reversed(x)`."""
+    return mp.flip(self, axes=(0,)) if shape_of(self) else self
+
+
+METHODS["__reversed__"] = _reversed
+
+
 @api()
 def fliplr(input: Tensor) -> Tensor:
     """The second dimension reversed."""

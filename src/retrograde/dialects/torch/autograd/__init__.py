@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from .._api import missing as _missing
+from .._api import submodule as _submodule
 from .._grad_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, functional, grad_mode, graph
 from ._entry import Variable, backward, grad
@@ -21,7 +22,5 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     if name == "profiler":  # few programs need it
-        import importlib
-
-        return importlib.import_module(f"{__name__}.profiler")
+        return _submodule(__name__, name)
     raise _missing("torch.autograd", name, globals())

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib as _importlib
 from typing import Any as _Any
 
 from .._api import missing as _missing
+from .._api import submodule as _submodule
 
 _SUBMODULES = ("_pytree", "benchmark", "checkpoint", "data", "dlpack", "hooks")
 
 
 def __getattr__(name: str) -> _Any:
     if name in _SUBMODULES:
-        return _importlib.import_module(f"{__name__}.{name}")
+        return _submodule(__name__, name)
     raise _missing("torch.utils", name, (*globals(), *_SUBMODULES))

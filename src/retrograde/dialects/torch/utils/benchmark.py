@@ -58,8 +58,9 @@ class Timer:
 
     def __init__(
         self, stmt: str = "pass", setup: str = "pass", global_setup: str = "",
-        timer: Callable[[], float] = timeit.default_timer, globals: dict[str, Any] | None = None, label: str | None = None, sub_label: str | None = None,
-        description: str | None = None, env: str | None = None, num_threads: int = 1, language: Any = "python",
+        timer: Callable[[], float] = timeit.default_timer, globals: dict[str, Any] | None = None,
+        label: str | None = None, sub_label: str | None = None, description: str | None = None, env: str | None = None,
+        num_threads: int = 1, language: Any = "python",
     ) -> None:  # fmt: skip
         if str(language).lower() not in ("python", "py", "language.python", "0"):
             raise NotImplementedError(f"Timer: only Python statements can be timed, got language={language!r}")

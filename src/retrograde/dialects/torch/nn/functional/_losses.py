@@ -41,11 +41,18 @@ _mse = ls.mse_loss.prim.bind  # type: ignore[attr-defined]
 # ------------------------------------------------------------------------------------------ arguments
 
 
+def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """The reduction that the old arguments mean, if they are given, with PyTorch's warning."""
+    if size_average is None and reduce is None:
+        return reduction
+    meant = "none" if reduce is False else "mean" if size_average is None or size_average else "sum"
+    warnings.warn(f"size_average and reduce are deprecated; use reduction={meant!r}", stacklevel=5)
+    return meant
+
+
 def reduction_name(op: str, size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction that is meant; raises ValueError for an unknown one."""
-    if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "mean" if size_average is None or size_average else "sum"
-        warnings.warn(f"size_average and reduce are deprecated; use reduction={reduction!r}", stacklevel=4)
+    reduction = old_reduction(size_average, reduce, reduction)
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{op}: reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
     return reduction

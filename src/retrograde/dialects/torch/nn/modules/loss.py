@@ -7,18 +7,8 @@ from typing import Any
 
 from ..._tensor import Tensor
 from .. import functional as F
+from ..functional._losses import old_reduction
 from .module import Module
-
-
-def reduction_name(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction that the old arguments mean, if they are given, with PyTorch's warning."""
-    if size_average is None and reduce is None:
-        return reduction
-    import warnings
-
-    meant = "none" if reduce is False else "mean" if size_average is None or size_average else "sum"
-    warnings.warn(f"size_average and reduce are deprecated; use reduction={meant!r}", stacklevel=4)
-    return meant
 
 
 class _Loss(Module):
@@ -26,7 +16,7 @@ class _Loss(Module):
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = reduction_name(size_average, reduce, reduction)
+        self.reduction = old_reduction(size_average, reduce, reduction)
 
 
 class _WeightedLoss(_Loss):
