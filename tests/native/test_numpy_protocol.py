@@ -207,7 +207,10 @@ def test_out_is_a_tensor_with_history() -> None:
     out.sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), 2 * V)
     plain = np.zeros(5)
-    np.add(rg.asarray(V), 1.0, out=plain)
+    total = np.zeros(())
+    np.sum(rg.asarray(V), None, None, total)
+    np.testing.assert_allclose(total, V.sum())
+    np.add(rg.asarray(V), 1.0, plain)
     np.testing.assert_allclose(plain, V + 1)
     with pytest.raises(TypeError):
         np.add(x, 1.0, out=rg.zeros(5, dtype=rg.int64))

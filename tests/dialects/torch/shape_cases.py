@@ -36,10 +36,28 @@ SETUPS = {
         "x = (torch.arange(24.) * .3).sin().reshape(2, 3, 4); i = torch.tensor([1, 0]); b = torch.arange(5.); "
         "w = (torch.arange(20.) * .2).cos().reshape(5, 4); W = (torch.arange(40.) * .2).cos().reshape(2, 5, 4); m = x > 0"
     ),
+    "in_place": """
+vmap, grad, jvp, jacrev, jacfwd = (getattr(torch.func, name) for name in ("vmap", "grad", "jvp", "jacrev", "jacfwd"))
+x = (torch.arange(12.) * .3).sin().reshape(3, 4)
+def f1(t): y = torch.zeros(4); y[0] = t[1] * 2; y[1:3] = t[2:]; return y
+def f2(t): y = t.clone(); y[torch.tensor([0, 2])] = t[1]; y[0] *= 3; return y
+def f3(t): y = t * 1; y.reshape(2, 2)[0].mul_(2); y[y > 0] = 0.; return y
+def f4(t):
+    y = torch.zeros(4)
+    for k in range(4): y[k] = t[:k + 1].sum()
+    return y
+def f5(t): y = torch.zeros(2, 4); y[0] = t; y[1] = y[0] ** 2; return y
+def f6(t): y = t.clone(); v = y[1:]; v += 1; return y * v.sum()
+def f7(t):
+    y = t.clone(); y.scatter_(0, torch.tensor([0, 1]), t[2:]); y.index_add_(0, torch.tensor([0]), t[:1])
+    y.masked_fill_(y > 10, 0.); return y
+def f8(t): y = torch.empty_like(t); y.copy_(t * 2); y.add_(1); y.zero_(); y[...] = t; y.t_(); return y
+def f9(t): y = t.new_zeros(4); y[:] = t; y[::2] = 0; return y
+""",
 }  # fmt: skip
 # Derivatives go through the products of whatever BLAS there is, so their last digits are not compared. The layout in memory
 # is, where it is no accident of how a transform is computed.
-DIGITS = {"transforms": 3}
+DIGITS = {"transforms": 3, "in_place": 3}
 LAYOUT = ("indexing", "shapes", "products", "layers")
 
 

@@ -101,9 +101,9 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
                 array = np.array(data)
                 return array.astype(_dtype.from_numpy_dtype(array.dtype).np)
             raise _no_data(data, error) from None
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple)):
-        if any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
-            raise TypeError("tensor: a sequence holds sequences and numbers side by side; wanted a rectangular array")
+    nested = isinstance(data, (list, tuple)) and bool(data) and isinstance(data[0], (list, tuple))
+    if nested and any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
+        raise TypeError("tensor: a sequence holds sequences and numbers side by side; wanted a rectangular array")
     plain = _plain(data)
     try:
         if np_dtype.kind in "iu":
