@@ -124,9 +124,10 @@ class _AliasLoader:
         # It has run under its own name. The import system has just put the alias's spec on it: put its own back.
         module.__spec__ = self.own_spec
         for name, loaded in list(sys.modules.items()):
-            if name == self.ours or name.startswith(f"{self.ours}."):
-                if sys.modules.setdefault(name.removeprefix(f"{DIALECTS}."), loaded) is loaded:
-                    _name_classes(name, loaded)
+            if name != self.ours and not name.startswith(f"{self.ours}."):
+                continue
+            if sys.modules.setdefault(name.removeprefix(f"{DIALECTS}."), loaded) is loaded:
+                _name_classes(name, loaded)
 
 
 def _name_classes(name: str, module: ModuleType) -> None:

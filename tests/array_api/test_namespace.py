@@ -108,3 +108,27 @@ def test_compat_recognises_the_namespace() -> None:
     compat = pytest.importorskip("array_api_compat")
     assert compat.array_namespace(rg.zeros(1), rg.ones(2)) is rg
     assert compat.is_array_api_obj(rg.zeros(1))
+
+
+def test_hypothesis_draws_arrays_of_the_namespace() -> None:
+    """The public suite draws its arrays so."""
+    from hypothesis import given, settings
+    from hypothesis.extra import array_api
+
+    xps = array_api.make_strategies_namespace(rg, api_version="2024.12")
+
+    @settings(max_examples=30, deadline=None)
+    @given(xps.arrays(xps.scalar_dtypes(), xps.array_shapes(min_dims=0, max_side=4)))
+    def check(x: Any) -> None:
+        assert isinstance(x, rg.Tensor)
+        assert rg.asarray(x, copy=True).shape == x.shape
+
+    check()
+
+    @settings(max_examples=10, deadline=None)
+    @given(xps.arrays(rg.float64, (3, 2), unique=True), xps.indices((3, 2), allow_newaxis=True))
+    def check_unique(x: Any, key: Any) -> None:
+        assert rg.unique_values(x).shape == (6,)
+        assert x[key].ndim >= 0
+
+    check_unique()

@@ -109,7 +109,7 @@ torch = _sys.modules[__name__]  # as there, the module also stands in itself
 
 
 _LAZY = (
-    "_C", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
+    "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
     "overrides", "profiler", "quasirandom", "serialization", "special", "types", "utils",
 )  # fmt: skip
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable
@@ -47,26 +46,6 @@ def api(
         return f
 
     return register
-
-
-def scaled_first(word: str, f: F) -> F:
-    """The function, called with a number before its last operands too, as old programs write `add_(0.1, gradient)`.
-
-    word: the keyword that the number is given by. The number's place tells the old order, one operand too many by position.
-    """
-    names = [p.name for p in inspect.signature(f).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    count = len(names)
-
-    @functools.wraps(f)
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) <= count:
-            return f(*args, **kwargs)
-        if len(args) > count + 1 or isinstance(args[1], Value) or word in kwargs:
-            wanted = ", ".join(names)
-            raise TypeError(f"{f.__name__}: wanted ({wanted}, {word}=number), got {len(args)} operands by position")
-        return f(args[0], *args[2:], **{word: args[1]}, **kwargs)
-
-    return function  # type: ignore[return-value]
 
 
 def in_place_form(name: str, f: Callable[..., Any]) -> Callable[..., Any]:

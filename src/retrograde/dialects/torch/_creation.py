@@ -264,6 +264,8 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
         requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A matrix with ones on the diagonal, zeros elsewhere."""
     check_device("eye", device)
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye: a size cannot be negative, got {n if m is None else (n, m)}")
     return from_array(np.eye(n, m, dtype=np_dtype_of("eye", dtype)), requires_grad)
 
 

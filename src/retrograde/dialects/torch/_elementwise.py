@@ -254,10 +254,10 @@ def in_place_operator(name: str, f: Function, ufunc: np.ufunc | None = None) -> 
 def in_place_method(name: str, general: Function, ufunc: np.ufunc) -> Function:
     """An in-place method that `ufunc` computes where there is no history and no further argument."""
 
-    def method(self: Any, other: Any, **options: Any) -> Any:
-        if not options and write_at_once(name, ufunc, self, other):
+    def method(self: Any, other: Any, *last: Any, **options: Any) -> Any:
+        if not options and not last and write_at_once(name, ufunc, self, other):
             return self
-        return general(self, other, **options)
+        return general(self, other, *last, **options)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = general.__doc__

@@ -74,9 +74,19 @@ def _scaled(name: str, op: Callable[..., Any], x: Any, y: Any, alpha: Any, numbe
     return op(x, y, alpha=_factor(name, alpha, FROM_NUMPY[dtype_of(x)]))
 
 
+def _old_order(name: str, word: str, operands: tuple[Any, ...], last: tuple[Any, ...]) -> dict[str, Any]:
+    """The keywords of a call whose factor stands before its last operands, as old programs write `x.add_(0.1, y)`."""
+    if len(last) != 1 or isinstance(operands[0], Value) or not isinstance(last[0], Value):
+        wanted = "input, other" if word == "alpha" else "input, tensor1, tensor2"
+        raise TypeError(f"{name}: wanted ({wanted}, *, {word}=1), got {1 + len(operands) + len(last)} operands by position")
+    return {word: operands[0]}
+
+
 @api(in_place=True, out=True)
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(input: Any, other: Any, *last: Any, alpha: Any = 1) -> Any:
     """`input + alpha * other`, elementwise."""
+    if last:
+        return add(input, *last, **_old_order("add", "alpha", (other,), last))
     if type(alpha) is int and alpha == 1:
         return _add(input, other)
     return _scaled("add", ew.add_scaled, input, other, alpha, BOTH)
@@ -89,8 +99,10 @@ def _refuse_booleans(name: str, *operands: Any) -> None:
 
 
 @api("sub", "subtract", in_place=True, out=True)
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(input: Any, other: Any, *last: Any, alpha: Any = 1) -> Any:
     """`input - alpha * other`, elementwise; raises RuntimeError for booleans."""
+    if last:
+        return sub(input, *last, **_old_order("sub", "alpha", (other,), last))
     _refuse_booleans("sub", input, other)
     if type(alpha) is int and alpha == 1:
         return _subtract(input, other)
@@ -312,14 +324,18 @@ def _three(name: str, op: Callable[..., Any], kinds: str, input: Any, tensor1: A
 
 
 @api(in_place=True, out=True)
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *last: Any, value: Any = 1) -> Any:
     """`input + value * tensor1 * tensor2`, elementwise."""
+    if last:
+        return addcmul(input, tensor2, *last, **_old_order("addcmul", "value", (tensor1, tensor2), last))
     return _three("addcmul", ew.add_product, "x...", input, tensor1, tensor2, value)
 
 
 @api(in_place=True, out=True)
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *last: Any, value: Any = 1) -> Any:
     """`input + value * tensor1 / tensor2`, elementwise; raises RuntimeError for whole numbers."""
+    if last:
+        return addcdiv(input, tensor2, *last, **_old_order("addcdiv", "value", (tensor1, tensor2), last))
     if all(isinstance(x, Value) and dtype_of(x).kind in "iub" for x in (tensor1, tensor2)):
         raise RuntimeError("addcdiv: whole numbers have no exact quotient; convert tensor1 or tensor2 first")
     return _three("addcdiv", ew.add_quotient, "rr..", input, tensor1, tensor2, value)

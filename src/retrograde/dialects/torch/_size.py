@@ -79,8 +79,9 @@ def check_device(op: str, where: Any) -> None:
         return
     if isinstance(where, int):
         where = device("cuda", where)
-    if device(where).type != "cpu":
-        raise RuntimeError(
+    kind = device(where).type
+    if kind != "cpu":
+        raise (AssertionError if kind == "cuda" else RuntimeError)(
             f"{op}: device {str(where)!r} was asked for, but retrograde's torch dialect computes on the CPU; "
             "use device='cpu' (torch.cuda.is_available() is False)"
         )

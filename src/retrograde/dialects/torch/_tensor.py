@@ -98,6 +98,8 @@ class Tensor(Value, metaclass=_TensorMeta):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
+        if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
+            raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
         if requires_grad:
             if self._node is None:
                 d = self.dtype

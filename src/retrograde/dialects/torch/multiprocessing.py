@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing as _multiprocessing
-from multiprocessing import *
+from multiprocessing import *  # noqa: F403 - the names of the standard module are the dialect's
 from typing import Any as _Any
 
 

@@ -6,7 +6,7 @@ from typing import Any as _Any
 
 from .._api import missing as _missing
 from . import functional, init, modules, parameter, utils
-from .modules import *  # noqa: F403
+from .modules import *
 from .parameter import Buffer, Parameter, UninitializedParameter
 
 

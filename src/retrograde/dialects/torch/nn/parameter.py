@@ -27,7 +27,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
         if data is None:
             data = make(Tensor, np.zeros((0,), np.float32))
         if not isinstance(data, Tensor):
-            raise TypeError(f"Parameter: wanted a tensor, got {type(data).__name__}")
+            raise AttributeError(f"Parameter: wanted a tensor, got {type(data).__name__}")
         x = make(cls, data._a, None, data._level)
         if requires_grad:
             if data.dtype.category < 2:

@@ -267,8 +267,6 @@ class ModuleDict(Module):
 
 def _described(x: Any, of: Any) -> str:
     """A line on an entry of a ParameterList or ParameterDict; `of` gives the kind of a tensor's elements."""
-    if isinstance(x, Module):
-        return _indent(repr(x), 2)
     if not isinstance(x, Tensor):
         return "Object of type: " + type(x).__name__
     kind = "Parameter" if isinstance(x, Parameter) else "Tensor"

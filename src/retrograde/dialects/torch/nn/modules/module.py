@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
@@ -93,7 +92,7 @@ class Module:
         if isinstance(value, Parameter):
             if parameters is None:
                 raise AttributeError("a parameter can only be set after Module.__init__() has been called")
-            self._forget(name)
+            self._forget(name, "_parameters")
             self.register_parameter(name, value)
             return
         if parameters is not None and name in parameters:
@@ -108,7 +107,7 @@ class Module:
         if isinstance(value, Module):
             if modules is None:
                 raise AttributeError("a submodule can only be set after Module.__init__() has been called")
-            self._forget(name)
+            self._forget(name, "_modules")
             modules[name] = value
             return
         if modules is not None and name in modules:
@@ -121,7 +120,7 @@ class Module:
             return
         buffers = self.__dict__.get("_buffers")
         if isinstance(value, Buffer) and buffers is not None:
-            self._forget(name)
+            self._forget(name, "_buffers")
             self.register_buffer(name, value, value.persistent)
             return
         if buffers is not None and name in buffers:
@@ -134,10 +133,12 @@ class Module:
             return
         super().__setattr__(name, value)
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, name: str, kept: str) -> None:
+        """Take a name out of everything but the table that is to have it, where it keeps its place."""
         self.__dict__.pop(name, None)
-        for table in (self._parameters, self._buffers, self._modules):
-            table.pop(name, None)
+        for table in ("_parameters", "_buffers", "_modules"):
+            if table != kept:
+                self.__dict__[table].pop(name, None)
         self._non_persistent_buffers_set.discard(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -422,8 +423,8 @@ class Module:
         return self
 
     def cuda(self, device: Any = None) -> Module:
-        """Raises RuntimeError: the dialect computes on the CPU."""
-        raise RuntimeError("cuda: retrograde's torch dialect computes on the CPU (torch.cuda.is_available() is False)")
+        """Raises AssertionError: the dialect computes on the CPU."""
+        raise AssertionError("cuda: retrograde's torch dialect computes on the CPU (torch.cuda.is_available() is False)")
 
     def share_memory(self) -> Module:
         """This module: threads share its memory already."""
@@ -514,7 +515,7 @@ class Module:
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
-        for name, x in itertools.chain(self._parameters.items(), persistent.items()):
+        for name, x in [*self._parameters.items(), *persistent.items()]:
             if x is None:
                 continue
             key = prefix + name
@@ -526,6 +527,8 @@ class Module:
             if not isinstance(given, Tensor):
                 error_msgs.append(f"{key!r} is {type(given).__name__}, wanted a tensor")
                 continue
+            if not x.shape and tuple(given.shape) == (1,):
+                given = given[0]  # as the earliest versions saved numbers
             if tuple(given.shape) != tuple(x.shape):
                 error_msgs.append(f"{key!r} has shape {list(given.shape)}, the module's has {list(x.shape)}")
                 continue

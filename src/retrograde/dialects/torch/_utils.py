@@ -1,0 +1,23 @@
+"""`torch._utils`: several tensors in one vector and back, as packages import them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._api import FUNCTIONS
+
+
+def _flatten_dense_tensors(tensors: Sequence[Any]) -> Any:
+    """The elements of all tensors in one 1-d tensor."""
+    return FUNCTIONS["cat"]([t.reshape(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """The parts of a 1-d tensor in the shapes of others, as views."""
+    parts, start = [], 0
+    for t in tensors:
+        n = t.numel()
+        parts.append(flat[start : start + n].view(t.shape))
+        start += n
+    return tuple(parts)
