@@ -17,7 +17,7 @@ import time
 import torch
 from torch import nn
 
-NU, C = 0.1, 1.0
+NU, C = 0.3, 1.0
 
 
 def solution(x):
@@ -76,7 +76,7 @@ def draw(path, net, losses, norms):
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.8), constrained_layout=True)
     left.plot(x.flatten().numpy(), solution(x).flatten().numpy(), color="0.6", linewidth=5, label="exact")
     left.plot(x.flatten().numpy(), u.flatten().numpy(), color="C3", linewidth=1.6, label="network")
-    left.set(title="steady Burgers equation, viscosity 0.1", xlabel="x", ylabel="u")
+    left.set(title="steady Burgers equation, viscosity 0.3", xlabel="x", ylabel="u")
     left.legend(frameon=False)
     middle.semilogy(losses, color="C0", linewidth=0.8)
     middle.set(title="loss", xlabel="step")

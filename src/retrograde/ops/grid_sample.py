@@ -118,8 +118,8 @@ _POLYNOMIALS = {
 def _weight(u: Any, kind: str, place: int, order: int) -> Any:
     polynomial = np.polyder(np.array(_POLYNOMIALS[kind][place]), order) if order else _POLYNOMIALS[kind][place]
     t = u - np.floor(u)
-    total = np.zeros_like(t)
-    for coefficient in polynomial:
+    total = np.full_like(t, polynomial[0])
+    for coefficient in polynomial[1:]:
         total = total * t + t.dtype.type(coefficient)
     return total
 
@@ -229,7 +229,7 @@ def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
     flat = reshape(x, shape=(batch, channels, math.prod(cell.size)))
     total = None
     for corner, places, inside in cell.corners():
-        term = keep(cell.read(flat, places) * cell.weight(corner), inside)
+        term = keep(cell.read(flat, places), inside) * cell.weight(corner)
         total = term if total is None else total + term
     return reshape(total, shape=(batch, channels, *tuple(shape_of(grid))[1:-1]))
 
@@ -246,7 +246,7 @@ def _pull_x(g: Any, _out: Any, x_: Any, grid: Any, *, mode: str, padding: str, a
     total = None
     for corner, places, inside in cell.corners():
         spread = along_add(
-            keep(g * cell.weight(corner), inside), broadcast_to(places, shape=(batch, channels, cell.count)),
+            keep(g, inside) * cell.weight(corner), broadcast_to(places, shape=(batch, channels, cell.count)),
             shape=(batch, channels, math.prod(cell.size)), axis=2,
         )  # fmt: skip
         total = spread if total is None else total + spread
@@ -265,8 +265,9 @@ def _by_coordinate(g: Any, x: Any, grid: Any, mode: str, padding: str, align: bo
         value = cell.read(flat, places)
         if g is not None:
             value = reduce_sum(value * g, axis=(1,), keepdims=True)
+        value = keep(value, inside)
         for axis in range(len(cell.size)):
-            term = keep(value * cell.weight(corner, axis), inside)
+            term = value * cell.weight(corner, axis)
             totals[axis] = term if totals[axis] is None else totals[axis] + term
     slopes = [
         reshape(grid_slope(v, **p), shape=(batch, 1, cell.count)) for v, p in zip(cell.coordinates, cell.axis_params)

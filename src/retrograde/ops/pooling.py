@@ -141,7 +141,8 @@ def _flat_places(x: Any, windows: Windows) -> np.ndarray:
 
 def _flattened(x: Any, axes: int) -> Any:
     """The pooled axes as one."""
-    return x.reshape(*x.shape[: x.ndim - axes], -1)
+    lead = x.shape[: x.ndim - axes]
+    return x.reshape(*lead, math.prod(x.shape[len(lead) :]))
 
 
 def _gathered(t: Any, x: Any, windows: Windows) -> Any:
@@ -163,8 +164,8 @@ def _scattered(g: Any, x: Any, windows: Windows) -> Any:
         if found is not None:
             return found
     lead = x.shape[: x.ndim - axes]
-    flat = _flattened(_flat_places(x, windows), axes).reshape(math.prod(lead), -1)
     size = math.prod(windows.size)
+    flat = _flat_places(x, windows).reshape(math.prod(lead), math.prod(windows.out))
     flat = flat + np.arange(flat.shape[0])[:, None] * size
     total = np.bincount(flat.reshape(-1), g.reshape(-1).astype(np.float64, copy=False), flat.shape[0] * size)
     return total.astype(x.dtype).reshape(x.shape)
@@ -323,7 +324,10 @@ def _avg_kernel(
         for i, tap in enumerate(others):
             other = source[_along(axis, tap)]
             total = np.add(total, other, out=total if i else None) if xp is np else total + other
-    return total / _divisors(size, windows.out, kernel, stride, padding, counted, divisor, x.dtype)
+    divisors = _divisors(size, windows.out, kernel, stride, padding, counted, divisor, x.dtype)
+    if x.dtype.kind in "iu":  # whole numbers, rounded towards zero
+        return (total // divisors) + ((total < 0) & (total % divisors != 0))
+    return total / divisors
 
 
 @widened

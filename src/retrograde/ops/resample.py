@@ -175,6 +175,10 @@ def _resampled(xp: Any, x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
 
 @widened
 def _resample_kernel(xp: Any, x: Any, *, maps: tuple[Map, ...]) -> Any:
+    if x.dtype.kind in "iu" and maps[0].mode not in (NEAREST, NEAREST_EXACT):
+        wide = _resampled(xp, x.astype(np.float64), maps, False)
+        bounds = np.iinfo(x.dtype)
+        return xp.clip(xp.floor(wide + 0.5), bounds.min, bounds.max).astype(x.dtype)
     return _resampled(xp, x, maps, False)
 
 

@@ -109,8 +109,9 @@ torch = _sys.modules[__name__]  # as there, the module also stands in itself
 
 
 _LAZY = (
-    "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
-    "overrides", "profiler", "quasirandom", "serialization", "special", "types", "utils",
+    "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked",
+    "multiprocessing", "nn", "optim", "overrides", "profiler", "quasirandom", "serialization", "special", "types",
+    "utils",
 )  # fmt: skip
 
 

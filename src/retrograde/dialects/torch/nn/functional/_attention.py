@@ -44,6 +44,8 @@ def scaled_dot_product_attention(
         )
     if is_causal and attn_mask is not None:
         raise RuntimeError(f"{op}: attn_mask and is_causal exclude each other")
+    if attn_mask is not None and attn_mask.dtype.category and attn_mask.dtype is not query.dtype:
+        raise RuntimeError(f"{op}: attn_mask must be boolean or of {query.dtype} like the query, got {attn_mask.dtype}")
     q_shape, k_shape = tuple(shape_of(query)), tuple(shape_of(key))
     if enable_gqa and q_shape[-3] != k_shape[-3]:
         times = q_shape[-3] // k_shape[-3]

@@ -10,6 +10,7 @@ from .....core.value import dtype_of, shape_of
 from .....ops import dropout as dr
 from .....tape import inplace as _inplace
 from ..._api import FUNCTIONS, api
+from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ...random import _drawn_like, drawn, stream_of
@@ -20,13 +21,21 @@ NAMES.update(dropout="MulBackward0")
 
 def _check_rate(op: str, p: Any, error: type[Exception] = ValueError) -> float:
     p = float(p)
+    if p != p:
+        raise RuntimeError(f"{op}: the rate p must lie in [0, 1], got {p}")
     if not 0.0 <= p <= 1.0:
         raise error(f"{op}: the rate p must lie in [0, 1], got {p}")
     return p
 
 
 def _kept(op: str, x: Any, p: float, features: bool) -> Any:
-    """Which elements, or which channels (axes 0 and 1), are kept: booleans that broadcast against `x`."""
+    """Which elements, or which channels (axes 0 and 1), are kept: booleans that broadcast against `x`.
+
+    Raises RuntimeError for integers, NotImplementedError for complex numbers.
+    """
+    d = FROM_NUMPY[dtype_of(x)]
+    if d.category != 2:
+        raise (NotImplementedError if d.category > 2 else RuntimeError)(f"{op}: wanted floating elements, got {d}")
     stream = stream_of(op, None)
     if not features:
         return _drawn_like(op, x, lambda shape, _: stream.dropout_keep(shape, p), False)
@@ -83,9 +92,9 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     return _alpha_drop("feature_alpha_dropout", x, _check_rate("feature_alpha_dropout", p), training, inplace, True)
 
 
-def _feature_dropout(op: str, input: Any, p: float, training: bool, inplace: bool, unbatched: int) -> Any:
+def _feature_dropout(op: str, input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:
     p = _check_rate(op, p)
-    if len(shape_of(input)) != unbatched:
+    if batched:
         return _drop(op, input, p, training, inplace, True)
     if inplace:
         _drop(op, unsqueezed(input, 0), p, training, True, True)
@@ -98,7 +107,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     rank = len(shape_of(tensor_argument("dropout1d", input)))
     if rank not in (2, 3):
         raise RuntimeError(f"dropout1d: wanted 2 or 3 dimensions, got {rank}")
-    return _feature_dropout("dropout1d", input, p, training, inplace, 2)
+    return _feature_dropout("dropout1d", input, p, training, inplace, rank == 3)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -113,7 +122,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "dropout2d: three dimensions are taken as (batch, channels, length); add a batch dimension for one image",
             stacklevel=2,
         )
-    return _feature_dropout("dropout2d", input, p, training, inplace, -1)
+    return _feature_dropout("dropout2d", input, p, training, inplace, True)
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -123,7 +132,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         warnings.warn(
             f"dropout3d: wanted 4 or 5 dimensions, got {rank}; channels are those of dimension 1", stacklevel=2
         )
-    return _feature_dropout("dropout3d", input, p, training, inplace, 4)
+    return _feature_dropout("dropout3d", input, p, training, inplace, rank == 5)
 
 
 def _function(name: str, drop: Any, features: bool) -> None:

@@ -12,6 +12,7 @@ from .....core.value import Value, dtype_of, make, shape_of
 from .....ops import normalization as nm
 from .....tape import inplace
 from ..._api import METHODS, api, write_out
+from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._grad_modes import no_grad
@@ -19,6 +20,7 @@ from ..._graph_nodes import NAMES, show_as
 from ..._shape import reshaped
 from ..._tensor import Tensor
 from ._pooling import avg_pool2d, avg_pool3d
+from ._sizes import check_kind
 
 NAMES.update(normalize="NativeBatchNormBackward0", normalize_by="NativeBatchNormBackward0")
 
@@ -26,6 +28,7 @@ NAMES.update(normalize="NativeBatchNormBackward0", normalize_by="NativeBatchNorm
 def _channels(op: str, x: Any, **vectors: Any) -> int:
     """The channels of `x`; raises RuntimeError where a vector has not one entry for each."""
     shape = tuple(shape_of(x))
+    check_kind(op, x)
     if len(shape) < 2:
         raise RuntimeError(f"{op}: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
     for name, v in vectors.items():
@@ -79,6 +82,8 @@ def _batch_norm(
     tensor_argument(op, x)
     _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     weight, bias = _same_dtype(x, weight, bias)
+    if (running_mean is None) != (running_var is None):
+        raise ValueError(f"{op}: running_mean and running_var must both be given, or neither")
     if training:
         return _batch_statistics(op, x, weight, bias, running_mean, running_var, momentum, eps)
     if running_mean is None or running_var is None:
@@ -95,11 +100,13 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
                training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
     """(x - mean) / sqrt(var + eps) * weight + bias per channel, with the batch's statistics or the running ones.
 
-    Raises ValueError in training with a single value per channel.
+    Raises ValueError in training with a single value per channel, IndexError where there is no dimension of channels.
     """
     if training:
         shape = tuple(shape_of(tensor_argument("batch_norm", input)))
-        if len(shape) >= 2 and math.prod(shape) == shape[1]:
+        if len(shape) < 2:
+            raise IndexError(f"batch_norm: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
+        if math.prod(shape) == shape[1]:
             raise ValueError(
                 f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
             )
@@ -182,8 +189,10 @@ def _instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runnin
 
 def _normalized(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any) -> tuple[int, ...]:
     """The shape over whose axes the statistics are taken; raises RuntimeError where it is not the end of x's."""
-    wanted = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(int(n) for n in normalized_shape)
     shape = tuple(shape_of(tensor_argument(op, x)))
+    if not isinstance(normalized_shape, (tuple, list)):
+        raise TypeError(f"{op}: normalized_shape must be a sequence of ints, got {normalized_shape!r}")
+    wanted = tuple(integer(op, "normalized_shape", n) for n in normalized_shape)
     if not wanted:
         raise RuntimeError(f"{op}: normalized_shape must have one entry at least")
     for name, v in (("weight", weight), ("bias", bias)):
@@ -196,6 +205,7 @@ def _normalized(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any) 
 
 def _layer_norm(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     wanted = _normalized(op, x, normalized_shape, weight, bias)
+    check_kind(op, x)
     weight, bias = _same_dtype(x, weight, bias)
     shape = tuple(shape_of(x))
     lead = len(shape) - len(wanted)
@@ -251,7 +261,13 @@ def _group_norm(op: str, x: Any, groups: int, weight: Any, bias: Any, eps: float
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """(x - mean) / sqrt(var + eps) over each group of channels, then * weight + bias per channel."""
+    """(x - mean) / sqrt(var + eps) over each group of channels, then * weight + bias per channel.
+
+    Raises ValueError with a single value per group.
+    """
+    shape = tuple(shape_of(tensor_argument("group_norm", input)))
+    if len(shape) >= 2 and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
+        raise ValueError(f"group_norm: more than one value per group is needed, got a tensor of shape {shape}")
     return show_as(_group_norm("group_norm", input, num_groups, weight, bias, eps)[0], "NativeGroupNormBackward0")
 
 

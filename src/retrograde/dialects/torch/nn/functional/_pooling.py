@@ -15,7 +15,7 @@ from ..._api import FUNCTIONS, METHODS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
-from ._sizes import per_axis, squeezed, unsqueezed
+from ._sizes import check_kind, per_axis, squeezed, unsqueezed
 
 
 def _of_axes(stem: str, suffix: str = "Backward0") -> Callable[[Any], str]:
@@ -35,9 +35,10 @@ NAMES.update(
 )  # fmt: skip
 
 
-def _space(op: str, input: Any, axes: int) -> tuple[int, ...]:
+def _space(op: str, input: Any, axes: int, *, integers: bool = False) -> tuple[int, ...]:
     """The sizes to pool of (N, C, *size) or (C, *size); raises RuntimeError where there are no such dimensions."""
     shape = tuple(shape_of(tensor_argument(op, input)))
+    check_kind(op, input, integers=integers)
     if len(shape) not in (axes + 1, axes + 2):
         raise RuntimeError(f"{op}: wanted {axes + 1} or {axes + 2} dimensions, got a tensor of shape {shape}")
     if any(n == 0 for n in shape[-axes - 1 :]):
@@ -91,7 +92,7 @@ def _max_pool(
     op: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     return_indices: bool,
 ) -> Any:  # fmt: skip
-    size = _space(op, input, axes)
+    size = _space(op, input, axes, integers=True)
     p = _windows(op, size, kernel_size, stride, padding, dilation, ceil_mode)
     if axes == 1:  # as an image of one row
         x = unsqueezed(input, len(shape_of(input)) - 1)
@@ -161,7 +162,7 @@ def _avg_pool(
     op: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
-    size = _space(op, input, axes)
+    size = _space(op, input, axes, integers=True)
     p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
     del p["dilation"]
     if divisor_override is not None and divisor_override == 0:
@@ -294,6 +295,9 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
 
 
 def _lp_pool(input: Any, norm_type: Any, kernel_size: Any, stride: Any, ceil_mode: bool, axes: int) -> Any:
+    if norm_type == math.inf:
+        pool = (max_pool1d, max_pool2d, max_pool3d)[axes - 1]
+        return pool(METHODS["abs"](input), kernel_size, stride, 0, 1, ceil_mode)
     pool = (avg_pool1d, avg_pool2d, avg_pool3d)[axes - 1]
     kernel = per_axis(f"lp_pool{axes}d", "kernel_size", kernel_size, axes)
     mean = pool(METHODS["pow"](input, norm_type), kernel, stride, 0, ceil_mode)

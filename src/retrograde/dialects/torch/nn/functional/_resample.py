@@ -7,13 +7,17 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .....core.value import dtype_of, shape_of
 from .....ops import grid_sample as gs
 from .....ops import resample as rs
 from ..._api import FUNCTIONS, api
+from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
 from ._pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from ._sizes import check_kind
 
 _AXES_OF = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
 _LINEAR = {1: "Linear", 2: "Bilinear", 3: "Trilinear"}
@@ -72,7 +76,7 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
         raise ValueError(f"{op}: only one of size and scale_factor can be given")
     factors: list[Any] | None = None
     if size is not None:
-        out = [int(n) for n in _per_axis(op, "size", size, axes)]
+        out = [integer(op, "size", n) for n in _per_axis(op, "size", size, axes)]
     elif scale_factor is not None:
         factors = [float(f) for f in _per_axis(op, "scale_factor", scale_factor, axes)]
         out = [math.floor(n * f) for n, f in zip(shape[2:], factors)]
@@ -103,6 +107,12 @@ def _resampled(
     x: Any, kind: str, out: Sequence[int], factors: Sequence[Any] | None, align: bool = False, antialias: bool = False
 ) -> Any:
     size = tuple(shape_of(x))[2:]
+    check_kind("interpolate", x, integers=dtype_of(x) == np.uint8)
+    # By the nearest element in two dimensions, and linearly, the sizes decide where they are equal (or twice as large).
+    if kind == rs.LINEAR and factors is not None and not antialias:
+        factors = [None if n == m else f for n, m, f in zip(size, out, factors)]
+    elif kind == rs.NEAREST and factors is not None and len(size) == 2:
+        factors = [None if m in (n, 2 * n) else f for n, m, f in zip(size, out, factors)]
     steps = [None if f is None or f <= 0 else 1.0 / f for f in factors or [None] * len(size)]
     return rs.resample(x, maps=tuple(
         rs.Map(kind, n, m, None if align else step, align, antialias) for n, m, step in zip(size, out, steps)))  # fmt: skip
@@ -143,6 +153,7 @@ def _grid_sample(op: str, input: Any, grid: Any, mode: str, padding_mode: str, a
         raise RuntimeError(f"{op}: the last dimension of the grid must have size {len(x) - 2}, got shape {g}")
     if any(n == 0 for n in x[2:]):
         raise RuntimeError(f"{op}: the input must not be empty in space, got shape {x}")
+    check_kind(op, input)
     if len(x) == 5 and mode == gs.CUBIC:
         raise RuntimeError(f"{op}: bicubic sampling is for 4 dimensions only")
     if dtype_of(input) != dtype_of(grid):

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .....core.value import Value, shape_of
+from .....core.value import Value, dtype_of, shape_of
 from ..._axes import integer
+from ..._dtype import FROM_NUMPY
 from ..._shape import reshaped
+
+
+def check_kind(op: str, x: Any, *, integers: bool = False) -> None:
+    """Raise NotImplementedError for a tensor that is not floating (or an integer one, where these are taken)."""
+    d = FROM_NUMPY[dtype_of(x)]
+    if d.category != 2 and not (integers and d.category == 1):
+        raise NotImplementedError(f"{op}: tensors of {d} are not taken; convert the input to a floating dtype")
 
 
 def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
