@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .primitive import PRIMITIVES, Primitive
+from .record import PRIMITIVES, Primitive
 from .value import LevelArray, dtype_of, shape_of
 
 

@@ -17,7 +17,7 @@ from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
-from .primitive import VALUE, Primitive
+from .record import VALUE, Primitive
 from .value import Value, dtype_of, error_type, make, result_class, shape_of
 
 _ndarray = np.ndarray

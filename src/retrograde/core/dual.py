@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import value as values
-from .primitive import Primitive
+from .record import Primitive
 from .value import LevelArray, Value, dtype_of, make, shape_of
 
 

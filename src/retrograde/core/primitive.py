@@ -1,168 +1,21 @@
-"""The record of a primitive, and the table of all of them.
-
-A record says everything about an operation in one place: kernel, derivative, batching, shape rule and samples for
-the tests. The helpers in ops/rules.py build records for the common kinds (elementwise, linear, bilinear).
-
-How a rule says what it needs: a derivative rule's positional parameters are `(g, out, *operands)`. An operand named
-`x` arrives with its value (which recording therefore saves); one named `x_` arrives as something that only has a
-shape and a dtype (`shape_of`, `dtype_of`); one named `_x` is not needed at all and arrives as None.
-"""
+"""`primitive`: registers an operation. What a record holds and how its rules name what they need: core/record.py."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
+from .record import (
+    NOT_DIFFERENTIABLE,
+    PRIMITIVES,
+    Primitive,
+    Ufunc,
+    keyword_names,
+    positional_names,
+)
+from .specialise import specialise, specialise_rules
 
-PRIMITIVES: dict[str, Primitive] = {}
-"""Every primitive by name."""
-
-
-class _NotDifferentiable:
-    def __repr__(self) -> str:
-        return "NOT_DIFFERENTIABLE"
-
-
-NOT_DIFFERENTIABLE: Any = _NotDifferentiable()
-
-
-class Ufunc:
-    """A kernel that is one function of the array namespace under `name`; NumPy's is called directly."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.numpy = getattr(np, name)
-
-    def __call__(self, xp: Any, *arrays: Any) -> Any:
-        return getattr(xp, self.name)(*arrays)
-
-
-VALUE, AVAL, UNUSED = "value", "aval", "unused"
-
-
-def needs_of(names: Sequence[str]) -> tuple[str, ...]:
-    """What a rule wants of each parameter, told by the parameter's name (see the module's docstring)."""
-    return tuple(UNUSED if n.startswith("_") else AVAL if n.endswith("_") else VALUE for n in names)
-
-
-def positional_names(f: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
-    """The positional parameter names of a function (of the one it wraps), and that of its `*rest`, if any.
-
-    A rule that was built around another one says in `positional` what that one's names are.
-    """
-    stated = getattr(f, "positional", None)
-    if stated is not None:
-        return stated, None
-    code = getattr(f, "__wrapped__", f).__code__
-    rest = None
-    if code.co_flags & 0x04:
-        rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-    return code.co_varnames[: code.co_argcount], rest
-
-
-def keyword_names(f: Callable[..., Any]) -> tuple[str, ...]:
-    """The keyword-only parameter names of a function (of the one it wraps)."""
-    code = getattr(f, "__wrapped__", f).__code__
-    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-
-
-class Primitive:
-    """One operation's record; see the module's docstring and `primitive` for the fields."""
-
-    def __init__(
-        self,
-        name: str,
-        *,
-        kernel: Callable[..., Any],
-        operands: tuple[str, ...] | None,
-        params: tuple[str, ...],
-        multi: bool,
-        vjps: Any,
-        vjp: Callable[..., Any] | None,
-        jvp: Any,
-        batch: Callable[..., Any],
-        infer: Callable[..., Any],
-        samples: Any,
-        diff_outs: tuple[bool, ...] | None,
-        tolerances: dict[str, Any] | None,
-    ) -> None:
-        self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
-        self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
-        self.batch, self.infer, self.samples, self.diff_outs = batch, infer, samples, diff_outs
-        self.tolerances = tolerances or {}
-        self.differentiable = vjps is not NOT_DIFFERENTIABLE
-        self.numpy_kernel: Callable[..., Any] = (
-            kernel.numpy if isinstance(kernel, Ufunc) else functools.partial(kernel, np)
-        )
-        self._plan_saving()
-        self.saves_nothing = not (self.saves_out or self.saves_all or any(self.users)) and all(
-            VALUE not in (wants or ()) for wants in self.rule_needs
-        )
-        """Whether no rule wants the value of anything."""
-        self.op: Callable[..., Any]
-        """The public function: raw arrays in, raw array out; a value among the operands, a value out."""
-        self.bind: Callable[..., Any]
-        """The same for operands of which one at least is a value and the others are values or arrays."""
-        self.pull: Callable[..., Any]
-        """`pull(node, saved, g, needs)`: the cotangents of the operands, None where `needs` has None."""
-        self.step: Callable[..., None]
-        """`step(node, g, grads, fit, add)`: `pull` on raw arrays, the results added to `grads`."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("pull", "step") and self.__dict__.get("differentiable"):
-            from .specialise import specialise_rules  # builds on Primitive
-
-            specialise_rules(self)
-            return self.__dict__[name]
-        raise AttributeError(f"primitive {self.__dict__.get('name')!r} has no {name!r}")
-
-    def _plan_saving(self) -> None:
-        """For each operand the rules that want its value; whether the output is wanted, and by which rules."""
-        self.rule_needs: list[tuple[str, ...] | None] = []
-        self.saves_all = False
-        """For a joint or variadic rule: whether all operands are saved."""
-        self.users: tuple[frozenset[int], ...] = ()
-        self.out_users: frozenset[int] = frozenset()
-        self.saves_out = False
-        if not self.differentiable:
-            return
-        if self.vjp is not None:
-            names, rest = positional_names(self.vjp)
-            wants = needs_of(names[2:])  # (needs, g, out, *operands)
-            self.out_users = frozenset(range(64)) if wants and wants[0] == VALUE else frozenset()
-            self.saves_out = bool(self.out_users)
-            self.rule_needs = [wants]
-            self.saves_all = rest is not None and needs_of([rest])[0] == VALUE
-            if self.operands is not None:
-                everyone = frozenset(range(len(self.operands)))
-                self.users = tuple(everyone if w == VALUE else frozenset() for w in wants[1:])
-            return
-        n = len(self.operands or ())
-        users: list[set[int]] = [set() for _ in range(n)]
-        out_users: set[int] = set()
-        for i, rule in enumerate(self.vjps):
-            if rule is None:
-                self.rule_needs.append(None)
-                continue
-            names, _ = positional_names(rule)
-            wants = needs_of(names[1:])  # (g, out, *operands)
-            if len(wants) != n + 1:
-                raise TypeError(f"primitive {self.name!r}: rule {i} takes {names}, wanted g, out and {n} operands")
-            self.rule_needs.append(wants)
-            if wants[0] == VALUE:
-                out_users.add(i)
-            for j, want in enumerate(wants[1:]):
-                # Another operand's shape is taken from its array, since it may have no edge to carry it.
-                if want == VALUE or (want == AVAL and j != i):
-                    users[j].add(i)
-        self.users = tuple(frozenset(u) for u in users)
-        self.out_users = frozenset(out_users)
-        self.saves_out = bool(out_users)
-
-    def __repr__(self) -> str:
-        return f"<primitive {self.name}>"
+__all__ = ["NOT_DIFFERENTIABLE", "PRIMITIVES", "Primitive", "Ufunc", "keyword_names", "positional_names", "primitive"]
 
 
 def primitive(
@@ -232,8 +85,7 @@ def primitive(
     )
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")
-    from .specialise import specialise  # which builds on Primitive
-
+    record.write_rules = specialise_rules
     specialise(record)
     PRIMITIVES[name] = record
     return record.op

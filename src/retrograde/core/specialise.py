@@ -19,7 +19,7 @@ import numpy as np
 from .._state import INFERENCE, INFERRED, SWITCHED, state
 from . import bind as binding
 from .node import Node, Slot, tick
-from .primitive import AVAL, UNUSED, VALUE, Primitive
+from .record import AVAL, UNUSED, VALUE, Primitive
 from .value import Value, result_class
 
 _ndarray = np.ndarray

@@ -116,7 +116,7 @@ _POLYNOMIALS = {
 
 
 def _weight(u: Any, kind: str, place: int, order: int) -> Any:
-    polynomial = np.polyder(np.array(_POLYNOMIALS[kind][place]), order) if order else _POLYNOMIALS[kind][place]
+    polynomial = list(np.polyder(np.array(_POLYNOMIALS[kind][place]), order)) or [0.0]
     t = u - np.floor(u)
     total = np.full_like(t, polynomial[0])
     for coefficient in polynomial[1:]:
