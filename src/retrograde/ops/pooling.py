@@ -200,8 +200,8 @@ def _scattered_by_taps(g: Any, x: Any, windows: Windows) -> Any:
             target += g * hit
     if not padded:
         return result
-    crop = tuple(slice(lo, lo + n) for n, (lo, _) in zip(windows.size, padding))
-    return np.ascontiguousarray(result[(..., *crop)])
+    crop: Any = (..., *(slice(lo, lo + n) for n, (lo, _) in zip(windows.size, padding)))
+    return np.ascontiguousarray(result[crop])
 
 
 def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: Any, samples: Any) -> Any:
