@@ -308,6 +308,7 @@ def operator(
     scope.update(
         CLS=cls,
         FALLBACK=fallback,
+        BIND=prim.bind,
         FLOAT32=np.dtype(np.float32),
         FLOAT64=np.dtype(np.float64),
         NOTHING=(None,) * (2 + prim.saves_out),
@@ -321,7 +322,9 @@ def operator({x}, {y}):
         a = {x}._a
         b = {y}._a
         d = a.dtype
-        if (d is FLOAT32 or d is FLOAT64) and d is b.dtype and not ({x}._level or {y}._level):
+        if (d is FLOAT32 or d is FLOAT64) and d is b.dtype:
+            if {x}._level or {y}._level:
+                return BIND({x}, {y})
             try:
                 out = KERNEL(a, b)
             except ValueError as error:

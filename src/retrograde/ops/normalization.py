@@ -85,7 +85,9 @@ def _normalize_kernel(
     return out, xp.reshape(center, stats), xp.reshape(scale, stats)
 
 
-def _pull_arrays(needs: Any, g: Any, x: Any, w: Any, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
+def _pull_arrays(
+    needs: Any, g: Any, x: Any, w: Any, b: Any, shape: Shape, axis: Shape, affine: Shape, eps: float
+) -> Any:
     """The cotangents of x, w and b for the cotangent of the result, from plain arrays."""
     dtype = x.dtype
     if is_half(dtype):
@@ -104,14 +106,13 @@ def _pull_arrays(needs: Any, g: Any, x: Any, w: Any, shape: Shape, axis: Shape, 
             dx = g * factor
             dx += d
             dx -= factor * total / n
-        return dx, (along * r).reshape(w.shape), total.reshape(-1)
+        return dx, (along * r).reshape(w.shape), total.reshape(b.shape) if needs[2] else None
     d *= r
     dw = db = dx = None
     if w is not None and needs[1]:
         dw = _dot(g, d.reshape(x.shape), outside).reshape(w.shape)
     if needs[2]:
-        db = sum_array(np.ascontiguousarray(g), outside, False).reshape(-1) if outside else g.reshape(-1)
-        db = db if w is None else db.reshape(w.shape)
+        db = (sum_array(np.ascontiguousarray(g), outside, False) if outside else g).reshape(b.shape)
     if needs[0]:
         weighted = (g if w is None else g * w.reshape(affine)).reshape(shape)
         dx = weighted - d * (_dot(weighted, d, axis) / n)
@@ -140,7 +141,7 @@ def _normalize_vjp(
     g, g_mean, g_scale = g
     plain = type(g) is np.ndarray and type(x) is np.ndarray and (w is None or type(w) is np.ndarray)
     if plain and g_mean is None and g_scale is None and x.size:
-        return _pull_arrays(needs, g, x, w, shape, axis, affine, eps)
+        return _pull_arrays(needs, g, x, w, b_, shape, axis, affine, eps)
     full = tuple(shape_of(x))
     outside = tuple(i for i, k in enumerate(affine) if k == 1 and full[i] != 1)
     standard, r = _statistics(x, shape, axis, eps)

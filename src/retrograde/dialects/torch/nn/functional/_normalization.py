@@ -79,7 +79,9 @@ def _batch_norm(
     op: str, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool, momentum: float,
     eps: float,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    tensor_argument(op, x)
+    if tuple(shape_of(tensor_argument(op, x))) == (0,):  # what PyTorch gives for it, with no channels to speak of
+        empty = make(Tensor, np.zeros((0,), dtype_of(x)))
+        return METHODS["clone"](x), empty, empty
     _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     weight, bias = _same_dtype(x, weight, bias)
     if (running_mean is None) != (running_var is None):
@@ -104,9 +106,9 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
     """
     if training:
         shape = tuple(shape_of(tensor_argument("batch_norm", input)))
-        if len(shape) < 2:
+        if len(shape) < 2 and shape != (0,):
             raise IndexError(f"batch_norm: wanted 2 dimensions or more (batch, channels, ...), got a tensor of shape {shape}")
-        if math.prod(shape) == shape[1]:
+        if shape != (0,) and math.prod(shape) == shape[1]:
             raise ValueError(
                 f"batch_norm: training needs more than one value per channel, got a tensor of shape {shape}"
             )
