@@ -117,6 +117,16 @@ def backward(
             engine.accumulate_grad(create_graph, x, [g])
 
 
+def backward_from(output: Value, retain_graph: bool | None, create_graph: bool) -> None:
+    """`backward` of one output without anything given: the everyday call."""
+    if output._node is None:
+        check_outputs("backward", [output])
+    engine.run(
+        [output._node], [seed("backward", output, None)], cls=type(output)._result, level=output._level,
+        retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
+    )  # fmt: skip
+
+
 def _level_array(g: Any, level: int, create_graph: bool) -> Any:
     """A seed as the engine wants it: an array at the level of the tape, or a value when history matters."""
     if not isinstance(g, Value):

@@ -209,7 +209,9 @@ def run(
 
     Raises FreedGraphError or MutationError (as the type that `cls` documents) before anything is changed.
     """
-    wrap = create_graph or not is_tape(level) or any(isinstance(g, Value) and g._level >= level for g in gradients)
+    wrap = create_graph or (level != 0 and not is_tape(level))
+    for g in gradients:
+        wrap = wrap or (isinstance(g, Value) and g._level >= level)
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
     this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)

@@ -106,7 +106,7 @@ def tensor_backward(
 ) -> None:
     """Add the gradient of this tensor to `.grad` of the leaves that it was computed from."""
     if gradient is None and inputs is None:  # the everyday call, without the checks that only arguments need
-        tape.backward((self,), (None,), retain_graph=retain_graph, create_graph=create_graph)
+        tape.backward_from(self, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 

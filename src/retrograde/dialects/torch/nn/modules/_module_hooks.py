@@ -10,31 +10,33 @@ from .....tape.hooks import Handle, add
 from ..._tensor import Tensor
 from ...autograd.function import Function
 
-GLOBAL_FORWARD: OrderedDict[int, Any] = OrderedDict()
-GLOBAL_FORWARD_PRE: OrderedDict[int, Any] = OrderedDict()
-GLOBAL_BACKWARD: OrderedDict[int, Any] = OrderedDict()
-GLOBAL_BACKWARD_PRE: OrderedDict[int, Any] = OrderedDict()
+GLOBAL: OrderedDict[int, tuple[str, Any]] = OrderedDict()
+"""The hooks of every module with their kinds."""
+
+FORWARD, FORWARD_PRE, BACKWARD, BACKWARD_PRE = "forward", "forward_pre", "backward", "backward_pre"
 
 
-class _Entry:
-    """A hook with the options it was registered with."""
+class _MarkedHandle(Handle):
+    """A handle that also takes away the marks that say how a hook is called."""
 
-    __slots__ = ("hook", "with_kwargs", "always")
+    __slots__ = ("_marks",)
 
-    def __init__(self, hook: Any, with_kwargs: bool, always: bool) -> None:
-        self.hook, self.with_kwargs, self.always = hook, with_kwargs, always
+    def remove(self) -> None:
+        """Take the hook away; nothing happens when it is gone already."""
+        super().remove()
+        for marks in self._marks:
+            marks.pop(self.id, None)
 
-    def __call__(self, *args: Any) -> Any:
-        return self.hook(*args)
 
-
-def register(
-    table: OrderedDict[int, Any], hook: Any, prepend: bool, *, with_kwargs: bool = False, always: bool = False
-) -> Handle:
-    """Put a hook into a module's table."""
-    handle = add(table, _Entry(hook, with_kwargs, always))
+def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, OrderedDict[int, bool]]) -> Handle:
+    """Put a hook into a table, and its number into the marks that are set."""
+    plain = add(table, hook)
+    handle = _MarkedHandle(table, plain.id)
+    handle._marks = [chosen for wanted, chosen in marks if wanted]
+    for chosen in handle._marks:
+        chosen[plain.id] = True
     if prepend:
-        table.move_to_end(handle.id, last=False)
+        table.move_to_end(plain.id, last=False)
     return handle
 
 
@@ -122,55 +124,68 @@ class _BackwardHooks:
         return tuple(shown[i] for i in self.positions)
 
 
+_GLOBAL_KWARGS: OrderedDict[int, bool] = OrderedDict()
+_GLOBAL_ALWAYS: OrderedDict[int, bool] = OrderedDict()
+
+
+def _of(kind: str, own: Any) -> list[tuple[int, Any]]:
+    """The hooks of a kind: every module's first, then the module's own."""
+    return [*((key, hook) for key, (k, hook) in GLOBAL.items() if k == kind), *own.items()]
+
+
 def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a module with all its hooks."""
-    always = [entry for entry in (*GLOBAL_FORWARD.values(), *module._forward_hooks.values()) if entry.always]
+    forward = _of(FORWARD, module._forward_hooks)
+    named = {**_GLOBAL_KWARGS, **module._forward_hooks_with_kwargs}
+    always = [
+        (key, hook) for key, hook in forward if key in _GLOBAL_ALWAYS or key in module._forward_hooks_always_called
+    ]
     try:
-        for entry in (*GLOBAL_FORWARD_PRE.values(), *module._forward_pre_hooks.values()):
-            if entry.with_kwargs:
-                result = entry(module, args, kwargs)
+        for key, hook in _of(FORWARD_PRE, module._forward_pre_hooks):
+            if key in module._forward_pre_hooks_with_kwargs:
+                result = hook(module, args, kwargs)
                 if result is not None:
                     if not (isinstance(result, tuple) and len(result) == 2):
                         raise RuntimeError("a forward pre-hook with kwargs must return None or a pair (args, kwargs)")
                     args, kwargs = result
             else:
-                result = entry(module, args)
+                result = hook(module, args)
                 if result is not None:
                     args = result if isinstance(result, tuple) else (result,)
-        pre = [*GLOBAL_BACKWARD_PRE.values(), *module._backward_pre_hooks.values()]
-        post = [*GLOBAL_BACKWARD.values(), *module._backward_hooks.values()]
+        pre = [hook for _, hook in _of(BACKWARD_PRE, module._backward_pre_hooks)]
+        post = [hook for _, hook in _of(BACKWARD, module._backward_hooks)]
         backward = _BackwardHooks(module, pre, post) if pre or post else None
         if backward is not None:
             args = backward.wrap_inputs(args)
         output = module.forward(*args, **kwargs)
-        for entry in (*GLOBAL_FORWARD.values(), *module._forward_hooks.values()):
-            result = entry(module, args, kwargs, output) if entry.with_kwargs else entry(module, args, output)
+        for key, hook in forward:
+            result = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
             if result is not None:
                 output = result
-            if entry in always:
-                always.remove(entry)
+            if (key, hook) in always:
+                always.remove((key, hook))
         return output if backward is None else backward.wrap_output(output)
     except BaseException:
-        for entry in always:
-            entry(module, args, kwargs, None) if entry.with_kwargs else entry(module, args, None)
+        for key, hook in always:
+            hook(module, args, kwargs, None) if key in named else hook(module, args, None)
         raise
 
 
 def register_module_forward_hook(hook: Any, *, with_kwargs: bool = False, always_call: bool = False) -> Handle:
     """A forward hook of every module."""
-    return register(GLOBAL_FORWARD, hook, False, with_kwargs=with_kwargs, always=always_call)
+    return register(GLOBAL, (FORWARD, hook), False, (with_kwargs, _GLOBAL_KWARGS), (always_call, _GLOBAL_ALWAYS))
 
 
 def register_module_forward_pre_hook(hook: Any) -> Handle:
     """A forward pre-hook of every module."""
-    return register(GLOBAL_FORWARD_PRE, hook, False)
+    return register(GLOBAL, (FORWARD_PRE, hook), False)
 
 
 def register_module_full_backward_hook(hook: Any) -> Handle:
     """A full backward hook of every module."""
-    return register(GLOBAL_BACKWARD, hook, False)
+    return register(GLOBAL, (BACKWARD, hook), False)
 
 
 def register_module_full_backward_pre_hook(hook: Any) -> Handle:
     """A full backward pre-hook of every module."""
-    return register(GLOBAL_BACKWARD_PRE, hook, False)
+    return register(GLOBAL, (BACKWARD_PRE, hook), False)

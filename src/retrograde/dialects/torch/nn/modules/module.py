@@ -12,12 +12,12 @@ from ..._grad_modes import no_grad
 from ..._tensor import Tensor
 from ..parameter import Buffer, Parameter
 from . import _module_hooks as hooks
+from ._module_hooks import GLOBAL as _GLOBAL_HOOKS
 
-_INTERNAL = (
-    "_parameters", "_buffers", "_non_persistent_buffers_set", "_modules", "_forward_hooks", "_forward_pre_hooks",
-    "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
+_TABLES = (
+    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
 
 
@@ -67,9 +67,9 @@ class Module:
         set_plain("_parameters", {})
         set_plain("_buffers", {})
         set_plain("_non_persistent_buffers_set", set())
-        set_plain("_modules", {})
-        for name in _INTERNAL[4:]:
+        for name in _TABLES:
             set_plain(name, OrderedDict())
+        set_plain("_modules", {})
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -80,7 +80,7 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if (
             self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
-            or hooks.GLOBAL_FORWARD or hooks.GLOBAL_FORWARD_PRE or hooks.GLOBAL_BACKWARD or hooks.GLOBAL_BACKWARD_PRE
+            or _GLOBAL_HOOKS
         ):  # fmt: skip
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
@@ -168,7 +168,7 @@ class Module:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in _INTERNAL[4:]:
+        for name in _TABLES:
             self.__dict__.setdefault(name, OrderedDict())
 
     def _check_name(self, op: str, name: Any) -> None:
@@ -559,11 +559,14 @@ class Module:
         self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> Any:
         """Call `hook(module, args, output)` after forward; it may return another output."""
-        return hooks.register(self._forward_hooks, hook, prepend, with_kwargs=with_kwargs, always=always_call)
+        return hooks.register(
+            self._forward_hooks, hook, prepend, (with_kwargs, self._forward_hooks_with_kwargs),
+            (always_call, self._forward_hooks_always_called),
+        )  # fmt: skip
 
     def register_forward_pre_hook(self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False) -> Any:
         """Call `hook(module, args)` before forward; it may return other arguments."""
-        return hooks.register(self._forward_pre_hooks, hook, prepend, with_kwargs=with_kwargs)
+        return hooks.register(self._forward_pre_hooks, hook, prepend, (with_kwargs, self._forward_pre_hooks_with_kwargs))
 
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""

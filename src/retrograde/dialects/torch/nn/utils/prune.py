@@ -69,16 +69,16 @@ class BasePruningMethod(ABC):
     ) -> BasePruningMethod:
         """Prune the parameter `name` of a module, on top of what has been pruned."""
         found = [
-            (key, entry) for key, entry in module._forward_pre_hooks.items()
-            if isinstance(entry.hook, BasePruningMethod) and entry.hook._tensor_name == name
+            (key, hook) for key, hook in module._forward_pre_hooks.items()
+            if isinstance(hook, BasePruningMethod) and hook._tensor_name == name
         ]  # fmt: skip
         method: Any = cls(*args, **kwargs)
         method._tensor_name = name
         if len(found) > 1:
             raise AssertionError(f"prune: {name!r} has {len(found)} pruning hooks")
         if found:
-            key, entry = found[0]
-            old = entry.hook
+            key, hook = found[0]
+            old = hook
             container = old if isinstance(old, PruningContainer) else PruningContainer(old)
             container.add_pruning_method(method)
             del module._forward_pre_hooks[key]
@@ -374,9 +374,9 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
 
 def remove(module: Module, name: str) -> Module:
     """Make pruning permanent: the parameter is a plain one again; raises ValueError where it is not pruned."""
-    for key, entry in module._forward_pre_hooks.items():
-        if isinstance(entry.hook, BasePruningMethod) and entry.hook._tensor_name == name:
-            entry.hook.remove(module)
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"prune: parameter {name!r} of {type(module).__name__} is not pruned")
@@ -385,5 +385,5 @@ def remove(module: Module, name: str) -> Module:
 def is_pruned(module: Module) -> bool:
     """Whether a module or one below it has a pruned parameter."""
     return any(
-        isinstance(entry.hook, BasePruningMethod) for m in module.modules() for entry in m._forward_pre_hooks.values()
+        isinstance(hook, BasePruningMethod) for m in module.modules() for hook in m._forward_pre_hooks.values()
     )

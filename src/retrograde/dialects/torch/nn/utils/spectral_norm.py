@@ -37,8 +37,8 @@ class SpectralNorm:
     @staticmethod
     def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
         """Move a weight aside and register the hook; raises RuntimeError where there is one."""
-        for entry in module._forward_pre_hooks.values():
-            if isinstance(entry.hook, SpectralNorm) and entry.hook.name == name:
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, SpectralNorm) and hook.name == name:
                 raise RuntimeError(f"spectral_norm: parameter {name!r} has a spectral_norm hook already")
         hook = SpectralNorm(name, n_power_iterations, dim, eps)
         weight = module._parameters[name]
@@ -81,9 +81,9 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Undo `spectral_norm`; raises ValueError where there is none."""
-    for key, entry in module._forward_pre_hooks.items():
-        if isinstance(entry.hook, SpectralNorm) and entry.hook.name == name:
-            entry.hook.remove(module)
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"remove_spectral_norm: {name!r} of {type(module).__name__} has no spectral_norm")

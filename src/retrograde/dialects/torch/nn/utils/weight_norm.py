@@ -25,8 +25,8 @@ class WeightNorm:
     @staticmethod
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Split a weight and register the hook; raises RuntimeError where there is one."""
-        for entry in module._forward_pre_hooks.values():
-            if isinstance(entry.hook, WeightNorm) and entry.hook.name == name:
+        for hook in module._forward_pre_hooks.values():
+            if isinstance(hook, WeightNorm) and hook.name == name:
                 raise RuntimeError(f"weight_norm: parameter {name!r} has a weight_norm hook already")
         hook = WeightNorm(name, dim)
         weight = getattr(module, name)
@@ -60,9 +60,9 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Undo `weight_norm`; raises ValueError where there is none."""
-    for key, entry in module._forward_pre_hooks.items():
-        if isinstance(entry.hook, WeightNorm) and entry.hook.name == name:
-            entry.hook.remove(module)
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"remove_weight_norm: {name!r} of {type(module).__name__} has no weight_norm")
