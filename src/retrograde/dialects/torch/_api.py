@@ -128,6 +128,19 @@ def submodule(package: str, name: str) -> Any:
     return importlib.import_module(f"{public if active else package}.{name}")
 
 
+_tensor_class: list[Any] = []
+
+
+def set_tensor_class(cls: Any) -> None:
+    """Say what the dialect's tensor is; called once by _tensor.py, which stands above the files that ask."""
+    _tensor_class[:] = [cls]
+
+
+def tensor_class() -> Any:
+    """The dialect's tensor class, for files that `_tensor.py` itself builds on."""
+    return _tensor_class[0]
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """The clause of an error message that names what is near a name that does not exist."""
     found = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], n=3, cutoff=0.6)

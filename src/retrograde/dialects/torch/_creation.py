@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,111 +12,11 @@ from ...ops import structural as st
 from ...tape import mutation
 from . import _dtype
 from ._api import api
-from ._dtype import FROM_NUMPY, dtype, int64
+from ._data import check_tensor, data_array, np_dtype_of, sizes
+from ._dtype import FROM_NUMPY, int64
 from ._promote import scalar_dtype
 from ._size import check_device
 from ._tensor import Tensor, from_array
-
-
-def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
-    """Sizes given one by one or as one sequence."""
-    if len(args) == 1 and isinstance(args[0], (tuple, list)):
-        args = tuple(args[0])
-    shape = []
-    for n in args:
-        if isinstance(n, bool) or not hasattr(n, "__index__"):
-            raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
-        n = n.__index__()
-        if n < 0:
-            raise RuntimeError(f"{op}: a size cannot be negative, got {n}")
-        shape.append(n)
-    return tuple(shape)
-
-
-def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
-    """The NumPy dtype of an optional torch dtype argument."""
-    if d is None:
-        return (default or _dtype.get_default_dtype()).np
-    if not isinstance(d, dtype):
-        raise TypeError(f"{op}: dtype must be a torch dtype, got {d!r}")
-    return d.np
-
-
-def _infer(data: Any) -> dtype:
-    """The dtype that PyTorch gives nested Python data."""
-    if isinstance(data, Value):
-        return FROM_NUMPY[dtype_of(data)]
-    if isinstance(data, (np.ndarray, np.generic)):
-        return _dtype.from_numpy_dtype(data.dtype)
-    if isinstance(data, (list, tuple)):
-        found: dtype | None = None
-        for item in data:
-            d = _infer(item)
-            if found is None or (d is not found and d.category >= found.category):
-                found = d if found is None else _dtype.promote_types(found, d)
-        return found or _dtype.get_default_dtype()
-    return scalar_dtype(data)
-
-
-def _plain(data: Any, top: bool = True) -> Any:
-    """Nested data with tensors replaced by arrays; inside a sequence a tensor stands for its one element."""
-    if isinstance(data, Value):
-        array = np.asarray(data.detach()._a)
-        if top:
-            return array
-        if array.size != 1:
-            raise ValueError(
-                f"tensor: a sequence holds a tensor of shape {list(array.shape)}, wanted single elements; use torch.stack()"
-            )
-        return array.reshape(())[()]
-    if isinstance(data, (list, tuple)) and any(isinstance(x, (Value, list, tuple)) for x in data):
-        return [_plain(x, False) for x in data]
-    return data
-
-
-def _no_data(data: Any, error: Exception) -> Exception:
-    """The exception for data without a dtype: what PyTorch raises depends on where it meets the first stranger."""
-    text = f"tensor: no dtype for this data: {error}; wanted numbers, nested lists or an array"
-    if isinstance(data, (str, bytes)):
-        return TypeError(text)
-    if isinstance(data, (list, tuple)) and data:
-        first = data[0]
-        if isinstance(first, (str, bytes)):
-            return ValueError(text)
-        if any(isinstance(x, (str, bytes)) for x in data):
-            return TypeError(text)
-    return RuntimeError(text)
-
-
-def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
-    """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
-    if isinstance(data, Sequence) and not isinstance(data, (list, tuple, str, bytes)):  # a deque, a range...
-        data = list(data)
-    if np_dtype is None:
-        try:
-            np_dtype = _infer(data).np
-        except TypeError as error:
-            if hasattr(data, "__array__"):
-                array = np.array(data)
-                return array.astype(_dtype.from_numpy_dtype(array.dtype).np)
-            raise _no_data(data, error) from None
-    nested = isinstance(data, (list, tuple)) and bool(data) and isinstance(data[0], (list, tuple))
-    if nested and any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
-        raise TypeError("tensor: a sequence holds sequences and numbers side by side; wanted a rectangular array")
-    plain = _plain(data)
-    try:
-        if np_dtype.kind in "iu":
-            array = np.array(plain)
-            if array.dtype.kind == "f" and not isinstance(data, (np.ndarray, np.generic)) and array.size:
-                array = np.trunc(array)
-            if array.dtype.kind == "O":
-                raise OverflowError("tensor: an integer does not fit into 64 bits")
-            return array.astype(np_dtype)
-        return np.array(plain, dtype=np_dtype)
-    except ValueError as error:
-        raise ValueError(f"tensor: the data is no rectangular array of numbers: {error}") from None
-    except TypeError as error:
-        raise TypeError(f"tensor: the data is no array of numbers: {error}") from None
 
 
 @api(method=False)
@@ -267,12 +166,6 @@ def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, lay
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye: a size cannot be negative, got {n if m is None else (n, m)}")
     return from_array(np.eye(n, m, dtype=np_dtype_of("eye", dtype)), requires_grad)
-
-
-def check_tensor(op: str, x: Any) -> None:
-    """Raise TypeError for what is no tensor."""
-    if not isinstance(x, Value):
-        raise TypeError(f"{op}: wanted a tensor, got {type(x).__name__}")
 
 
 def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:

@@ -16,7 +16,7 @@ from ...tape import inplace
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer
-from ._creation import np_dtype_of
+from ._data import np_dtype_of
 from ._dtype import int64
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording, unbind

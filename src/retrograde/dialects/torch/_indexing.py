@@ -25,7 +25,7 @@ from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
 from ._axes import axis_of
-from ._creation import data_array
+from ._data import data_array
 from ._graph_nodes import NAMES
 from ._tensor import Tensor
 

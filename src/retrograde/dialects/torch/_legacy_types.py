@@ -9,7 +9,7 @@ import numpy as np
 from ...core.value import Value, dtype_of
 from . import _dtype
 from ._api import FUNCTIONS
-from ._creation import data_array, sizes
+from ._data import data_array, sizes
 from ._tensor import Tensor, from_array
 
 

@@ -11,7 +11,8 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
 from ._api import FUNCTIONS, METHODS, api
-from ._creation import check_tensor, full, np_dtype_of, sizes, tensor
+from ._creation import full, tensor
+from ._data import check_tensor, np_dtype_of, sizes
 from ._diagonals import as_strided
 from ._memory import TypedStorage, UntypedStorage
 from ._size import Size, check_device

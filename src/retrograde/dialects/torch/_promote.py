@@ -12,6 +12,7 @@ import numpy as np
 from ...core.value import Value, make
 from ...ops.structural import cast
 from . import _dtype
+from ._api import tensor_class
 from ._dtype import FROM_NUMPY, complex64, complex128, dtype, float64, int64, promote_types
 
 _cast = cast.prim.bind  # type: ignore[attr-defined]
@@ -114,9 +115,7 @@ def operand(op: str, x: Any) -> Any:
     if isinstance(x, (Value, bool, int, float, complex, np.generic)):
         return x
     if isinstance(x, np.ndarray):
-        from ._tensor import Tensor
-
-        return make(Tensor, x)
+        return make(tensor_class(), x)
     raise TypeError(f"{op}: wanted a tensor or a number, got {type(x).__name__}")
 
 

@@ -13,7 +13,7 @@ from ...ops import fft as ops
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ._api import api
-from ._creation import np_dtype_of
+from ._data import np_dtype_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as
 from ._indexing import concrete

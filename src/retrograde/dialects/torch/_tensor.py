@@ -18,7 +18,8 @@ from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
 from . import _dtype
-from ._api import METHODS, missing, named
+from ._api import METHODS, missing, named, set_tensor_class
+from ._data import data_array
 from ._dtype import FROM_NUMPY, dtype
 from ._graph_nodes import show_as, shown
 from ._linalg_error import _LinAlgError
@@ -274,6 +275,9 @@ class Tensor(Value, metaclass=_TensorMeta):
         raise missing(type(self).__name__, name, dir(type(self)))
 
 
+set_tensor_class(Tensor)
+
+
 def install_methods() -> None:
     """Put the registered methods on the class; called once every topic file has been imported."""
     for name, f in METHODS.items():
@@ -300,8 +304,6 @@ def _construct(cls: type[Tensor], args: tuple[Any, ...]) -> Tensor:
     elif len(args) == 1 and isinstance(args[0], Size):
         array = np.zeros(args[0], np_dtype)
     elif len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray)):
-        from ._creation import data_array
-
         array = data_array(args[0], np_dtype)
     elif all(isinstance(n, (int, np.integer)) for n in args):
         array = np.zeros(args if args else (0,), np_dtype)

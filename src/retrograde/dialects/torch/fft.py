@@ -15,7 +15,7 @@ from ...ops import structural as st
 from . import _dtype
 from ._api import with_out
 from ._axes import axes_of, axis_of, integer
-from ._creation import np_dtype_of
+from ._data import np_dtype_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
 from ._size import check_device

@@ -14,7 +14,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
 from ._api import METHODS, api
-from ._creation import check_tensor, np_dtype_of, sizes
+from ._data import check_tensor, np_dtype_of, sizes
 from ._dtype import int64
 from ._size import check_device, device
 from ._stream import Stream, storage_axes

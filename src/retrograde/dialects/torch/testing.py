@@ -126,7 +126,7 @@ def make_tensor(
     noncontiguous: bool = False, exclude_zero: bool = False, memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
     """A tensor of random numbers in [low, high), by default within [-9, 9] as the dtype allows."""
-    from ._creation import sizes
+    from ._data import sizes
     from .random import randint, uniform_values
 
     size = sizes("make_tensor", shape)
