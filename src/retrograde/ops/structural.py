@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
-from ..core.primitive import primitive
+from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import dtype_of, shape_of
 from .rules import (
     batch_leading,
@@ -83,9 +83,7 @@ def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
     have = shape_of(g)
     extra = len(have) - len(shape)
     axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
-    from .reduction import sum as reduce_sum
-
-    g = reduce_sum(g, axis=axes, keepdims=False) if axes else g
+    g = PRIMITIVES["sum"].op(g, axis=axes, keepdims=False) if axes else g
     return g if shape_of(g) == shape else reshape(g, shape=shape)
 
 

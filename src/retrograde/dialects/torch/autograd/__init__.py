@@ -7,7 +7,7 @@ from typing import Any as _Any
 from .._api import missing as _missing
 from .._api import submodule as _submodule
 from .._grad_modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import forward_ad, functional, grad_mode, graph
+from . import _function_levels, forward_ad, functional, grad_mode, graph
 from ._entry import Variable, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function

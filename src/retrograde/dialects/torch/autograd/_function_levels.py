@@ -164,3 +164,4 @@ def _mapped_function(
     return Mapped
 
 
+functions._at_level.append(apply)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from .._api import missing as _missing
-from . import functional, init, modules, parameter, utils
-from .modules import *
-from .parameter import Buffer, Parameter, UninitializedParameter
+from . import common_types, functional, grad, init, modules, parallel, parameter, utils
+from .modules import *  # noqa: F403
+from .parallel import DataParallel
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 
 def __getattr__(name: str) -> _Any:

@@ -10,6 +10,7 @@ from ....core.value import make
 from ....tape import autograd as tape
 from .. import _repr
 from .._printing import tensor_repr
+from .._creation import np_dtype_of
 from .._tensor import Tensor, _TensorMeta
 
 
@@ -57,11 +58,76 @@ class Buffer(Tensor, result=Tensor):
         pass
 
 
-class UninitializedParameter:
-    """Not offered: lazy modules."""
+class _Uninitialized(Tensor):
+    """What tensors have in common that wait for their shape: they can be materialized, and little else."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("lazy modules are not part of retrograde's torch dialect; give the sizes")
+    _becomes: type
+
+    @property
+    def shape(self) -> Any:
+        """Raises RuntimeError: there is no shape yet."""
+        raise RuntimeError(
+            f"{type(self).__name__} has no shape yet; call materialize(shape), or the lazy module that owns it once"
+        )
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Give the tensor a shape (and dtype): from now on it is an ordinary one, yet to be filled."""
+        wanted = self._a.dtype if dtype is None else dtype.np
+        wants_grad = self.requires_grad
+        self._a, self._node = np.zeros(tuple(int(n) for n in shape), wanted), None
+        self.__class__ = self._becomes  # type: ignore[assignment]
+        if wants_grad:
+            tape.leaf(self)
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        return f"<{type(self).__name__}>"
 
 
-__all__ = ["Buffer", "Parameter", "UninitializedParameter"]
+class UninitializedParameter(_Uninitialized, Parameter, result=Tensor):
+    """A parameter whose shape is not known yet, as lazy modules have them."""
+
+    _becomes = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        x = make(cls, np.zeros((0,), np_dtype_of("UninitializedParameter", dtype)))
+        if requires_grad:
+            tape.leaf(x)
+        return x
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        pass
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, dtype=self.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, None, self.dtype)
+
+
+class UninitializedBuffer(_Uninitialized, result=Tensor):
+    """A buffer whose shape is not known yet."""
+
+    _becomes = Tensor
+
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
+        x = make(cls, np.zeros((0,), np_dtype_of("UninitializedBuffer", dtype)))
+        x.persistent = persistent
+        return x
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> None:
+        pass
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(dtype=self.dtype, persistent=self.persistent)  # type: ignore[attr-defined]
+        return memo[id(self)]
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether a tensor waits for its shape."""
+    return isinstance(param, _Uninitialized)
+
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]

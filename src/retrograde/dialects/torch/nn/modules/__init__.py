@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import channelshuffle, utils
 from .activation import *
 from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .attention import MultiheadAttention

@@ -13,6 +13,12 @@ from ..._tensor import Tensor
 from ..parameter import Buffer, Parameter
 from . import _module_hooks as hooks
 from ._module_hooks import GLOBAL as _GLOBAL_HOOKS
+from ._module_hooks import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
 
 _TABLES = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
@@ -426,6 +432,14 @@ class Module:
         """Raises AssertionError: the dialect computes on the CPU."""
         raise AssertionError("cuda: retrograde's torch dialect computes on the CPU (torch.cuda.is_available() is False)")
 
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Module:
+        """Move to a device without the values: all parameters and buffers are new memory, yet to be filled."""
+        from ..._creation import empty_like
+        from ..._size import check_device
+
+        check_device("Module.to_empty", device)
+        return self._apply(empty_like, recurse)
+
     def share_memory(self) -> Module:
         """This module: threads share its memory already."""
         return self
@@ -620,4 +634,7 @@ class Module:
         return self._get_name() + "(\n  " + "\n  ".join([*lines, *children]) + "\n)"
 
 
-__all__ = ["Module"]
+__all__ = [
+    "Module", "register_module_forward_hook", "register_module_forward_pre_hook",
+    "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
+]  # fmt: skip

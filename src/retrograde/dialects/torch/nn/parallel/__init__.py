@@ -1,0 +1,7 @@
+"""`torch.nn.parallel`: DataParallel, which on one device calls the module it holds."""
+
+from __future__ import annotations
+
+from .data_parallel import DataParallel, data_parallel
+
+__all__ = ["DataParallel", "data_parallel"]
