@@ -7,6 +7,19 @@ import pytest
 from corpora import load_runner
 
 PROGRAMS: dict[str, tuple[str, str]] = {
+    "random numbers like a slice are drawn as for a contiguous tensor": (
+        """\
+import torch
+torch.manual_seed(0)
+a = torch.zeros(6, 8)
+print(torch.randn_like(a[:, :4]).flatten()[:3], torch.randn_like(a.t()).flatten()[:3])
+print(torch.nn.utils.clip_grad_norm_([a], 1.0))
+""",
+        """\
+tensor([-1.1258, -1.1524, -0.2506]) tensor([ 0.3704, -0.0209, -1.0297])
+tensor(0.)
+""",
+    ),
     "names of classes": (
         """\
 import torch

@@ -200,19 +200,24 @@ def _like(name: str, draw: Any) -> None:
     api(name, method=False)(function)
 
 
-def _strided(x: Value, draw: Any) -> Any:
-    """What `draw(shape, contiguous)` gives in the memory layout of a tensor: numbers are drawn in storage order."""
+def _strided(x: Value, draw: Any, *, fresh: bool = False) -> Any:
+    """What `draw(shape, contiguous)` gives in the memory layout of a tensor: numbers are drawn in storage order.
+
+    A fresh tensor like `x` has its order of axes, but no gaps: a slice of a C-ordered tensor has a contiguous likeness.
+    """
     shape, array = tuple(shape_of(x)), x._a
     if type(array) is not np.ndarray or array.flags.c_contiguous:
         return draw(shape, True)
     order = storage_axes(array.strides)
+    if fresh and order == tuple(range(len(shape))):
+        return draw(shape, True)
     return np.transpose(draw(tuple(shape[i] for i in order), False), np.argsort(order))
 
 
 def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
     if state.levels:
         return drawn(op, tuple(shape_of(x)), lambda shape: draw(shape, True), requires_grad)
-    return from_array(_strided(x, draw), requires_grad)
+    return from_array(_strided(x, draw, fresh=True), requires_grad)
 
 
 @api(method=False)

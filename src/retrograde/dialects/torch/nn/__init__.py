@@ -6,7 +6,7 @@ from typing import Any as _Any
 
 from .._api import missing as _missing
 from . import common_types, functional, grad, init, modules, parallel, parameter, utils
-from .modules import *  # noqa: F403
+from .modules import *
 from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 

@@ -39,22 +39,33 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     )
 
 
+def _memory(tensor: Any) -> Any:
+    """The tensor without its history, so that it can be written inside functional transforms too.
+
+    There, no_grad() holds for the transform, while a parameter lives on the tape outside.
+    """
+    return tensor.detach() if type(tensor._a) is np.ndarray else tensor
+
+
 def _write(tensor: Any, array: np.ndarray) -> Any:
     """Put `array` into a tensor without recording it."""
     with no_grad():
-        return tensor.copy_(from_array(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False))))
+        _memory(tensor).copy_(from_array(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False))))
+    return tensor
 
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Draw uniformly from [a, b)."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+        _memory(tensor).uniform_(a, b, generator=generator)
+    return tensor
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
     """Draw from the normal distribution."""
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+        _memory(tensor).normal_(mean, std, generator=generator)
+    return tensor
 
 
 def trunc_normal_(
@@ -102,7 +113,8 @@ def trunc_normal_(
 def constant_(tensor: Any, val: float) -> Any:
     """Fill with one number."""
     with no_grad():
-        return tensor.fill_(val)
+        _memory(tensor).fill_(val)
+    return tensor
 
 
 def ones_(tensor: Any) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 from ....core.value import make
 from ....tape import autograd as tape
 from .. import _repr
-from .._printing import tensor_repr
 from .._creation import np_dtype_of
+from .._printing import tensor_repr
 from .._tensor import Tensor, _TensorMeta
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from . import channelshuffle, utils
 from .activation import *
 from .adaptive import AdaptiveLogSoftmaxWithLoss
-from .attention import MultiheadAttention
 from .batchnorm import *
 from .container import *
 from .conv import *
@@ -14,6 +13,7 @@ from .dropout import *
 from .flatten import *
 from .fold import *
 from .instancenorm import *
+from .lazy import *
 from .linear import *
 from .loss import *
 from .linear_cross_entropy_options import *
@@ -26,3 +26,6 @@ from .rnn import *
 from .sparse import *
 from .transformer import *
 from .upsampling import *
+
+# Only the layers: a star import of this package must not carry its files along (`utils` is another thing in torch.nn).
+__all__ = sorted(name for name in globals() if name[0].isupper())  # noqa: PLE0605 - computed from what is imported
