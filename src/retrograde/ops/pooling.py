@@ -7,6 +7,7 @@ reduction goes axis by axis: k + k passes for a k x k window, not k².
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -37,6 +38,8 @@ class Windows:
         """For each axis an array (taps, windows) of places in the operand; negative or too large in the padding."""
 
 
+# Made once for each geometry (8 µs), of which a network has a few.
+@functools.lru_cache(maxsize=256)
 def _regular(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes) -> Windows:
     out = output_size(size, kernel, stride, padding, dilation)
     taps: Taps = []
@@ -53,6 +56,7 @@ def adaptive_bounds(n: int, out: int) -> tuple[np.ndarray, np.ndarray]:
     return i * n // out, -(-(i + 1) * n // out)
 
 
+@functools.lru_cache(maxsize=256)
 def _adaptive(size: Sizes, parts: Sizes) -> Windows:
     """Windows of different lengths: short ones repeat their last place, which no maximum and no first place minds."""
     if all(m and n % m == 0 for n, m in zip(size, parts)):

@@ -147,11 +147,26 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"; near it are {', '.join(found)}" if found else ""
 
 
-def missing(owner: str, name: str, known: Iterable[str]) -> AttributeError:
-    """The error for a name that the dialect does not have."""
-    error = AttributeError(
-        f"retrograde's torch dialect has no {owner}.{name}{near(name, known)} (this is retrograde answering, not "
-        "PyTorch)"
-    )
+class Message:
+    """A text that is made when somebody reads it: `hasattr` asks for errors that nobody sees (200 µs with what is near)."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make()
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+
+def missing(owner: str, name: str, known: Iterable[str] | Callable[[], Iterable[str]]) -> AttributeError:
+    """The error for a name that the dialect does not have; `known` are the names there are, or a function for them."""
+    error = AttributeError(Message(lambda: (
+        f"retrograde's torch dialect has no {owner}.{name}{near(name, known() if callable(known) else known)} "
+        "(this is retrograde answering, not PyTorch)"
+    )))  # fmt: skip
     error.name = name
     return error

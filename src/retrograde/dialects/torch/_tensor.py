@@ -30,7 +30,7 @@ class _TensorMeta(type):
     """Lets `isinstance(x, torch.Tensor)` and the class's own attribute errors answer as PyTorch's."""
 
     def __getattr__(cls, name: str) -> Any:
-        raise missing(cls.__name__, name, dir(cls))
+        raise missing(cls.__name__, name, lambda: dir(cls))
 
 
 class Tensor(Value, metaclass=_TensorMeta):
@@ -272,7 +272,7 @@ class Tensor(Value, metaclass=_TensorMeta):
         return id(self)
 
     def __getattr__(self, name: str) -> Any:
-        raise missing(type(self).__name__, name, dir(type(self)))
+        raise missing(type(self).__name__, name, lambda: dir(type(self)))
 
 
 set_tensor_class(Tensor)

@@ -11,47 +11,44 @@ from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
 from ..._shape import transposed
-from ._sizes import batched, per_axis
+from ._sizes import per_axis, planned, squeezed, unsqueezed
 
 NAMES.update(convolve="ConvolutionBackward0", convolve_transpose="ConvolutionBackward0")
 
 
-def _check(op: str, input: Any, weight: Any, bias: Any, axes: int, channels: int, outputs: int, groups: int) -> None:
-    """Raise RuntimeError where operands do not fit each other; `channels` and `outputs` are what the weight takes."""
-    x, w = shape_of(input), shape_of(weight)
+def _check(op: str, x: Any, w: Any, b: Any, axes: int, transposed: bool, groups: int) -> None:
+    """Raise RuntimeError where the shapes of input, weight and bias do not fit each other."""
     if groups <= 0:
         raise RuntimeError(f"{op}: groups must be positive, got {groups}")
     if len(w) != axes + 2:
-        raise RuntimeError(f"{op}: weight must have {axes + 2} dimensions, got shape {tuple(w)}")
+        raise RuntimeError(f"{op}: weight must have {axes + 2} dimensions, got shape {w}")
     if len(x) not in (axes + 1, axes + 2):
-        raise RuntimeError(
-            f"{op}: input must have {axes + 2} dimensions (or {axes + 1} without a batch), got shape {tuple(x)}"
-        )
+        raise RuntimeError(f"{op}: input must have {axes + 2} dimensions (or {axes + 1} without a batch), got shape {x}")
     if w[0] % groups:
         raise RuntimeError(f"{op}: the first dimension of the weight, {w[0]}, is not divisible into {groups} groups")
+    channels, outputs = (w[0], w[1] * groups) if transposed else (w[1] * groups, w[0])
     if x[-axes - 1] != channels:
         raise RuntimeError(
-            f"{op}: a weight of shape {tuple(w)} with groups={groups} takes {channels} channels, but the input of "
-            "shape "
-            f"{tuple(x)} has {x[-axes - 1]}"
+            f"{op}: a weight of shape {w} with groups={groups} takes {channels} channels, but the input of shape {x} has "
+            f"{x[-axes - 1]}"
         )
-    if bias is not None and tuple(shape_of(bias)) != (outputs,):
-        raise RuntimeError(
-            f"{op}: bias must have shape ({outputs},), one per output channel, got {tuple(shape_of(bias))}"
-        )
+    if b is not None and b != (outputs,):
+        raise RuntimeError(f"{op}: bias must have shape ({outputs},), one per output channel, got {b}")
+
+
+def _shapes(op: str, input: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
+    """The shapes of tensors of one dtype; raises TypeError for anything else, RuntimeError for several dtypes."""
+    d = dtype_of(tensor_argument(op, input))
     for name, other in (("weight", weight), ("bias", bias)):
-        if other is not None and dtype_of(other) != dtype_of(input):
+        if other is None and name == "bias":
+            continue
+        if not isinstance(other, Value):
+            raise TypeError(f"{op}: {name} must be a tensor, got {type(other).__name__}")
+        if dtype_of(other) != d:
             raise RuntimeError(
-                f"{op}: input and {name} must have one dtype, got {FROM_NUMPY[dtype_of(input)]} and "
-                f"{FROM_NUMPY[dtype_of(other)]}"
+                f"{op}: input and {name} must have one dtype, got {FROM_NUMPY[d]} and {FROM_NUMPY[dtype_of(other)]}"
             )
-
-
-def _tensors(op: str, input: Any, weight: Any, bias: Any) -> None:
-    tensor_argument(op, input)
-    tensor_argument(op, weight, 2, "weight")
-    if bias is not None and not isinstance(bias, Value):
-        raise TypeError(f"{op}: bias must be a tensor or None, got {type(bias).__name__}")
+    return tuple(shape_of(input)), tuple(shape_of(weight)), None if bias is None else tuple(shape_of(bias))
 
 
 def _positive(op: str, **sizes: tuple[int, ...]) -> None:
@@ -77,23 +74,58 @@ def _pads(op: str, padding: Any, kernel: Any, stride: Any, dilation: Any) -> Any
     return tuple((p, p) for p in pads)
 
 
-def _conv(
-    op: str, axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    _tensors(op, input, weight, bias)
-    w = tuple(shape_of(weight))
-    _check(op, input, weight, bias, axes, w[1] * groups if len(w) > 1 else 0, w[0] if w else 0, groups)
+@planned
+def _plan(
+    op: str, axes: int, x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> dict[str, Any]:
+    """The parameters of a convolution; raises RuntimeError where something does not fit."""
+    _check(op, x, w, b, axes, False, groups)
     stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
     _positive(op, stride=stride, dilation=dilation)
     pads = _pads(op, padding, w[2:], stride, dilation)
-    for n, k, d, (lo, hi) in zip(shape_of(input)[-axes:], w[2:], dilation, pads):
+    for n, k, d, (lo, hi) in zip(x[-axes:], w[2:], dilation, pads):
         if n + lo + hi < d * (k - 1) + 1:
             raise RuntimeError(
                 f"{op}: a kernel of size {w[2:]} (dilation {dilation}) is larger than the padded input of size "
-                f"{tuple(m + a + b for m, (a, b) in zip(shape_of(input)[-axes:], pads))}"
+                f"{tuple(m + a + b for m, (a, b) in zip(x[-axes:], pads))}"
             )
-    return batched(op, input, axes, lambda x: cv.convolve(
-        x, weight, bias, stride=stride, padding=pads, dilation=dilation, groups=groups))  # fmt: skip
+    return {"stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
+
+
+@planned
+def _plan_transpose(
+    op: str, axes: int, x: Any, w: Any, b: Any, stride: Any, padding: Any, output_padding: Any, groups: int,
+    dilation: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The parameters of a transposed convolution; raises RuntimeError where something does not fit."""
+    _check(op, x, w, b, axes, True, groups)
+    stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
+    _positive(op, stride=stride, dilation=dilation)
+    pads = _pads(op, per_axis(op, "padding", padding, axes), w[2:], stride, dilation)
+    extra = per_axis(op, "output_padding", output_padding, axes)
+    for e, s, d in zip(extra, stride, dilation):
+        if e < 0 or (e >= s and e >= d):
+            raise RuntimeError(
+                f"{op}: output_padding must be smaller than the stride or the dilation, got output_padding={extra}, "
+                f"stride={stride}, dilation={dilation}"
+            )
+    size = tuple(
+        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
+        for n, s, (p, _), d, k, e in zip(x[-axes:], stride, pads, dilation, w[2:], extra)
+    )
+    if any(n <= 0 for n in size):
+        raise RuntimeError(f"{op}: an input of shape {x} would give an output of size {size}")
+    return {"size": size, "stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
+
+
+def _conv(
+    op: str, axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    shapes = _shapes(op, input, weight, bias)
+    plan = _plan(op, axes, *shapes, stride, padding, dilation, groups)
+    if len(shapes[0]) == axes + 2:
+        return cv.convolve(input, weight, bias, **plan)
+    return squeezed(cv.convolve(unsqueezed(input, 0), weight, bias, **plan), 0)
 
 
 @api(method=False)
@@ -121,27 +153,11 @@ def _conv_transpose(
     op: str, axes: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any,
     groups: int, dilation: Any,
 ) -> Any:  # fmt: skip
-    _tensors(op, input, weight, bias)
-    w = tuple(shape_of(weight))
-    _check(op, input, weight, bias, axes, w[0] if w else 0, w[1] * groups if len(w) > 1 else 0, groups)
-    stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
-    _positive(op, stride=stride, dilation=dilation)
-    pads = _pads(op, per_axis(op, "padding", padding, axes), w[2:], stride, dilation)
-    extra = per_axis(op, "output_padding", output_padding, axes)
-    for e, s, d in zip(extra, stride, dilation):
-        if e < 0 or (e >= s and e >= d):
-            raise RuntimeError(
-                f"{op}: output_padding must be smaller than the stride or the dilation, got output_padding={extra}, "
-                f"stride={stride}, dilation={dilation}"
-            )
-    size = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
-        for n, s, (p, _), d, k, e in zip(shape_of(input)[-axes:], stride, pads, dilation, w[2:], extra)
-    )
-    if any(n <= 0 for n in size):
-        raise RuntimeError(f"{op}: an input of shape {tuple(shape_of(input))} would give an output of size {size}")
-    return batched(op, input, axes, lambda x: cv.convolve_transpose(
-        x, weight, bias, size=size, stride=stride, padding=pads, dilation=dilation, groups=groups))  # fmt: skip
+    shapes = _shapes(op, input, weight, bias)
+    plan = _plan_transpose(op, axes, *shapes, stride, padding, output_padding, groups, dilation)
+    if len(shapes[0]) == axes + 2:
+        return cv.convolve_transpose(input, weight, bias, **plan)
+    return squeezed(cv.convolve_transpose(unsqueezed(input, 0), weight, bias, **plan), 0)
 
 
 @api(method=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .....core.value import Value, dtype_of, make, shape_of
 from .....ops import normalization as nm
-from .....tape import inplace
+from .....tape import inplace, mutation
 from ..._api import METHODS, api, write_out
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
@@ -22,7 +22,10 @@ from ..._tensor import Tensor
 from ._pooling import avg_pool2d, avg_pool3d
 from ._sizes import check_kind
 
-NAMES.update(normalize="NativeBatchNormBackward0", normalize_by="NativeBatchNormBackward0")
+NAMES.update(
+    normalize="NativeBatchNormBackward0", normalize_stats="NativeBatchNormBackward0",
+    normalize_by="NativeBatchNormBackward0",
+)  # fmt: skip
 
 
 def _channels(op: str, x: Any, **vectors: Any) -> int:
@@ -49,53 +52,57 @@ def _update_running(op: str, running: Any, fresh: Any, momentum: float) -> None:
     """running = (1 - momentum) running + momentum fresh, unrecorded and in place."""
     if running is None:
         return
-    if running._a.__class__ is np.ndarray and fresh._a.__class__ is np.ndarray:
-        new = make(Tensor, ((1 - momentum) * running._a + momentum * fresh._a).astype(running._a.dtype))
-    else:
-        new = running.detach() * (1 - momentum) + fresh.detach() * momentum
+    old, new = running._a, fresh._a
+    if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
+        old *= old.dtype.type(1 - momentum)
+        old += new * new.dtype.type(momentum)
+        mutation.note(old)
+        return
+    moved = running.detach() * (1 - momentum) + fresh.detach() * momentum
     with no_grad():
-        inplace.update(op, running, lambda: new)
+        inplace.update(op, running, lambda: moved)
 
 
-def _batch_statistics(
-    op: str, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, momentum: float, eps: float
-) -> Any:
-    """Training: (result, mean, one over the deviation); running statistics are moved towards those of the batch."""
-    shape = tuple(shape_of(x))
-    axis = (0, *range(2, len(shape)))
-    affine = (1, shape[1], *(1,) * (len(shape) - 2))
-    out, mean, scale = nm.normalize(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
-    if running_mean is not None or running_var is not None:
-        mean_now, scale_now = mean.detach(), scale.detach()
-        n = math.prod(shape) // max(shape[1], 1)
-        _update_running(op, running_mean, mean_now, momentum)
-        if running_var is not None:
-            biased = scale_now ** (-2) - eps
-            _update_running(op, running_var, biased * (n / max(n - 1, 1)) if n > 1 else biased / 0, momentum)
-    return out, mean, scale
+def _variance(scale: Any, eps: float, n: int) -> Any:
+    """The unbiased variance of n values from one over the deviation; nan for a single one."""
+    factor = n / (n - 1) if n > 1 else math.nan
+    if type(scale._a) is np.ndarray:
+        a = scale._a
+        return make(Tensor, (1 / (a * a) - a.dtype.type(eps)) * a.dtype.type(factor))
+    return (scale.detach() ** -2 - eps) * factor
 
 
 def _batch_norm(
     op: str, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool, momentum: float,
-    eps: float,
+    eps: float, stats: bool = False,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    if tuple(shape_of(tensor_argument(op, x))) == (0,):  # what PyTorch gives for it, with no channels to speak of
+    """The result and, with `stats`, mean and one over the deviation; moves the running statistics in training."""
+    shape = tuple(shape_of(tensor_argument(op, x)))
+    if shape == (0,):  # what PyTorch gives for it, with no channels to speak of
         empty = make(Tensor, np.zeros((0,), dtype_of(x)))
         return METHODS["clone"](x), empty, empty
     _channels(op, x, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     weight, bias = _same_dtype(x, weight, bias)
     if (running_mean is None) != (running_var is None):
         raise ValueError(f"{op}: running_mean and running_var must both be given, or neither")
-    if training:
-        return _batch_statistics(op, x, weight, bias, running_mean, running_var, momentum, eps)
-    if running_mean is None or running_var is None:
-        raise RuntimeError(f"{op}: running_mean and running_var are needed for evaluation; pass them, or training=True")
-    shape = tuple(shape_of(x))
     affine = (1, shape[1], *(1,) * (len(shape) - 2))
-    center, var = _same_dtype(x, running_mean.detach(), running_var.detach())
-    out = nm.normalize_by(x, center, var, weight, bias, affine=affine, eps=float(eps))
-    empty = make(Tensor, np.zeros((0,), dtype_of(x)))
-    return out, empty, empty
+    if not training:
+        if running_mean is None:
+            raise RuntimeError(
+                f"{op}: running_mean and running_var are needed for evaluation; pass them, or training=True"
+            )
+        center, var = _same_dtype(x, running_mean.detach(), running_var.detach())
+        out = nm.normalize_by(x, center, var, weight, bias, affine=affine, eps=float(eps))
+        empty = make(Tensor, np.zeros((0,), dtype_of(x)))
+        return out, empty, empty
+    given = {"shape": shape, "axis": (0, *range(2, len(shape))), "affine": affine, "eps": float(eps)}
+    if running_mean is None and not stats:
+        return nm.normalize(x, weight, bias, **given), None, None
+    out, mean, scale = nm.normalize_stats(x, weight, bias, **given)
+    if running_mean is not None:
+        _update_running(op, running_mean, mean, momentum)
+        _update_running(op, running_var, _variance(scale, eps, math.prod(shape) // max(shape[1], 1)), momentum)
+    return out, mean, scale
 
 
 def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
@@ -127,7 +134,7 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
                       momentum: float, eps: float) -> Any:  # fmt: skip
     """batch_norm with the mean and one over the deviation of the batch (empty in evaluation)."""
     out, mean, scale = _batch_norm(
-        "native_batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps
+        "native_batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps, True
     )
     return out, mean.detach(), scale.detach()
 
@@ -205,7 +212,7 @@ def _normalized(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any) 
     return wanted
 
 
-def _layer_norm(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+def _layer_norm(op: str, norm: Any, x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     wanted = _normalized(op, x, normalized_shape, weight, bias)
     check_kind(op, x)
     weight, bias = _same_dtype(x, weight, bias)
@@ -224,7 +231,8 @@ def _layer_norm(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any, 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last axes, whose shape is `normalized_shape`."""
-    return show_as(_layer_norm("layer_norm", input, normalized_shape, weight, bias, eps)[0], "NativeLayerNormBackward0")
+    out = _layer_norm("layer_norm", nm.normalize, input, normalized_shape, weight, bias, eps)
+    return show_as(out, "NativeLayerNormBackward0")
 
 
 @api("layer_norm", method=False)
@@ -243,12 +251,12 @@ def _kept_axes(stats: Any, x: Any, normalized_shape: Sequence[int]) -> Any:
 @api(method=False)
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """layer_norm with the means and one over the deviations."""
-    out, mean, scale = _layer_norm("native_layer_norm", input, normalized_shape, weight, bias, eps)
+    out, mean, scale = _layer_norm("native_layer_norm", nm.normalize_stats, input, normalized_shape, weight, bias, eps)
     show_as(out, "NativeLayerNormBackward0")
     return out, _kept_axes(mean, input, normalized_shape), _kept_axes(scale, input, normalized_shape)
 
 
-def _group_norm(op: str, x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
+def _group_norm(op: str, norm: Any, x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
     channels = _channels(op, tensor_argument(op, x), weight=weight, bias=bias)
     if groups <= 0:
         raise RuntimeError(f"{op}: the number of groups must be positive, got {groups}")
@@ -257,7 +265,7 @@ def _group_norm(op: str, x: Any, groups: int, weight: Any, bias: Any, eps: float
     weight, bias = _same_dtype(x, weight, bias)
     shape = tuple(shape_of(x))
     grouped = (shape[0], groups, channels // groups * math.prod(shape[2:]))
-    return nm.normalize(
+    return norm(
         x, weight, bias, shape=grouped, axis=(2,), affine=(1, channels, *(1,) * (len(shape) - 2)), eps=float(eps)
     )
 
@@ -270,7 +278,8 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     shape = tuple(shape_of(tensor_argument("group_norm", input)))
     if len(shape) >= 2 and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(f"group_norm: more than one value per group is needed, got a tensor of shape {shape}")
-    return show_as(_group_norm("group_norm", input, num_groups, weight, bias, eps)[0], "NativeGroupNormBackward0")
+    out = _group_norm("group_norm", nm.normalize, input, num_groups, weight, bias, eps)
+    return show_as(out, "NativeGroupNormBackward0")
 
 
 @api("group_norm", method=False)
@@ -287,7 +296,7 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
         raise RuntimeError(
             f"native_group_norm: an input of shape {tuple(shape_of(input))} has not {N}x{C}x{HxW} elements"
         )
-    out, mean, scale = _group_norm("native_group_norm", input, group, weight, bias, eps)
+    out, mean, scale = _group_norm("native_group_norm", nm.normalize_stats, input, group, weight, bias, eps)
     for y in (out, mean, scale):
         show_as(y, "NativeGroupNormBackward0")
     return out, mean, scale

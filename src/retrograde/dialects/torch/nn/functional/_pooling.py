@@ -15,7 +15,7 @@ from ..._api import FUNCTIONS, METHODS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
-from ._sizes import check_kind, per_axis, squeezed, unsqueezed
+from ._sizes import check_kind, per_axis, planned, squeezed, unsqueezed
 
 
 def _of_axes(stem: str, suffix: str = "Backward0") -> Callable[[Any], str]:
@@ -46,6 +46,7 @@ def _space(op: str, input: Any, axes: int, *, integers: bool = False) -> tuple[i
     return shape[-axes:]
 
 
+@planned
 def _windows(
     op: str, size: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> dict[str, Any]:
@@ -163,8 +164,7 @@ def _avg_pool(
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
     size = _space(op, input, axes, integers=True)
-    p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
-    del p["dilation"]
+    p = {k: v for k, v in _windows(op, size, kernel_size, stride, padding, 1, ceil_mode).items() if k != "dilation"}
     if divisor_override is not None and divisor_override == 0:
         raise RuntimeError(f"{op}: divisor_override must not be 0")
     pads = per_axis(op, "padding", padding, axes)
@@ -342,8 +342,8 @@ def _fractional(
     lead = tuple(shape_of(input))[:-axes]
     if samples is None:
         samples = FUNCTIONS["rand"](*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
-    # The samples of an axis come in the order width, height, (depth): the last axis first.
-    draws = np.asarray(samples.detach()._a)[..., ::-1].reshape(*lead, axes)
+    # In two dimensions the samples come in the order width, height, in three in the order of the axes.
+    draws = np.asarray(samples.detach()._a)[..., :: -1 if axes == 2 else 1].reshape(*lead, axes)
     places = pl.fractional_max_pool_places(input.detach(), draws, kernel=kernel, parts=parts)
     values = pl.pool_at(input, places, axes=axes)
     return (values, places) if return_indices else values

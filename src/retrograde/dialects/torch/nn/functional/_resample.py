@@ -108,8 +108,8 @@ def _resampled(
 ) -> Any:
     size = tuple(shape_of(x))[2:]
     check_kind("interpolate", x, integers=dtype_of(x) == np.uint8)
-    # By the nearest element in two dimensions, and linearly, the sizes decide where they are equal (or twice as large).
-    if kind == rs.LINEAR and factors is not None and not antialias:
+    # By the nearest element in two dimensions, linearly, and with antialiasing, an axis of the same size stays as it is.
+    if (kind == rs.LINEAR or antialias) and factors is not None:
         factors = [None if n == m else f for n, m, f in zip(size, out, factors)]
     elif kind == rs.NEAREST and factors is not None and len(size) == 2:
         factors = [None if m in (n, 2 * n) else f for n, m, f in zip(size, out, factors)]

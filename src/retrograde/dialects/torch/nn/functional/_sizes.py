@@ -1,14 +1,17 @@
-"""Size arguments of layers: one number for all axes, or one per axis; tensors with or without a batch axis."""
+"""Size arguments of layers: one number for all axes, or one per axis."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from .....core.value import Value, dtype_of, shape_of
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._shape import reshaped
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def check_kind(op: str, x: Any, *, integers: bool = False) -> None:
@@ -34,22 +37,22 @@ def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
     return (integer(op, name, value),) * axes
 
 
-def batched(op: str, x: Any, axes: int, f: Callable[[Any], Any], *, outputs: int = 1) -> Any:
-    """`f` of `x` (N, C, *size), or of (C, *size) with a batch axis of one that is taken off the results again.
+def planned(f: F) -> F:
+    """Remember what a function of sizes gives: a network asks for few different ones, again and again.
 
-    Raises RuntimeError for another number of axes.
+    Its result is shared and must not be changed. Sequences that cannot be remembered are taken as tuples.
     """
-    rank = len(shape_of(x))
-    if rank == axes + 2:
-        return f(x)
-    if rank != axes + 1:
-        raise RuntimeError(
-            f"{op}: wanted {axes + 2} dimensions (batch, channels, and {axes} of space), or {axes + 1} without a "
-            "batch; "
-            f"got a tensor of shape {tuple(shape_of(x))}"
-        )
-    out = f(unsqueezed(x, 0))
-    return squeezed(out, 0) if outputs == 1 else tuple(squeezed(y, 0) for y in out)
+    remembered = functools.lru_cache(maxsize=1024, typed=True)(f)
+
+    @functools.wraps(f)
+    def plan(*args: Any) -> Any:
+        try:
+            return remembered(*args)
+        except TypeError:
+            pass
+        return f(*args)
+
+    return plan  # type: ignore[return-value]
 
 
 def unsqueezed(x: Any, axis: int) -> Any:

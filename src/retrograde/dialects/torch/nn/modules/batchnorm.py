@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .....tape import mutation
 from ..._creation import empty, ones, zeros
 from ..._tensor import Tensor, from_array
 from .. import functional as F
@@ -83,12 +84,21 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
+    def _count_batch(self) -> None:
+        counter: Any = self.num_batches_tracked
+        array = counter._a
+        if type(array) is np.ndarray and array.flags.writeable:  # 0.4 µs, where add_(1) takes 10
+            array += 1
+            mutation.note(array)
+        else:
+            counter.add_(1)
+
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input; in training the running statistics move as well."""
         self._check_input_dim(input)
         factor = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
+            self._count_batch()
             if self.momentum is None:
                 factor = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or (self.running_mean is None and self.running_var is None)

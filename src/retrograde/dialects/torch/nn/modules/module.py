@@ -7,7 +7,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..._api import near
+from ..._api import Message, near
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor
 from ..parameter import Buffer, Parameter
@@ -152,13 +152,13 @@ class Module:
             found = self.__dict__.get(table)
             if found is not None and name in found:
                 return found[name]
-        known = [
-            *self.__dict__,
-            *self.__dict__.get("_parameters", ()),
-            *self.__dict__.get("_modules", ()),
-            *dir(type(self)),
-        ]
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{near(name, known)}")
+
+        def text() -> str:
+            tables = (self.__dict__, self.__dict__.get("_parameters", ()), self.__dict__.get("_modules", ()))
+            known = [*(key for table in tables for key in table), *dir(type(self))]
+            return f"{type(self).__name__} has no attribute {name!r}{near(name, known)}"
+
+        raise AttributeError(Message(text))
 
     def __delattr__(self, name: str) -> None:
         for table in (self._parameters, self._buffers, self._modules):
@@ -190,7 +190,7 @@ class Module:
         if "_parameters" not in self.__dict__:
             raise AttributeError("a parameter can only be set after Module.__init__() has been called")
         self._check_name("register_parameter", name)
-        if hasattr(self, name) and name not in self._parameters:
+        if name not in self._parameters and hasattr(self, name):
             raise KeyError(f"register_parameter: {type(self).__name__} has an attribute {name!r} already")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"register_parameter: wanted a Parameter or None, got {type(param).__name__}")
@@ -203,7 +203,7 @@ class Module:
         if "_buffers" not in self.__dict__:
             raise AttributeError("a buffer can only be set after Module.__init__() has been called")
         self._check_name("register_buffer", name)
-        if hasattr(self, name) and name not in self._buffers:
+        if name not in self._buffers and hasattr(self, name):
             raise KeyError(f"register_buffer: {type(self).__name__} has an attribute {name!r} already")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"register_buffer: wanted a tensor or None, got {type(tensor).__name__}")
@@ -222,7 +222,7 @@ class Module:
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"add_module: wanted a Module or None, got {type(module).__name__}")
         self._check_name("add_module", name)
-        if hasattr(self, name) and name not in self._modules:
+        if name not in self._modules and hasattr(self, name):
             raise KeyError(f"add_module: {type(self).__name__} has an attribute {name!r} already")
         self._modules[name] = module
 
