@@ -7,12 +7,9 @@ import numbers
 import warnings
 from typing import Any
 
-import numpy as np
-
 from .....ops import recurrent as rec
-from .....ops import recurrent_layers as layers
 from ..._creation import empty, zeros
-from ..._graph_nodes import NAMES
+from ..._graph_nodes import NAMES, show_as
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -22,10 +19,7 @@ from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
-NAMES.update(
-    lstm_pointwise="MulBackward0", gru_pointwise="AddBackward0", gru_layer="StackBackward0", rnn_layer="StackBackward0",
-    lstm_layer=lambda node: "MkldnnRnnLayerBackward0" if node.outs[0][1] == np.float32 else "StackBackward0",
-)  # fmt: skip
+NAMES.update(lstm_pointwise="MulBackward0", gru_pointwise="AddBackward0")
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
@@ -117,9 +111,7 @@ class RNNBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
-    def _check_hidden(self, given: Tensor, shape: tuple[int, ...], data: Tensor) -> None:
-        if given.dtype is not data.dtype:
-            raise RuntimeError(f"{type(self).__name__}: the state has {given.dtype}, the input {data.dtype}")
+    def _check_hidden(self, given: Tensor, shape: tuple[int, ...]) -> None:
         if tuple(given.shape) != shape:
             raise RuntimeError(f"{type(self).__name__}: the state must have shape {shape}, got {tuple(given.shape)}")
 
@@ -142,8 +134,6 @@ class RNNBase(Module):
             elif self.batch_first:
                 input = input.transpose(0, 1)
             data, sizes, batch = input, None, input.shape[1]
-            if not input.shape[0]:
-                raise RuntimeError(f"{type(self).__name__}: the input has no steps")
         if data.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"{type(self).__name__}: the input's last axis must be input_size={self.input_size}, got "
@@ -178,7 +168,7 @@ class RNNBase(Module):
                 x = x.unsqueeze(1)
             elif x.ndim != 3:
                 raise RuntimeError(f"{type(self).__name__}: a batched input goes with a state of 3 axes, got {x.ndim}")
-            self._check_hidden(x, (rows, batch, width), data)
+            self._check_hidden(x, (rows, batch, width))
             result.append(x if order is None else x.index_select(1, order))
         return tuple(result)
 
@@ -197,33 +187,17 @@ class RNNBase(Module):
                                    (getattr(self, n) for n in self._all_weights[row])))  # fmt: skip
                 gates = F.linear(data, weights["weight_ih"], weights.get("bias_ih"))
                 state = tuple(x[row] for x in hidden)
-                if sizes is None and not self.proj_size:
-                    output, state = self._walk_at_once(gates, state, weights, bool(direction))
-                else:
-                    walk = self._walk if sizes is None else self._walk_packed
-                    steps, state = walk(gates, sizes, state, weights, bool(direction))
-                    output = stack(steps) if sizes is None else cat(steps)
+                walk = self._walk if sizes is None else self._walk_packed
+                steps, state = walk(gates, sizes, state, weights, bool(direction))
+                output = stack(steps) if sizes is None else cat(steps)
+                if self.mode == "LSTM" and sizes is None and not self.proj_size and output.itemsize == 4:
+                    show_as(output, "MkldnnRnnLayerBackward0")
                 outputs.append(output)
                 finals.append(state)
             data = outputs[0] if directions == 1 else cat(outputs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 data = F.dropout(data, self.dropout, self.training)
         return data, tuple(stack(column) for column in zip(*finals))
-
-    def _walk_at_once(
-        self, gates: Tensor, state: tuple[Tensor, ...], weights: dict[str, Any], backwards: bool
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """All steps as one operation."""
-        w, b = weights["weight_hh"], weights.get("bias_hh")
-        last = 0 if backwards else -1
-        if self.mode == "LSTM":
-            out, cells = layers.lstm_layer(gates, *state, w, b, backwards=backwards)
-            return out, (out[last], cells[last])
-        if self.mode == "GRU":
-            out = layers.gru_layer(gates, *state, w, b, backwards=backwards)
-        else:
-            out = layers.rnn_layer(gates, *state, w, b, backwards=backwards, rectified=self.mode == "RNN_RELU")
-        return out, (out[last],)
 
     def _walk(
         self, gates: Tensor, sizes: Any, state: tuple[Tensor, ...], weights: dict[str, Any], backwards: bool
