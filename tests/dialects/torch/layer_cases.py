@@ -74,6 +74,9 @@ def _norms():
                   "RMSNorm((3, 5), 1e-3)", "GroupNorm(1, 3)", "GroupNorm(3, 3, affine=False)", "LocalResponseNorm(2)"):  # fmt: skip
         yield f"nn.{layer}", (2, 3, 5)
     yield "lambda x: F.normalize(x, p=1, dim=(0, 1))", (3, 2)
+    yield "lambda x: torch.native_layer_norm(x, (5,), None, None, 1e-5)", (2, 3, 5)
+    yield "lambda x: torch.native_group_norm(x, None, None, 2, 4, 5, 2, 1e-5)", (2, 4, 5)
+    yield "lambda x: torch._native_batch_norm_legit(x, None, None, True, .1, 1e-5)", (4, 3)
     yield "lambda x: torch.native_batch_norm(x, None, None, None, None, True, .1, 1e-5)", (4, 3)
 
 

@@ -148,7 +148,7 @@ def _native_batch_norm_legit(input: Any, weight: Any, bias: Any, *rest: Any, **n
     given = dict(zip(("training", "momentum", "eps"), rest), **named)
     op = "_native_batch_norm_legit"
     out, mean, scale = _batch_norm(
-        op, input, *running, weight, bias, given["training"], given["momentum"], given["eps"]
+        op, input, *running, weight, bias, given["training"], given["momentum"], given["eps"], True
     )
     suffix = 0 if running[0] is not None else 1
     return show_as(out, f"NativeBatchNormLegitBackward{suffix}"), mean.detach(), scale.detach()
@@ -218,15 +218,8 @@ def _layer_norm(op: str, norm: Any, x: Any, normalized_shape: Any, weight: Any, 
     weight, bias = _same_dtype(x, weight, bias)
     shape = tuple(shape_of(x))
     lead = len(shape) - len(wanted)
-    return nm.normalize(
-        x,
-        weight,
-        bias,
-        shape=shape,
-        axis=tuple(range(lead, len(shape))),
-        affine=(*(1,) * lead, *wanted),
-        eps=float(eps),
-    )
+    axis, affine = tuple(range(lead, len(shape))), (*(1,) * lead, *wanted)
+    return norm(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
