@@ -29,7 +29,7 @@ def available() -> tuple[str, ...]:
         folder = importlib.import_module(DIALECTS).__path__
     except ModuleNotFoundError:
         return ()
-    return tuple(sorted(info.name for info in pkgutil.iter_modules(folder) if info.ispkg))
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(folder) if info.ispkg and not info.name.startswith("_")))
 
 
 def activate(*dialects: str) -> None:

@@ -1,0 +1,140 @@
+"""How a dialect's names come about, and what a name that it does not have is answered.
+
+A dialect owns one `Registry`. Its topic files define plain functions over tensors and register them with
+`registry.api`; the package's `__init__` and the tensor class collect what is there. One definition serves the
+function, the method and the in-place form.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from ...core.value import Value
+from ...tape import inplace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Registry:
+    """The names of one dialect: `functions` are what its module offers, `methods` what its tensor offers.
+
+    dialect: the name of the module ("torch"). framework: the name of what it stands for ("PyTorch").
+    check_cast: `check_cast(name, result, target)` raises where an in-place result would not fit its target's dtype.
+    write_out: `write_out(name, result, out)` writes a result into the tensor given as `out=` and returns it.
+    """
+
+    def __init__(
+        self, dialect: str, framework: str, check_cast: Callable[[str, Value, Value], None],
+        write_out: Callable[[str, Any, Any], Any] | None = None,
+    ) -> None:  # fmt: skip
+        self.dialect, self.framework = dialect, framework
+        self.functions: dict[str, Any] = {}
+        self.methods: dict[str, Any] = {}
+        self._check_cast, self._write_out = check_cast, write_out
+
+    def api(
+        self, *names: str, function: bool = True, method: bool = True, in_place: bool = False, out: bool = False
+    ) -> Callable[[F], F]:
+        """Register a function under its own name (or `names`, the first being the main one).
+
+        function: as a function of the module. method: as a method (the first parameter is the tensor). in_place: the
+        method `NAME_` as well. out: the function takes `out=`.
+        """
+
+        def register(f: F) -> F:
+            for name in names or (f.__name__,):
+                if function:
+                    self.functions[name] = self.with_out(name, f) if out else f
+                if method:
+                    self.methods[name] = f
+                if in_place:
+                    self.methods[name + "_"] = self.in_place_form(name + "_", f)
+            return f
+
+        return register
+
+    def in_place_form(self, name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+        """The method that computes `f(self, ...)` and writes it into `self`."""
+        check_cast = self._check_cast
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            def compute() -> Any:
+                result = f(self, *args, **kwargs)
+                check_cast(name, result, self)
+                return result
+
+            return inplace.update(name, self, compute)
+
+        method.__name__ = method.__qualname__ = name
+        method.__doc__ = f"`{name[:-1]}` written into this tensor; returns it."
+        return method
+
+    def with_out(self, name: str, f: F) -> F:
+        """The function with `out=`: the result is written there, history and all, and `out` returned."""
+        write_out = self._write_out
+        assert write_out is not None, f"the {self.dialect} dialect has no rule for out="
+
+        @functools.wraps(f)
+        def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            if out is None:
+                return f(*args, **kwargs)
+            return write_out(name, f(*args, **kwargs), out)
+
+        return function  # type: ignore[return-value]
+
+    def missing(
+        self, owner: str, name: str, known: Iterable[str] | Callable[[], Iterable[str]]
+    ) -> AttributeError:  # fmt: skip
+        """The error for a name that the dialect does not have; `known` are the names there are, or a function for them."""
+        error = AttributeError(Message(lambda: (
+            f"retrograde's {self.dialect} dialect has no {owner}.{name}"
+            f"{near(name, known() if callable(known) else known)} (this is retrograde answering, not {self.framework})"
+        )))  # fmt: skip
+        error.name = name
+        return error
+
+
+class Message:
+    """A text that is made when somebody reads it: `hasattr` asks for errors that nobody sees (200 µs with what is near)."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make()
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The clause of an error message that names what is near a name that does not exist."""
+    found = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], n=3, cutoff=0.6)
+    return f"; near it are {', '.join(found)}" if found else ""
+
+
+def named(f: Any, name: str) -> Any:
+    """A function whose `__name__` is the one it is offered under: itself, or a copy where one stands for several
+    names."""
+    if not isinstance(f, types.FunctionType) or f.__name__ == name:
+        return f
+    copy = types.FunctionType(f.__code__, f.__globals__, name, f.__defaults__, f.__closure__)
+    copy.__kwdefaults__, copy.__doc__, copy.__annotations__ = f.__kwdefaults__, f.__doc__, f.__annotations__
+    copy.__dict__.update(f.__dict__)
+    copy.__qualname__, copy.__module__ = name, f.__module__
+    return copy
+
+
+def submodule(package: str, name: str) -> Any:
+    """A module of a dialect that is imported when it is asked for, under the name that programs know if it is active."""
+    public = package.removeprefix("retrograde.dialects.")
+    active = sys.modules.get(public) is not None and sys.modules.get(public) is sys.modules.get(package)
+    return importlib.import_module(f"{public if active else package}.{name}")
