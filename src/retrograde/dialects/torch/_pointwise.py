@@ -15,6 +15,7 @@ from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
 from ...ops.structural import cast
 from ...tape import inplace
+from .._shared.elementwise import constant, in_place_method, number_operator, reflected
 from ._api import METHODS, api
 from ._dtype import FROM_NUMPY, dtype
 from ._elementwise import (
@@ -25,11 +26,8 @@ from ._elementwise import (
     NUMBER,
     OTHER,
     binary,
-    in_place_method,
     in_place_operator,
-    number_operator,
     operators,
-    reflected,
     register,
     settle,
     settled_pair,
@@ -37,7 +35,7 @@ from ._elementwise import (
     tensor_argument,
 )
 from ._graph_nodes import NAMES
-from ._promote import constant, operand, result_dtype, to_dtype
+from ._promote import operand, result_dtype, to_dtype
 from ._tensor import Tensor
 from ._unary import reciprocal
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.value import Value, make
 from ...ops.structural import cast
+from .._shared.elementwise import constant
 from . import _dtype
 from ._api import tensor_class
 from ._dtype import FROM_NUMPY, complex64, complex128, dtype, float64, int64, promote_types
@@ -72,26 +73,6 @@ def _ndim(x: Any) -> int:
     while isinstance(x, Value):
         x = x._a
     return len(x.shape)
-
-
-_CONSTANTS: dict[Any, np.ndarray] = {}
-
-
-def constant(number: Any, np_dtype: np.dtype) -> np.ndarray:
-    """A Python number as a read-only 0-d array; the common ones are kept."""
-    key: Any = (number, np_dtype, type(number))
-    if number == 0 and type(number) is not int:  # 0.0 and -0.0 are equal keys
-        key = (repr(number), np_dtype)
-    found = _CONSTANTS.get(key)
-    if found is None:
-        if np_dtype.kind in "iu" and isinstance(number, int):
-            found = np.array(int(number) & ((1 << (8 * np_dtype.itemsize)) - 1), f"u{np_dtype.itemsize}").view(np_dtype)
-        else:
-            found = np.array(number, dtype=np_dtype)
-        found.flags.writeable = False
-        if len(_CONSTANTS) < 4096:
-            _CONSTANTS[key] = found
-    return found
 
 
 def to_dtype(x: Any, d: dtype) -> Any:
