@@ -34,6 +34,8 @@ class Value:
 
     _result: ClassVar[type]
     """The class of results of operations on this one: itself, unless the class says otherwise."""
+    _dialect: ClassVar[str] = ""
+    """The dialect whose tensor this is; empty for the native one, which goes with all."""
     _error_types: ClassVar[dict[type, type]] = {}
     """What an exception of the engine (_errors.py) becomes for users of this class; itself where it is not listed."""
     _kernel_errors: ClassVar[dict[type, type]] = {ValueError: _errors.ShapeError, TypeError: TypeError}
@@ -155,12 +157,23 @@ def level_of(x: Any) -> int:
 
 
 def result_class(operands: Any) -> type[Value]:
-    """The class of an operation's result: the most derived that an operand names; a dialect's before the core's."""
+    """The class of an operation's result: the most derived that an operand names; a dialect's before the core's.
+
+    Raises TypeError where tensors of two dialects meet, whose rules for the result would differ.
+    """
     best: type[Value] | None = None
     for x in operands:
         if isinstance(x, Value):
             cls = type(x)._result
-            if best is None or (cls is not best and (issubclass(cls, best) or best is core_class)):
+            if best is None or cls is best:
+                best = cls
+            elif best._dialect != cls._dialect and best._dialect and cls._dialect:
+                raise TypeError(
+                    f"an operation got tensors of two dialects, {best._dialect} and {cls._dialect}, and each has its own "
+                    "rules for the result; convert one of them first, through .numpy() (.asnumpy() in mindspore) or, to "
+                    "share the memory, from_dlpack()"
+                )
+            elif issubclass(cls, best) or best is core_class:
                 best = cls
     return core_class if best is None else best
 

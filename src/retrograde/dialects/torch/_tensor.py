@@ -36,6 +36,7 @@ class _TensorMeta(type):
 class Tensor(Value, metaclass=_TensorMeta):
     """An n-dimensional array of one dtype, with the behaviour of PyTorch's."""
 
+    _dialect = "torch"
     _error_types = {
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.UnsupportedError: NotImplementedError,
