@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._errors import GradError
-from .._state import INFERENCE, INFERRED, OFF, WATCHED, state
+from .._state import INFERENCE, INFERRED, OBSERVERS, OFF, WATCHED, state
 from ..backend import backend_of
 from ..backend.numpy import NUMPY
 from . import level as levels
@@ -142,13 +142,13 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
             node = record(prim, params, tuple(edges), arrays, out)
             if INFERRED and node is not None:
                 refuse_inference(prim, operands, node.saved)
-            if mode == WATCHED and annotate is not None:
-                annotate(node, cls)
-    if INFERENCE and state.inference:
-        return inference_results(prim, cls, out, top)
-    if not prim.multi:
-        return make(cls, out, node, top)
-    return results(prim, cls, out, node, top)
+    made = make(cls, out, node, top) if not prim.multi else results(prim, cls, out, node, top)
+    if node is not None:
+        if mode == WATCHED:
+            watched(node, cls, operands, made)
+    elif INFERENCE:
+        unrecorded(prim, operands, params, made)
+    return made
 
 
 def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int = 0) -> tuple[Any, ...]:
@@ -161,12 +161,21 @@ def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int =
     ])  # fmt: skip
 
 
-def inference_results(prim: Primitive, cls: type[Value], out: Any, level: int) -> Any:
-    """The results of an operation in inference mode, marked so."""
-    results = [make(cls, x, None, level) for x in (out if prim.multi else (out,))]
-    for value in results:
-        value._inference = True
-    return tuple(results) if prim.multi else results[0]
+def watched(node: Node, cls: type[Value], operands: Any, made: Any) -> None:
+    """Show an operation recorded in WATCHED mode, and what it gave, to whoever wants to see it."""
+    if annotate is not None:
+        annotate(node, cls)
+    for observer in OBSERVERS:
+        observer.operation(node.prim, operands, node.params, made, node)
+
+
+def unrecorded(prim: Primitive, operands: Any, params: dict[str, Any], made: Any) -> None:
+    """Mark the results of an operation in inference mode, and show them to observers."""
+    if state.inference:
+        for value in made if prim.multi else (made,):
+            value._inference = True
+    for observer in OBSERVERS:
+        observer.operation(prim, operands, params, made, None)
 
 
 def carries_gradient(prim: Primitive, index: int, array: Any) -> bool:

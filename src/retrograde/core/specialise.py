@@ -26,18 +26,14 @@ _ndarray = np.ndarray
 _NO_PARAMS: dict[str, Any] = {}
 
 
-def _annotate(node: Node, cls: type[Value]) -> None:
-    if binding.annotate is not None:
-        binding.annotate(node, cls)
-
-
 def _scope(prim: Primitive) -> dict[str, Any]:
     return {
         "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray, "Value": Value,
         "op_general": binding.op_general, "bind_general": binding.bind_general, "PRIM": prim, "NO_PARAMS": _NO_PARAMS,
         "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
-        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "annotate": _annotate, "INFERENCE": INFERENCE,
-        "INFERRED": INFERRED, "refuse_inference": binding.refuse_inference, "SWITCHED": SWITCHED, "Slot": Slot,
+        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "watched": binding.watched, "INFERENCE": INFERENCE,
+        "unrecorded": binding.unrecorded, "INFERRED": INFERRED, "refuse_inference": binding.refuse_inference,
+        "SWITCHED": SWITCHED, "Slot": Slot,
     }  # fmt: skip
 
 
@@ -150,15 +146,15 @@ def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
             "            node_.seq = tick(); node_.step = PRIM.step",
             "            if INFERRED:",
             f"                refuse_inference(PRIM, {operands}, node_.saved)",
-            "            if mode_ == 2:",
-            "                annotate(node_, cls_)",
             "            value_._node = node_",
+            "            if mode_ == 2:",
+            f"                watched(node_, cls_, {operands}, value_)",
             "            return value_",
         ]
     lines += [
-        "    if INFERENCE and state.inference:",
-        "        value_._inference = True",
         "    value_._node = None",
+        "    if INFERENCE:",
+        f"        unrecorded(PRIM, {operands}, {packed}, value_)",
         "    return value_",
     ]
     return lines
@@ -357,11 +353,11 @@ def operator({x}, {y}):
                     if INFERRED:
                         refuse_inference(PRIM, ({x}, {y}), node.saved)
                     if mode == 2:
-                        annotate(node, CLS)
+                        watched(node, CLS, ({x}, {y}), value)
                     return value
             value._node = None
-            if INFERENCE and state.inference:
-                value._inference = True
+            if INFERENCE:
+                unrecorded(PRIM, ({x}, {y}), NO_PARAMS, value)
             return value
     return FALLBACK({x}, {y})
 """
@@ -419,22 +415,24 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
         elif type(out) is not _ndarray:
             out = asarray(out)
         node = None
+        mode = 0
         if recorded and prim.differentiable:
             mode = state.mode if SWITCHED else 1
             if mode:
                 node = binding.record(prim, params, tuple(edges), arrays, out)
-                if node is not None:
-                    if INFERRED:
-                        binding.refuse_inference(prim, operands, node.saved)
-                    if mode == 2:
-                        _annotate(node, cls)
-        if INFERENCE and state.inference:
-            return binding.inference_results(prim, cls, out, 0)
+                if node is not None and INFERRED:
+                    binding.refuse_inference(prim, operands, node.saved)
         if multi:
-            return binding.results(prim, cls, out, node)
-        value = new(cls)
-        value._a, value._node, value._level = out, node, 0
-        return value
+            made: Any = binding.results(prim, cls, out, node)
+        else:
+            made = new(cls)
+            made._a, made._node, made._level = out, node, 0
+        if node is None:
+            if INFERENCE:
+                binding.unrecorded(prim, operands, params, made)
+        elif mode == 2:
+            binding.watched(node, cls, operands, made)
+        return made
 
     return op
 

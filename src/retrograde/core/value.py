@@ -34,6 +34,8 @@ class Value:
 
     _result: ClassVar[type]
     """The class of results of operations on this one: itself, unless the class says otherwise."""
+    _gradient: ClassVar[type]
+    """The class of gradients that the engine hands to hooks and puts into `.grad`: the dialect's tensor, no subclass."""
     _dialect: ClassVar[str] = ""
     """The dialect whose tensor this is; empty for the native one, which goes with all."""
     _error_types: ClassVar[dict[type, type]] = {}
@@ -63,9 +65,11 @@ class Value:
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._result = cls if result is None else result
+        if Value in cls.__bases__:
+            cls._gradient = cls
 
 
-Value._result = Value
+Value._result = Value._gradient = Value
 
 # The class that rules compute with when they run on values; floor 5 puts its Tensor here.
 core_class: type[Value] = Value
@@ -164,7 +168,7 @@ def result_class(operands: Any) -> type[Value]:
     best: type[Value] | None = None
     for x in operands:
         if isinstance(x, Value):
-            cls = type(x)._result
+            cls: type[Value] = type(x)._result
             if best is None or cls is best:
                 best = cls
             elif best._dialect != cls._dialect and best._dialect and cls._dialect:

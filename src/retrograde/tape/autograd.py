@@ -97,7 +97,7 @@ def backward(
     if not outputs:
         return
     check_outputs(op, outputs)
-    cls = type(outputs[0])._result
+    cls = type(outputs[0])._gradient
     level = max(y._level for y in outputs)
     seeds = [_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, gradients)]
     edges = None
@@ -122,7 +122,7 @@ def backward_from(output: Value, retain_graph: bool | None, create_graph: bool) 
     if output._node is None:
         check_outputs("backward", [output])
     engine.run(
-        [output._node], [seed("backward", output, None)], cls=type(output)._result, level=output._level,
+        [output._node], [seed("backward", output, None)], cls=type(output)._gradient, level=output._level,
         retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
     )  # fmt: skip
 

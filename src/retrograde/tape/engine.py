@@ -422,7 +422,7 @@ _SOLE = _sole_references()
 def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     """Add the gradient in `box` to `target.grad`, which gets an array of its own: this one if nobody else has it."""
     g = box.pop()
-    cls = type(target)._result
+    cls = type(target)._gradient
     if create_graph or isinstance(g, Value):
         with _accumulate_lock:
             before = target._grad

@@ -33,6 +33,11 @@ class Handle:
         """Take the hook away; nothing happens when it is gone already."""
         self._hooks.pop(self.id, None)
 
+    @property
+    def active(self) -> bool:
+        """Whether the hook is still there."""
+        return self.id in self._hooks
+
     def __enter__(self) -> Handle:
         return self
 
@@ -152,7 +157,7 @@ def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
 
     Raises GradError when the value wants no gradient.
     """
-    edge, cls = value._node, type(value)._result
+    edge, cls = value._node, type(value)._gradient
     if edge is None:
         raise error_type(cls, GradError)("register_hook: this tensor does not require grad, so no hook would be called")
     if isinstance(edge, Accumulate):
@@ -165,7 +170,7 @@ def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
 
 def add_post_accumulate_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
     """Call `hook(value)` after the gradient of a leaf has been added to `.grad`."""
-    edge, cls = value._node, type(value)._result
+    edge, cls = value._node, type(value)._gradient
     if not isinstance(edge, Accumulate):
         raise error_type(cls, GradError)(
             "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient"
@@ -177,7 +182,7 @@ def add_post_accumulate_hook(value: Value, hook: Callable[[Any], Any]) -> Handle
 
 def retain_grad(value: Value) -> None:
     """Keep the gradient of a value that is no leaf in its `.grad`; nothing happens for a leaf."""
-    edge, cls = value._node, type(value)._result
+    edge, cls = value._node, type(value)._gradient
     if edge is None:
         raise error_type(cls, GradError)("retain_grad: this tensor does not require grad")
     if isinstance(edge, Accumulate):

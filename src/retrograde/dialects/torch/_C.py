@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ._api import missing
+from ._function_protocol import all_disabled as DisableTorchFunction
+from ._function_protocol import disabled as DisableTorchFunctionSubclass
+from ._function_protocol import never as _disabled_torch_function_impl
 from ._linalg_error import _LinAlgError
 from .random import Generator
 
-__all__ = ["Generator", "_LinAlgError", "_log_api_usage_once"]
+__all__ = [
+    "DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "_LinAlgError", "_disabled_torch_function_impl",
+    "_log_api_usage_once",
+]  # fmt: skip
 
 
 def _log_api_usage_once(event: str) -> None:

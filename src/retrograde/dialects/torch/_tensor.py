@@ -48,6 +48,23 @@ class Tensor(Value, metaclass=_TensorMeta):
     def __new__(cls, *args: Any, device: Any = None) -> Any:
         return _construct(cls, args)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__torch_function__" in cls.__dict__:
+            from ._function_protocol import install, never
+
+            if cls.__torch_function__ is never:
+                cls._result = Tensor
+            else:
+                install()  # from now on functions ask; nothing is paid before
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Compute a call on a subclass; the tensors in its result are of the subclass. Subclasses override it."""
+        from ._function_protocol import default
+
+        return default(cls, func, types, args, kwargs)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
 

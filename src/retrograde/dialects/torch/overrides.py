@@ -1,10 +1,12 @@
-"""`torch.overrides`: questions about types that stand in for tensors."""
+"""`torch.overrides`: questions about types that stand in for tensors, and modes (see _function_protocol.py)."""
 
 from __future__ import annotations
 
 from typing import Any as _Any
 
+from . import _function_protocol as _protocol
 from ._api import missing as _missing
+from ._function_protocol import TorchFunctionMode as TorchFunctionMode
 from ._tensor import Tensor as _Tensor
 
 
@@ -14,13 +16,13 @@ def is_tensor_like(inp: _Any) -> bool:
 
 
 def has_torch_function(relevant_args: _Any) -> bool:
-    """Whether one of the arguments is of a type other than Tensor that defines `__torch_function__`."""
-    return any(_overrides(x) for x in relevant_args)
+    """Whether one of the arguments is of a type with a `__torch_function__` of its own."""
+    return any(_protocol.asks(x) for x in relevant_args)
 
 
 def has_torch_function_unary(x: _Any) -> bool:
     """As `has_torch_function((x,))`."""
-    return _overrides(x)
+    return _protocol.asks(x)
 
 
 def has_torch_function_variadic(*relevant_args: _Any) -> bool:
@@ -28,24 +30,32 @@ def has_torch_function_variadic(*relevant_args: _Any) -> bool:
     return has_torch_function(relevant_args)
 
 
-def _overrides(x: _Any) -> bool:
-    return hasattr(type(x), "__torch_function__")
-
-
 def handle_torch_function(public_api: _Any, relevant_args: _Any, *args: _Any, **kwargs: _Any) -> _Any:
     """Ask the arguments' `__torch_function__`, subclasses first, for the result; TypeError where all decline."""
-    kinds: list[type] = []
-    for x in relevant_args:
-        kind = type(x)
-        if _overrides(x) and kind not in kinds:
-            place = next((i for i, other in enumerate(kinds) if issubclass(kind, other)), len(kinds))
-            kinds.insert(place, kind)
-    for kind in kinds:
-        result = kind.__torch_function__(public_api, tuple(kinds), args, kwargs)  # type: ignore[attr-defined]
-        if result is not NotImplemented:
-            return result
-    names = ", ".join(kind.__name__ for kind in kinds)
-    raise TypeError(f"{getattr(public_api, '__name__', public_api)}: no __torch_function__ of {names} handles these arguments")
+    return _protocol.ask(public_api, _protocol.answering_types(relevant_args), args, kwargs)
+
+
+def resolve_name(f: _Any) -> str | None:
+    """The name under which a function, method or property's `__get__` is offered, None for anything else."""
+    from .. import torch
+
+    owner = getattr(f, "__self__", None)
+    for name, x in vars(torch.Tensor).items():
+        if x is f or (x is owner and isinstance(x, property)):
+            return f"torch.Tensor.{name}" + (f".{f.__name__}" if x is owner else "")
+    for path in ("", *_protocol._NAMESPACES):
+        module = torch
+        for part in path.split(".") if path else ():
+            module = getattr(module, part)
+        for name, x in vars(module).items():
+            if x is f:
+                return ".".join(filter(None, ("torch", path, name)))
+    return None
+
+
+def is_tensor_method_or_property(func: _Any) -> bool:
+    """Whether a function is a method of Tensor, or the `__get__` or `__set__` of a property of it."""
+    return (resolve_name(func) or "").startswith("torch.Tensor.")
 
 
 def __getattr__(name: str) -> _Any:
