@@ -1,10 +1,11 @@
-"""`make bench`: retrograde against PyTorch eager and HIPS autograd, in one run; ratios of medians.
+"""`make bench`: each dialect of retrograde against its framework, and against HIPS autograd, in one run; ratios of medians.
 
-    python -m benchmarks [--quick] [--torch-python PATH]
+    python -m benchmarks [--quick] [--only NAMES] [--torch-python PATH] [--paddle-python PATH] [--mindspore-python PATH]
 
-A peer is timed where an interpreter has it: this one, or the one that --torch-python (or RETROGRADE_TORCH_PYTHON)
-names. For each workload the frameworks take turns in short rounds, and the ratio is the median over the rounds, so
-that a busy machine slows both sides of a ratio alike.
+A peer is timed where an interpreter has it: this one, or the one that the option (or RETROGRADE_TORCH_PYTHON,
+RETROGRADE_PADDLE_PYTHON, RETROGRADE_MINDSPORE_PYTHON) names; HIPS autograd is looked for beside PyTorch. For each workload
+retrograde and its peer take turns in short rounds, and the ratio is the median over the rounds, so that a busy machine
+slows both sides of a ratio alike.
 """
 
 from __future__ import annotations
@@ -18,11 +19,16 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TARGETS = {"chain": 0.5, "chain, both wanted": 0.5, "pinn": 1.0, "mlp": 1.0, "conv": 2.5}
+TARGETS = {
+    "chain": 0.5, "chain, both wanted": 0.5, "pinn": 1.0, "mlp": 1.0, "conv": 2.5, "paddle.grad chain": 0.2,
+    "mindspore.value_and_grad mlp": 0.5,
+}  # fmt: skip
+FRAMEWORKS = ("torch", "paddle", "mindspore")
+AUTOGRAD = "retrograde over HIPS autograd", "native over HIPS autograd"
 
 
 class Worker:
-    """A process with one framework loaded."""
+    """A process with one framework, or one dialect of retrograde, loaded."""
 
     def __init__(self, framework: str, python: str) -> None:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -30,16 +36,16 @@ class Worker:
             environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), environment.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
             [python, str(HERE / "worker.py"), framework], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=environment,
+            env=environment, stderr=subprocess.DEVNULL if python != sys.executable else None,
         )  # fmt: skip
         self.workloads: list[str] = self._read()["workloads"]
 
     def _read(self) -> dict:
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"a benchmark worker ended with status {self.process.wait()}")
-        return json.loads(line)
+        for line in self.process.stdout:
+            if line.startswith("{"):  # frameworks greet on standard output, too
+                return json.loads(line)
+        raise SystemExit(f"a benchmark worker ended with status {self.process.wait()}")
 
     def time(self, name: str, seconds: float) -> float:
         """The median time of one step."""
@@ -55,38 +61,58 @@ def has(python: str, module: str) -> bool:
     return subprocess.run([python, "-c", probe], cwd="/", check=False).returncode == 0
 
 
+def in_turns(name: str, workers: dict[str, Worker], rounds: int, seconds: float) -> dict[str, list[float]]:
+    """The medians of each worker that has the workload, round by round."""
+    taking_part = {who: worker for who, worker in workers.items() if name in worker.workloads}
+    times: dict[str, list[float]] = {who: [] for who in taking_part}
+    for _ in range(rounds):
+        for who, worker in taking_part.items():
+            times[who].append(worker.time(name, seconds))
+    return times
+
+
+def ratio(ours: list[float], theirs: list[float]) -> float:
+    """The median over the rounds of the quotient of two times."""
+    return statistics.median(a / b for a, b in zip(ours, theirs))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--only", help="comma-separated workloads")
-    parser.add_argument("--torch-python", default=os.environ.get("RETROGRADE_TORCH_PYTHON", sys.executable))
+    for framework in FRAMEWORKS:
+        variable = f"RETROGRADE_{framework.upper()}_PYTHON"
+        parser.add_argument(f"--{framework}-python", default=os.environ.get(variable, sys.executable))
     options = parser.parse_args()
     rounds, seconds = (5, 0.1) if options.quick else (15, 0.3)
-    workers = {"retrograde": Worker("retrograde", sys.executable), "native": Worker("native", sys.executable)}
-    for peer in ("torch", "autograd"):
-        if has(options.torch_python, peer):
-            workers[peer] = Worker(peer, options.torch_python)
-        else:
-            print(f"{peer} is not installed for {options.torch_python}: not compared")
-    names = options.only.split(",") if options.only else workers["retrograde"].workloads
-    print(f"{'workload':22s} {'retrograde':>12s} {'torch':>12s} {'ratio':>7s}  target")
-    for name in names:
-        times: dict[str, list[float]] = {}
-        taking_part = [w for w in workers if name in workers[w].workloads]
-        for _ in range(rounds):
-            for framework in taking_part:
-                times.setdefault(framework, []).append(workers[framework].time(name, seconds))
-        row = f"{name:22s} {statistics.median(times['retrograde']) * 1e6:9.1f} us "
-        if "torch" in times:
-            ratio = statistics.median(a / b for a, b in zip(times["retrograde"], times["torch"]))
-            row += f"{statistics.median(times['torch']) * 1e6:9.1f} us {ratio:7.2f}"
-            row += f"  {TARGETS[name]}" if name in TARGETS else ""
-        print(row)
-        if "autograd" in times:
-            for ours in ("retrograde", "native"):
-                ratio = statistics.median(a / b for a, b in zip(times[ours], times["autograd"]))
-                print(f"{'':4s}{ours} over HIPS autograd {statistics.median(times['autograd']) * 1e6:8.1f} us "
-                      f"{ratio:15.2f}  0.35")
+    chosen = options.only.split(",") if options.only else None
+    print(f"{'workload':30s} {'retrograde':>12s} {'framework':>12s} {'ratio':>7s}  target")
+    for framework in FRAMEWORKS:
+        python = getattr(options, f"{framework}_python")
+        workers = {"ours": Worker(f"retrograde.{framework}", sys.executable)}
+        names = [name for name in workers["ours"].workloads if chosen is None or name in chosen]
+        if not names:
+            continue
+        peers = [framework, "autograd"] if framework == "torch" else [framework]
+        for peer in peers:
+            if has(python, peer):
+                workers["theirs" if peer == framework else peer] = Worker(peer, python)
+            else:
+                print(f"{peer} is not installed for {python}: not compared")
+        if "autograd" in workers:
+            workers["native"] = Worker("native", sys.executable)
+        for name in names:
+            times = in_turns(name, workers, rounds, seconds)
+            row = f"{name:30s} {statistics.median(times['ours']) * 1e6:9.1f} us "
+            if "theirs" in times:
+                row += f"{statistics.median(times['theirs']) * 1e6:9.1f} us {ratio(times['ours'], times['theirs']):7.2f}"
+                row += f"  {TARGETS[name]}" if name in TARGETS else ""
+            print(row)
+            for label, who in zip(AUTOGRAD, ("ours", "native")):
+                if "autograd" in times:
+                    peer_time = statistics.median(times["autograd"]) * 1e6
+                    quotient = ratio(times[who], times["autograd"])
+                    print(f"    {label:39s} {peer_time:9.1f} us {quotient:7.2f}  0.35")
     return 0
 
 

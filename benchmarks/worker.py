@@ -1,4 +1,4 @@
-"""Times workloads of one framework on request: a line `NAME SECONDS` on standard input, a JSON line per answer.
+"""Times workloads of one framework or dialect on request: a line `NAME SECONDS` on standard input, a JSON line per answer.
 
 Started by `python -m benchmarks` with the interpreter that has the framework; one worker runs at a time.
 """

@@ -1,7 +1,7 @@
 """What is timed: `builders(framework)` gives, by name, functions that set a workload up and return its step.
 
-The programs are PyTorch's own style and run on retrograde's torch dialect and on PyTorch alike; the chain has a HIPS
-autograd and a native retrograde form as well.
+A framework is "torch", "paddle", "mindspore", or "retrograde." before one of them: the same program runs on the framework
+and on retrograde's dialect of it. The chain has a HIPS autograd and a native retrograde form as well.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
         return {"chain": _chain_autograd}
     if framework == "native":
         return {"chain": _chain_native}
-    if framework == "retrograde":
+    dialect = framework.removeprefix("retrograde.")
+    if dialect != framework:
         import retrograde
 
-        retrograde.activate("torch")
+        retrograde.activate(dialect)
+    if dialect == "paddle":
+        return {"paddle.grad chain": _chain_paddle, "paddle mlp": _mlp_paddle}
+    if dialect == "mindspore":
+        return {"mindspore.value_and_grad mlp": _mlp_mindspore, "mindspore.grad chain": _chain_mindspore}
     import torch
 
     torch.set_num_threads(1)
@@ -168,3 +173,75 @@ def _adam(torch):
     net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
     net(torch.randn(64, 784)).pow(2).mean().backward()
     return torch.optim.Adam(net.parameters(), lr=1e-3).step
+
+
+def _chain_paddle():
+    """100 multiplications of 4-vectors and `paddle.grad`."""
+    import paddle
+
+    paddle.set_device("cpu")
+    x = paddle.to_tensor([1.0, 0.5, -1.0, 2.0], stop_gradient=False)
+    w = paddle.to_tensor([1.01, 0.99, 1.0, -1.0])
+
+    def step():
+        y = x
+        for _ in range(100):
+            y = y * w
+        paddle.grad(y.sum(), x)
+
+    return step
+
+
+def _mlp_paddle():
+    """An MLP 784-256-10 at batch 64: cross-entropy, forward and backward."""
+    import paddle
+
+    paddle.set_device("cpu")
+    nn = paddle.nn
+    net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
+    x, target = paddle.randn([64, 784]), paddle.randint(0, 10, [64])
+
+    def step():
+        nn.functional.cross_entropy(net(x), target).backward()
+        net.clear_gradients()
+
+    return step
+
+
+def _mlp_mindspore():
+    """A training step of an MLP 784-256-10 at batch 64 through `mindspore.value_and_grad`, with SGD."""
+    import mindspore as ms
+    import numpy as np
+    from mindspore import Tensor, nn
+
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    net = nn.SequentialCell(nn.Dense(784, 256), nn.ReLU(), nn.Dense(256, 10))
+    draw = np.random.RandomState(0)
+    x, target = Tensor(draw.randn(64, 784).astype(np.float32)), Tensor(draw.randint(0, 10, 64).astype(np.int32))
+    loss_fn = nn.CrossEntropyLoss()
+    optimizer = nn.SGD(net.trainable_params(), learning_rate=0.01)
+    gradients_of = ms.value_and_grad(lambda x, target: loss_fn(net(x), target), None, net.trainable_params())
+
+    def step():
+        loss, gradients = gradients_of(x, target)
+        optimizer(gradients)
+        loss.asnumpy()  # the framework computes in the background
+
+    return step
+
+
+def _chain_mindspore():
+    """100 multiplications of 4-vectors and `mindspore.grad`."""
+    import mindspore as ms
+    from mindspore import Tensor
+
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    x, w = Tensor([1.0, 0.5, -1.0, 2.0]), Tensor([1.01, 0.99, 1.0, -1.0])
+
+    def chain(x):
+        for _ in range(100):
+            x = x * w
+        return x.sum()
+
+    gradient = ms.grad(chain)
+    return lambda: gradient(x).asnumpy()

@@ -16,7 +16,7 @@ from types import ModuleType
 
 CONFORMANCE = Path(__file__).parent / "conformance"
 OPINFO = Path(__file__).parent / "opinfo"
-CORPORA = ("torch", "torch-user")
+CORPORA = ("torch", "torch-user", "paddle", "mindspore")
 SECONDS_PER_PROGRAM = 60
 
 Outcomes = dict[str, str | None]

@@ -24,17 +24,10 @@ def run(program: Path) -> str:
     return done.stdout
 
 
-def test_torch_autograd_grad() -> None:
-    printed = run(EXAMPLES / "torch_autograd_grad.py")
-    assert load_runner().same((EXAMPLES / "torch_autograd_grad.out").read_text(), printed), printed
-
-
-def test_torch_half_of_mindspore_versus_torch(tmp_path: Path) -> None:
-    source = (EXAMPLES / "mindspore_versus_torch.py").read_text()
-    half = source[source.index("import torch") :]
-    recorded = (EXAMPLES / "mindspore_versus_torch.out").read_text()
-    program = tmp_path / "torch_half.py"
-    program.write_text(half)
-    printed = run(program)
-    lines = recorded.splitlines()[-half.count("print(") :]
-    assert load_runner().same("\n".join(lines), printed), printed
+@pytest.mark.parametrize(
+    "name",
+    ["torch_autograd_grad", "paddle_grad", "paddle_fluid_dygraph_grad", "mindspore_ops_GradOperation", "mindspore_versus_torch"],
+)
+def test_document(name: str) -> None:
+    printed = run(EXAMPLES / f"{name}.py")
+    assert load_runner().same((EXAMPLES / f"{name}.out").read_text(), printed), printed

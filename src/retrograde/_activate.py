@@ -106,7 +106,8 @@ class _DialectFinder:
         """Answer `importlib.metadata.version("torch")` as `import torch` is answered."""
         from ._distribution import DialectDistribution
 
-        return [DialectDistribution(name) for name in sorted(self.active) if context.name in (None, name)]
+        found = [DialectDistribution(name) for name in sorted(self.active)]
+        return [distribution for distribution in found if context.name in (None, distribution.name)]
 
 
 class _AliasLoader:

@@ -10,6 +10,9 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from typing import Any
 
+DISTRIBUTIONS = {"paddle": "paddlepaddle"}
+"""The names under which frameworks are installed, where those are not the names that programs import."""
+
 
 class DialectDistribution(Distribution):
     """An installed distribution as far as its name and version go, so that version checks see what imports see."""
@@ -20,14 +23,14 @@ class DialectDistribution(Distribution):
     @property
     def name(self) -> str:
         """The framework's name; known without importing the dialect, which whoever lists distributions relies on."""
-        return self.dialect
+        return DISTRIBUTIONS.get(self.dialect, self.dialect)
 
     def read_text(self, filename: str) -> str | None:
         """The metadata file, made up; any other file does not exist."""
         if filename != "METADATA":
             return None
         version = importlib.import_module(self.dialect).__version__
-        return f"Metadata-Version: 2.1\nName: {self.dialect}\nVersion: {version}\nSummary: retrograde's dialect\n"
+        return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {version}\nSummary: retrograde's dialect\n"
 
     def locate_file(self, path: Any) -> Path:
         """Where a file of the distribution would lie: in the dialect's folder."""

@@ -34,7 +34,11 @@ class State(threading.local):
 state = State()
 
 INFERENCE: list[int] = []
-"""Non-empty while some thread is in inference mode: what `bind` asks before it asks its own thread."""
+"""Non-empty while some thread is in inference mode, or somebody observes: what `bind` asks about a result without
+history before it asks its own thread."""
+
+OBSERVERS: list[Any] = []
+"""Who is shown what is computed (see `observe`); usually nobody, and then nothing is spent on it."""
 
 
 INFERRED: list[int] = []
@@ -56,7 +60,7 @@ def set_mode(tape: Any, mode: int) -> None:
 
 def recording(enabled: bool) -> int:
     """The mode in which operations are (or are not) recorded, given the other switches."""
-    return (WATCHED if state.anomaly or state.saved_hooks else ON) if enabled else OFF
+    return (WATCHED if state.anomaly or state.saved_hooks or OBSERVERS else ON) if enabled else OFF
 
 
 def set_grad_enabled(enabled: bool) -> None:
@@ -79,6 +83,34 @@ def refresh() -> None:
     for tape in (state, *(level for level in state.levels if level.tape)):
         if tape.mode != OFF:
             set_mode(tape, recording(True))
+
+
+class observe:
+    """Context manager: `observer` is shown what this thread computes, through these methods.
+
+    `operation(prim, operands, params, results, node)` after an operation (`node` is None where nothing was recorded),
+    `assigning(target, new)` before an array is written into another, `reading(array)` before one is changed by what it
+    holds without an operation, `changed(array)` when memory is written,
+    `updating(rule, columns, options)` and `updated()` around an optimiser's rule, `detached(x)` and `cleared(x)` for a
+    value whose history is cut off and one whose gradient is taken away; and of the backward pass
+    `pass_begins(run, roots, gradients, inputs)`, `pulled(run, node, g)`, `arriving(run, target, g)`, `arrived(run,
+    target)` and `pass_ends(run, inputs)`.
+    """
+
+    __slots__ = ("_observer",)
+
+    def __init__(self, observer: Any) -> None:
+        self._observer = observer
+
+    def __enter__(self) -> None:
+        OBSERVERS.append(self._observer)
+        INFERENCE.append(1)
+        refresh()
+
+    def __exit__(self, *exception: object) -> None:
+        OBSERVERS.remove(self._observer)
+        INFERENCE.pop()
+        refresh()
 
 
 class grad_mode:

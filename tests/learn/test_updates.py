@@ -69,7 +69,7 @@ class Slot:
     def rmsprop(self, p, g, lr=0.01, centered=False, **o):
         mean = self.zeros("mean") if centered else None
         buffer = self.zeros("buffer") if o.get("momentum") else None
-        accumulating.rmsprop([p], [g], self.zeros("v"), mean, buffer, lr=lr, **o)
+        accumulating.rmsprop([p], [g], self.zeros("v"), buffer, mean, lr=lr, **o)
 
     def rprop(self, p, g, lr=0.01, **o):
         if "sizes" not in self.extra:

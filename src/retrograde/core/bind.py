@@ -22,7 +22,7 @@ from .value import Value, dtype_of, error_type, make, result_class, shape_of
 
 _ndarray = np.ndarray
 
-# Called with (node, arrays) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
+# Called with (node, class) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
 annotate: Any = None
 
 
@@ -194,9 +194,15 @@ def refuse_inference(prim: Primitive, operands: Any, saved: Any) -> None:
             )
 
 
+def whole_numbers(dtype: np.dtype, edges: tuple[Any, ...]) -> bool:
+    """Whether an output of an integer dtype carries a gradient all the same: everything that it is computed from and that
+    wants one is of integers, since a dialect made leaves of them (MindSpore differentiates integers in their arithmetic)."""
+    return dtype.kind in "iu" and all(edge is None or edge.dtype.kind in "iu" for edge in edges)
+
+
 def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arrays: Any, out: Any) -> Node | None:
     """The node of an evaluated operation; None when its output cannot carry a gradient."""
-    if not prim.multi and dtype_of(out).kind in "iub":
+    if not prim.multi and (dtype := dtype_of(out)).kind in "iub" and not whole_numbers(dtype, edges):
         return None
     node = Node()
     node.prim, node.params, node.edges = prim, params, edges

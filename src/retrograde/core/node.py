@@ -70,6 +70,8 @@ class Node:
     """The class of the value that the node produced, where user code needs values of it."""
     replayed: bool = False
     """Whether this takes a view anew from a base that was changed in place."""
+    event: int = -1
+    """The number of the operation in the record of an observer."""
 
 
 class Slot:

@@ -33,7 +33,7 @@ def _scope(prim: Primitive) -> dict[str, Any]:
         "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
         "tick": tick, "LinAlgError": np.linalg.LinAlgError, "watched": binding.watched, "INFERENCE": INFERENCE,
         "unrecorded": binding.unrecorded, "INFERRED": INFERRED, "refuse_inference": binding.refuse_inference,
-        "SWITCHED": SWITCHED, "Slot": Slot,
+        "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED, "Slot": Slot,
     }  # fmt: skip
 
 
@@ -134,13 +134,14 @@ def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
         lines.append(f"    cls_ = result_class({operands})")
     lines += ["    value_ = NEW(cls_)", f"    value_._a = out_; value_._level = {'top_' if at_level else 0}"]
     if prim.differentiable:
+        edges = ", ".join(f"n{i}" for i in range(n))
         lines += [
             "    if " + " or ".join(f"n{i} is not None" for i in range(n)) + ":",
             f"        mode_ = {'tape_.mode' if at_level else 'state.mode if SWITCHED else 1'}",
-            "        if mode_ and out_.dtype.kind not in 'iub':",
+            f"        if mode_ and (out_.dtype.kind not in 'iub' or whole_numbers(out_.dtype, ({edges},))):",
             "            node_ = Node()",
             f"            node_.prim = PRIM; node_.params = {packed}",
-            f"            node_.edges = ({', '.join(f'n{i}' for i in range(n))},)",
+            f"            node_.edges = ({edges},)",
             f"            node_.saved = {_saved_source(prim)}",
             "            node_.shape = out_.shape; node_.dtype = out_.dtype",
             "            node_.seq = tick(); node_.step = PRIM.step",
@@ -342,8 +343,8 @@ def operator({x}, {y}):
                     node.params = NO_PARAMS
                     node.edges = (n0, n1)
                     node.saved = {saved}
-                    node.shape = shape = a.shape
-                    if shape == b.shape:
+                    node.shape = shape = a.shape if n0 is None else n0.shape
+                    if shape == (b.shape if n1 is None else n1.shape):
                         node.step = step_fits
                     else:
                         node.shape = out.shape

@@ -42,6 +42,10 @@ class Value:
     """What an exception of the engine (_errors.py) becomes for users of this class; itself where it is not listed."""
     _kernel_errors: ClassVar[dict[type, type]] = {ValueError: _errors.ShapeError, TypeError: TypeError}
     """What an exception raised inside a kernel becomes for users of this class."""
+    _captures_hooked: ClassVar[bool] = False
+    """Whether the gradient that is asked for of a value is what its hooks make of it (and a leaf's hooks are left out)."""
+    _frees_all: ClassVar[bool] = False
+    """Whether a backward pass frees operations that saved nothing too, so that a second pass is refused."""
 
     if TYPE_CHECKING:  # what the tensors of floor 5 and of the dialects add
         def __getattr__(self, name: str) -> Any: ...

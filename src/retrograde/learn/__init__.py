@@ -1,1 +1,1 @@
-"""Update rules of optimisers and formulas of learning-rate schedules on plain arrays and numbers; no dialect names."""
+"""What dialects share above operations: modules, layers, losses, initial values, update rules; no dialect names."""

@@ -85,52 +85,68 @@ def _rmsprop(
     p: Array,
     g: Array,
     v: Array,
-    mean: Array | None,
     buffer: Array | None,
+    mean: Array | None,
     far: bool,
+    inside: bool,
     decay: bool,
     maximize: bool,
 ) -> None:
-    minus_lr, alpha, w2, w1, minus_one, eps, momentum, weight_decay = coefficients
+    lr, minus_lr, alpha, w2, w1, minus_one, eps, momentum, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
     k.multiply(v, alpha, v)
     k.addcmul_(v, g, g, w2, t)
+    d = k.copy(v, d)
     if mean is not None:
-        k.lerp_(mean, g, w1, far, t)
-        d = k.copy(v, d)
+        if inside:
+            k.multiply(mean, alpha, mean)
+            k.axpy_(mean, w2, g, t)
+        else:
+            k.lerp_(mean, g, w1, far, t)
         k.addcmul_(d, mean, mean, minus_one, t)
+    if inside:
+        d = k.add(d, eps, d)
         d = k.sqrt(d, d)
     else:
-        d = k.sqrt(v, d)
-    k.add(d, eps, d)
-    if buffer is not None:
-        k.multiply(buffer, momentum, buffer)
+        d = k.sqrt(d, d)
+        k.add(d, eps, d)
+    if buffer is None:
+        k.addcdiv_(p, g, d, minus_lr, t)
+        return
+    k.multiply(buffer, momentum, buffer)
+    if inside:
+        k.addcdiv_(buffer, g, d, lr, t)
+        k.subtract(p, buffer, p)
+    else:
         k.adddiv_(buffer, g, d, t)
         k.axpy_(p, minus_lr, buffer, t)
-    else:
-        k.addcdiv_(p, g, d, minus_lr, t)
 
 
 def rmsprop(
     params: Arrays,
     grads: Arrays,
     v: Arrays,
-    means: Arrays | None = None,
     buffers: Arrays | None = None,
+    means: Arrays | None = None,
     *,
-    lr: float,
-    alpha: float = 0.99,
-    eps: float = 1e-8,
+    lr: Any,
+    alpha: Any = 0.99,
+    eps: Any = 1e-8,
     weight_decay: float = 0.0,
-    momentum: float = 0.0,
+    momentum: Any = 0.0,
+    inside: bool = False,
     maximize: bool = False,
 ) -> None:
-    """RMSprop (Hinton, lecture 6e): centred with `means` (Graves 2013), with momentum where there are buffers."""
+    """RMSprop (Hinton, lecture 6e): centred with `means` (Graves 2013), with momentum where there are buffers.
+
+    inside: epsilon stands below the root, and the buffers hold steps, `b = momentum * b + lr * g / sqrt(v + eps)`,
+    `p -= b`, instead of `b = momentum * b + g / (sqrt(v) + eps)`, `p -= lr * b`.
+    """
     w1, far = lerp_weight(1 - alpha)
-    coefficients = (-lr, alpha, 1 - alpha, w1, -1.0, eps, momentum, weight_decay)
-    run(_rmsprop, (params, grads, v, means, buffers), coefficients, far, weight_decay != 0, maximize)
+    coefficients = (lr, -lr, alpha, 1 - alpha, w1, -1.0, eps, momentum, weight_decay)
+    run(_rmsprop, (params, grads, v, buffers, means), coefficients, far, inside, weight_decay != 0, maximize)
 
 
 def _rprop(
@@ -212,3 +228,15 @@ def asgd(
 def asgd_schedule(step: float, lr: float, lambd: float, alpha: float, t0: float) -> tuple[float, float]:
     """The step size and the averaging weight that ASGD uses after `step` steps."""
     return lr / (1 + lambd * lr * step) ** alpha, 1 / max(1, step - t0)
+
+
+def averaged_gradients(p: Array, g: Array, total: Array, last: Array, *, place: int, count: int, lr: float) -> None:
+    """Stochastic average gradient (Le Roux, Schmidt and Bach 2012), one NumPy parameter at a time.
+
+    `last` holds the gradients of the last batches, of which `place` is taken by this one, `total` their sum, `count`
+    how many of them there are.
+    """
+    total -= last[place]
+    total += g
+    last[place] = g
+    p -= total * p.dtype.type(lr / count)

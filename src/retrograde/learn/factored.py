@@ -99,6 +99,55 @@ def adafactor(
     _run("adafactor", _adafactor, p, g, rows, columns, variance, weight_decay=weight_decay, **options)
 
 
+def _adafactor_averaged(
+    p: Array, g: Array, rows: Array | None, columns: Array | None, variance: Array | None, average: Array | None, *,
+    lr: float, keep: float, eps: tuple[float, float], d: float, beta1: float, scaled: bool, weight_decay: float,
+) -> None:  # fmt: skip
+    step_size = lr * max(eps[1], _root_mean_square(p)) if scaled else lr
+    square = g * g + g.dtype.type(eps[0])
+    if rows is not None and columns is not None:
+        for factor, axis in ((rows, -1), (columns, -2)):
+            factor *= keep
+            factor += (1 - keep) * square.mean(axis=axis)
+        update = g / np.sqrt((rows / rows.mean(axis=-1, keepdims=True))[..., None] * columns[..., None, :])
+    else:
+        assert variance is not None
+        variance *= keep
+        variance += (1 - keep) * square
+        update = g / np.sqrt(variance)
+    update *= step_size / max(1.0, _root_mean_square(update) / d)
+    if average is not None:
+        average *= beta1
+        average += (1 - beta1) * update
+        update = average
+    p *= 1 - weight_decay * step_size
+    p -= update
+
+
+def adafactor_averaged(
+    p: Array,
+    g: Array,
+    rows: Array | None,
+    columns: Array | None,
+    variance: Array | None,
+    average: Array | None,
+    *,
+    lr: float,
+    keep: float,
+    eps: tuple[float, float] = (1e-30, 1e-3),
+    d: float = 1.0,
+    beta1: float = 0.9,
+    scaled: bool = True,
+    weight_decay: float = 0.0,
+) -> None:
+    """Adafactor in place with an `average` of the updates, and `keep` and `lr` of this step given by the caller.
+
+    `rows` (..., m) and `columns` (..., n), or `variance`. scaled: the rate is relative to the parameter's size.
+    """
+    options = {"lr": lr, "keep": keep, "eps": eps, "d": d, "beta1": beta1, "scaled": scaled, "weight_decay": weight_decay}
+    _run("adafactor", _adafactor_averaged, p, g, rows, columns, variance, average, **options)
+
+
 def _short(x: Array) -> Array:
     """Rounded to bfloat16 and back to float32."""
     return x.astype(ml_dtypes.bfloat16).astype(np.float32)

@@ -13,6 +13,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .kernels import Array, Work, lerp_weight, run
 
 Arrays = Sequence[Array]
@@ -112,12 +114,14 @@ def _adam(
     v: Array,
     v_max: Array | None,
     far: bool,
+    corrected: bool,
+    nesterov: bool,
     shrink: bool,
     decay: bool,
     maximize: bool,
 ) -> None:
-    minus_step, w1, beta2, w2, root_correction2, eps, weight_decay, keep = coefficients
-    t, d, _ = work
+    minus_step, w1, beta2, w2, root_correction2, eps, weight_decay, keep, beta1, share = coefficients
+    t, d, h = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
     if shrink:
@@ -127,8 +131,13 @@ def _adam(
         k.maximum(v_max, v, v_max)
         v = v_max
     d = k.sqrt(v, d)
-    k.divide(d, root_correction2, d)
+    if corrected:
+        k.divide(d, root_correction2, d)
     k.add(d, eps, d)
+    if nesterov:
+        ahead = k.multiply(g, share, h)
+        k.axpy_(ahead, beta1, m, t)
+        m = ahead
     k.addcdiv_(p, m, d, minus_step, t)
 
 
@@ -139,24 +148,43 @@ def adam(
     v: Arrays,
     v_max: Arrays | None = None,
     *,
-    step: float,
-    lr: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-    eps: float = 1e-8,
-    weight_decay: float = 0.0,
+    step: float | None = None,
+    lr: Any,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: Any = 1e-8,
+    weight_decay: Any = 0.0,
     decoupled: bool = False,
+    nesterov: bool = False,
     maximize: bool = False,
 ) -> None:
     """Adam (Kingma and Ba 2015), AdamW where `decoupled` (Loshchilov and Hutter 2019), AMSGrad where `v_max` is given.
 
-    `m` and `v` are the moving averages of the gradient and of its square, `v_max` the largest v so far.
+    `m` and `v` are the moving averages of the gradient and of its square, `v_max` the largest v so far; `nesterov`
+    takes m a step ahead. Without `step` the averages are not corrected for their bias, so that `eps` stands beside the
+    bare root: `lr` then holds whatever correction is wanted (`corrected_rate`).
+
+    >>> import numpy as np
+    >>> p, m, v = np.ones(1), np.zeros(1), np.zeros(1)
+    >>> adam([p], [np.full(1, 2.0)], [m], [v], lr=corrected_rate(0.1, 0.9, 0.999), eps=0.0); p.round(6)
+    array([0.9])
     """
     beta1, beta2 = betas
     keep, penalty, shrink, decay = _decay(lr, weight_decay, decoupled)
     w1, far = lerp_weight(1 - beta1)
-    root_correction2 = (1 - beta2**step) ** 0.5
-    coefficients = (-(lr / (1 - beta1**step)), w1, beta2, 1 - beta2, root_correction2, eps, penalty, keep)
-    run(_adam, (params, grads, m, v, v_max), coefficients, far, shrink, decay, maximize)
+    rate, root_correction2 = (lr, None) if step is None else (lr / (1 - beta1**step), (1 - beta2**step) ** 0.5)
+    coefficients = (-rate, w1, beta2, 1 - beta2, root_correction2, eps, penalty, keep, beta1, 1 - beta1)
+    flags = (far, step is not None, nesterov, shrink, decay, maximize)
+    run(_adam, (params, grads, m, v, v_max), coefficients, *flags)
+
+
+def corrected_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
+    """The rate that corrects the bias of Adam's averages, from the betas to the power of the step."""
+    return lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+
+
+GRADIENT, DECAYED, SCALE = "gradient", "decayed", "scale"
+"""Where Adamax adds epsilon: to the gradient's magnitude, to the decayed maximum before both are compared, or to the
+maximum where it divides."""
 
 
 def _adamax(
@@ -168,19 +196,23 @@ def _adamax(
     m: Array,
     u: Array,
     far: bool,
+    eps_at: str,
     decay: bool,
     maximize: bool,
 ) -> None:
-    minus_step, w1, beta2, eps, weight_decay = coefficients
+    minus_rate, w1, beta2, eps, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
     k.lerp_(m, g, w1, far, t)
     k.multiply(u, beta2, u)
+    if eps_at == DECAYED:
+        k.add(u, eps, u)
     d = k.absolute(g, d)
-    d = k.add(d, eps, d)
+    if eps_at == GRADIENT:
+        d = k.add(d, eps, d)
     k.maximum(u, d, u)
-    k.addcdiv_(p, m, u, minus_step, t)
+    k.addcdiv_(p, m, k.add(u, eps, d) if eps_at == SCALE else u, minus_rate, t)
 
 
 def adamax(
@@ -189,18 +221,23 @@ def adamax(
     m: Arrays,
     u: Arrays,
     *,
-    step: float,
-    lr: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-    eps: float = 1e-8,
+    step: float | None = None,
+    lr: Any,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: Any = 1e-8,
+    eps_at: str = GRADIENT,
     weight_decay: float = 0.0,
     maximize: bool = False,
 ) -> None:
-    """Adamax (Kingma and Ba 2015, section 7): the scale `u` is a decaying maximum of the gradient's magnitude."""
+    """Adamax (Kingma and Ba 2015, section 7): the scale `u` is a decaying maximum of the gradient's magnitude.
+
+    Without `step`, `lr` holds the correction of the bias of m. `eps_at` is GRADIENT, DECAYED or SCALE.
+    """
     beta1, beta2 = betas
     w1, far = lerp_weight(1 - beta1)
-    coefficients = (-(lr / (1 - beta1**step)), w1, beta2, eps, weight_decay)
-    run(_adamax, (params, grads, m, u), coefficients, far, weight_decay != 0, maximize)
+    rate = lr if step is None else lr / (1 - beta1**step)
+    coefficients = (-rate, w1, beta2, eps, weight_decay)
+    run(_adamax, (params, grads, m, u), coefficients, far, eps_at, weight_decay != 0, maximize)
 
 
 def nadam_schedule(step: float, beta1: float, momentum_decay: float) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
-from .kernels import scalar, widened, zero_of
+from .kernels import scalar, sigmoid_array, widened, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
@@ -442,14 +442,21 @@ def _logaddexp_kernel(xp: Any, x: Any, y: Any) -> Any:
     return high + xp.log1p(rest)
 
 
+# The logistic function as statistics writes it. Unlike that of `sigmoid`, which frameworks take from the result, its
+# derivative keeps its digits at both ends, where 1 - out would cancel, and so do those of higher order.
+expit = elementwise(
+    "expit", kernel=widened(sigmoid_array), samples=unary(-3, 3, complex_too=True),
+    partials=[lambda x, out: out * expit(-x)],
+)  # fmt: skip
+
 logaddexp = elementwise(
     "logaddexp", kernel=_logaddexp_kernel, samples=binary(-2, 2, complex_too=True),
-    partials=[lambda x, y, _out: 1 / (exp(y - x) + 1), lambda x, y, _out: 1 / (exp(x - y) + 1)],
+    partials=[lambda x, y, _out: expit(x - y), lambda x, y, _out: expit(y - x)],
 )  # fmt: skip
 
 logaddexp2 = elementwise(
     "logaddexp2", kernel=Ufunc("logaddexp2"), samples=binary(-2, 2),
-    partials=[lambda x, y, _out: 1 / (exp2(y - x) + 1), lambda x, y, _out: 1 / (exp2(x - y) + 1)],
+    partials=[lambda x, y, _out: expit((x - y) * LN2), lambda x, y, _out: expit((y - x) * LN2)],
 )  # fmt: skip
 
 # x 2^y.

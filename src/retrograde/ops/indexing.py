@@ -297,6 +297,11 @@ def advanced_index(x: Any, *indices: Any, axes: tuple[int, ...], unique: bool = 
     return _advanced_index(x, *indices, axes=axes, unique=unique)
 
 
+def advanced_add(x: Any, *indices: Any, shape: tuple[int, ...], axes: tuple[int, ...], unique: bool = False) -> Any:
+    """Zeros of a shape to which the elements of `x` are added where `advanced_index` would pick them."""
+    return _advanced_add(x, *indices, shape=shape, axes=axes, unique=unique)
+
+
 def _put_kernel(
     xp: Any, x: Any, values: Any, *indices: Any, axes: tuple[int, ...], accumulate: bool, unique: bool
 ) -> Any:

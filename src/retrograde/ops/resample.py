@@ -29,7 +29,8 @@ class Map(NamedTuple):
     """How an axis of length n becomes one of length m.
 
     `step` is the distance of the result's places in the operand's, n / m unless a caller knows it better. `align` puts
-    the centres of the first and last elements onto each other. `antialias` widens the window when m is smaller.
+    the centres of the first and last elements onto each other, `corner` (linear only) measures from the first elements'
+    centres. `antialias` widens the window when m is smaller.
     """
 
     mode: str
@@ -38,6 +39,7 @@ class Map(NamedTuple):
     step: float | None = None
     align: bool = False
     antialias: bool = False
+    corner: bool = False
 
 
 def _step(spec: Map, kind: Any) -> Any:
@@ -92,7 +94,7 @@ def _table(spec: Map, kind: Any) -> tuple[np.ndarray, np.ndarray | None]:
         return _antialiased(spec)
     step = _step(spec, kind)
     i = np.arange(m).astype(kind)
-    place = i * step if spec.align else (i + kind(0.5)) * step - kind(0.5)
+    place = i * step if spec.align or spec.corner else (i + kind(0.5)) * step - kind(0.5)
     if spec.mode == LINEAR:
         place = np.maximum(place, 0)
         low = np.minimum(np.floor(place).astype(np.intp), n - 1)
@@ -202,6 +204,7 @@ def _cases() -> Any:
     yield (2, 5, 12), (Map(MEAN, 5, 3), Map(MEAN, 12, 1))
     yield (6, 5), (Map(LINEAR, 6, 3, antialias=True), Map(CUBIC, 5, 2, antialias=True))
     yield (5,), (Map(CUBIC, 5, 7, step=0.7),)
+    yield (4,), (Map(LINEAR, 4, 6, corner=True),)
 
 
 # The last axes of x, each through its map.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._errors import GradError
+from .._state import OBSERVERS
 from ..core import value as values
 from ..core.node import Node, Slot, tick
 from ..core.value import Value, dtype_of, error_type, shape_of
@@ -78,9 +79,16 @@ def attach(
         node.shape, node.dtype = tuple(shape_of(y)), dtype_of(y)
         if differentiable[0]:
             y._node = node
+        _show(node, operands, y)
         return node
     node.outs = tuple((tuple(shape_of(y)), dtype_of(y)) for y in outputs)
     for i, y in enumerate(outputs):
         if differentiable[i]:
             y._node = Slot(node, i, *node.outs[i])
+    _show(node, operands, tuple(outputs))
     return node
+
+
+def _show(node: Node, operands: Sequence[Value], made: Any) -> None:
+    for observer in OBSERVERS:
+        observer.operation(node.prim, operands, node.params, made, node)

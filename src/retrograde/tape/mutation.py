@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._state import OBSERVERS
 from ..core.node import tick
 from ..core.value import Value
 
@@ -60,6 +61,8 @@ def note(array: Any) -> None:
     key = id(owner)
     entry = MUTATED.get(key)
     latest = now = tick()
+    for observer in OBSERVERS:
+        observer.changed(array)
     if entry is not None and entry[2]() is owner:
         entry[0] = now
         entry[1] += 1

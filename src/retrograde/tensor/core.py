@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _errors
+from .._state import OBSERVERS
 from ..core import value as values
 from ..core.level import innermost, is_tape
 from ..core.specialise import operator as fast_operator
@@ -184,6 +185,8 @@ class Tensor(Value):
                     f"grad: a gradient of shape {tuple(values.shape_of(gradient))} for shape {tuple(self.shape)}"
                 )
         self._grad = gradient
+        for observer in OBSERVERS:
+            observer.cleared(self)
 
     def backward(
         self, gradient: Any = None, *, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
@@ -202,6 +205,8 @@ class Tensor(Value):
 
     def detach(self) -> Tensor:
         """The same memory without history."""
+        for observer in OBSERVERS:
+            observer.detached(self)
         return make(type(self)._result, self._a, None, self._level)
 
     def retain_grad(self) -> None:

@@ -432,13 +432,12 @@ def _slopes(f: Any, i: int, h: Any) -> Any:
     n = shape_of(f)[i]
     if n < 2:
         raise ValueError(f"np.gradient: at least 2 elements are needed along axis {i}, there are {n}")
-    h = value(h)
-    if not rank(h):
+    if isinstance(h, (int, float)) or not rank(value(h)):  # a number gives way to the dtype of f
         inner = (_strided(f, i, slice(2, None)) - _strided(f, i, slice(None, -2))) / (h * 2)
         first = (_strided(f, i, slice(1, 2)) - _strided(f, i, slice(0, 1))) / h
         last = (_strided(f, i, slice(n - 1, n)) - _strided(f, i, slice(n - 2, n - 1))) / h
         return manipulation.concat([first, inner, last], axis=i)
-    steps = manipulation.reshape(manipulation.diff(h), tuple(-1 if j == i else 1 for j in range(rank(f))))
+    steps = manipulation.reshape(manipulation.diff(value(h)), tuple(-1 if j == i else 1 for j in range(rank(f))))
     slopes = manipulation.diff(f, axis=i) / steps
     before, after = _strided(steps, i, slice(None, -1)), _strided(steps, i, slice(1, None))
     left, right = _strided(slopes, i, slice(None, -1)), _strided(slopes, i, slice(1, None))

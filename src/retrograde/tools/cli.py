@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from .._version import __version__
-from . import run
+from . import diff, run
 
-_SUBCOMMANDS = (run,)
+_SUBCOMMANDS = (run, diff)
 """Each has `NAME`, `HELP`, `configure(parser)`, `split(arguments)` and `execute(options, rest)`."""
 
 

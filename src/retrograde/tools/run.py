@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         if options.module is not None:
             code = _prepare_module(main, options.module, rest)
         else:
-            code = _prepare_script(main, options.script, rest)
+            code = prepare_script(main, options.script, rest)
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
     except _CannotRun as reason:
         print(f"retrograde run: {reason}", file=sys.stderr)
@@ -83,7 +83,7 @@ class _CannotRun(Exception):
         self.status = status
 
 
-def _prepare_script(main: ModuleType, script: str, rest: list[str]) -> CodeType:
+def prepare_script(main: ModuleType, script: str, rest: list[str]) -> CodeType:
     """Set up the process for a file, or for a folder or zip file with a `__main__.py`; returns the code to run."""
     sys.argv[:] = [script, *rest]
     path = os.path.abspath(script)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import SWITCHED, state
+from ..._state import OBSERVERS, SWITCHED, state
 from ...core.value import Value
 from ...tape import inplace, mutation
 
@@ -186,6 +186,26 @@ def number_operator(f: Function, op: Any) -> Function:
     return method
 
 
+def power_operator(f: Function, op: Any) -> Function:
+    """`f`, the power, as an operator that is quick about a Python number beside a floating tensor.
+
+    op: the power by a number, `op(x, exponent=number)`.
+    """
+    bind: Function = op.prim.bind
+
+    def method(self: Any, exponent: Any) -> Any:
+        if type(exponent) is int or type(exponent) is float:
+            x = self._a
+            if type(x) is _ndarray and x.dtype.kind == "f":
+                return bind(self, exponent=exponent)
+        if isinstance(exponent, OPERANDS):
+            return f(self, exponent)
+        return NotImplemented
+
+    method.__doc__ = f.__doc__
+    return method
+
+
 def reflected(f: Function, *, swap: bool = True) -> Function:
     """`f` as the operator of the right operand, called as `f(other, self)` where `swap`."""
 
@@ -201,7 +221,7 @@ def reflected(f: Function, *, swap: bool = True) -> Function:
 def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
     """`ufunc(target, other)` written straight into the target where no history is involved; whether it was done."""
     x = target._a
-    if type(x) is not _ndarray or x.dtype.kind != "f" or target._level or state.levels:
+    if type(x) is not _ndarray or x.dtype.kind != "f" or target._level or state.levels or OBSERVERS:
         return False
     recording = not SWITCHED or state.mode != 0
     if recording and (target._node is not None or (target._base is not None and target._base._node is not None)):

@@ -27,16 +27,23 @@ class Registry:
     dialect: the name of the module ("torch"). framework: the name of what it stands for ("PyTorch").
     check_cast: `check_cast(name, result, target)` raises where an in-place result would not fit its target's dtype.
     write_out: `write_out(name, result, out)` writes a result into the tensor given as `out=` and returns it.
+    in_place_functions: whether the module offers the in-place forms too. second_names: parameters that functions which
+    have them take under another name as well, as {"dim": "axis"}; methods then take `out=` too. tensor_class: the
+    dialect's tensor, set by the file that defines it, for files that it builds on.
     """
 
     def __init__(
         self, dialect: str, framework: str, check_cast: Callable[[str, Value, Value], None],
-        write_out: Callable[[str, Any, Any], Any] | None = None,
+        write_out: Callable[[str, Any, Any], Any] | None = None, in_place_functions: bool = False,
+        second_names: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.dialect, self.framework = dialect, framework
         self.functions: dict[str, Any] = {}
         self.methods: dict[str, Any] = {}
         self._check_cast, self._write_out = check_cast, write_out
+        self._in_place_functions = in_place_functions
+        self._second_names = second_names or {}
+        self.tensor_class: Any = None
 
     def api(
         self, *names: str, function: bool = True, method: bool = True, in_place: bool = False, out: bool = False
@@ -49,12 +56,15 @@ class Registry:
 
         def register(f: F) -> F:
             for name in names or (f.__name__,):
+                offered = self.with_out(name, f) if out else self.renaming(f)
                 if function:
-                    self.functions[name] = self.with_out(name, f) if out else f
+                    self.functions[name] = offered
                 if method:
-                    self.methods[name] = f
+                    self.methods[name] = offered if self._second_names else f
                 if in_place:
-                    self.methods[name + "_"] = self.in_place_form(name + "_", f)
+                    self.methods[name + "_"] = form = self.in_place_form(name + "_", f)
+                    if self._in_place_functions:
+                        self.functions[name + "_"] = form
             return f
 
         return register
@@ -80,13 +90,33 @@ class Registry:
         write_out = self._write_out
         assert write_out is not None, f"the {self.dialect} dialect has no rule for out="
 
+        seconds = self._seconds(f)
+
         @functools.wraps(f)
         def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            if kwargs and seconds:
+                _rename(f, kwargs, seconds)
             if out is None:
                 return f(*args, **kwargs)
             return write_out(name, f(*args, **kwargs), out)
 
         return function  # type: ignore[return-value]
+
+    def renaming(self, f: F) -> F:
+        """The function that takes its arguments under their second names too; `f` itself where it has none."""
+        seconds = self._seconds(f)
+        return aliases(**seconds)(f) if seconds else f
+
+    def _seconds(self, f: Any) -> dict[str, str]:
+        """The second names of the parameters that a function has."""
+        code = getattr(f, "__code__", None)
+        if not self._second_names or code is None:
+            return {}
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return {
+            second: first for second, first in self._second_names.items()
+            if first in parameters and second not in parameters
+        }  # fmt: skip
 
     def missing(
         self, owner: str, name: str, known: Iterable[str] | Callable[[], Iterable[str]]
@@ -98,6 +128,33 @@ class Registry:
         )))  # fmt: skip
         error.name = name
         return error
+
+
+def aliases(**seconds: str) -> Callable[[F], F]:
+    """Let a function take arguments under second names as well: `aliases(input="x", dim="axis")`.
+
+    Raises TypeError when an argument comes under both.
+    """
+
+    def decorate(f: F) -> F:
+        @functools.wraps(f)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                _rename(f, kwargs, seconds)
+            return f(*args, **kwargs)
+
+        return function  # type: ignore[return-value]
+
+    return decorate
+
+
+def _rename(f: Any, kwargs: dict[str, Any], seconds: dict[str, str]) -> None:
+    """Give keyword arguments that came under second names their first ones; raises TypeError for both at once."""
+    for second, first in seconds.items():
+        if second in kwargs:
+            if first in kwargs:
+                raise TypeError(f"{f.__name__}: {second!r} and {first!r} are the same argument; give one")
+            kwargs[first] = kwargs.pop(second)
 
 
 class Message:

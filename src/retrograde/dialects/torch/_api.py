@@ -56,14 +56,11 @@ METHODS = _REGISTRY.methods
 """What `Tensor` offers, by name."""
 
 
-_tensor_class: list[Any] = []
-
-
 def set_tensor_class(cls: Any) -> None:
     """Say what the dialect's tensor is; called once by _tensor.py, which stands above the files that ask."""
-    _tensor_class[:] = [cls]
+    _REGISTRY.tensor_class = cls
 
 
 def tensor_class() -> Any:
     """The dialect's tensor class, for files that `_tensor.py` itself builds on."""
-    return _tensor_class[0]
+    return _REGISTRY.tensor_class

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
+from .._shared.ranges import evenly_spaced
 from . import _dtype
 from ._api import api
 from ._data import check_tensor, data_array, np_dtype_of, sizes
@@ -138,15 +139,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
         raise RuntimeError(f"linspace: the number of steps cannot be negative, got {steps}")
     start, end = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end))
     d = np_dtype_of("linspace", dtype)
-    work = d if d.kind in "fc" and d.itemsize >= 4 else np.dtype(np.float32 if d.kind == "f" else np.float64)
-    if steps < 2:
-        return from_array(np.full(steps, start, dtype=d), requires_grad)
-    # Both halves are counted from their own end, so that the sequence is exact at both ends and symmetric.
-    step = work.type((end - start) / (steps - 1)) if work.kind != "c" else (end - start) / (steps - 1)
-    i = np.arange(steps)
-    array = np.where(i < steps // 2, work.type(start) + step * i.astype(work),
-                     work.type(end) - step * (steps - 1 - i).astype(work))  # fmt: skip
-    return from_array(array.astype(d), requires_grad)
+    return from_array(evenly_spaced(start, end, steps, d), requires_grad)
 
 
 @api(method=False)

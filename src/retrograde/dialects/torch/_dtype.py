@@ -7,25 +7,16 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from .._shared.dtypes import BaseDtype, FloatLimits, IntegerLimits
 
-class dtype:
+
+class dtype(BaseDtype):
     """The type of a tensor's elements, as PyTorch names it (`torch.float32`)."""
 
-    __slots__ = ("name", "np", "is_floating_point", "is_complex", "is_signed", "itemsize", "category")
-
-    def __init__(self, name: str, numpy: Any, category: int) -> None:
-        self.name, self.np = name, np.dtype(numpy)
-        self.category = category
-        """0 bool, 1 integer, 2 floating, 3 complex: what decides between tensors, 0-d tensors and numbers."""
-        self.is_floating_point, self.is_complex = category == 2, category == 3
-        self.is_signed = name != "bool" and not name.startswith("uint")
-        self.itemsize = self.np.itemsize
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
 
     def to_complex(self) -> dtype:
         """The complex dtype whose parts have this one."""
@@ -135,20 +126,14 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     return from_.category <= to.category
 
 
-class finfo:
+class finfo(FloatLimits):
     """The limits of a floating dtype."""
 
     def __init__(self, type: dtype | None = None) -> None:
         d = get_default_dtype() if type is None else type
         if not isinstance(d, dtype) or d.category < 2:
             raise TypeError(f"finfo: wanted a floating dtype, got {d!r}; integers have torch.iinfo")
-        d = d.to_real()
-        info: Any = ml_dtypes.finfo(d.np)
-        self.dtype = d.name
-        self.bits = d.itemsize * 8
-        self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
-        self.tiny = self.smallest_normal = float(info.smallest_normal)
-        self.resolution = float(info.resolution)
+        super().__init__(d.to_real())
 
     def __repr__(self) -> str:
         return (
@@ -157,14 +142,13 @@ class finfo:
         )
 
 
-class iinfo:
+class iinfo(IntegerLimits):
     """The limits of an integer dtype."""
 
     def __init__(self, type: dtype) -> None:
         if not isinstance(type, dtype) or type.category != 1:
             raise TypeError(f"iinfo: wanted an integer dtype, got {type!r}; floating ones have torch.finfo")
-        info = np.iinfo(type.np)
-        self.dtype, self.bits, self.min, self.max = type.name, info.bits, int(info.min), int(info.max)
+        super().__init__(type)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

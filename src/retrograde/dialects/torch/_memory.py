@@ -11,6 +11,7 @@ from ..._state import state
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
+from .._shared.dlpack import CPU_DEVICE, imported
 from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, varargs
@@ -355,20 +356,7 @@ def dlpack(self: Tensor, **options: Any) -> Any:
 @api("__dlpack_device__", function=False)
 def dlpack_device(self: Tensor) -> tuple[int, int]:
     """The device of the memory for the DLPack protocol: the CPU."""
-    return (1, 0)
-
-
-class _Exported:
-    """A capsule of the DLPack protocol as the object that NumPy imports from."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+    return CPU_DEVICE
 
 
 @api(method=False)
@@ -380,7 +368,7 @@ def to_dlpack(tensor: Tensor) -> Any:
 @api(method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's array, or of a capsule that it exported."""
-    array = np.from_dlpack(ext_tensor if hasattr(ext_tensor, "__dlpack__") else _Exported(ext_tensor))
+    array = imported(ext_tensor)
     return from_array(np.array(array)) if copy else from_array(array)
 
 

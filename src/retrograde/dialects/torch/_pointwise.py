@@ -15,7 +15,7 @@ from ...core.value import Value, dtype_of
 from ...ops import elementwise as ew
 from ...ops.structural import cast
 from ...tape import inplace
-from .._shared.elementwise import constant, in_place_method, number_operator, reflected
+from .._shared.elementwise import constant, in_place_method, number_operator, power_operator, reflected
 from ._api import METHODS, api
 from ._dtype import FROM_NUMPY, dtype
 from ._elementwise import (
@@ -297,18 +297,7 @@ operators("floordiv", floor_divide)
 operators("mod", remainder)
 operators("pow", pow)
 
-
-def _power(self: Any, exponent: Any) -> Any:
-    """`pow`, quick about a Python number beside a floating tensor."""
-    if type(exponent) is int or type(exponent) is float:
-        x = self._a
-        if type(x) is _ndarray and x.dtype.kind == "f":
-            return _bind_power_by(self, exponent=exponent)
-    return _general_power(self, exponent)
-
-
-_general_power = METHODS["__pow__"]
-METHODS["__pow__"] = _power
+METHODS["__pow__"] = power_operator(pow, ew.power_by)
 
 # ------------------------------------------------------------------------------------------ three operands
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.value import Value, make
 from ...ops.structural import cast
+from .._shared.dtypes import number_kind
 from .._shared.elementwise import constant
 from . import _dtype
 from ._api import tensor_class
@@ -21,15 +22,11 @@ _cast = cast.prim.bind  # type: ignore[attr-defined]
 
 def scalar_dtype(x: Any) -> dtype:
     """The dtype that a Python number stands for when it decides."""
-    if isinstance(x, (bool, np.bool_)):
-        return _dtype.bool_
-    if isinstance(x, (int, np.integer)):
-        return int64
-    if isinstance(x, (float, np.floating)):
-        return _dtype.get_default_dtype()
-    if isinstance(x, (complex, np.complexfloating)):
-        return complex128 if _dtype.get_default_dtype() is float64 else complex64
-    raise TypeError(f"wanted a tensor or a number, got {type(x).__name__}")
+    kind = number_kind(x)
+    if kind < 2:
+        return int64 if kind else _dtype.bool_
+    default = _dtype.get_default_dtype()
+    return default if kind == 2 else default.to_complex()
 
 
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from .._shared import layout
+
 __all__ = [
     "PrintOptions",
     "format_parameter",
@@ -34,7 +36,7 @@ _FIXED_RATIO = 1e3
 _FIXED_LARGEST = 1e8
 _FIXED_SMALLEST = 1e-4
 
-_GAP = 2  # columns taken by the ", " after a cell or before a suffix
+_GAP = 2  # columns taken by the ", " before a suffix
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,47 +220,13 @@ def _goes_without_saying(dtype_name: str, default_dtype_name: str) -> bool:
 
 
 def _body(array: np.ndarray, indent: int, options: PrintOptions) -> str:
-    shape = array.shape
-    elided = [False] * len(shape)
-    if array.size > options.threshold:
-        edge = options.edgeitems
-        if not edge and shape:
-            return "[...]"
-        for axis, length in enumerate(shape):
-            if length > 2 * edge:
-                elided[axis] = True
-                head = (slice(None),) * axis
-                array = np.concatenate((array[(*head, slice(edge))], array[(*head, slice(length - edge, None))]), axis)
+    if array.size > options.threshold and not options.edgeitems and array.shape:
+        return "[...]"
+    array, elided = layout.elide(array, options.threshold, options.edgeitems)
     cells, width = _cells(array.reshape(-1).tolist(), array.dtype.kind, options)
-    if not shape:
+    if not array.shape:
         return cells[0]
-    return _nest(cells, width, array.shape, elided, indent, options)
-
-
-def _nest(
-    cells: list[str], width: int, shape: tuple[int, ...], elided: list[bool], indent: int, options: PrintOptions
-) -> str:
-    """Fold the cells of an array, in order, into its bracketed text, from the last axis to the first."""
-    last = len(shape) - 1
-    per_line = max(1, math.floor((options.linewidth - indent - last) / (width + _GAP)))
-    blocks = cells
-    for axis in range(last, -1, -1):
-        length = shape[axis]
-        newline = "\n" * (last - axis or 1) + " " * (indent + axis + 1)
-        folded = []
-        for start in range(0, len(blocks), length):
-            items = blocks[start : start + length]
-            if axis == last:
-                if elided[axis]:
-                    items.insert(length // 2, " ...")
-                lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
-            else:
-                if elided[axis]:
-                    items.insert(length // 2, "...")
-                lines = items
-            folded.append(f"[{f',{newline}'.join(lines)}]")
-        blocks = folded
-    return blocks[0]
+    return layout.nest(cells, width, array.shape, elided, indent, options.linewidth, dots=" ...")
 
 
 def _cells(values: list[Any], kind: str, options: PrintOptions) -> tuple[list[str], int]:

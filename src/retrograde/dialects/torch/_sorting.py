@@ -9,11 +9,8 @@ import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import counting, sorting
-from ...ops import reduction as rd
-from ...ops.comparison import less
-from ...ops.elementwise import lerp, multiply, subtract
-from ...ops.selection import ceil, clip, floor, rint, where
 from ...ops.structural import cast, reshape, transpose
+from ...tensor.quantiles import INTERPOLATIONS, interpolated
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._dtype import FROM_NUMPY
@@ -146,9 +143,6 @@ def mode(input: Any, dim: Any = -1, keepdim: bool = False) -> Any:
 
 # ------------------------------------------------------------------------------------------ quantiles
 
-_ROUNDED = {"lower": floor, "higher": ceil, "nearest": rint}
-_INTERPOLATIONS = ("linear", "midpoint", *_ROUNDED)
-
 
 def _quantile(op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
     x = tensor_of(op, input)
@@ -157,8 +151,8 @@ def _quantile(op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolatio
         raise RuntimeError(f"{op}: the input must be float32 or float64, got {FROM_NUMPY[d]}")
     if 0 in shape_of(x):
         raise RuntimeError(f"{op}: the input has no elements")
-    if interpolation not in _INTERPOLATIONS:
-        raise RuntimeError(f"{op}: interpolation must be one of {', '.join(_INTERPOLATIONS)}, got {interpolation!r}")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(f"{op}: interpolation must be one of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
     if isinstance(q, Value):
         if dtype_of(q) != d:
             raise RuntimeError(f"{op}: q must have the input's dtype {FROM_NUMPY[d]}, got {FROM_NUMPY[dtype_of(q)]}")
@@ -185,37 +179,11 @@ def _quantile(op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolatio
         left = tuple(1 if i == axis else size for i, size in enumerate(shape)) if keepdim else (
             *shape[:axis], *shape[axis + 1 :])  # fmt: skip
     front = tuple(shape_of(points))
-    out = _interpolated(rows, points if front else reshape(points, shape=(1,)), interpolation, ignore_nan)
+    out = interpolated(rows, points if front else reshape(points, shape=(1,)), interpolation, ignore_nan)
     target = (*front, *left)
     if tuple(shape_of(out)) != target:
         out = reshape(out, shape=target)
     return show_as(out, "SqueezeBackward4")
-
-
-def _interpolated(rows: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
-    """Quantiles along the last axis, with those of q (one dimension) in front."""
-    last = len(shape_of(rows)) - 1
-    n = shape_of(rows)[last]
-    kind = dtype_of(rows)
-    order = sorting.argsort(rows, axis=last, descending=False, ties="introsort")
-    ordered = sorting.pick(rows, order, axis=last, of="sort")
-    numbers = rd.sum(rd.is_number(rows), axis=(last,), keepdims=False)
-    points = reshape(q, shape=(*shape_of(q), *(1,) * last))
-    if ignore_nan:
-        ranks = multiply(points, clip(subtract(numbers, np.ones((), kind)), low=0.0, high=None))
-    else:
-        end = np.full((), n - 1, kind)  # where NaN is, if there is one
-        ranks = where(less(numbers, np.full((), n, kind)), end, multiply(points, end))
-    if interpolation in _ROUNDED:
-        ranks = _ROUNDED[interpolation](ranks)
-    ranks = ranks if last == 0 else transpose(ranks, axes=(*range(1, last + 1), 0))
-    below = floor(ranks)
-    out = sorting.pick(ordered, cast(below, dtype=np.dtype(np.int64)), axis=last, of="quantile")
-    if interpolation not in _ROUNDED:
-        above = sorting.pick(ordered, cast(ceil(ranks), dtype=np.dtype(np.int64)), axis=last, of="quantile")
-        weight = subtract(ranks, below) if interpolation == "linear" else np.full((), 0.5, kind)
-        out = lerp(out, above, weight)
-    return out if last == 0 else transpose(out, axes=(last, *range(last)))
 
 
 @api(out=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import _errors
-from ..._state import state
+from ..._state import OBSERVERS, state
 from ...core import value as values
 from ...core.level import innermost
 from ...core.node import Accumulate, Slot
@@ -17,10 +17,11 @@ from ...core.value import Value, make
 from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
+from .._shared.arrays import ArrayFacts
 from . import _dtype
 from ._api import METHODS, missing, named, set_tensor_class
 from ._data import data_array
-from ._dtype import FROM_NUMPY, dtype
+from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
 from ._linalg_error import _LinAlgError
 from ._size import CPU, Size, device
@@ -33,10 +34,11 @@ class _TensorMeta(type):
         raise missing(cls.__name__, name, lambda: dir(cls))
 
 
-class Tensor(Value, metaclass=_TensorMeta):
+class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
     """An n-dimensional array of one dtype, with the behaviour of PyTorch's."""
 
     _dialect = "torch"
+    _dtypes = FROM_NUMPY
     _error_types = {
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.UnsupportedError: NotImplementedError,
@@ -76,25 +78,9 @@ class Tensor(Value, metaclass=_TensorMeta):
         return Size(values.shape_of(self._a))
 
     @property
-    def dtype(self) -> dtype:
-        """The dtype of the elements."""
-        a = self._a
-        return FROM_NUMPY[a.dtype if type(a) is np.ndarray else values.dtype_of(a)]
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(values.shape_of(self._a))
-
-    @property
     def device(self) -> device:
         """Where the elements are: the CPU."""
         return CPU
-
-    @property
-    def itemsize(self) -> int:
-        """The bytes of one element."""
-        return values.dtype_of(self._a).itemsize
 
     @property
     def nbytes(self) -> int:
@@ -174,10 +160,12 @@ class Tensor(Value, metaclass=_TensorMeta):
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(f"grad: a tensor of dtype {self.dtype} got a gradient of dtype {gradient.dtype}")
         self._grad = gradient
+        for observer in OBSERVERS:
+            observer.cleared(self)
 
     @grad.deleter
     def grad(self) -> None:
-        self._grad = None
+        self.grad = None
 
     @property
     def retains_grad(self) -> bool:
@@ -199,6 +187,8 @@ class Tensor(Value, metaclass=_TensorMeta):
     @property
     def data(self) -> Tensor:
         """The same memory without history, whose in-place changes autograd does not notice."""
+        for observer in OBSERVERS:
+            observer.detached(self)
         array = mutation.own_clock(self._a) if type(self._a) is np.ndarray else self._a
         return make(type(self)._result, array, None, self._level)
 
@@ -217,12 +207,16 @@ class Tensor(Value, metaclass=_TensorMeta):
         out = make(type(self)._result, self._a, None, self._level)
         if self._inference:
             out._inference = True
+        for observer in OBSERVERS:
+            observer.detached(self)
         return out
 
     def detach_(self) -> Tensor:
         """Take this tensor out of the graph that computed it; returns it."""
         if self._base is not None:
             raise RuntimeError("detach_: a view cannot be detached in place; use detach()")
+        for observer in OBSERVERS:
+            observer.detached(self)
         self._node = None
         return self
 

@@ -4,62 +4,23 @@ from __future__ import annotations
 
 import functools
 import inspect
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...._state import grad_mode, is_grad_enabled, state
+from ...._state import grad_mode, is_grad_enabled
 from ....core import level as levels
-from ....core.node import FREED, Accumulate, Slot
-from ....core.value import Value, dtype_of, make
+from ....core.value import Value, dtype_of
 from ....tape import function as custom
-from ....tape import inplace, mutation
+from ..._shared.custom_functions import Context, materialized, own, record
 from .._tensor import Tensor
 
 
-class _SavedTensor:
-    """A tensor kept by `save_for_backward`: its array and its edge, or which output of the node itself it is."""
-
-    __slots__ = ("array", "edge", "level", "cls", "output", "packed", "unpack")
-
-    def __init__(self, x: Tensor, output: int | None) -> None:
-        self.output, self.cls, self.level = output, type(x)._result, x._level
-        self.packed = self.unpack = None
-        if state.saved_hooks and output is None:
-            pack, self.unpack = state.saved_hooks[-1]
-            self.packed = pack(x.detach())
-            self.array = None
-        else:
-            self.array = x._a
-        self.edge = None if output is not None else x._node
-
-    def restore(self, node: Any) -> Tensor:
-        """The tensor again, with its history."""
-        if self.unpack is not None:
-            return self.unpack(self.packed)
-        edge = self.edge
-        if self.output is not None:
-            edge = Slot(node, self.output, *node.outs[self.output]) if hasattr(node, "outs") else node
-        elif type(edge) is Accumulate:
-            leaf = edge.leaf()
-            if leaf is not None and leaf._a is self.array:
-                return leaf
-        return make(self.cls, self.array, edge, self.level)
-
-
-class FunctionCtx:
+class FunctionCtx(Context):
     """What forward and backward share: saved tensors, flags, and whatever attributes the user sets."""
 
     def __init__(self) -> None:
-        self._to_save: tuple[Any, ...] | None = None
+        super().__init__()
         self._to_save_forward: tuple[Any, ...] = ()
-        self._saved: tuple[_SavedTensor | None, ...] = ()
-        self._node: Any = None  # weak: the node owns the context
-        self._dirty: tuple[Any, ...] = ()
-        self._non_differentiable: tuple[Any, ...] = ()
-        self._materialize = True
         self.needs_input_grad: tuple[bool, ...] = ()
 
     def save_for_backward(self, *tensors: Any) -> None:
@@ -79,30 +40,12 @@ class FunctionCtx:
         """Say which inputs forward has changed in place."""
         self._dirty = args
 
-    def mark_non_differentiable(self, *args: Any) -> None:
-        """Say which outputs have no gradient."""
-        self._non_differentiable = args
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether an output without gradient is given to backward as zeros (the default) or as None."""
-        self._materialize = value
-
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """The tensors given to `save_for_backward`; raises RuntimeError once they are freed or have changed in
         place."""
-        node = None if self._node is None else self._node()
-        if node is None:
-            return self._to_save or self._to_save_forward or ()
-        if node.saved is FREED:
-            raise RuntimeError(
-                f"{node.prim.name}: the saved tensors are freed after a backward pass; pass retain_graph=True to "
-                "keep them"
-            )
-        for entry in self._saved:
-            if entry is not None and entry.array is not None and mutation.changed_after(entry.array, node.seq):
-                raise RuntimeError(f"{node.prim.name}: a saved tensor was changed in place after forward had saved it")
-        return tuple(None if entry is None else entry.restore(node) for entry in self._saved)
+        found = self._restored()
+        return self._to_save or self._to_save_forward or () if found is None else found
 
     saved_variables = saved_tensors
 
@@ -221,79 +164,15 @@ def run(
     for x in results:
         if not several and not isinstance(x, Tensor) and x is not None and recorded and not _plain_result(x):
             raise TypeError(f"{cls.__name__}.forward returned {type(x).__name__}; it must return a tensor or a tuple")
-    dirty = {id(x) for x in ctx._dirty}
-    for x in ctx._dirty:
-        if not any(x is a for a in operands):
-            raise RuntimeError(f"{cls.__name__}: mark_dirty was given a tensor that is no input of forward")
-        if recorded and type(x._node) is Accumulate:
-            raise RuntimeError(
-                f"{cls.__name__}: a leaf that requires grad was changed in place by forward; pass a clone() of it"
-            )
-        mutation.note(x._a)
-    if not recorded:
-        _save(ctx, results, None)
-        return _finish(output, results, several)
-    constant = {id(x) for x in ctx._non_differentiable}
-    fresh: list[Any] = []
-    for x in results:
-        if isinstance(x, Tensor) and id(x) not in dirty:
-            # An input (or a view of history) handed through gets a tensor of its own for this node.
-            if id(x) in constant or dtype_of(x).kind in "iub":
-                x = x if x._node is None else x.detach()
-            else:
-                x = _own_output(x, operands)
-        fresh.append(x)
-    outputs = [x for x in fresh if isinstance(x, Tensor)]
-    flags = [
-        id(original) not in constant and dtype_of(original).kind not in "iub"
-        for original in results
-        if isinstance(original, Tensor)
-    ]
-    edges_source: list[Any] = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
     positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     tensors_at = [i for i, x in enumerate(results) if isinstance(x, Tensor)]
     backward = functools.partial(_backward, cls, ctx, (len(args), len(results)), positions, tensors_at)
-    mapping = {id(original): k for k, original in enumerate(x for x in results if isinstance(x, Tensor))}
-    saved = _save(ctx, results, mapping)
-    result_cls = type(outputs[0])._result if outputs else Tensor
-    if not any(flags):
-        return _finish(output, fresh, several)
-    node = custom.attach(
-        cls.__name__ + "Backward", edges_source, outputs, backward, differentiable=flags, level=level, cls=result_cls,
-        saved=saved,
-    )  # fmt: skip
-    node.ctx = ctx  # type: ignore[attr-defined]
-    ctx._node = weakref.ref(node)
+    fresh = record(cls.__name__ + "Backward", operands, ctx, results, backward, recorded=recorded, level=level)
     return _finish(output, fresh, several)
 
 
 def _plain_result(x: Any) -> bool:
     return isinstance(x, (int, float, str, dict))
-
-
-def _own_output(x: Tensor, operands: Sequence[Tensor]) -> Tensor:
-    """An output as a tensor of its own; a view of an input stays one, and may not be changed in place."""
-    own = _own(x)
-    base = x if x._base is None else x._base
-    for a in operands:
-        if base is a or (a._base is not None and base is a._base):
-            own._base, own._view_steps = base, ()
-            own._view_restriction = inplace.MULTIPLE  # type: ignore[attr-defined]
-    return own
-
-
-def _own(x: Tensor) -> Tensor:
-    return make(type(x)._result, x._a, None, x._level)
-
-
-def _save(ctx: FunctionCtx, results: Sequence[Any], mapping: dict[int, int] | None) -> tuple[Any, ...]:
-    """Keep what save_for_backward was given; returns the arrays to be watched for changes."""
-    tensors = ctx._to_save or ()
-    if mapping is None:
-        return ()
-    ctx._saved = tuple(None if x is None else _SavedTensor(x, mapping.get(id(x))) for x in tensors)
-    ctx._to_save = None
-    return tuple(entry.array for entry in ctx._saved if entry is not None and entry.array is not None)
 
 
 def _finish(output: Any, results: list[Any], several: bool) -> Any:
@@ -307,12 +186,7 @@ def _backward(
     node: Any, cotangents: list[Any],
 ) -> list[Any]:  # fmt: skip
     """Call the user's backward and put its answers in the order of the tensor arguments."""
-    if ctx._materialize:
-        shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
-        cotangents = [
-            make(node.dialect, np.zeros(shape, dtype)) if g is None else g
-            for g, (shape, dtype) in zip(cotangents, shapes)
-        ]
+    cotangents = list(materialized(ctx, node, cotangents))
     count, given = counts[0], [None] * counts[1]  # outputs that are no tensors have None
     for i, g in zip(tensors_at, cotangents):
         given[i] = g
@@ -362,7 +236,7 @@ def _refuse_second(answers: Sequence[Any], grads: Sequence[Any], several: bool) 
         )
 
     operands = [g for g in grads if isinstance(g, Tensor)]
-    outputs = [_own(a) if isinstance(a, Tensor) else a for a in answers]
+    outputs = [own(a) if isinstance(a, Tensor) else a for a in answers]
     tensors = [a for a in outputs if isinstance(a, Tensor)]
     if tensors:
         custom.attach(

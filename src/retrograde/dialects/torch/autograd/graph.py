@@ -7,29 +7,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ...._state import refresh, state
+from ...._state import state
 from ....core.node import Slot
 from ....tape.hooks import Handle
+from ..._shared.custom_functions import saved_tensors_hooks
 from .. import _graph_nodes
 from .._graph_nodes import GradFn as Node
 from .._tensor import Tensor
-
-
-class saved_tensors_hooks:
-    """Inside, tensors saved for the backward pass are kept as `pack_hook(tensor)` and restored by `unpack_hook`."""
-
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
-        self._pair = (pack_hook, unpack_hook)
-
-    def __enter__(self) -> None:
-        if state.saved_hooks_disabled is not None:
-            raise RuntimeError(state.saved_hooks_disabled)
-        state.saved_hooks = (*state.saved_hooks, self._pair)
-        refresh()
-
-    def __exit__(self, *exception: object) -> None:
-        state.saved_hooks = state.saved_hooks[:-1]
-        refresh()
 
 
 class save_on_cpu(saved_tensors_hooks):

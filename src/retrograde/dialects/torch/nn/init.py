@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 
 from ....core.value import dtype_of, shape_of
+from ....learn import initialise as formulas
 from .._grad_modes import no_grad
 from .._tensor import from_array
-
-_GAINS: dict[str, float] = {
-    "linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "conv_transpose1d": 1, "conv_transpose2d": 1,
-    "conv_transpose3d": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4,
-}  # fmt: skip
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
@@ -24,8 +20,8 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
 
     Raises ValueError for a name that is not known, or a slope of leaky_relu that is no number.
     """
-    if nonlinearity in _GAINS:
-        return _GAINS[nonlinearity]
+    if nonlinearity in formulas.GAINS:
+        return formulas.GAINS[nonlinearity]
     if nonlinearity == "leaky_relu":
         if param is None:
             slope = 0.01
@@ -33,9 +29,9 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
             raise ValueError(f"calculate_gain: the slope of leaky_relu must be a number, got {param!r}")
         else:
             slope = param
-        return math.sqrt(2.0 / (1 + slope**2))
+        return formulas.leaky_relu_gain(slope)
     raise ValueError(
-        f"calculate_gain: nonlinearity {nonlinearity!r} is not known; there are {', '.join(sorted(_GAINS))}"
+        f"calculate_gain: nonlinearity {nonlinearity!r} is not known; there are {', '.join(sorted(formulas.GAINS))}"
     )
 
 
@@ -71,11 +67,7 @@ def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = N
 def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Any:
-    """Draw from the normal distribution cut to [a, b].
-
-    Whole tensors are drawn until every element has met the bounds: normal numbers where more than 3 in 10 do, else
-    uniform ones that are accepted with the ratio of their density to the largest (Robert, 1995).
-    """
+    """Draw from the normal distribution cut to [a, b]."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "trunc_normal_: the mean is more than two deviations outside [a, b], so the values may be "
@@ -83,31 +75,15 @@ def trunc_normal_(
             stacklevel=2,
         )
 
-    def cdf(x: float) -> float:
-        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
-
     shape, dtype = tuple(shape_of(tensor)), dtype_of(tensor)
 
-    def fresh() -> Any:
-        return from_array(np.empty(shape, dtype))
+    def normal(center: float, deviation: float) -> Any:
+        return from_array(np.empty(shape, dtype)).normal_(center, deviation, generator=generator)._a
 
-    by_normal = cdf((b - mean) / std) - cdf((a - mean) / std) > 0.3
-    top = ((min(max(mean, a), b) - mean) / std) ** 2
+    def uniform(low: float, high: float) -> Any:
+        return from_array(np.empty(shape, dtype)).uniform_(low, high, generator=generator)._a
 
-    def draw() -> tuple[np.ndarray, np.ndarray]:
-        if by_normal:
-            x = np.asarray(fresh().normal_(mean, std, generator=generator)._a)
-            return x, (x >= a) & (x <= b)
-        x = np.asarray(fresh().uniform_(a, b, generator=generator)._a)
-        u = np.asarray(fresh().uniform_(0, 1, generator=generator)._a)
-        return x, u <= np.exp((top - ((x - mean) / std) ** 2) / 2)
-
-    values, found = draw()
-    while not found.all():
-        x, accepted = draw()
-        values = np.where(found, values, x)
-        found = found | accepted
-    return _write(tensor, values)
+    return _write(tensor, formulas.truncated_normal(normal, uniform, mean, std, a, b))
 
 
 def constant_(tensor: Any, val: float) -> Any:
@@ -145,21 +121,14 @@ def dirac_(tensor: Any, groups: int = 1) -> Any:
         raise ValueError(f"dirac_: wanted weights with 3, 4 or 5 axes, got {len(shape)}")
     if shape[0] % groups:
         raise ValueError(f"dirac_: {shape[0]} output channels cannot be divided into {groups} groups")
-    array = np.zeros(shape)
-    per_group = shape[0] // groups
-    centre = tuple(n // 2 for n in shape[2:])
-    for g in range(groups):
-        for d in range(min(per_group, shape[1])):
-            array[(g * per_group + d, d, *centre)] = 1
-    return _write(tensor, array)
+    return _write(tensor, formulas.dirac(shape, groups))
 
 
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     shape = tuple(shape_of(tensor))
     if len(shape) < 2:
         raise ValueError(f"fan in and fan out need a tensor with 2 axes or more, got {len(shape)}")
-    field = math.prod(shape[2:])
-    return shape[1] * field, shape[0] * field
+    return formulas.fans(shape)
 
 
 def _calculate_correct_fan(tensor: Any, mode: str) -> int:
@@ -172,16 +141,13 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Draw uniformly with the deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010)."""
-    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
-    bound = math.sqrt(3.0) * std
+    bound = formulas.uniform_bound(formulas.glorot_std(*_calculate_fan_in_and_fan_out(tensor), gain))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Draw normally with the deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot and Bengio, 2010)."""
-    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(fan_in + fan_out)), generator)
+    return normal_(tensor, 0.0, formulas.glorot_std(*_calculate_fan_in_and_fan_out(tensor), gain), generator)
 
 
 def _warn_empty(tensor: Any) -> bool:
@@ -197,8 +163,8 @@ def kaiming_uniform_(
     """Draw uniformly with the deviation gain / sqrt(fan) (He et al., 2015); `a` is the slope of leaky_relu."""
     if _warn_empty(tensor):
         return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
-    bound = math.sqrt(3.0) * std
+    std = formulas.scaling_std(_calculate_correct_fan(tensor, mode), calculate_gain(nonlinearity, a))
+    bound = formulas.uniform_bound(std)
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -208,7 +174,7 @@ def kaiming_normal_(
     """Draw normally with the deviation gain / sqrt(fan) (He et al., 2015); `a` is the slope of leaky_relu."""
     if _warn_empty(tensor):
         return tensor
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+    std = formulas.scaling_std(_calculate_correct_fan(tensor, mode), calculate_gain(nonlinearity, a))
     return normal_(tensor, 0.0, std, generator)
 
 
@@ -225,10 +191,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     rows, columns = shape[0], math.prod(shape[1:])
     dtype = dtype_of(tensor)
     drawn = from_array(np.empty((rows, columns), dtype)).normal_(0, 1, generator=generator)._a
-    wide = drawn.astype(np.float32) if dtype.itemsize < 4 else drawn
-    q, r = np.linalg.qr(wide.T if rows < columns else wide)
-    q = q * np.sign(np.diag(r))
-    return _write(tensor, gain * (q.T if rows < columns else q).reshape(shape))
+    return _write(tensor, formulas.orthogonal(np.asarray(drawn), gain).reshape(shape))
 
 
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:

@@ -42,8 +42,6 @@ __all__ = [
     "swa_utils",
 ]
 
-_bridge.register()
-
 
 def __getattr__(name: str) -> Any:
     if name == "swa_utils":  # it needs torch.nn, which optimisers do not

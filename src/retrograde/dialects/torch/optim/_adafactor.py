@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....learn import bridge
 from ....learn import factored as rules
 from ... import torch
 from .._dtype import finfo
@@ -70,19 +71,19 @@ class Adafactor(RuleOptimizer):
             if not state:
                 state["step"] = _bridge.scalar(0.0)
                 if grad.dim() > 1:
-                    state["row_var"] = _bridge.zeros_like(p[..., :1])
-                    state["col_var"] = _bridge.zeros_like(p[..., :1, :])
+                    state["row_var"] = bridge.zeros_like(p[..., :1])
+                    state["col_var"] = bridge.zeros_like(p[..., :1, :])
                 else:
-                    state["variance"] = _bridge.zeros_like(p)
+                    state["variance"] = bridge.zeros_like(p)
             eps = (finfo(p.dtype).eps if first_eps is None else first_eps, second_eps)
-            _bridge.update_one(
+            bridge.update_one(
                 rules.adafactor,
                 p,
                 grad,
                 state.get("row_var"),
                 state.get("col_var"),
                 state.get("variance"),
-                step=_bridge.advance(state["step"]),
+                step=bridge.advance(state["step"]),
                 eps=eps,
                 **options,
             )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ....learn import bridge
 from ....learn import factored as rules
-from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_lr, check_not_negative
 
 
@@ -62,13 +62,13 @@ class Muon(RuleOptimizer):
                 continue
             state = self.state[p]
             if not state:
-                state["momentum_buffer"] = _bridge.zeros_like(p)
+                state["momentum_buffer"] = bridge.zeros_like(p)
             rows, columns = p.shape
             if group["adjust_lr_fn"] == "match_rms_adamw":
                 factor = 0.2 * math.sqrt(max(rows, columns))
             else:
                 factor = math.sqrt(max(1, rows / columns))
-            _bridge.update_one(
+            bridge.update_one(
                 rules.muon,
                 p,
                 grad,

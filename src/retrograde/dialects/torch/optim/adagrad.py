@@ -6,7 +6,7 @@ from typing import Any
 
 from ....learn import accumulating as rules
 from . import _bridge
-from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_lr, check_not_negative
+from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_options, options
 
 
 class Adagrad(RuleOptimizer):
@@ -15,6 +15,11 @@ class Adagrad(RuleOptimizer):
     Raises:
         ValueError: an option is out of range.
     """
+
+    _rule = staticmethod(rules.adagrad)
+    _options = options("lr", "lr_decay", "eps", "weight_decay", "maximize")
+    _state = {"sum": None}
+    _counted = True
 
     def __init__(
         self,
@@ -30,38 +35,16 @@ class Adagrad(RuleOptimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        check_lr(lr)
-        check_not_negative("lr_decay", lr_decay)
-        check_not_negative("weight_decay", weight_decay)
-        check_not_negative("initial_accumulator_value", initial_accumulator_value)
-        check_not_negative("eps", eps)
+        check_options(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay)
+        check_options(initial_accumulator_value=initial_accumulator_value, eps=eps)
         check_implementation(foreach, fused, differentiable)
         defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
         super().__init__(params, defaults)
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["step"] = _bridge.scalar(0.0)
                 self.state[p]["sum"] = _bridge.full_like(p, group["initial_accumulator_value"])
-
-    def _update(self, group: dict[str, Any]) -> None:
-        differentiable = group["differentiable"]
-        options = {
-            "lr": _bridge.number(group["lr"], differentiable),
-            "lr_decay": group["lr_decay"],
-            "eps": group["eps"],
-            "weight_decay": group["weight_decay"],
-            "maximize": group["maximize"],
-        }
-        for batch in self._batches(group):
-            totals = batch.column("sum")
-            _bridge.update(rules.adagrad, differentiable, batch.params, batch.grads, totals, step=batch.step, **options)

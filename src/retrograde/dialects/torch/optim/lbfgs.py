@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._errors import UnsupportedError
-from ....learn import quasi_newton
-from .._grad_modes import enable_grad
+from ....learn import bridge, quasi_newton
+from ....learn.objective import Objective, number
 from .._tensor import Tensor
 from . import _bridge
 from .optimizer import Optimizer, ParamsT, check_lr
@@ -31,7 +30,7 @@ def _to_arrays(x: Any) -> Any:
     if isinstance(x, list):
         return [_to_arrays(entry) for entry in x]
     if isinstance(x, Tensor):
-        array = _bridge.array_of(x)
+        array = bridge.array_of(x)
         return array[()] if array.ndim == 0 else array
     return x
 
@@ -89,9 +88,9 @@ class LBFGS(Optimizer):
         state = self.state[params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
-        objective = _Objective(params, closure)
+        objective = Objective(params, closure)
         first = objective.call()
-        loss, gradient = _value(first), objective.gradient()
+        loss, gradient = number(first), objective.gradient()
         state["func_evals"] += 1
         if gradient.size == 0 or np.abs(gradient).max() <= group["tolerance_grad"]:
             return first
@@ -121,52 +120,3 @@ class LBFGS(Optimizer):
         for name, attribute in _ENTRIES.items():
             state[name] = _to_tensors(getattr(memory, attribute))
         return first
-
-
-def _value(loss: Any) -> float:
-    return float(loss.detach() if isinstance(loss, Tensor) else loss)
-
-
-class _Objective:
-    """The closure as a function of one flat vector of all parameters (complex ones as real and imaginary parts)."""
-
-    def __init__(self, params: list[Any], closure: Callable[[], Any]) -> None:
-        for p in params:
-            if not isinstance(_bridge.array_of(p), np.ndarray):
-                raise UnsupportedError("LBFGS: a parameter is not a NumPy array; keep the parameters in NumPy arrays")
-        self.params, self.closure = params, closure
-
-    def call(self) -> Any:
-        with enable_grad():
-            return self.closure()
-
-    def gradient(self) -> np.ndarray:
-        parts = []
-        for p in self.params:
-            array = _bridge.array_of(p) if p.grad is None else _bridge.array_of(p.grad)
-            flat = np.zeros(array.size, array.dtype) if p.grad is None else array.reshape(-1)
-            parts.append(flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat)
-        return np.concatenate(parts)
-
-    def evaluate(self) -> tuple[float, np.ndarray]:
-        loss = _value(self.call())
-        return loss, self.gradient()
-
-    def move(self, t: Any, direction: np.ndarray) -> None:
-        offset = 0
-        for p in self.params:
-            array = _bridge.array_of(p)
-            real = array.real.dtype
-            size = array.size * (2 if array.dtype.kind == "c" else 1)
-            part = (t * direction[offset : offset + size]).astype(real, copy=False)
-            array += part.view(array.dtype).reshape(array.shape)
-            _bridge.changed(p)
-            offset += size
-
-    def save(self) -> list[np.ndarray]:
-        return [_bridge.array_of(p).copy() for p in self.params]
-
-    def restore(self, saved: list[np.ndarray]) -> None:
-        for p, array in zip(self.params, saved):
-            _bridge.array_of(p)[...] = array
-            _bridge.changed(p)

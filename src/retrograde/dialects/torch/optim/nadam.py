@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....learn import updates
-from .._tensor import Tensor
-from . import _bridge
-from .optimizer import ParamsT, RuleOptimizer, check_betas, check_lr, check_not_negative
+from ....learn import bridge, updates
+from .optimizer import ParamsT, RuleOptimizer, check_options, options
 
 
 class NAdam(RuleOptimizer):
@@ -16,6 +14,12 @@ class NAdam(RuleOptimizer):
     Raises:
         ValueError: an option is out of range.
     """
+
+    _rule = staticmethod(updates.nadam)
+    _options = options("lr", "betas", "eps", "weight_decay", "maximize", decoupled="decoupled_weight_decay")
+    _state = {"exp_avg": None, "exp_avg_sq": None}
+    _counters = {"mu_product": 1.0}
+    _counted = True
 
     def __init__(
         self,
@@ -32,61 +36,17 @@ class NAdam(RuleOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative("eps", eps)
-        check_betas(betas)
-        check_not_negative("weight_decay", weight_decay)
-        check_not_negative("momentum_decay", momentum_decay)
+        check_options(lr=lr, eps=eps, betas=betas, weight_decay=weight_decay, momentum_decay=momentum_decay)
         defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        for value in self.state.values():
-            if isinstance(value, dict) and isinstance(value.get("mu_product"), (int, float)):
-                value["mu_product"] = _bridge.scalar(value["mu_product"])
-
     def _update(self, group: dict[str, Any]) -> None:
-        differentiable = group["differentiable"]
-        options = {
-            "lr": _bridge.number(group["lr"], differentiable),
-            "betas": group["betas"],
-            "eps": group["eps"],
-            "weight_decay": group["weight_decay"],
-            "decoupled": group["decoupled_weight_decay"],
-            "maximize": group["maximize"],
-        }
-        for batch in self._batches(group, "mu_product"):
+        for batch in self._batches(group):
             mu, mu_next = updates.nadam_schedule(batch.step, group["betas"][0], group["momentum_decay"])
-            for product in map(_bridge.array_of, batch.column("mu_product")):
+            for product in map(bridge.array_of, batch.column("mu_product")):
                 product *= mu
-            _bridge.update(
-                updates.nadam,
-                differentiable,
-                batch.params,
-                batch.grads,
-                batch.column("exp_avg"),
-                batch.column("exp_avg_sq"),
-                step=batch.step,
-                mu=mu,
-                mu_next=mu_next,
-                mu_product=product.item(),
-                **options,
-            )
-
-    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        state["step"] = _bridge.scalar(0.0)
-        state["mu_product"] = _bridge.scalar(1.0)
-        state["exp_avg"] = _bridge.zeros_like(p)
-        state["exp_avg_sq"] = _bridge.zeros_like(p)
+            self._apply_rule(group, batch, mu=mu, mu_next=mu_next, mu_product=product.item())

@@ -10,10 +10,11 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from copy import deepcopy
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ....learn import bridge
 from ....tape import hooks
 from .._grad_modes import enable_grad
 from .._tensor import Tensor
@@ -310,10 +311,17 @@ def _converted(p: Tensor, value: Any, key: Hashable = None) -> Any:
 
 
 class RuleOptimizer(Optimizer):
-    """An optimiser whose step changes each parameter that has a gradient by a rule of `retrograde.learn`.
+    """An optimiser whose step changes each parameter that has a gradient by a rule of `retrograde.learn`."""
 
-    A subclass says how one group is updated (`_update`).
-    """
+    _rule: ClassVar[Callable[..., None]]
+    _options: ClassVar[dict[str, str]] = {}
+    """The rule's options, by the names of the group's options."""
+    _state: ClassVar[dict[str, str | None]] = {}
+    """The rule's kinds of state in order, with the option that has to be set for a parameter to have it, if any."""
+    _counters: ClassVar[dict[str, float | str]] = {}
+    """Further 0-d tensors in the state, with their first values (or the options that give these)."""
+    _counted: ClassVar[bool] = False
+    """Whether the rule depends on the number of the step."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Also fills in what older versions did not save: new options, and step counts that are now tensors."""
@@ -322,8 +330,9 @@ class RuleOptimizer(Optimizer):
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
         for value in self.state.values():
-            if isinstance(value, dict) and isinstance(value.get("step"), (int, float)):
-                value["step"] = _bridge.scalar(value["step"])
+            for name in ("step", *self._counters) if isinstance(value, dict) else ():
+                if isinstance(value.get(name), (int, float)):
+                    value[name] = _bridge.scalar(value[name])
 
     @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -339,49 +348,71 @@ class RuleOptimizer(Optimizer):
         return loss
 
     def _update(self, group: dict[str, Any]) -> None:
-        raise NotImplementedError(f"{type(self).__name__} defines no _update()")
+        """Change the parameters of one group by the class's rule."""
+        for batch in self._batches(group):
+            self._apply_rule(group, batch)
+
+    def _apply_rule(self, group: dict[str, Any], batch: bridge.Batch, **further: Any) -> None:
+        """Run the class's rule on a batch, with the group's options and the further ones given."""
+        differentiable = group["differentiable"]
+        options = {name: self._option(group[key], differentiable) for name, key in self._options.items()}
+        if self._counted:
+            options["step"] = batch.step
+        columns = [batch.column(name) if self._wanted(group, name) else None for name in self._state]
+        bridge.update(self._rule, batch.params, batch.grads, *columns, recorded=differentiable, **options, **further)
+
+    @staticmethod
+    def _option(value: Any, differentiable: bool) -> Any:
+        """An option without tensors in it, but for those that a differentiable update depends on."""
+        if isinstance(value, (Tensor, np.generic)):
+            return _bridge.number(value, differentiable)
+        if isinstance(value, tuple) and any(isinstance(part, Tensor) for part in value):
+            return tuple(map(float, value))
+        return value
+
+    def _wanted(self, group: dict[str, Any], name: str) -> bool:
+        """Whether a group has a kind of state."""
+        condition = self._state[name]
+        return condition is None or bool(group[condition])
 
     def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Fill the state of a parameter before its first step."""
+        state["step"] = _bridge.scalar(0.0)
+        for name, start in self._counters.items():
+            state[name] = _bridge.scalar(float(group[start]) if isinstance(start, str) else start)
+        for name in self._state:
+            if self._wanted(group, name):
+                state[name] = bridge.zeros_like(p)
 
-    def _batches(self, group: dict[str, Any], *counters: str) -> Iterator[_Batch]:
-        """The parameters of a group that have gradients, one step further; those with equal counters together.
+    def _batches(self, group: dict[str, Any]) -> Iterable[bridge.Batch]:
+        """The parameters of a group that have gradients, one step further; those with equal counters together."""
 
-        The counters are 0-d tensors in the state, the first of which is the count of steps; there is mostly one batch.
-        """
-        state = self.state
-        batches: dict[tuple[float, ...], _Batch] = {}
-        for p in group["params"]:
-            grad = p.grad
-            if grad is None:
-                continue
-            own = state[p]
-            if not own:
-                self._init_state(p, own, group)
-            key = (_bridge.advance(own["step"]), *[_bridge.array_of(own[name]).item() for name in counters])
-            batch = batches.get(key)
-            if batch is None:
-                batch = batches[key] = _Batch(*key)
-            batch.params.append(p)
-            batch.grads.append(grad)
-            batch.states.append(own)
-        yield from batches.values()
+        def entries() -> Iterator[tuple[Any, Any, Any, tuple[float, ...]]]:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                own = self.state[p]
+                if not own:
+                    self._init_state(p, own, group)
+                yield p, p.grad, own, (bridge.advance(own["step"]), *[own[name].item() for name in self._counters])
+
+        return bridge.batches(entries())
 
 
-class _Batch:
-    """Parameters that have made the same number of steps, with their gradients and states."""
+def options(*names: str, **renamed: str) -> dict[str, str]:
+    """The table of a rule's options: those called alike, then `rule's name="group's name"`."""
+    return {**{name: name for name in names}, **renamed}
 
-    __slots__ = ("counters", "grads", "params", "states", "step")
 
-    def __init__(self, step: float, *counters: float) -> None:
-        self.step, self.counters = step, counters
-        self.params: list[Tensor] = []
-        self.grads: list[Tensor] = []
-        self.states: list[dict[str, Any]] = []
-
-    def column(self, name: str) -> list[Any]:
-        """One kind of state, of all parameters."""
-        return [state[name] for state in self.states]
+def check_options(**values: Any) -> None:
+    """Raise ValueError for an option out of range: lr, betas, and others that must not be negative."""
+    for name, value in values.items():
+        if name == "lr":
+            check_lr(value)
+        elif name == "betas":
+            check_betas(value)
+        else:
+            check_not_negative(name, value)
 
 
 def check_lr(lr: Any) -> None:

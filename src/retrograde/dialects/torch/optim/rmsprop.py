@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....learn import accumulating as rules
-from .._tensor import Tensor
-from . import _bridge
-from .optimizer import ParamsT, RuleOptimizer, check_lr, check_not_negative
+from .optimizer import ParamsT, RuleOptimizer, check_options, options
 
 
 class RMSprop(RuleOptimizer):
@@ -16,6 +14,10 @@ class RMSprop(RuleOptimizer):
     Raises:
         ValueError: an option is out of range.
     """
+
+    _rule = staticmethod(rules.rmsprop)
+    _options = options("lr", "alpha", "eps", "weight_decay", "momentum", "maximize")
+    _state = {"square_avg": None, "momentum_buffer": "momentum", "grad_avg": "centered"}
 
     def __init__(
         self,
@@ -31,51 +33,10 @@ class RMSprop(RuleOptimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_lr(lr)
-        check_not_negative("eps", eps)
-        check_not_negative("momentum", momentum)
-        check_not_negative("weight_decay", weight_decay)
-        check_not_negative("alpha", alpha)
+        check_options(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _update(self, group: dict[str, Any]) -> None:
-        differentiable = group["differentiable"]
-        options = {
-            "lr": _bridge.number(group["lr"], differentiable),
-            "alpha": group["alpha"],
-            "eps": group["eps"],
-            "weight_decay": group["weight_decay"],
-            "momentum": group["momentum"],
-            "maximize": group["maximize"],
-        }
-        for batch in self._batches(group):
-            _bridge.update(
-                rules.rmsprop,
-                differentiable,
-                batch.params,
-                batch.grads,
-                batch.column("square_avg"),
-                batch.column("grad_avg") if group["centered"] else None,
-                batch.column("momentum_buffer") if group["momentum"] > 0 else None,
-                **options,
-            )
-
-    def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        state["step"] = _bridge.scalar(0.0)
-        state["square_avg"] = _bridge.zeros_like(p)
-        if group["momentum"] > 0:
-            state["momentum_buffer"] = _bridge.zeros_like(p)
-        if group["centered"]:
-            state["grad_avg"] = _bridge.zeros_like(p)

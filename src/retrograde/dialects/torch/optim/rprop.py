@@ -7,7 +7,7 @@ from typing import Any
 from ....learn import accumulating as rules
 from .._tensor import Tensor
 from . import _bridge
-from .optimizer import ParamsT, RuleOptimizer, check_lr
+from .optimizer import ParamsT, RuleOptimizer, check_lr, options
 
 
 class Rprop(RuleOptimizer):
@@ -16,6 +16,10 @@ class Rprop(RuleOptimizer):
     Raises:
         ValueError: an option is out of range.
     """
+
+    _rule = staticmethod(rules.rprop)
+    _options = options("etas", "step_sizes", "maximize")
+    _state = {"prev": None, "step_size": None}
 
     def __init__(
         self,
@@ -33,24 +37,11 @@ class Rprop(RuleOptimizer):
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Rprop: etas are {etas}; wanted 0 < first < 1 < second")
         defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
+            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _update(self, group: dict[str, Any]) -> None:
-        differentiable = group["differentiable"]
-        options = {"etas": group["etas"], "step_sizes": group["step_sizes"], "maximize": group["maximize"]}
-        for batch in self._batches(group):
-            previous, sizes = batch.column("prev"), batch.column("step_size")
-            _bridge.update(rules.rprop, differentiable, batch.params, batch.grads, previous, sizes, **options)
-
     def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-        state["step"] = _bridge.scalar(0.0)
-        state["prev"] = _bridge.zeros_like(p)
+        super()._init_state(p, state, group)
         state["step_size"] = _bridge.full_like(p, float(group["lr"]))

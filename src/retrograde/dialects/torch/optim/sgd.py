@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....learn import updates
+from ....learn import bridge, updates
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_lr, check_not_negative
 
@@ -71,7 +71,7 @@ class SGD(RuleOptimizer):
                 state = self.state[p]
                 buffer = state.get("momentum_buffer")
                 if buffer is None:
-                    buffer = state["momentum_buffer"] = _bridge.zeros_like(p)
+                    buffer = state["momentum_buffer"] = bridge.zeros_like(p)
                     columns = fresh
             columns[0].append(p)
             columns[1].append(grad)
@@ -79,4 +79,4 @@ class SGD(RuleOptimizer):
         for first, (params, grads, buffers) in ((True, fresh), (False, begun)):
             if params:
                 kept = buffers if momentum != 0 else None
-                _bridge.update(updates.sgd, differentiable, params, grads, kept, first=first, **options)
+                bridge.update(updates.sgd, params, grads, kept, recorded=differentiable, first=first, **options)

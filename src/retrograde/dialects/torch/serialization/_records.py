@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from ..._shared.unpickling import Internal
+
 STORAGE_CLASSES = {
     "float64": "torch.DoubleStorage",
     "float32": "torch.FloatStorage",
@@ -108,15 +110,6 @@ def checked_record(record: TensorRecord) -> TensorRecord:
         requires_grad=bool(record.requires_grad),
         is_parameter=bool(record.is_parameter),
     )
-
-
-class Internal:
-    """A value that only exists while a file is read; it must not appear in what the file gives."""
-
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
 
 
 class Storage(Internal):

@@ -1,29 +1,16 @@
-"""A machine that runs the pickles in PyTorch's files without ever calling what a file names.
-
-It knows the opcodes that plain data needs. A global is looked up in tables, never imported, and becomes
-a value or an inert `Internal`; REDUCE calls only what the tables hold. Called by `_zip` and `_legacy`.
-"""
+"""The pickles in PyTorch's files: tensors and storages for the machine of `_shared.unpickling`. Called by `_zip` and
+`_legacy`."""
 
 from __future__ import annotations
 
 import pickle
-import struct
-from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 
-from ._numpy_values import set_numpy_state
-from ._records import (
-    DTYPE_NAMES,
-    STORAGE_CLASSES,
-    UNTYPED_STORAGE,
-    Internal,
-    Storage,
-    TensorRecord,
-    fits,
-)
+from ..._shared.unpickling import DAMAGE, Function, Internal, Machine, attributes
+from ._records import DTYPE_NAMES, STORAGE_CLASSES, UNTYPED_STORAGE, Storage, TensorRecord, fits
 
 Rebuild = Callable[..., Any]
 LoadStorage = Callable[[str | None, str, str, int, Any], Storage]
@@ -32,71 +19,13 @@ _STORAGE_DTYPES: dict[str, str | None] = {name: dtype for dtype, name in STORAGE
 _STORAGE_DTYPES[UNTYPED_STORAGE] = None
 
 
-# What running a damaged pickle may raise. Instructions that call out of the machine take care of it themselves,
-# since an error of the caller's functions must not pass for a damaged file.
-_DAMAGE = (IndexError, KeyError, TypeError, ValueError, OverflowError, MemoryError, RecursionError, struct.error)
-_CALLING = (pickle.REDUCE, pickle.BINPERSID)
-
-
-class _Function(Internal):
-    __slots__ = ("call",)
-
-    def __init__(self, name: str, call: Callable[..., Any]) -> None:
-        super().__init__(name)
-        self.call = call
-
-
 class _Dtype(Internal):
     """A dtype argument of `_rebuild_tensor_v3`, for which the caller passed no constant."""
 
     __slots__ = ()
 
 
-def _encode(text: str, encoding: str) -> bytes:
-    if encoding not in ("latin1", "latin-1"):
-        raise ValueError(f"text is to be encoded as {encoding!r}, and only latin-1 stands for bytes")
-    return text.encode("latin-1")
-
-
-def _bytearray(*args: Any) -> bytearray:
-    # bytearray(n) would let a small file ask for any amount of memory.
-    if not args:
-        return bytearray()
-    return bytearray(args[0] if isinstance(args[0], bytes) else _encode(*args))
-
-
-def _collection(kind: type) -> Callable[..., Any]:
-    def make(*args: Any) -> Any:
-        if args and not isinstance(args[0], (list, tuple, dict)):
-            raise TypeError(f"{kind.__name__} of {type(args[0]).__name__}")
-        return kind(*args)
-
-    return make
-
-
-def _bytes(*args: Any) -> bytes:
-    if args:
-        raise TypeError("bytes with arguments")
-    return b""
-
-
-_BUILTINS: dict[str, Callable[..., Any]] = {
-    "set": _collection(set),
-    "frozenset": _collection(frozenset),
-    "bytearray": _bytearray,
-    "bytes": _bytes,
-    "complex": complex,
-}
-_PLAIN: dict[str, Callable[..., Any]] = {
-    "collections.OrderedDict": _collection(OrderedDict),
-    "collections.Counter": _collection(Counter),
-    "_codecs.encode": _encode,
-    **{f"builtins.{name}": make for name, make in _BUILTINS.items()},
-    **{f"__builtin__.{name}": make for name, make in _BUILTINS.items()},
-}
-
-
-class Unpickler:
+class Unpickler(Machine):
     """Runs one pickle from a stream.
 
     Args:
@@ -107,6 +36,9 @@ class Unpickler:
         functions: what may be called, by full name, "torch.Size".
     """
 
+    op = "torch.load"
+    remedy = "save a state_dict, or register the name if it is known to be harmless"
+
     def __init__(
         self,
         stream: IO[bytes],
@@ -115,19 +47,11 @@ class Unpickler:
         constants: Mapping[str, Any] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
-        self._stream = stream
+        super().__init__(stream, constants, functions)
         self._load_storage = load_storage
         self._rebuild = rebuild
-        self._constants = constants or {}
-        self._functions = {**(functions or {}), **_PLAIN}
-        self._stack: list[Any] = []
-        self._marks: list[int] = []
-        self._memo: dict[int, Any] = {}
         # A parameter is rebuilt from the record of the tensor that precedes it; the tensor keeps its id taken.
         self._records: dict[int, tuple[Any, TensorRecord]] = {}
-        self._handlers: dict[int, Callable[[], None]] = {
-            code[0]: getattr(self, f"_{name}") for name, code in _OPCODES.items()
-        }
         if rebuild is not None:
             self._functions |= {
                 "torch._utils._rebuild_tensor": self._tensor_v1,
@@ -138,234 +62,20 @@ class Unpickler:
                 "torch._tensor._rebuild_from_type_v2": self._tensor_with_state,
             }
 
-    def load(self) -> Any:
-        """Return the value of the pickle; raises UnpicklingError for one that is damaged or asks for more."""
-        handlers = self._handlers
-        read = self._stream.read
-        while True:
-            code = read(1)
-            if not code:
-                raise pickle.UnpicklingError(
-                    "torch.load: the pickle in the file ends early; the file is damaged or cut short"
-                )
-            if code == pickle.STOP:
-                break
-            handler = handlers.get(code[0])
-            if handler is None:
-                raise pickle.UnpicklingError(
-                    f"torch.load: the file uses the pickle instruction {code!r}, which plain data and tensors do not "
-                    "need; it is damaged, or was not written by torch.save"
-                )
-            if code in _CALLING:
-                handler()
-                continue
-            try:
-                handler()
-            except _DAMAGE as error:
-                self._damaged(error)
-        if len(self._stack) != 1 or self._marks:
-            self._damaged(None)
-        result = self._stack.pop()
-        _refuse_internals(result)
-        return result
-
-    def _damaged(self, error: Exception | None) -> NoReturn:
-        detail = f" ({type(error).__name__}: {error})" if error is not None else ""
-        raise pickle.UnpicklingError(f"torch.load: the pickle in the file is damaged{detail}") from error
-
-    def _read(self, count: int) -> bytes:
-        data = self._stream.read(count)
-        if len(data) != count:
-            raise ValueError("cut short")
-        return data
-
-    def _unpack(self, layout: str) -> Any:
-        return struct.unpack(layout, self._read(struct.calcsize(layout)))[0]
-
-    def _line(self) -> str:
-        line = self._stream.readline()
-        if not line.endswith(b"\n"):
-            raise ValueError("cut short")
-        return line[:-1].decode()
-
-    def _since_mark(self) -> list[Any]:
-        start = self._marks.pop()
-        items = self._stack[start:]
-        del self._stack[start:]
-        return items
-
-    # Numbers and text
-
-    def _proto(self) -> None:
-        self._read(1)
-
-    def _frame(self) -> None:
-        self._read(8)
-
-    def _none(self) -> None:
-        self._stack.append(None)
-
-    def _true(self) -> None:
-        self._stack.append(True)
-
-    def _false(self) -> None:
-        self._stack.append(False)
-
-    def _int4(self) -> None:
-        self._stack.append(self._unpack("<i"))
-
-    def _int1(self) -> None:
-        self._stack.append(self._read(1)[0])
-
-    def _int2(self) -> None:
-        self._stack.append(self._unpack("<H"))
-
-    def _long1(self) -> None:
-        self._stack.append(int.from_bytes(self._read(self._read(1)[0]), "little", signed=True))
-
-    def _long4(self) -> None:
-        self._stack.append(int.from_bytes(self._read(self._unpack("<I")), "little", signed=True))
-
-    def _float(self) -> None:
-        self._stack.append(self._unpack(">d"))
-
-    def _text1(self) -> None:
-        self._stack.append(self._read(self._read(1)[0]).decode("utf-8", "surrogatepass"))
-
-    def _text4(self) -> None:
-        self._stack.append(self._read(self._unpack("<I")).decode("utf-8", "surrogatepass"))
-
-    def _text8(self) -> None:
-        self._stack.append(self._read(self._unpack("<Q")).decode("utf-8", "surrogatepass"))
-
-    def _bytes1(self) -> None:
-        self._stack.append(self._read(self._read(1)[0]))
-
-    def _bytes4(self) -> None:
-        self._stack.append(self._read(self._unpack("<I")))
-
-    def _bytes8(self) -> None:
-        self._stack.append(self._read(self._unpack("<Q")))
-
-    def _bytearray8(self) -> None:
-        self._stack.append(bytearray(self._read(self._unpack("<Q"))))
-
-    # Containers
-
-    def _mark(self) -> None:
-        self._marks.append(len(self._stack))
-
-    def _pop(self) -> None:
-        self._stack.pop()
-
-    def _pop_mark(self) -> None:
-        self._since_mark()
-
-    def _tuple0(self) -> None:
-        self._stack.append(())
-
-    def _tuple1(self) -> None:
-        self._stack[-1] = (self._stack[-1],)
-
-    def _tuple2(self) -> None:
-        self._stack[-2:] = [(self._stack[-2], self._stack[-1])]
-
-    def _tuple3(self) -> None:
-        self._stack[-3:] = [(self._stack[-3], self._stack[-2], self._stack[-1])]
-
-    def _tuple(self) -> None:
-        items = self._since_mark()
-        self._stack.append(tuple(items))
-
-    def _list(self) -> None:
-        self._stack.append([])
-
-    def _append(self) -> None:
-        item = self._stack.pop()
-        self._target(list).append(item)
-
-    def _appends(self) -> None:
-        items = self._since_mark()
-        self._target(list).extend(items)
-
-    def _dict(self) -> None:
-        self._stack.append({})
-
-    def _setitem(self) -> None:
-        value = self._stack.pop()
-        key = self._stack.pop()
-        self._target(dict)[key] = value
-
-    def _setitems(self) -> None:
-        items = self._since_mark()
-        self._target(dict).update(zip(items[::2], items[1::2], strict=True))
-
-    def _set(self) -> None:
-        self._stack.append(set())
-
-    def _additems(self) -> None:
-        items = self._since_mark()
-        self._target(set).update(items)
-
-    def _frozenset(self) -> None:
-        items = self._since_mark()
-        self._stack.append(frozenset(items))
-
-    def _target(self, kind: type) -> Any:
-        target = self._stack[-1]
-        if not isinstance(target, kind):
-            raise TypeError(f"items for a {kind.__name__} are given to {type(target).__name__}")
-        return target
-
-    # The memo
-
-    def _put1(self) -> None:
-        self._memo[self._read(1)[0]] = self._stack[-1]
-
-    def _put4(self) -> None:
-        self._memo[self._unpack("<I")] = self._stack[-1]
-
-    def _memoize(self) -> None:
-        self._memo[len(self._memo)] = self._stack[-1]
-
-    def _get1(self) -> None:
-        self._stack.append(self._memo[self._read(1)[0]])
-
-    def _get4(self) -> None:
-        self._stack.append(self._memo[self._unpack("<I")])
-
-    # What a file names
-
-    def _global(self) -> None:
-        module = self._line()
-        self._stack.append(self._find(f"{module}.{self._line()}"))
-
-    def _stack_global(self) -> None:
-        name = self._stack.pop()
-        module = self._stack.pop()
-        self._stack.append(self._find(f"{module}.{name}"))
-
-    def _find(self, name: str) -> Any:
-        if name in self._functions:
-            return _Function(name, self._functions[name])
-        if name in self._constants:
-            return self._constants[name]
-        if self._rebuild is not None:
-            if name in _STORAGE_DTYPES or name == "torch.Tensor":
-                return Internal(name)
-            if name.startswith("torch.") and name[6:] in DTYPE_NAMES:
-                return _Dtype(name)
-        raise pickle.UnpicklingError(
-            f"torch.load: the file asks for {name!r}, which is refused: only tensors, numbers, text and plain "
-            "containers are read from files; save a state_dict, or register the name if it is known to be harmless"
-        )
+    def find_more(self, name: str) -> Any:
+        """Storage classes, the tensor class and dtypes, as inert values."""
+        if self._rebuild is None:
+            return None
+        if name in _STORAGE_DTYPES or name == "torch.Tensor":
+            return Internal(name)
+        return _Dtype(name) if name.startswith("torch.") and name[6:] in DTYPE_NAMES else None
 
     def _persistent(self) -> None:
         try:
             tag, kind, key, location, count, *view = self._stack.pop()
             dtype_name = _STORAGE_DTYPES[kind.name]
-        except (*_DAMAGE, AttributeError) as error:
-            self._damaged(error)
+        except (*DAMAGE, AttributeError) as error:
+            self.damaged(error)
         if self._load_storage is None or tag != "storage" or len(view) > 1:
             raise pickle.UnpicklingError(
                 "torch.load: the file refers to something outside its pickle that is no storage"
@@ -375,34 +85,6 @@ class Unpickler:
                 "torch.load: the file gives a storage a wrong key, location or size; it is damaged"
             )
         self._stack.append(self._load_storage(dtype_name, key, location, count, view[0] if view else None))
-
-    def _reduce(self) -> None:
-        try:
-            args = self._stack.pop()
-            function = self._stack.pop()
-        except IndexError as error:
-            self._damaged(error)
-        if not isinstance(function, _Function) or not isinstance(args, tuple):
-            named = function.name if isinstance(function, Internal) else type(function).__name__
-            raise pickle.UnpicklingError(
-                f"torch.load: the file calls {named!r}, which is no function that files may call"
-            )
-        try:
-            self._stack.append(function.call(*args))
-        except (*_DAMAGE, AttributeError) as error:
-            raise pickle.UnpicklingError(
-                f"torch.load: the file calls {function.name!r} with arguments that it does not take: {error}"
-            ) from error
-
-    def _build(self) -> None:
-        state = self._stack.pop()
-        target = self._stack[-1]
-        if isinstance(target, (np.ndarray, np.dtype)):
-            set_numpy_state(target, state)
-        elif isinstance(target, OrderedDict):
-            vars(target).update(_attributes(state))
-        else:
-            raise TypeError(f"attributes are given to {type(target).__name__}")
 
     # Tensors
 
@@ -470,21 +152,21 @@ class Unpickler:
         if known is None:
             raise TypeError("a parameter that is made of no tensor")
         tensor = self._make(known[1]._replace(requires_grad=bool(requires_grad), is_parameter=True))
-        return _with_attributes(tensor, state)
+        return self._with_attributes(tensor, state)
 
     def _tensor_with_state(self, function: Any, kind: Any, args: Any, state: Any) -> Any:
-        if not isinstance(kind, Internal) or not isinstance(function, _Function):
+        if not isinstance(kind, Internal) or not isinstance(function, Function):
             raise TypeError("a tensor of an unknown kind")
         makers = (self._tensor_v2, self._tensor_v3, self._parameter)
         if function.call not in makers:
             raise TypeError(f"a tensor made by {function.name}")
-        return _with_attributes(function.call(*args), state)
+        return self._with_attributes(function.call(*args), state)
 
     def _make(self, record: TensorRecord) -> Any:
         assert self._rebuild is not None
         try:
             tensor = self._rebuild(*record[:7])
-        except (*_DAMAGE, AttributeError) as error:
+        except (*DAMAGE, AttributeError) as error:
             # Not the file's doing: it must not pass for a damaged file.
             raise RuntimeError(
                 f"torch.load: a tensor of shape {record.shape} and dtype {record.dtype_name} could not be rebuilt: "
@@ -493,54 +175,14 @@ class Unpickler:
         self._records[id(tensor)] = (tensor, record)
         return tensor
 
-
-_OPCODES = {
-    "proto": pickle.PROTO,
-    "frame": pickle.FRAME,
-    "none": pickle.NONE,
-    "true": pickle.NEWTRUE,
-    "false": pickle.NEWFALSE,
-    "int4": pickle.BININT,
-    "int1": pickle.BININT1,
-    "int2": pickle.BININT2,
-    "long1": pickle.LONG1,
-    "long4": pickle.LONG4,
-    "float": pickle.BINFLOAT,
-    "text1": pickle.SHORT_BINUNICODE,
-    "text4": pickle.BINUNICODE,
-    "text8": pickle.BINUNICODE8,
-    "bytes1": pickle.SHORT_BINBYTES,
-    "bytes4": pickle.BINBYTES,
-    "bytes8": pickle.BINBYTES8,
-    "bytearray8": pickle.BYTEARRAY8,
-    "mark": pickle.MARK,
-    "pop": pickle.POP,
-    "pop_mark": pickle.POP_MARK,
-    "tuple0": pickle.EMPTY_TUPLE,
-    "tuple1": pickle.TUPLE1,
-    "tuple2": pickle.TUPLE2,
-    "tuple3": pickle.TUPLE3,
-    "tuple": pickle.TUPLE,
-    "list": pickle.EMPTY_LIST,
-    "append": pickle.APPEND,
-    "appends": pickle.APPENDS,
-    "dict": pickle.EMPTY_DICT,
-    "setitem": pickle.SETITEM,
-    "setitems": pickle.SETITEMS,
-    "set": pickle.EMPTY_SET,
-    "additems": pickle.ADDITEMS,
-    "frozenset": pickle.FROZENSET,
-    "put1": pickle.BINPUT,
-    "put4": pickle.LONG_BINPUT,
-    "memoize": pickle.MEMOIZE,
-    "get1": pickle.BINGET,
-    "get4": pickle.LONG_BINGET,
-    "global": pickle.GLOBAL,
-    "stack_global": pickle.STACK_GLOBAL,
-    "persistent": pickle.BINPERSID,
-    "reduce": pickle.REDUCE,
-    "build": pickle.BUILD,
-}
+    def _with_attributes(self, tensor: Any, state: Any) -> Any:
+        if state is not None:
+            self.refuse_internals(state)
+            for name, value in attributes(state).items():
+                if hasattr(type(tensor), name):
+                    raise ValueError(f"an attribute would hide {name!r} of tensors")
+                setattr(tensor, name, value)
+        return tensor
 
 
 def _resolve(
@@ -559,44 +201,3 @@ def _resolve(
         view = np.negative(view)
     dense = np.array(view, order="C").reshape(shape)
     return dense.reshape(-1), tuple(stride // itemsize for stride in dense.strides)
-
-
-def _attributes(state: Any) -> dict[str, Any]:
-    if not isinstance(state, dict):
-        raise TypeError(f"attributes come as {type(state).__name__}, wanted dict")
-    for name in state:
-        if not isinstance(name, str) or name.startswith("__"):
-            raise ValueError(f"an attribute is called {name!r}")
-    return state
-
-
-def _with_attributes(tensor: Any, state: Any) -> Any:
-    if state is not None:
-        _refuse_internals(state)
-        for name, value in _attributes(state).items():
-            if hasattr(type(tensor), name):
-                raise ValueError(f"an attribute would hide {name!r} of tensors")
-            setattr(tensor, name, value)
-    return tensor
-
-
-def _refuse_internals(value: Any) -> None:
-    """Raise UnpicklingError if a storage, a storage class or a function ended up in the data itself."""
-    seen: set[int] = set()
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Internal):
-            raise pickle.UnpicklingError(
-                f"torch.load: the file holds {item.name!r} as a value, which is refused: only tensors, numbers, "
-                "text and plain containers are read from files"
-            )
-        if not isinstance(item, (list, tuple, dict, set, frozenset)) or id(item) in seen:
-            continue
-        seen.add(id(item))
-        if isinstance(item, dict):
-            pending.extend(item)
-            pending.extend(item.values())
-            pending.extend(getattr(item, "__dict__", {}).values())
-        else:
-            pending.extend(item)

@@ -6,24 +6,18 @@ import math
 from typing import Any
 
 from .....core.value import shape_of
+from .....learn.layers import attention as layers
 from ..._api import METHODS
-from ..._creation import ones, zeros
+from ..._creation import zeros
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import show_as
-from ..._matmul import baddbmm, bmm, matmul
+from ..._matmul import baddbmm, bmm
 from ..._shape import reshaped
 from ._dropout import dropout
 from ._linear import linear
 from ._softmax import softmax
 
 _INF = math.inf
-
-
-def _additive(mask: Any, like: Any) -> Any:
-    """A mask as numbers to add to scores: a boolean one says which take part."""
-    if mask.dtype.category:  # not boolean
-        return mask
-    return zeros(tuple(shape_of(mask)), dtype=like.dtype).masked_fill_(METHODS["logical_not"](mask), -_INF)
 
 
 def scaled_dot_product_attention(
@@ -52,28 +46,12 @@ def scaled_dot_product_attention(
         key = METHODS["repeat_interleave"](key, times, -3)
         value = METHODS["repeat_interleave"](value, times, -3)
     simple = attn_mask is None and not dropout_p and len(q_shape) == 4 and q_shape[-1] == shape_of(value)[-1]
-    factor = 1.0 / math.sqrt(q_shape[-1]) if scale is None else scale
-    # Both factors get the root, so that neither overflows in half precision.
-    root = math.sqrt(abs(factor))
-    scores = matmul(query * math.copysign(root, factor), METHODS["transpose"](key, -2, -1) * root)
-    mask = None
-    if is_causal:
-        mask = METHODS["tril"](ones(q_shape[-2], k_shape[-2], dtype=query.dtype)).to(ones(0).bool().dtype)
-        scores = METHODS["masked_fill"](scores, METHODS["logical_not"](mask), -_INF)
-    elif attn_mask is not None:
-        mask = attn_mask
-        scores = scores + _additive(attn_mask, scores)
-    empty = None
-    if mask is not None:
-        empty = METHODS["all"](scores.detach() == -_INF, -1, keepdim=True)
-        # The softmax of a row of -inf is nan, and so is its gradient.
-        scores = METHODS["masked_fill"](scores, empty, 0.0)
-    weights = softmax(scores, -1)
-    if empty is not None:
-        weights = METHODS["masked_fill"](weights, empty, 0.0)
-    if dropout_p:
-        weights = dropout(weights, dropout_p)
-    out = matmul(weights, value)
+    mask = layers.causal(q_shape[-2], k_shape[-2]) if is_causal else attn_mask
+
+    def drop_weights(weights: Any) -> Any:
+        return dropout(weights, dropout_p)
+
+    out, _ = layers.attend(query, key, value, mask, scale=scale, drop_weights=drop_weights if dropout_p else None)
     return show_as(out, "ScaledDotProductFlashAttentionForCpuBackward0" if simple else "UnsafeViewBackward0")
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from .....core.value import Value, dtype_of, shape_of
+from .....learn import losses as formulas
+from .....learn.losses import reduced
 from .....ops import ctc
 from .....ops import loss_classes as lc
 from .....ops import reduction as rd
@@ -18,7 +20,7 @@ from .....ops.comparison import equal
 from .....ops.contraction import matmul
 from .....ops.elementwise import add, divide, multiply, negative
 from .....ops.loss import REDUCTIONS
-from .....ops.selection import drop, where
+from .....ops.selection import where
 from .....ops.softmax import log_softmax
 from .....ops.structural import cast, reshape, transpose
 from ..._api import FUNCTIONS
@@ -28,7 +30,7 @@ from ..._graph_nodes import NAMES, show_as
 from ..._indexing import concrete
 from ..._promote import pair
 from ..._reductions import ALL_AXES, tensor_of
-from ._losses import floats_only, number, reduced, reduction_name, refused_weights
+from ._losses import floats_only, number, reduction_name, refused_weights
 
 _INT64 = np.dtype(np.int64)
 _ndarray = np.ndarray
@@ -126,11 +128,6 @@ def cross_entropy(
     return nll_loss(logs, target, weight, None, ignore_index, None, reduction)
 
 
-def _of_classes(weight: Any, ndim: int, axis: int) -> Any:
-    """Class weights with the axes of the input."""
-    return reshape(weight, shape=(*(1,) * axis, shape_of(weight)[0], *(1,) * (ndim - axis - 1)))
-
-
 def _of_probabilities(op: str, logs: Any, target: Any, weight: Any, reduction: str, smoothing: float, axis: int) -> Any:
     shape = tuple(shape_of(logs))
     classes = shape[axis]
@@ -140,7 +137,7 @@ def _of_probabilities(op: str, logs: Any, target: Any, weight: Any, reduction: s
     terms = multiply(logs, target)
     if weight is not None:
         refused_weights(op, weight, classes, None)
-        terms = multiply(*pair(op, terms, _of_classes(weight, len(shape), axis)))
+        terms = multiply(*pair(op, terms, formulas.of_classes(weight, len(shape), axis)))
     if reduction == "none":
         return negative(rd.sum(terms, axis=(axis,), keepdims=False))
     total = negative(rd.sum(terms, axis=ALL_AXES[len(shape)], keepdims=False))
@@ -156,19 +153,9 @@ def _smoothed(
     op: str, logs: Any, target: Any, weight: Any, reduction: str, ignore_index: int, smoothing: float, axis: int
 ) -> Any:
     """The loss of class numbers, of which a part is spread over all classes."""
-    shape = tuple(shape_of(logs))
-    classes = shape[axis]
     nll = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
     target = _checked_target(op, logs, target, weight)
-    terms = logs if weight is None else multiply(logs, _of_classes(weight, len(shape), axis))
-    smooth = negative(rd.sum(terms, axis=(axis,), keepdims=False))
-    smooth = drop(smooth, equal(reshape(target, shape=tuple(shape_of(smooth))), number(ignore_index, target)))
-    if reduction != "none":
-        smooth = rd.sum(smooth, axis=ALL_AXES[len(shape_of(smooth))], keepdims=False)
-    if reduction == "mean":
-        weights = lc.target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs))
-        smooth = divide(smooth, rd.sum(weights, axis=ALL_AXES[len(shape_of(weights))], keepdims=False))
-    return add(multiply(nll, number(1 - smoothing, nll)), multiply(smooth, number(smoothing / classes, smooth)))
+    return formulas.smoothed_nll(nll, logs, target, weight, axis, smoothing, reduction, ignore_index)
 
 
 def linear_cross_entropy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....core.value import Value, dtype_of, shape_of
+from .....learn.layers import windows
 from .....ops import convolution as cv
 from ..._api import api
 from ..._dtype import FROM_NUMPY
@@ -14,26 +15,6 @@ from ..._shape import transposed
 from ._sizes import per_axis, planned, squeezed, unsqueezed
 
 NAMES.update(convolve="ConvolutionBackward0", convolve_transpose="ConvolutionBackward0")
-
-
-def _check(op: str, x: Any, w: Any, b: Any, axes: int, transposed: bool, groups: int) -> None:
-    """Raise RuntimeError where the shapes of input, weight and bias do not fit each other."""
-    if groups <= 0:
-        raise RuntimeError(f"{op}: groups must be positive, got {groups}")
-    if len(w) != axes + 2:
-        raise RuntimeError(f"{op}: weight must have {axes + 2} dimensions, got shape {w}")
-    if len(x) not in (axes + 1, axes + 2):
-        raise RuntimeError(f"{op}: input must have {axes + 2} dimensions (or {axes + 1} without a batch), got shape {x}")
-    if w[0] % groups:
-        raise RuntimeError(f"{op}: the first dimension of the weight, {w[0]}, is not divisible into {groups} groups")
-    channels, outputs = (w[0], w[1] * groups) if transposed else (w[1] * groups, w[0])
-    if x[-axes - 1] != channels:
-        raise RuntimeError(
-            f"{op}: a weight of shape {w} with groups={groups} takes {channels} channels, but the input of shape {x} has "
-            f"{x[-axes - 1]}"
-        )
-    if b is not None and b != (outputs,):
-        raise RuntimeError(f"{op}: bias must have shape ({outputs},), one per output channel, got {b}")
 
 
 def _shapes(op: str, input: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
@@ -51,13 +32,7 @@ def _shapes(op: str, input: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]
     return tuple(shape_of(input)), tuple(shape_of(weight)), None if bias is None else tuple(shape_of(bias))
 
 
-def _positive(op: str, **sizes: tuple[int, ...]) -> None:
-    for name, values in sizes.items():
-        if any(n <= 0 for n in values):
-            raise RuntimeError(f"{op}: {name} must be positive, got {values}")
-
-
-def _pads(op: str, padding: Any, kernel: Any, stride: Any, dilation: Any) -> Any:
+def _pads(op: str, padding: Any, size: Any, kernel: Any, stride: Any, dilation: Any) -> windows.Pads:
     """(before, after) per axis of a number, a tuple, "valid" or "same"."""
     if isinstance(padding, str):
         if padding == "valid":
@@ -66,12 +41,16 @@ def _pads(op: str, padding: Any, kernel: Any, stride: Any, dilation: Any) -> Any
             raise RuntimeError(f"{op}: padding must be 'valid', 'same', an int or a tuple, got {padding!r}")
         if any(s != 1 for s in stride):
             raise RuntimeError(f"{op}: padding='same' needs a stride of 1, got {stride}")
-        total = [d * (k - 1) for d, k in zip(dilation, kernel)]
-        return tuple((n // 2, n - n // 2) for n in total)
+        return windows.same_padding(size, kernel, stride, dilation)
     pads = per_axis(op, "padding", padding, len(kernel))
     if any(p < 0 for p in pads):
         raise RuntimeError(f"{op}: padding cannot be negative, got {pads}")
     return tuple((p, p) for p in pads)
+
+
+def _rank(op: str, w: Any, axes: int) -> None:
+    if len(w) != axes + 2:
+        raise RuntimeError(f"{op}: weight must have {axes + 2} dimensions, got shape {w}")
 
 
 @planned
@@ -79,17 +58,10 @@ def _plan(
     op: str, axes: int, x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> dict[str, Any]:
     """The parameters of a convolution; raises RuntimeError where something does not fit."""
-    _check(op, x, w, b, axes, False, groups)
+    _rank(op, w, axes)
     stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
-    _positive(op, stride=stride, dilation=dilation)
-    pads = _pads(op, padding, w[2:], stride, dilation)
-    for n, k, d, (lo, hi) in zip(x[-axes:], w[2:], dilation, pads):
-        if n + lo + hi < d * (k - 1) + 1:
-            raise RuntimeError(
-                f"{op}: a kernel of size {w[2:]} (dilation {dilation}) is larger than the padded input of size "
-                f"{tuple(m + a + b for m, (a, b) in zip(x[-axes:], pads))}"
-            )
-    return {"stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
+    pads = _pads(op, padding, x[-axes:], w[2:], stride, dilation)
+    return windows.convolution(op, x, w, b, stride, pads, dilation, groups)
 
 
 @planned
@@ -98,24 +70,11 @@ def _plan_transpose(
     dilation: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The parameters of a transposed convolution; raises RuntimeError where something does not fit."""
-    _check(op, x, w, b, axes, True, groups)
+    _rank(op, w, axes)
     stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
-    _positive(op, stride=stride, dilation=dilation)
-    pads = _pads(op, per_axis(op, "padding", padding, axes), w[2:], stride, dilation)
+    pads = _pads(op, per_axis(op, "padding", padding, axes), x[-axes:], w[2:], stride, dilation)
     extra = per_axis(op, "output_padding", output_padding, axes)
-    for e, s, d in zip(extra, stride, dilation):
-        if e < 0 or (e >= s and e >= d):
-            raise RuntimeError(
-                f"{op}: output_padding must be smaller than the stride or the dilation, got output_padding={extra}, "
-                f"stride={stride}, dilation={dilation}"
-            )
-    size = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + e + 1
-        for n, s, (p, _), d, k, e in zip(x[-axes:], stride, pads, dilation, w[2:], extra)
-    )
-    if any(n <= 0 for n in size):
-        raise RuntimeError(f"{op}: an input of shape {x} would give an output of size {size}")
-    return {"size": size, "stride": stride, "padding": pads, "dilation": dilation, "groups": groups}
+    return windows.transposed_convolution(op, x, w, b, stride, pads, dilation, groups, extra)
 
 
 def _conv(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
+import functools
 import warnings
 from typing import Any
 
 from .....core.value import dtype_of, shape_of
+from .....learn.layers import dropout as layers
 from .....ops import dropout as dr
 from .....tape import inplace as _inplace
 from ..._api import FUNCTIONS, api
@@ -45,34 +46,20 @@ def _kept(op: str, x: Any, p: float, features: bool) -> Any:
     return drawn(op, (*shape[:2], *(1,) * (len(shape) - 2)), lambda s: stream.dropout_keep(s, p))
 
 
-def _drop(op: str, x: Any, p: float, training: bool, inplace: bool, features: bool = False) -> Any:
+def _drop(
+    op: str, x: Any, p: float, training: bool, inplace: bool, features: bool = False, rule: Any = layers.dropped
+) -> Any:
     if not training or p == 0.0 or 0 in shape_of(x):
         return x
     keep = _kept(op, x, p, features)
-    scale = 0.0 if p == 1.0 else 1.0 / float(dtype_of(x).type(1.0 - p))
-    if inplace:
-        return _inplace.update(op, x, lambda: dr.dropout(x, keep, scale=scale))
-    return dr.dropout(x, keep, scale=scale)
-
-
-_ALPHA = 1.7580993408473766  # -scale * alpha of SELU: what a dropped element becomes
-
-
-def _alpha_drop(op: str, x: Any, p: float, training: bool, inplace: bool, features: bool = False) -> Any:
-    if not training or p == 0.0 or 0 in shape_of(x):
-        return x
-    keep = _kept(op, x, p, features)
-    if p == 1.0:
-        return _inplace.update(op, x, lambda: dr.dropout(x, keep, scale=0.0)) if inplace else dr.dropout(
-            x, keep, scale=0.0)  # fmt: skip
-    a = 1.0 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
-    noise = keep.to(x.dtype)
-    shift = (noise - 1) * (_ALPHA * a) + _ALPHA * a * p
 
     def compute() -> Any:
-        return dr.dropout(x, keep, scale=a) + shift
+        return rule(x, keep, p)
 
     return _inplace.update(op, x, compute) if inplace else compute()
+
+
+_alpha_drop = functools.partial(_drop, rule=layers.alpha_dropped)
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -166,5 +153,4 @@ def native_dropout(input: Any, p: float, train: bool | None) -> Any:
         return dr.dropout(x, FUNCTIONS["ones_like"](x, dtype=FUNCTIONS["tensor"](True).dtype), scale=1.0), FUNCTIONS[
             "ones_like"](x, dtype=FUNCTIONS["tensor"](True).dtype)  # fmt: skip
     keep = _kept("native_dropout", x, p, False)
-    scale = 0.0 if p == 1.0 else 1.0 / float(dtype_of(x).type(1.0 - p))
-    return show_as(dr.dropout(x, keep, scale=scale), "NativeDropoutBackward0"), keep
+    return show_as(layers.dropped(x, keep, p), "NativeDropoutBackward0"), keep

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
 import numpy as np
 
 from .....core.value import Value, dtype_of, shape_of
+from .....learn.layers import shuffles
+from .....learn.layers.embedding import one_hot_rows, renormalise
 from .....ops import contraction as ct
 from .....ops import indexing as ix
 from .....ops import manipulation as mp
 from .....ops import scatter_reduce as sr
 from .....ops import structural as st
-from .....tape import mutation
 from ... import _matmul
 from ..._api import api
 from ..._axes import integer
@@ -111,19 +111,6 @@ def _padding(op: str, padding_idx: Any, n: int) -> int | None:
     return padding_idx + n if padding_idx < 0 else padding_idx
 
 
-def _renormalise(op: str, weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
-    """Scale the rows that will be read down to a norm, in place and unrecorded, as PyTorch does."""
-    table = weight._a
-    if type(table) is not _ndarray or type(indices) is not _ndarray:
-        raise RuntimeError(f"{op}: max_norm changes the weight in place, which is not possible inside a transform")
-    rows = np.unique(indices)
-    norms = np.linalg.norm(table[rows].astype(np.float64), norm_type, axis=1)
-    large = norms > max_norm
-    if large.any():
-        table[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(table.dtype)[:, None]
-        mutation.note(table)
-
-
 def embedding(
     input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
@@ -138,7 +125,7 @@ def embedding(
         raise RuntimeError(f"embedding: the weight must be a matrix, got shape {list(shape)}")
     padding = _padding("embedding", padding_idx, shape[0])
     if max_norm is not None:
-        _renormalise("embedding", weight, given, max_norm, norm_type)
+        renormalise("embedding", weight, given, max_norm, norm_type)
     return sr.embedding(weight, given, padding=padding, by_frequency=bool(scale_grad_by_freq), weighted=False)
 
 
@@ -207,7 +194,7 @@ def embedding_bag(
         indices, bags = indices[kept], bags[kept]
         weights = None if weights is None else ix.take(weights, kept, axis=0)
     if max_norm is not None:
-        _renormalise(op, weight, indices, max_norm, norm_type)
+        renormalise(op, weight, indices, max_norm, norm_type)
     rows = sr.embedding(weight, indices, padding=None, by_frequency=bool(scale_grad_by_freq), weighted=False)
     if weights is not None:
         rows = rows * st.reshape(weights, shape=(indices.size, 1))
@@ -244,9 +231,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError(f"one_hot: num_classes must be positive, or -1, got {num_classes}")
     elif labels.max() >= num_classes:
         raise RuntimeError(f"one_hot: label {int(labels.max())} is no class among {num_classes}")
-    out = np.zeros((labels.size, num_classes), np.int64)
-    out[np.arange(labels.size), labels.reshape(-1)] = 1
-    return from_array(out.reshape(*labels.shape, num_classes))
+    return from_array(one_hot_rows(labels, num_classes, np.int64))
 
 
 # ------------------------------------------------------------------------------------------ padding
@@ -319,11 +304,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         raise RuntimeError(f"pixel_shuffle: wanted at least 3 dimensions, got {len(shape)}")
     if r <= 0 or shape[-3] % (r * r):
         raise RuntimeError(f"pixel_shuffle: {shape[-3]} channels are no multiple of the square of {r}")
-    *lead, c, h, w = shape
-    k = len(lead)
-    x = st.reshape(input, shape=(*lead, c // (r * r), r, r, h, w))
-    x = st.transpose(x, axes=(*range(k), k, k + 3, k + 1, k + 4, k + 2))
-    return show_as(st.reshape(x, shape=(*lead, c // (r * r), h * r, w * r)), "PixelShuffleBackward0")
+    return show_as(shuffles.pixel_shuffle(input, r), "PixelShuffleBackward0")
 
 
 @api(method=False)
@@ -334,11 +315,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         raise RuntimeError(f"pixel_unshuffle: wanted at least 3 dimensions, got {len(shape)}")
     if r <= 0 or shape[-1] % r or shape[-2] % r:
         raise RuntimeError(f"pixel_unshuffle: an image of {shape[-2]} by {shape[-1]} is no multiple of {r}")
-    *lead, c, h, w = shape
-    k = len(lead)
-    x = st.reshape(input, shape=(*lead, c, h // r, r, w // r, r))
-    x = st.transpose(x, axes=(*range(k), k, k + 2, k + 4, k + 1, k + 3))
-    return show_as(st.reshape(x, shape=(*lead, c * r * r, h // r, w // r)), "PixelUnshuffleBackward0")
+    return show_as(shuffles.pixel_unshuffle(input, r), "PixelUnshuffleBackward0")
 
 
 @api(method=False)
@@ -349,10 +326,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError(f"channel_shuffle: wanted at least 3 dimensions, got {len(shape)}")
     if groups <= 0 or shape[1] % groups:
         raise RuntimeError(f"channel_shuffle: {shape[1]} channels cannot be divided into {groups} groups")
-    n, c, *rest = shape
-    x = st.reshape(input, shape=(n, groups, c // groups, math.prod(rest)))
-    x = st.transpose(x, axes=(0, 2, 1, 3))
-    return show_as(st.reshape(x, shape=shape), "ChannelShuffleBackward0")
+    return show_as(shuffles.channel_shuffle(input, groups), "ChannelShuffleBackward0")
 
 
 api("native_channel_shuffle", method=False)(channel_shuffle)

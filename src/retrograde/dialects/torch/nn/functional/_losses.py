@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,19 +12,18 @@ from typing import Any
 import numpy as np
 
 from .....core.value import Value, dtype_of, shape_of
+from .....learn import losses as formulas
+from .....learn.losses import reduced
 from .....ops import loss as ls
 from .....ops import reduction as rd
-from .....ops.activation import log_sigmoid
-from .....ops.comparison import equal, greater, not_equal
-from .....ops.distance import shortfall
-from .....ops.elementwise import absolute, add, divide, exp, log, multiply, negative, power_by, sqrt, subtract
-from .....ops.selection import clip, keep, minimum
-from .....ops.special import xlogy
+from .....ops.comparison import equal, not_equal
+from .....ops.elementwise import absolute, divide, multiply, power_by, subtract
+from .....ops.selection import minimum
 from .....ops.structural import broadcast_to, cast, reshape
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES, show_as
 from ..._promote import constant, floated, pair, result_dtype, to_dtype
-from ..._reductions import ALL_AXES, tensor_of, widest
+from ..._reductions import tensor_of, widest
 from ..._statistics import pairwise_distance
 
 NAMES.update(
@@ -61,13 +59,6 @@ def reduction_name(op: str, size_average: bool | None, reduce: bool | None, redu
 def number(value: float, like: Any) -> np.ndarray:
     """A constant in the dtype of a tensor."""
     return np.asarray(value, dtype=dtype_of(like))
-
-
-def reduced(x: Any, reduction: str) -> Any:
-    """Losses as they are, their mean or their sum."""
-    if reduction == "none":
-        return x
-    return (rd.mean if reduction == "mean" else rd.sum)(x, axis=ALL_AXES[len(shape_of(x))], keepdims=False)
 
 
 def floats_only(op: str, x: Any) -> None:
@@ -259,10 +250,7 @@ def kl_div(
             stacklevel=2,
         )
     x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
-    if log_target:
-        losses = multiply(exp(y), subtract(y, x))
-    else:
-        losses = subtract(xlogy(y, y), multiply(y, x))
+    losses = formulas.kl_divergence(x, y, log_target)
     if reduction != "batchmean":
         return reduced(losses, reduction)
     total = reduced(losses, "sum")
@@ -277,14 +265,7 @@ def poisson_nll_loss(
     op = "poisson_nll_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
     x, y = (floated(a) for a in pair(op, tensor_of(op, input), tensor_of(op, target)))
-    if log_input:
-        losses = subtract(exp(x), multiply(y, x))
-    else:
-        losses = subtract(x, multiply(y, log(add(x, number(eps, x)))))
-    if full:
-        stirling = y * log(y) - y + 0.5 * log(2 * math.pi * y)
-        losses = add(losses, keep(stirling, greater(y, number(1, y))))
-    return reduced(losses, reduction)
+    return reduced(formulas.poisson_nll(x, y, log_input, full, eps), reduction)
 
 
 def gaussian_nll_loss(
@@ -314,20 +295,15 @@ def gaussian_nll_loss(
     plain = var if isinstance(var, _ndarray) else var.detach()
     if bool((plain < 0).any()):
         raise ValueError(f"{op}: var must not be negative")
-    var = var + shortfall(var, bound=float(eps))
-    d = subtract(x, y)
-    losses = multiply(add(log(var), divide(power_by(d, exponent=2.0), var)), number(0.5, x))
-    if full:
-        losses = add(losses, number(0.5 * math.log(2 * math.pi), losses))
-    return reduced(losses, reduction)
+    return reduced(formulas.gaussian_nll(x, y, var, full, eps), reduction)
 
 
 # ------------------------------------------------------------------------------------------ margins
 
 
-def _hinge(x: Any) -> Any:
-    """max(x, 0), as PyTorch's clamp has it."""
-    return show_as(clip(x, low=0.0, high=None), "ClampMinBackward0")
+def _hinged(losses: Any, reduction: str) -> Any:
+    """Losses that end with a maximum, reduced."""
+    return reduced(show_as(losses, "ClampMinBackward0"), reduction)
 
 
 def margin_ranking_loss(
@@ -343,8 +319,9 @@ def margin_ranking_loss(
             f"{op}: the tensors must have the same number of dimensions, got shapes {list(shape_of(x))}, "
             f"{list(shape_of(y))} and {list(shape_of(target))}"
         )
-    losses = floated(multiply(*pair(op, negative(target), subtract(x, y))))
-    return reduced(_hinge(add(losses, number(margin, losses))), reduction)
+    d = result_dtype(x, target)
+    x, y, target = (floated(to_dtype(t, d)) for t in (x, y, target))
+    return _hinged(formulas.margin_ranking(x, y, target, margin), reduction)
 
 
 def hinge_embedding_loss(
@@ -355,9 +332,8 @@ def hinge_embedding_loss(
     op = "hinge_embedding_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
     x = tensor_of(op, input)
-    apart = keep(_hinge(subtract(number(margin, x), x)), not_equal(target, constant(1, dtype_of(target))))
-    near = keep(x, not_equal(target, constant(-1, dtype_of(target))))
-    return reduced(add(apart, near), reduction)
+    near, apart = (not_equal(target, constant(label, dtype_of(target))) for label in (-1, 1))
+    return reduced(formulas.hinge_embedding(x, near, apart, margin), reduction)
 
 
 def cosine_embedding_loss(
@@ -379,17 +355,15 @@ def cosine_embedding_loss(
     def inner(a: Any, b: Any) -> Any:
         return floated(rd.sum(widest(multiply(a, b)), axis=(ndim,), keepdims=False))
 
-    product = inner(x, y)
-    tiny = number(float(np.float32(1e-12)), product)  # PyTorch keeps this constant in single precision
-    cosine = divide(product, sqrt(multiply(add(inner(x, x), tiny), add(inner(y, y), tiny))))
-    same = keep(subtract(number(1, cosine), cosine), equal(target, constant(1, dtype_of(target))))
-    other = keep(_hinge(subtract(cosine, number(margin, cosine))), equal(target, constant(-1, dtype_of(target))))
-    return reduced(add(same, other), reduction)
+    near, apart = (equal(target, constant(label, dtype_of(target))) for label in (1, -1))
+    tiny = float(np.float32(1e-12))  # PyTorch keeps this constant in single precision
+    losses = formulas.cosine_embedding(inner(x, y), inner(x, x), inner(y, y), near, apart, margin, tiny)
+    return reduced(losses, reduction)
 
 
 def _triplet(op: str, near: Any, far: Any, margin: float, reduction: str) -> Any:
     near, far = pair(op, near, far)
-    return reduced(_hinge(subtract(add(near, number(margin, near)), far)), reduction)
+    return _hinged(formulas.triplet(near, far, margin), reduction)
 
 
 def _same_rank(op: str, *xs: Any) -> None:
@@ -439,12 +413,10 @@ def multilabel_soft_margin_loss(
     op = "multilabel_soft_margin_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
     x, y = pair(op, tensor_of(op, input), tensor_of(op, target))
-    losses = negative(y * log_sigmoid(x) + (1 - y) * log_sigmoid(negative(x)))
     if weight is not None:
-        losses = multiply(*pair(op, losses, weight))
-    n = len(shape_of(losses))
-    total = rd.sum(losses, axis=(n - 1,) if n else (), keepdims=False)
-    return reduced(divide(total, number(shape_of(x)[-1] if n else 1, total)), reduction)
+        d = result_dtype(x, weight)
+        x, y, weight = (to_dtype(t, d) for t in (x, y, weight))
+    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction)
 
 
 def refused_weights(op: str, weight: Any, classes: int, dtype: Any) -> None:

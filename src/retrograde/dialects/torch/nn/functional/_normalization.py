@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .....core.value import Value, dtype_of, make, shape_of
+from .....learn.layers import normalization as layers
 from .....ops import normalization as nm
-from .....tape import inplace, mutation
 from ..._api import METHODS, api, write_out
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
@@ -19,7 +19,6 @@ from ..._grad_modes import no_grad
 from ..._graph_nodes import NAMES, show_as
 from ..._shape import reshaped
 from ..._tensor import Tensor
-from ._pooling import avg_pool2d, avg_pool3d
 from ._sizes import check_kind
 
 NAMES.update(
@@ -48,30 +47,6 @@ def _same_dtype(x: Any, *others: Any) -> tuple[Any, ...]:
     return tuple(v if v is None or dtype_of(v) == d else v.to(FROM_NUMPY[d]) for v in others)
 
 
-def _update_running(op: str, running: Any, fresh: Any, momentum: float) -> None:
-    """running = (1 - momentum) running + momentum fresh, unrecorded and in place."""
-    if running is None:
-        return
-    old, new = running._a, fresh._a
-    if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
-        old *= old.dtype.type(1 - momentum)
-        old += new * new.dtype.type(momentum)
-        mutation.note(old)
-        return
-    moved = running.detach() * (1 - momentum) + fresh.detach() * momentum
-    with no_grad():
-        inplace.update(op, running, lambda: moved)
-
-
-def _variance(scale: Any, eps: float, n: int) -> Any:
-    """The unbiased variance of n values from one over the deviation; nan for a single one."""
-    factor = n / (n - 1) if n > 1 else math.nan
-    if type(scale._a) is np.ndarray:
-        a = scale._a
-        return make(Tensor, (1 / (a * a) - a.dtype.type(eps)) * a.dtype.type(factor))
-    return (scale.detach() ** -2 - eps) * factor
-
-
 def _batch_norm(
     op: str, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool, momentum: float,
     eps: float, stats: bool = False,
@@ -85,23 +60,14 @@ def _batch_norm(
     weight, bias = _same_dtype(x, weight, bias)
     if (running_mean is None) != (running_var is None):
         raise ValueError(f"{op}: running_mean and running_var must both be given, or neither")
-    affine = (1, shape[1], *(1,) * (len(shape) - 2))
+    if not training and running_mean is None:
+        raise RuntimeError(f"{op}: running_mean and running_var are needed for evaluation; pass them, or training=True")
+    running = None if running_mean is None else (running_mean, running_var)
+    out, mean, scale = layers.batch_norm(
+        x, weight, bias, running, training=training, share=momentum, eps=eps, stats=stats
+    )
     if not training:
-        if running_mean is None:
-            raise RuntimeError(
-                f"{op}: running_mean and running_var are needed for evaluation; pass them, or training=True"
-            )
-        center, var = _same_dtype(x, running_mean.detach(), running_var.detach())
-        out = nm.normalize_by(x, center, var, weight, bias, affine=affine, eps=float(eps))
-        empty = make(Tensor, np.zeros((0,), dtype_of(x)))
-        return out, empty, empty
-    given = {"shape": shape, "axis": (0, *range(2, len(shape))), "affine": affine, "eps": float(eps)}
-    if running_mean is None and not stats:
-        return nm.normalize(x, weight, bias, **given), None, None
-    out, mean, scale = nm.normalize_stats(x, weight, bias, **given)
-    if running_mean is not None:
-        _update_running(op, running_mean, mean, momentum)
-        _update_running(op, running_var, _variance(scale, eps, math.prod(shape) // max(shape[1], 1)), momentum)
+        mean = scale = make(Tensor, np.zeros((0,), dtype_of(x)))
     return out, mean, scale
 
 
@@ -216,10 +182,7 @@ def _layer_norm(op: str, norm: Any, x: Any, normalized_shape: Any, weight: Any, 
     wanted = _normalized(op, x, normalized_shape, weight, bias)
     check_kind(op, x)
     weight, bias = _same_dtype(x, weight, bias)
-    shape = tuple(shape_of(x))
-    lead = len(shape) - len(wanted)
-    axis, affine = tuple(range(lead, len(shape))), (*(1,) * lead, *wanted)
-    return norm(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
+    return layers.layer_norm(x, weight, bias, len(wanted), eps, norm)
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -256,11 +219,7 @@ def _group_norm(op: str, norm: Any, x: Any, groups: int, weight: Any, bias: Any,
     if channels % groups:
         raise RuntimeError(f"{op}: {channels} channels are not divisible into {groups} groups")
     weight, bias = _same_dtype(x, weight, bias)
-    shape = tuple(shape_of(x))
-    grouped = (shape[0], groups, channels // groups * math.prod(shape[2:]))
-    return norm(
-        x, weight, bias, shape=grouped, axis=(2,), affine=(1, channels, *(1,) * (len(shape) - 2)), eps=float(eps)
-    )
+    return layers.group_norm(x, weight, bias, groups, eps, norm)
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -299,17 +258,10 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
     """x / sqrt(mean(x²) + eps) * weight over the last axes (Zhang and Sennrich, 2019)."""
     wanted = _normalized("rms_norm", input, normalized_shape, weight, None)
-    axes = tuple(range(-len(wanted), 0))
     d = FROM_NUMPY[dtype_of(input)]
-    single = d.itemsize < 4 if d.is_floating_point else False
-    x = METHODS["float"](input) if single else input
     if eps is None:
-        eps = float(np.finfo(x.real.dtype.np if d.is_complex else x.dtype.np).eps)
-    scale = METHODS["rsqrt"](METHODS["mean"](METHODS["pow"](x, 2), axes, keepdim=True) + eps)
-    out = x * scale
-    if weight is not None:
-        out = out * weight
-    return METHODS["to"](out, d) if out.dtype is not d else out
+        eps = float(np.finfo(np.float32 if d.itemsize < 4 else dtype_of(input)).eps)
+    return layers.rms_norm(input, weight, len(wanted), eps)
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
@@ -323,17 +275,7 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
         raise ValueError(f"local_response_norm: wanted 3 dimensions or more, got {len(shape)}")
     if math.prod(shape) == 0:
         return x
-    from . import pad
-
-    square = METHODS["unsqueeze"](x * x, 1)
-    widths = (size // 2, (size - 1) // 2)
-    if len(shape) == 3:
-        mean = METHODS["squeeze"](avg_pool2d(pad(square, (0, 0, *widths)), (size, 1), stride=1), 1)
-    else:
-        square = METHODS["view"](square, shape[0], 1, shape[1], shape[2], -1)
-        mean = METHODS["squeeze"](avg_pool3d(pad(square, (0, 0, 0, 0, *widths)), (size, 1, 1), stride=1), 1)
-        mean = METHODS["view"](mean, shape)
-    return x / METHODS["pow"](mean * alpha + k, beta)
+    return layers.local_response_norm(x, size, alpha, beta, k)
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None) -> Any:

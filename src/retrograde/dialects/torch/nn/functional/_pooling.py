@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .....core.value import Value, dtype_of, shape_of
+from .....learn.layers import windows
 from .....ops import pooling as pl
-from .....ops import resample as rs
 from ..._api import FUNCTIONS, METHODS, api
 from ..._axes import integer
 from ..._elementwise import tensor_argument
-from ..._graph_nodes import NAMES
+from ..._graph_nodes import NAMES, show_as
 from ._sizes import check_kind, per_axis, planned, squeezed, unsqueezed
 
 
@@ -50,40 +50,24 @@ def _space(op: str, input: Any, axes: int, *, integers: bool = False) -> tuple[i
 def _windows(
     op: str, size: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> dict[str, Any]:
-    """Kernel, stride, padding (before, after) and dilation per axis.
-
-    With `ceil_mode` a last window that starts inside the input or the padding before it counts too: the padding after
-    the input grows by what it needs.
-    """
+    """Kernel, stride, padding (before, after) and dilation per axis."""
     axes = len(size)
     kernel = per_axis(op, "kernel_size", kernel_size, axes)
     steps = kernel if stride is None or (isinstance(stride, (tuple, list)) and not stride) else per_axis(
         op, "stride", stride, axes)  # fmt: skip
     pads, spread = per_axis(op, "padding", padding, axes), per_axis(op, "dilation", dilation, axes)
-    for name, values, least in (
-        ("kernel_size", kernel, 1),
-        ("stride", steps, 1),
-        ("dilation", spread, 1),
-        ("padding", pads, 0),
-    ):
-        if any(v < least for v in values):
-            raise RuntimeError(f"{op}: {name} must be {'positive' if least else 'zero or more'}, got {values}")
-    if any(2 * p > k for p, k in zip(pads, kernel)):
+    if any(2 * p > k > 0 for p, k in zip(pads, kernel)):
         raise RuntimeError(
             f"{op}: padding can be half the kernel size at most, got padding={pads}, kernel_size={kernel}"
         )
-    full = []
-    for n, k, s, p, d in zip(size, kernel, steps, pads, spread):
-        reach = d * (k - 1) + 1
-        count = (n + 2 * p - reach + (s - 1 if ceil_mode else 0)) // s + 1
-        if ceil_mode and (count - 1) * s >= n + p:
-            count -= 1
-        if count <= 0:
-            raise RuntimeError(
-                f"{op}: a window of {k} elements (dilation {d}) does not fit an axis of {n} (padding {p})"
-            )
-        full.append((p, max(p, (count - 1) * s + reach - n - p)))
-    return {"kernel": kernel, "stride": steps, "padding": tuple(full), "dilation": spread}
+    return windows.pooling(op, size, kernel, steps, tuple((p, p) for p in pads), spread, ceil_mode)
+
+
+def _shown(out: Any, axes: int) -> Any:
+    """What pools a single axis shows itself as the view of an image of one row."""
+    if axes == 1:
+        show_as(out[0] if isinstance(out, tuple) else out, "SqueezeBackward1")
+    return out
 
 
 # ------------------------------------------------------------------------------------------ maxima
@@ -95,15 +79,7 @@ def _max_pool(
 ) -> Any:  # fmt: skip
     size = _space(op, input, axes, integers=True)
     p = _windows(op, size, kernel_size, stride, padding, dilation, ceil_mode)
-    if axes == 1:  # as an image of one row
-        x = unsqueezed(input, len(shape_of(input)) - 1)
-        p = {k: ((0, 0) if k == "padding" else 1, *v) for k, v in p.items()}
-        values = squeezed(pl.max_pool(x, **p), len(shape_of(input)) - 1)
-        if return_indices:
-            return values, squeezed(pl.max_pool_places(x, **p), len(shape_of(input)) - 1)
-        return values
-    values = pl.max_pool(input, **p)
-    return (values, pl.max_pool_places(input, **p)) if return_indices else values
+    return _shown(windows.max_pool(input, return_indices, **p), axes)
 
 
 def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -164,17 +140,13 @@ def _avg_pool(
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
     size = _space(op, input, axes, integers=True)
-    p = {k: v for k, v in _windows(op, size, kernel_size, stride, padding, 1, ceil_mode).items() if k != "dilation"}
+    p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override is not None and divisor_override == 0:
         raise RuntimeError(f"{op}: divisor_override must not be 0")
     pads = per_axis(op, "padding", padding, axes)
-    p["counted"] = tuple((n, n) for n in pads) if count_include_pad else ((0, 0),) * axes
-    p["divisor"] = None if divisor_override is None else integer(op, "divisor_override", divisor_override)
-    if axes > 1:
-        return pl.avg_pool(input, **p)
-    row = len(shape_of(input)) - 1
-    p = {k: v if k == "divisor" else ((0, 0) if k in ("padding", "counted") else 1, *v) for k, v in p.items()}
-    return squeezed(pl.avg_pool(unsqueezed(input, row), **p), row)
+    counted = tuple((n, n) for n in pads) if count_include_pad else None
+    divisor = None if divisor_override is None else integer(op, "divisor_override", divisor_override)
+    return _shown(windows.avg_pool(input, counted, divisor, **p), axes)
 
 
 @api(method=False)
@@ -220,13 +192,7 @@ def _parts(op: str, size: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
 
 def _adaptive_max(op: str, axes: int, input: Any, output_size: Any, return_indices: bool) -> Any:
     parts = _parts(op, _space(op, input, axes), output_size)
-    if axes > 1:
-        values = pl.adaptive_max_pool(input, parts=parts)
-        return (values, pl.adaptive_max_pool_places(input, parts=parts)) if return_indices else values
-    row = len(shape_of(input)) - 1
-    x = unsqueezed(input, row)
-    values = squeezed(pl.adaptive_max_pool(x, parts=(1, *parts)), row)
-    return (values, squeezed(pl.adaptive_max_pool_places(x, parts=(1, *parts)), row)) if return_indices else values
+    return _shown(windows.adaptive_max_pool(input, parts, return_indices), axes)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
@@ -259,20 +225,11 @@ adaptive_max_pool3d_with_indices = _adaptive_with_indices("adaptive_max_pool3d_w
 FUNCTIONS["adaptive_max_pool1d"] = adaptive_max_pool1d_with_indices
 
 
-def adaptive_mean(x: Any, parts: tuple[int, ...]) -> Any:
-    """The means of the parts of the last axes, in one operation."""
-    size = tuple(shape_of(x))[-len(parts) :]
-    return rs.resample(x, maps=tuple(rs.Map(rs.MEAN, n, m) for n, m in zip(size, parts)))
-
-
 def _adaptive_avg(op: str, axes: int, input: Any, output_size: Any) -> Any:
     parts = _parts(op, _space(op, input, axes), output_size)
-    if axes == 1:
-        row = len(shape_of(input)) - 1
-        return squeezed(adaptive_mean(unsqueezed(input, row), (1, *parts)), row)
-    if all(m == 1 for m in parts):
+    if axes > 1 and all(m == 1 for m in parts):
         return METHODS["mean"](input, tuple(range(-axes, 0)), keepdim=True)
-    return adaptive_mean(input, parts)
+    return _shown(windows.adaptive_avg_pool(input, parts), axes)
 
 
 @api(method=False)

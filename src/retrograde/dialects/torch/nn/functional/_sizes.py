@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ....._errors import ShapeError
 from .....core.value import Value, dtype_of, shape_of
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
@@ -40,17 +41,21 @@ def per_axis(op: str, name: str, value: Any, axes: int) -> tuple[int, ...]:
 def planned(f: F) -> F:
     """Remember what a function of sizes gives: a network asks for few different ones, again and again.
 
-    Its result is shared and must not be changed. Sequences that cannot be remembered are taken as tuples.
+    Its result is shared and must not be changed. Sequences that cannot be remembered are taken as tuples. What does not
+    fit raises RuntimeError.
     """
     remembered = functools.lru_cache(maxsize=1024, typed=True)(f)
 
     @functools.wraps(f)
     def plan(*args: Any) -> Any:
         try:
-            return remembered(*args)
-        except TypeError:
-            pass
-        return f(*args)
+            try:
+                return remembered(*args)
+            except TypeError:
+                pass
+            return f(*args)
+        except ShapeError as error:
+            raise RuntimeError(str(error)) from None
 
     return plan  # type: ignore[return-value]
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .....learn.containers import Listed, Named, position
+from .....learn.modules import indented
 from ..._tensor import Tensor
 from ..parameter import Parameter
-from .module import Module, _indent
+from .module import Module
 
 
-def _position(owner: str, index: Any, n: int) -> int:
-    """An index into n entries as a non-negative one; raises IndexError outside."""
-    i = operator.index(index)
-    if not -n <= i < n:
-        raise IndexError(f"{owner}: index {i} is out of range for {n} entries")
-    return i % n
-
-
-class Sequential(Module):
+class Sequential(Listed, Module):
     """Modules applied one after the other: given one by one, or as an OrderedDict with names."""
 
     def __init__(self, *args: Any) -> None:
@@ -38,30 +31,8 @@ class Sequential(Module):
             input = module(input)  # type: ignore[misc]
         return input
 
-    def _key(self, index: Any) -> str:
-        return list(self._modules)[_position(type(self).__name__, index, len(self._modules))]
-
-    def _renumber(self) -> None:
-        self._modules = dict(zip(map(str, range(len(self._modules))), self._modules.values()))
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[index]))
-        return self._modules[self._key(index)]
-
-    def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._key(index), module)
-
-    def __delitem__(self, index: Any) -> None:
-        for key in list(self._modules)[index] if isinstance(index, slice) else [self._key(index)]:
-            delattr(self, key)
-        self._renumber()
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+    def _slice(self, named: dict[str, Any]) -> Any:
+        return type(self)(OrderedDict(named))
 
     def __add__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
@@ -88,14 +59,6 @@ class Sequential(Module):
             self.append(module)
         return self
 
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
-
-    def append(self, module: Module) -> Sequential:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
     def insert(self, index: int, module: Module) -> Sequential:
         """Add a module before the one at `index`; raises IndexError out of range."""
         if not isinstance(module, Module):
@@ -103,25 +66,10 @@ class Sequential(Module):
         n = len(self)
         if not -n <= index <= n:
             raise IndexError(f"Sequential.insert: index {index} is out of range for {n} modules")
-        modules = list(self)
-        modules.insert(index + n if index < 0 else index, module)
-        self._modules = dict(zip(map(str, range(n + 1)), modules))
-        return self
-
-    def extend(self, sequential: Iterable[Module]) -> Sequential:
-        """Add several modules at the end."""
-        for module in list(sequential):
-            self.append(module)
-        return self
-
-    def pop(self, key: int | slice) -> Any:
-        """Take a module out and return it."""
-        module = self[key]
-        del self[key]
-        return module
+        return super().insert(index, module)
 
 
-class ModuleList(Module):
+class ModuleList(Listed, Module):
     """A list of submodules."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
@@ -129,36 +77,11 @@ class ModuleList(Module):
         if modules is not None:
             self += modules
 
-    def _key(self, index: Any) -> str:
-        return str(_position(type(self).__name__, index, len(self._modules)))
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return type(self)(list(self._modules.values())[index])  # type: ignore[arg-type]
-        return self._modules[self._key(index)]
-
-    def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._key(index), module)
-
-    def __delitem__(self, index: Any) -> None:
-        for i in range(len(self._modules))[index] if isinstance(index, slice) else [int(self._key(index))]:
-            delattr(self, str(i))
-        self._modules = dict(zip(map(str, range(len(self._modules))), self._modules.values()))
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
     def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
         return self.extend(modules)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
-
-    def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def __repr__(self) -> str:
         """Equal neighbours are printed once, with their range and number."""
@@ -169,38 +92,23 @@ class ModuleList(Module):
         for i in range(1, len(texts) + 1):
             if i < len(texts) and texts[i] == texts[start]:
                 continue
-            body = _indent(texts[start], 2)
+            body = indented(texts[start])
             lines.append(f"({start}): {body}" if i == start + 1 else f"({start}-{i - 1}): {i - start} x {body}")
             start = i
         return self._get_name() + "(\n  " + "\n  ".join(lines) + "\n)"
 
     def insert(self, index: int, module: Module) -> None:
         """Add a module before the one at `index`."""
-        modules = list(self)
-        modules.insert(index, module)
-        self._modules = dict(zip(map(str, range(len(modules))), modules))
-
-    def append(self, module: Module) -> ModuleList:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def pop(self, key: int | slice) -> Any:
-        """Take a module out and return it."""
-        module = self[key]
-        del self[key]
-        return module
+        super().insert(index, module)
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
         """Add several modules at the end; raises TypeError for anything that is no iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend: wanted an iterable, got {type(modules).__name__}")
-        for module in list(modules):
-            self.append(module)
-        return self
+        return super().extend(modules)
 
 
-class ModuleDict(Module):
+class ModuleDict(Named, Module):
     """Submodules by name, in the order in which they were added."""
 
     def __init__(self, modules: Any = None) -> None:
@@ -208,45 +116,8 @@ class ModuleDict(Module):
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key: str) -> Any:
-        return self._modules[key]
-
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
-
-    def __delitem__(self, key: str) -> None:
-        del self._modules[key]
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._modules
-
-    def clear(self) -> None:
-        """Take all modules out."""
-        self._modules.clear()
-
-    def pop(self, key: str) -> Any:
-        """Take a module out and return it."""
-        module = self[key]
-        del self[key]
-        return module
-
-    def keys(self) -> Any:
-        """The names."""
-        return self._modules.keys()
-
-    def items(self) -> Any:
-        """Names and modules."""
-        return self._modules.items()
-
-    def values(self) -> Any:
-        """The modules."""
-        return self._modules.values()
 
     def update(self, modules: Any) -> None:
         """Add or replace modules from a mapping or an iterable of pairs; raises TypeError or ValueError for others."""
@@ -283,7 +154,7 @@ class ParameterList(Module):
             self += values
 
     def _key(self, index: Any) -> str:
-        return str(_position(type(self).__name__, index, self._size))
+        return str(position(type(self).__name__, index, self._size))
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):

@@ -7,6 +7,8 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .....learn import modules as tree
+from .....learn.modules import Kind, Kinds
 from ..._api import Message, near
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor
@@ -20,7 +22,7 @@ from ._module_hooks import (
     register_module_full_backward_pre_hook,
 )
 
-_TABLES = (
+_HOOK_TABLES = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
@@ -38,12 +40,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
-def _indent(text: str, spaces: int) -> str:
-    first, *rest = text.split("\n")
-    return "\n".join([first, *(" " * spaces + line for line in rest)])
-
-
-class Module:
+class Module(tree.Tree):
     """Base of all layers and networks: set parameters and submodules as attributes, define `forward`, call it.
 
     Examples
@@ -70,12 +67,9 @@ class Module:
             raise TypeError(f"{type(self).__name__}: Module.__init__ takes no arguments, got {given}")
         set_plain = super().__setattr__
         set_plain("training", True)
-        set_plain("_parameters", {})
-        set_plain("_buffers", {})
-        set_plain("_non_persistent_buffers_set", set())
-        for name in _TABLES:
+        tree.init_tables(self)
+        for name in _HOOK_TABLES:
             set_plain(name, OrderedDict())
-        set_plain("_modules", {})
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -93,105 +87,41 @@ class Module:
 
     # -------------------------------------------------------------------- attributes
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        parameters = self.__dict__.get("_parameters")
-        if isinstance(value, Parameter):
-            if parameters is None:
-                raise AttributeError("a parameter can only be set after Module.__init__() has been called")
-            self._forget(name, "_parameters")
+    def _tree_enter(self, kind: Kind, name: str, value: Any) -> None:
+        tree.forget(self, name, kind)
+        if kind.word == "parameter":
             self.register_parameter(name, value)
-            return
-        if parameters is not None and name in parameters:
-            if value is not None:
-                raise TypeError(
-                    f"{type(self).__name__}.{name} is a parameter; it can be set to a Parameter or None, not to "
-                    f"{type(value).__name__}"
-                )
-            self.register_parameter(name, None)
-            return
-        modules = self.__dict__.get("_modules")
-        if isinstance(value, Module):
-            if modules is None:
-                raise AttributeError("a submodule can only be set after Module.__init__() has been called")
-            self._forget(name, "_modules")
-            modules[name] = value
-            return
-        if modules is not None and name in modules:
-            if value is not None:
-                raise TypeError(
-                    f"{type(self).__name__}.{name} is a submodule; it can be set to a Module or None, not to "
-                    f"{type(value).__name__}"
-                )
-            modules[name] = None
-            return
-        buffers = self.__dict__.get("_buffers")
-        if isinstance(value, Buffer) and buffers is not None:
-            self._forget(name, "_buffers")
+        elif kind.word == "buffer":
             self.register_buffer(name, value, value.persistent)
-            return
-        if buffers is not None and name in buffers:
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(
-                    f"{type(self).__name__}.{name} is a buffer; it can be set to a tensor or None, not to "
-                    f"{type(value).__name__}"
-                )
-            buffers[name] = value
-            return
-        super().__setattr__(name, value)
+        else:
+            self._modules[name] = value
 
-    def _forget(self, name: str, kept: str) -> None:
-        """Take a name out of everything but the table that is to have it, where it keeps its place."""
-        self.__dict__.pop(name, None)
-        for table in ("_parameters", "_buffers", "_modules"):
-            if table != kept:
-                self.__dict__[table].pop(name, None)
-        self._non_persistent_buffers_set.discard(name)
-
-    def __getattr__(self, name: str) -> Any:
-        for table in ("_parameters", "_buffers", "_modules"):
-            found = self.__dict__.get(table)
-            if found is not None and name in found:
-                return found[name]
-
-        def text() -> str:
-            tables = (self.__dict__, self.__dict__.get("_parameters", ()), self.__dict__.get("_modules", ()))
-            known = [*(key for table in tables for key in table), *dir(type(self))]
-            return f"{type(self).__name__} has no attribute {name!r}{near(name, known)}"
-
-        raise AttributeError(Message(text))
-
-    def __delattr__(self, name: str) -> None:
-        for table in (self._parameters, self._buffers, self._modules):
-            if name in table:
-                del table[name]
-                self._non_persistent_buffers_set.discard(name)
-                return
-        super().__delattr__(name)
-
-    def __dir__(self) -> list[str]:
-        names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
-        return sorted(n for n in names if not n[:1].isdigit())
+    def _tree_absent(self, name: str) -> AttributeError:
+        return AttributeError(
+            Message(lambda: f"{type(self).__name__} has no attribute {name!r}{near(name, tree.known_names(self))}")
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in _TABLES:
+        for name in _HOOK_TABLES:
             self.__dict__.setdefault(name, OrderedDict())
 
-    def _check_name(self, op: str, name: Any) -> None:
+    def _check_new(self, op: str, kind: Kind, name: Any) -> None:
+        """Raise unless a member of a kind may be registered under a name."""
+        if kind.table not in self.__dict__:
+            raise self._tree_too_early(kind)
         if not isinstance(name, str):
             raise TypeError(f"{op}: the name must be a string, got {type(name).__name__}")
         if "." in name:
             raise KeyError(f"{op}: the name {name!r} must not contain a dot")
         if name == "":
             raise KeyError(f"{op}: the name must not be empty")
+        if tree.taken(self, name, kind):
+            raise KeyError(f"{op}: {type(self).__name__} has an attribute {name!r} already")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Make a parameter (or None) an attribute of this module."""
-        if "_parameters" not in self.__dict__:
-            raise AttributeError("a parameter can only be set after Module.__init__() has been called")
-        self._check_name("register_parameter", name)
-        if name not in self._parameters and hasattr(self, name):
-            raise KeyError(f"register_parameter: {type(self).__name__} has an attribute {name!r} already")
+        self._check_new("register_parameter", self._tree_kinds.parameters, name)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"register_parameter: wanted a Parameter or None, got {type(param).__name__}")
         if param is not None and not param.is_leaf:
@@ -200,11 +130,7 @@ class Module:
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Make a tensor (or None) a buffer: state that is no parameter; kept in `state_dict` if persistent."""
-        if "_buffers" not in self.__dict__:
-            raise AttributeError("a buffer can only be set after Module.__init__() has been called")
-        self._check_name("register_buffer", name)
-        if name not in self._buffers and hasattr(self, name):
-            raise KeyError(f"register_buffer: {type(self).__name__} has an attribute {name!r} already")
+        self._check_new("register_buffer", self._tree_kinds.buffers, name)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"register_buffer: wanted a tensor or None, got {type(tensor).__name__}")
         self._buffers[name] = tensor
@@ -221,9 +147,7 @@ class Module:
         """Make a module (or None) a submodule."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"add_module: wanted a Module or None, got {type(module).__name__}")
-        self._check_name("add_module", name)
-        if name not in self._modules and hasattr(self, name):
-            raise KeyError(f"add_module: {type(self).__name__} has an attribute {name!r} already")
+        self._check_new("add_module", self._tree_kinds.children, name)
         self._modules[name] = module
 
     def get_submodule(self, target: str) -> Module:
@@ -264,15 +188,7 @@ class Module:
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
         """This module and all below, with their paths."""
-        memo = set() if memo is None else memo
-        if self in memo:
-            return
-        if remove_duplicate:
-            memo.add(self)
-        yield prefix, self
-        for name, module in self._modules.items():
-            if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+        return tree.walk(self, prefix, remove_duplicate, memo)
 
     def modules(self) -> Iterator[Module]:
         """This module and all below."""
@@ -281,33 +197,18 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The direct submodules with their names."""
-        seen: set[Module] = set()
-        for name, module in self._modules.items():
-            if module is not None and module not in seen:
-                seen.add(module)
-                yield name, module
+        return tree.named_children(self)
 
     def children(self) -> Iterator[Module]:
         """The direct submodules."""
         for _, module in self.named_children():
             yield module
 
-    def _named_members(self, table: str, prefix: str, recurse: bool, unique: bool) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=unique) if recurse else [(prefix, self)]
-        for path, module in modules:
-            for name, x in module.__dict__[table].items():
-                if x is None or id(x) in seen:
-                    continue
-                if unique:
-                    seen.add(id(x))
-                yield (f"{path}.{name}" if path else name), x
-
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """The parameters with their paths, each once."""
-        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+        return tree.members(self, self._tree_kinds.parameters, prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters, each once."""
@@ -318,19 +219,12 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """The buffers with their paths, each once."""
-        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+        return tree.members(self, self._tree_kinds.buffers, prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """The buffers, each once."""
         for _, x in self.named_buffers(recurse=recurse):
             yield x
-
-    def apply(self, fn: Callable[[Module], None]) -> Module:
-        """Call `fn` on every submodule and then on this one; returns this module."""
-        for module in self.children():
-            module.apply(fn)
-        fn(self)
-        return self
 
     # -------------------------------------------------------------------- modes and conversion
 
@@ -471,12 +365,8 @@ class Module:
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        for name, x in self._parameters.items():
-            if x is not None:
-                destination[prefix + name] = x if keep_vars else x.detach()
-        for name, x in self._buffers.items():
-            if x is not None and name not in self._non_persistent_buffers_set:
-                destination[prefix + name] = x if keep_vars else x.detach()
+        for name, x in tree.own_state(self):
+            destination[prefix + name] = x if keep_vars else x.detach()
         if type(self).get_extra_state is not Module.get_extra_state:
             destination[prefix + "_extra_state"] = self.get_extra_state()
 
@@ -528,10 +418,7 @@ class Module:
     ) -> None:  # fmt: skip
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
-        for name, x in [*self._parameters.items(), *persistent.items()]:
-            if x is None:
-                continue
+        for name, x in list(tree.own_state(self)):
             key = prefix + name
             if key not in state_dict:
                 if strict:
@@ -563,7 +450,9 @@ class Module:
             for key in state_dict:
                 if key.startswith(prefix) and key != extra:
                     first, *rest = key[len(prefix) :].split(".")
-                    known = first in self._parameters or first in persistent
+                    known = first in self._parameters or (
+                        first in self._buffers and first not in self._non_persistent_buffers_set
+                    )
                     if not (first in self._modules if rest else known) and not (not rest and first in self._modules):
                         unexpected_keys.append(key)
 
@@ -626,13 +515,14 @@ class Module:
         return ""
 
     def __repr__(self) -> str:
-        extra = self.extra_repr()
-        lines = extra.split("\n") if extra else []
-        children = [f"({name}): {_indent(repr(module), 2)}" for name, module in self._modules.items()]
-        if not children and len(lines) <= 1:
-            return f"{self._get_name()}({extra})"
-        return self._get_name() + "(\n  " + "\n  ".join([*lines, *children]) + "\n)"
+        return tree.described(self._get_name(), self.extra_repr(), self._modules.items())
 
+
+Module._tree_kinds = Kinds(
+    Kind("_parameters", "parameter", (Parameter,), (Parameter,)),
+    Kind("_modules", "submodule", (Module,), (Module,)),
+    Kind("_buffers", "buffer", (Buffer,), (Tensor,)),
+)
 
 __all__ = [
     "Module", "register_module_forward_hook", "register_module_forward_pre_hook",

@@ -7,7 +7,9 @@ import numbers
 import warnings
 from typing import Any
 
-from .....ops import recurrent as rec
+import numpy as np
+
+from .....learn.layers import recurrent as rec
 from ..._creation import empty, zeros
 from ..._graph_nodes import NAMES, show_as
 from ..._tensor import Tensor
@@ -19,21 +21,12 @@ from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
-NAMES.update(lstm_pointwise="MulBackward0", gru_pointwise="AddBackward0")
+NAMES.update(
+    lstm_pointwise="MulBackward0", gru_pointwise="AddBackward0", lstm_layer="StackBackward0",
+    gru_layer="StackBackward0", rnn_layer="StackBackward0",
+)  # fmt: skip
 
-_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
-
-
-def _step(mode: str, gates: Tensor, hidden: tuple[Tensor, ...], w_hh: Any, b_hh: Any, w_hr: Any) -> tuple[Tensor, ...]:
-    """One step: from the input's gates and the state to the new state (h, or h and c)."""
-    recurrent = F.linear(hidden[0], w_hh, b_hh)
-    if mode == "LSTM":
-        h, c = rec.lstm_pointwise(gates + recurrent, hidden[1])
-        return (h if w_hr is None else F.linear(h, w_hr), c)
-    if mode == "GRU":
-        return (rec.gru_pointwise(gates, recurrent, hidden[0]),)
-    total = gates + recurrent
-    return (total.tanh() if mode == "RNN_TANH" else total.relu(),)
+_MODES = {"RNN_TANH": rec.TANH, "RNN_RELU": rec.RELU, "LSTM": rec.LSTM, "GRU": rec.GRU}
 
 
 class RNNBase(Module):
@@ -71,7 +64,7 @@ class RNNBase(Module):
         self.bidirectional, self.proj_size = bidirectional, proj_size
         directions = 2 if bidirectional else 1
         out_size = proj_size or hidden_size
-        gates = _GATES[mode] * hidden_size
+        gates = rec.GATES[_MODES[mode]] * hidden_size
         self._all_weights: list[list[str]] = []
         for layer in range(num_layers):
             for direction in range(directions):
@@ -175,66 +168,27 @@ class RNNBase(Module):
     def _layers(
         self, data: Tensor, sizes: list[int] | None, hidden: tuple[Tensor, ...]
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        from ... import cat, stack
-
         directions = 2 if self.bidirectional else 1
-        finals: list[tuple[Tensor, ...]] = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction in range(directions):
-                row = layer * directions + direction
-                weights = dict(zip((n.rpartition("_l")[0] for n in self._all_weights[row]),
-                                   (getattr(self, n) for n in self._all_weights[row])))  # fmt: skip
-                gates = F.linear(data, weights["weight_ih"], weights.get("bias_ih"))
-                state = tuple(x[row] for x in hidden)
-                walk = self._walk if sizes is None else self._walk_packed
-                steps, state = walk(gates, sizes, state, weights, bool(direction))
-                output = stack(steps) if sizes is None else cat(steps)
-                if self.mode == "LSTM" and sizes is None and not self.proj_size and output.itemsize == 4:
-                    show_as(output, "MkldnnRnnLayerBackward0")
-                outputs.append(output)
-                finals.append(state)
-            data = outputs[0] if directions == 1 else cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                data = F.dropout(data, self.dropout, self.training)
-        return data, tuple(stack(column) for column in zip(*finals))
+        weights = []
+        for names in self._all_weights:
+            own = {name.rpartition("_l")[0]: getattr(self, name) for name in names}
+            weights.append(rec.Weights(*map(own.get, ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"))))
+        for x in (*hidden, *(w for row in weights for w in row if w is not None)):
+            if x.dtype is not data.dtype:
+                raise RuntimeError(
+                    f"{type(self).__name__}: input, state and weights must have one dtype, got {data.dtype} and {x.dtype}"
+                )
 
-    def _walk(
-        self, gates: Tensor, sizes: Any, state: tuple[Tensor, ...], weights: dict[str, Any], backwards: bool
-    ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
-        rows = list(gates.unbind(0))
-        steps = []
-        for row in reversed(rows) if backwards else rows:
-            state = _step(self.mode, row, state, weights["weight_hh"], weights.get("bias_hh"), weights.get("weight_hr"))
-            steps.append(state[0])
-        return (steps[::-1] if backwards else steps), state
+        def between(x: Tensor) -> Tensor:
+            return F.dropout(x, self.dropout, self.training)
 
-    def _walk_packed(
-        self, gates: Tensor, sizes: Any, state: tuple[Tensor, ...], weights: dict[str, Any], backwards: bool
-    ) -> tuple[list[Tensor], tuple[Tensor, ...]]:
-        from ... import cat
-
-        rows = list(gates.split(sizes, 0))
-        rest = (weights["weight_hh"], weights.get("bias_hh"), weights.get("weight_hr"))
-        steps = []
-        if backwards:  # sequences join as they begin, the longest first
-            current = tuple(x[: sizes[-1]] for x in state)
-            for k in range(len(rows) - 1, -1, -1):
-                have = current[0].shape[0]
-                if sizes[k] > have:
-                    current = tuple(cat([c, x[have : sizes[k]]]) for c, x in zip(current, state))
-                current = _step(self.mode, rows[k], current, *rest)
-                steps.append(current[0])
-            return steps[::-1], current
-        current, ended = state, []
-        for row, size in zip(rows, sizes):
-            if size < current[0].shape[0]:  # sequences leave as they end, the shortest first
-                ended.append(tuple(c[size:] for c in current))
-                current = tuple(c[:size] for c in current)
-            current = _step(self.mode, row, current, *rest)
-            steps.append(current[0])
-        ended.append(current)
-        return steps, tuple(cat(list(column)) if len(column) > 1 else column[0] for column in zip(*ended[::-1]))
+        mode, options = _MODES[self.mode], {"directions": directions, "between": between if self.dropout else None}
+        if sizes is not None:
+            return rec.stacked_packed(mode, data, np.asarray(sizes), hidden, weights, **options)
+        output, last = rec.stacked(mode, data, hidden, weights, **options)
+        if self.mode == "LSTM" and directions == 1 and not self.proj_size and output.itemsize == 4:
+            show_as(output, "MkldnnRnnLayerBackward0")
+        return output, last
 
     def extra_repr(self) -> str:
         """The sizes and what differs from the defaults."""
@@ -331,7 +285,13 @@ class RNNCellBase(Module):
         return input, states, batched
 
     def _advance(self, mode: str, input: Tensor, states: tuple[Any, ...]) -> tuple[Tensor, ...]:
-        return _step(mode, F.linear(input, self.weight_ih, self.bias_ih), states, self.weight_hh, self.bias_hh, None)
+        weights = rec.Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        for x in (*states, self.weight_ih):
+            if x.dtype is not input.dtype:
+                raise RuntimeError(
+                    f"{type(self).__name__}: input, state and weights must have one dtype, got {input.dtype} and {x.dtype}"
+                )
+        return rec.cell(_MODES[mode], input, states, weights)
 
     def extra_repr(self) -> str:
         """The sizes and what differs from the defaults."""

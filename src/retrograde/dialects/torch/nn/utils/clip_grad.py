@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .....tape import mutation
+from .....learn import clipping
 from ..._grad_modes import no_grad
-from ..._tensor import Tensor
+from ..._tensor import Tensor, from_array
 
 
 def _with_grads(parameters: Any) -> list[Tensor]:
@@ -26,12 +26,10 @@ def get_total_norm(
 
     Raises RuntimeError for a norm that is not finite, if asked to.
     """
-    from ... import linalg, stack, tensor
-
     parts = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not parts:
-        return tensor(0.0)
-    total = linalg.vector_norm(stack([linalg.vector_norm(g, norm_type) for g in parts]), norm_type)
+        return from_array(np.zeros((), np.float32))
+    total = clipping.total_norm(parts, norm_type)
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
             f"the norm of order {norm_type} of the gradients is {total.item()}; pass error_if_nonfinite=False to go on"
@@ -39,20 +37,11 @@ def get_total_norm(
     return total
 
 
-@no_grad()
 def clip_grads_with_norm_(
     parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients in place by max_norm / (total_norm + 1e-6) where that is below 1."""
-    norm = np.asarray(total_norm._a)
-    scale = np.minimum(norm.dtype.type(max_norm) / (norm + norm.dtype.type(1e-6)), 1)
-    for g in _with_grads(parameters):
-        if isinstance(g._a, np.ndarray):
-            factor = np.asarray(scale).astype(g._a.real.dtype)
-            np.multiply(g._a, factor, out=g._a)
-            mutation.note(g._a)
-        else:
-            g.mul_(float(scale))
+    clipping.clip_total_(_with_grads(parameters), np.asarray(total_norm._a), max_norm, 1e-6)
 
 
 def clip_grad_norm_(
@@ -67,12 +56,11 @@ def clip_grad_norm_(
     return total
 
 
-@no_grad()
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
     """Clip the elements of the gradients in place to [-clip_value, clip_value]."""
     bound = float(clip_value)
     for g in _with_grads(parameters):
-        g.clamp_(-bound, bound)
+        clipping.clip_(g, -bound, bound)
 
 
 def clip_grad_norm(parameters: Any, max_norm: float, norm_type: float = 2.0) -> Tensor:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .....learn.layers import reparametrise as layers
 from ..._api import FUNCTIONS
 from ..._creation import eye
-from ..._grad_modes import no_grad
 from ..._tensor import Tensor
 from ..modules.conv import _ConvTransposeNd
 from ..modules.module import Module
 from . import parametrize
-from ._norms import _weight_norm, as_matrix, norm_without, unit
+from ._norms import _weight_norm, norm_without
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -152,29 +152,22 @@ class _SpectralNorm(Module):
         self.dim = dim if dim >= 0 else dim + weight.ndim
         self.eps, self.n_power_iterations = eps, n_power_iterations
         if weight.ndim > 1:
-            matrix = as_matrix(weight.detach(), self.dim)
+            matrix = layers.as_matrix(weight.detach(), self.dim)
             height, width = matrix.shape
             u = matrix.new_empty(height).normal_(0, 1)
             v = matrix.new_empty(width).normal_(0, 1)
-            self.register_buffer("_u", unit(u, eps))
-            self.register_buffer("_v", unit(v, eps))
-            self._power_method(matrix, 15)
-
-    @no_grad()
-    def _power_method(self, matrix: Tensor, iterations: int) -> None:
-        for _ in range(iterations):
-            self._u.copy_(unit(matrix.mv(self._v), self.eps))
-            self._v.copy_(unit(matrix.mH.mv(self._u), self.eps))
+            self.register_buffer("_u", layers.unit(u, eps))
+            self.register_buffer("_v", layers.unit(v, eps))
+            layers.power_iterations(matrix, self._u, self._v, 15, eps)
 
     def forward(self, weight: Tensor) -> Tensor:
         """The weight over its largest singular value."""
         if weight.ndim == 1:
-            return unit(weight, self.eps)
-        matrix = as_matrix(weight, self.dim)
+            return layers.unit(weight, self.eps)
+        matrix = layers.as_matrix(weight, self.dim)
         if self.training:
-            self._power_method(matrix.detach(), self.n_power_iterations)
-        u, v = self._u.clone(), self._v.clone()
-        return weight / FUNCTIONS["vdot"](u, matrix.mv(v))
+            layers.power_iterations(matrix, self._u, self._v, self.n_power_iterations, self.eps)
+        return layers.spectral_norm(weight, matrix, self._u, self._v)
 
     def right_inverse(self, value: Tensor) -> Tensor:
         """The value itself: it is taken to be normalised."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .....learn.layers.reparametrise import as_matrix, power_iterations, unit
+from .....learn.layers.reparametrise import spectral_norm as layers_spectral_norm
 from ..._grad_modes import no_grad
 from ..modules.conv import _ConvTransposeNd
 from ..modules.module import Module
 from ..parameter import Parameter
-from ._norms import as_matrix, unit
 
 __all__ = ["SpectralNorm", "remove_spectral_norm", "spectral_norm"]
 
@@ -27,12 +28,8 @@ class SpectralNorm:
         u, v = getattr(module, self.name + "_u"), getattr(module, self.name + "_v")
         matrix = as_matrix(weight, self.dim)
         if do_power_iteration:
-            with no_grad():
-                for _ in range(self.n_power_iterations):
-                    v.copy_(unit(matrix.t().mv(u), self.eps))
-                    u.copy_(unit(matrix.mv(v), self.eps))
-                u, v = u.clone(), v.clone()
-        return weight / u.dot(matrix.mv(v))
+            power_iterations(matrix, u, v, self.n_power_iterations, self.eps, left_first=False)
+        return layers_spectral_norm(weight, matrix, u, v)
 
     @staticmethod
     def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:

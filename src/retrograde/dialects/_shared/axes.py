@@ -1,0 +1,61 @@
+"""Axes and shapes as PaddlePaddle and MindSpore take them: TypeError for no integer, ValueError out of range."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...tensor._values import concrete
+
+
+def integer(op: str, name: str, n: Any) -> int:
+    """An integer argument (a 0-d tensor counts as one); raises TypeError for anything else."""
+    if type(n) is int:
+        return n
+    if isinstance(n, (bool, float, str)) or n is None:
+        raise TypeError(f"{op}: {name} must be an int, got {n!r} of type {type(n).__name__}")
+    if isinstance(n, Value):
+        n = concrete(op, n).reshape(()) if dtype_of(n).kind in "iu" and shape_of(n) in ((), (1,)) else n
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be an int, got {type(n).__name__}") from None
+
+
+def integers(op: str, name: str, sizes: Any) -> tuple[int, ...]:
+    """Integers given as an int, a tuple, a list or an integer tensor; raises TypeError for anything else."""
+    if isinstance(sizes, (Value, np.ndarray)):
+        sizes = concrete(op, sizes).tolist()
+    if isinstance(sizes, (tuple, list)):
+        return tuple(integer(op, name, n) for n in sizes)
+    return (integer(op, name, sizes),)
+
+
+def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
+    """An axis as a non-negative int, which for a tensor without axes may be 0 or -1."""
+    i = integer(op, name, axis)
+    n = ndim or 1
+    if not -n <= i < n:
+        raise ValueError(f"{op}: {name} {i} is out of range for a tensor with {ndim} axes")
+    return i + n if i < 0 else i
+
+
+def axes_of(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
+    """Axes as a sorted tuple of non-negative ints: all of them for None and for an empty sequence."""
+    if axis is None:
+        return tuple(range(ndim))
+    found = [axis_of(op, a, ndim, name) for a in integers(op, name, axis)]
+    if len(set(found)) != len(found):
+        raise ValueError(f"{op}: {name} {axis} names an axis twice")
+    if not found or not ndim:
+        return tuple(range(ndim))
+    return tuple(sorted(found))
+
+
+def spread(op: str, arguments: Sequence[Any], name: str) -> tuple[int, ...]:
+    """Integers given one by one or as one sequence: `f(2, 3)`, `f((2, 3))`."""
+    return integers(op, name, arguments[0] if len(arguments) == 1 else tuple(arguments))

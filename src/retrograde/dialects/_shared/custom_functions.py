@@ -1,0 +1,192 @@
+"""What a user's function with a derivative of its own is in every dialect: its context, what it saves, its node.
+
+The dialects' classes (torch's Function, paddle's PyLayer) call the user's forward and backward and give them their
+arguments as they are used to; `record` makes the node between.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._errors import FreedGraphError, GradError, MutationError
+from ..._state import refresh, state
+from ...core.node import FREED, Accumulate, Slot
+from ...core.value import Value, dtype_of, error_type, make
+from ...tape import function as custom
+from ...tape import inplace, mutation
+
+
+class SavedTensor:
+    """A tensor kept by `save_for_backward`: its array and its edge, or which output of the node itself it is."""
+
+    __slots__ = ("array", "edge", "level", "cls", "output", "packed", "unpack")
+
+    def __init__(self, x: Value, output: int | None) -> None:
+        self.output, self.cls, self.level = output, type(x)._result, x._level
+        self.packed = self.unpack = None
+        if state.saved_hooks and output is None:
+            pack, self.unpack = state.saved_hooks[-1]
+            self.packed = pack(x.detach())
+            self.array = None
+        else:
+            self.array = x._a
+        self.edge = None if output is not None else x._node
+
+    def restore(self, node: Any) -> Any:
+        """The tensor again, with its history."""
+        if self.unpack is not None:
+            return self.unpack(self.packed)
+        edge = self.edge
+        if self.output is not None:
+            edge = Slot(node, self.output, *node.outs[self.output]) if hasattr(node, "outs") else node
+        elif type(edge) is Accumulate:
+            leaf = edge.leaf()
+            if leaf is not None and leaf._a is self.array:
+                return leaf
+        return make(self.cls, self.array, edge, self.level)
+
+
+class Context:
+    """What forward and backward share: saved tensors, flags, and whatever attributes the user sets."""
+
+    def __init__(self) -> None:
+        self._to_save: tuple[Any, ...] | None = None
+        self._saved: tuple[Any, ...] = ()
+        self._node: Any = None  # weak: the node owns the context
+        self._dirty: tuple[Any, ...] = ()
+        self._non_differentiable: tuple[Any, ...] = ()
+        self._materialize = True
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        """Say which outputs have no gradient."""
+        self._non_differentiable = args
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether an output without gradient is given to backward as zeros (the default) or as None."""
+        self._materialize = value
+
+    def _restored(self) -> tuple[Any, ...] | None:
+        """What `save_for_backward` was given, None before the function is recorded.
+
+        Raises FreedGraphError and MutationError, as the type that the dialect documents.
+        """
+        node = None if self._node is None else self._node()
+        if node is None:
+            return None
+        if node.saved is FREED:
+            raise error_type(node.dialect, FreedGraphError)(
+                f"{node.prim.name}: the saved tensors are freed after a backward pass; pass retain_graph=True to "
+                "keep them"
+            )
+        for entry in self._saved:
+            if (
+                isinstance(entry, SavedTensor)
+                and entry.array is not None
+                and mutation.changed_after(entry.array, node.seq)
+            ):
+                raise error_type(node.dialect, MutationError)(
+                    f"{node.prim.name}: a saved tensor was changed in place after forward had saved it"
+                )
+        return tuple(entry.restore(node) if isinstance(entry, SavedTensor) else entry for entry in self._saved)
+
+    def _keep(self, mapping: dict[int, int]) -> tuple[Any, ...]:
+        """Keep what save_for_backward was given; returns the arrays to be watched for changes."""
+        self._saved = tuple(
+            SavedTensor(x, mapping.get(id(x))) if isinstance(x, Value) else x for x in self._to_save or ()
+        )
+        self._to_save = None
+        return tuple(x.array for x in self._saved if isinstance(x, SavedTensor) and x.array is not None)
+
+
+def record(
+    name: str, operands: Sequence[Value], ctx: Context, results: Sequence[Any], backward: Callable[..., Sequence[Any]],
+    *, recorded: bool, level: int,
+) -> list[Any]:  # fmt: skip
+    """Record a user's function whose forward has run on `operands` and given `results`; returns the outputs.
+
+    backward(node, cotangents) gives one gradient or None per operand. recorded: whether there is anything to record.
+    Raises GradError, as the type that the dialect documents, where forward has changed a leaf in place.
+    """
+    dirty = {id(x) for x in ctx._dirty}
+    for x in ctx._dirty:
+        cls = type(x)._result
+        if not any(x is a for a in operands):
+            raise error_type(cls, GradError)(f"{name}: mark_dirty was given a tensor that is no input of forward")
+        if recorded and type(x._node) is Accumulate:
+            raise error_type(cls, GradError)(
+                f"{name}: a leaf that wants a gradient was changed in place by forward; pass a clone() of it"
+            )
+        mutation.note(x._a)
+    if not recorded:
+        return list(results)
+    constant = {id(x) for x in ctx._non_differentiable}
+    originals = [x for x in results if isinstance(x, Value)]
+    flags = [id(x) not in constant and dtype_of(x).kind not in "iub" for x in originals]
+    sources = [make(type(x)._result, x._a, x._node, x._level) for x in operands]
+    fresh: list[Any] = []
+    for x in results:
+        if isinstance(x, Value) and id(x) not in dirty:
+            # An input (or a view of history) handed through gets a tensor of its own for this node.
+            if id(x) in constant or dtype_of(x).kind in "iub":
+                x = x if x._node is None else x.detach()
+            else:
+                x = _own_output(x, operands)
+        fresh.append(x)
+    outputs = [x for x in fresh if isinstance(x, Value)]
+    saved = ctx._keep({id(x): k for k, x in enumerate(originals)})
+    if not any(flags):
+        return fresh
+    node = custom.attach(
+        name, sources, outputs, backward, differentiable=flags, level=level, cls=type(outputs[0])._result, saved=saved
+    )
+    node.ctx = ctx  # type: ignore[attr-defined]
+    ctx._node = weakref.ref(node)
+    ctx._dirty = ctx._non_differentiable = ()  # the node owns the context, and is not to own its results
+    return fresh
+
+
+def own(x: Value) -> Value:
+    """Another tensor over the same memory, without history."""
+    return make(type(x)._result, x._a, None, x._level)
+
+
+def _own_output(x: Value, operands: Sequence[Value]) -> Value:
+    """An output as a tensor of its own; a view of an input stays one, and may not be changed in place."""
+    out = own(x)
+    base = x if x._base is None else x._base
+    for a in operands:
+        if base is a or (a._base is not None and base is a._base):
+            out._base, out._view_steps = base, ()
+            out._view_restriction = inplace.MULTIPLE
+    return out
+
+
+def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
+    """The gradients of the outputs for the user's backward: zeros for those that have none, unless it wants None."""
+    if not ctx._materialize:
+        return cotangents
+    shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
+    return [
+        make(node.dialect, np.zeros(shape, dtype)) if g is None else g for g, (shape, dtype) in zip(cotangents, shapes)
+    ]
+
+
+class saved_tensors_hooks:
+    """Inside, tensors saved for the backward pass are kept as `pack_hook(tensor)` and restored by `unpack_hook`."""
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self._pair = (pack_hook, unpack_hook)
+
+    def __enter__(self) -> None:
+        if state.saved_hooks_disabled is not None:
+            raise RuntimeError(state.saved_hooks_disabled)
+        state.saved_hooks = (*state.saved_hooks, self._pair)
+        refresh()
+
+    def __exit__(self, *exception: object) -> None:
+        state.saved_hooks = state.saved_hooks[:-1]
+        refresh()

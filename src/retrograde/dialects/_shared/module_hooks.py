@@ -1,0 +1,128 @@
+"""Hooks of modules that see gradients: a boundary that the gradients of several tensors pass together.
+
+The dialects' module classes call `BackwardHooks` around their forward; the output boundary sees the gradients of the
+outputs, the input boundary those of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...core.value import Value, make
+from ...tape import function
+from ...tape.hooks import Handle, add
+
+Gradients = tuple[Any, ...]
+
+
+class MarkedHandle(Handle):
+    """A handle that also takes away the marks that say how a hook is called."""
+
+    __slots__ = ("_marks",)
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens when it is gone already."""
+        super().remove()
+        for marks in self._marks:
+            marks.pop(self.id, None)
+
+
+def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any]) -> Handle:
+    """Put a hook into an ordered table, and its number into the marks that are set."""
+    plain = add(table, hook)
+    handle = MarkedHandle(table, plain.id)
+    handle._marks = [chosen for wanted, chosen in marks if wanted]
+    for chosen in handle._marks:
+        chosen[plain.id] = True
+    if prepend:
+        table.move_to_end(plain.id, last=False)
+    return handle
+
+
+def _pass(name: str, tensors: list[Any], on_backward: Callable[[Gradients], Gradients]) -> list[Any]:
+    """The tensors themselves under one new node, whose backward `on_backward` is."""
+    level = max(x._level for x in tensors)
+    outputs = [make(type(x)._result, x._a, None, x._level) for x in tensors]
+    function.attach(
+        name, tensors, outputs, lambda _node, grads: on_backward(tuple(grads)),
+        differentiable=[x._node is not None for x in tensors], level=level, cls=type(outputs[0]),
+    )  # fmt: skip
+    return outputs
+
+
+def through_boundary(
+    values: tuple[Any, ...], on_backward: Callable[[Gradients], Gradients], name: str = "BackwardHookFunctionBackward"
+) -> tuple[Any, ...]:
+    """The values with their tensors sent through a boundary, if one of them wants a gradient."""
+    positions = [i for i, x in enumerate(values) if isinstance(x, Value)]
+    if not any(values[i]._node is not None for i in positions):
+        return values
+    result = list(values)
+    for i, x in zip(positions, _pass(name, [values[i] for i in positions], on_backward)):
+        result[i] = x
+    return tuple(result)
+
+
+class BackwardHooks:
+    """The backward hooks of one call.
+
+    pre: hooks `(module, grad_output)`; post: hooks `(module, grad_input, grad_output)`. What they return, if anything,
+    takes the place of grad_output or grad_input.
+    """
+
+    def __init__(self, module: Any, pre: list[Any], post: list[Any]) -> None:
+        self.module, self.pre, self.post = module, pre, post
+        self.grad_output: Gradients | None = None
+        self.inputs_tracked = False
+        self.input_count = 0
+        self.positions: list[int] = []
+
+    def wrap_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, sent through the input boundary."""
+        self.input_count = len(args)
+        self.positions = [i for i, x in enumerate(args) if isinstance(x, Value)]
+        self.inputs_tracked = any(args[i]._node is not None for i in self.positions)
+        if not self.inputs_tracked or not self.post:
+            return args
+        return through_boundary(args, self._at_inputs)
+
+    def wrap_output(self, output: Any) -> Any:
+        """The result, sent through the output boundary: a tensor, or a tuple or list with tensors."""
+        if isinstance(output, Value):
+            return through_boundary((output,), self._at_outputs)[0]
+        if isinstance(output, (tuple, list)) and any(isinstance(x, Value) for x in output):
+            wrapped = through_boundary(tuple(output), self._at_outputs)
+            return type(output)._make(wrapped) if hasattr(output, "_make") else type(output)(wrapped)
+        return output
+
+    def _at_outputs(self, grads: Gradients) -> Gradients:
+        for hook in self.pre:
+            result = hook(self.module, grads)
+            if result is not None:
+                grads = result if isinstance(result, tuple) else (result,)
+        self.grad_output = grads
+        if self.post and not self.inputs_tracked:
+            empty = (None,) * self.input_count
+            for hook in self.post:
+                if hook(self.module, empty, grads) is not None:
+                    raise RuntimeError(
+                        "a backward hook returned gradients for a module none of whose inputs requires grad"
+                    )
+        return grads
+
+    def _at_inputs(self, grads: Gradients) -> Gradients:
+        full: list[Any] = [None] * self.input_count
+        for i, g in zip(self.positions, grads):
+            full[i] = g
+        shown = tuple(full)
+        for hook in self.post:
+            result = hook(self.module, shown, self.grad_output)
+            if result is not None:
+                shown = result if isinstance(result, tuple) else (result,)
+                if len(shown) != self.input_count:
+                    raise RuntimeError(
+                        f"a backward hook returned {len(shown)} gradients; the module has {self.input_count} inputs"
+                    )
+        self.grad_output = None
+        return tuple(shown[i] for i in self.positions)

@@ -1,0 +1,88 @@
+"""The mindspore dialect: retrograde's engine under MindSpore's names and rules.
+
+`retrograde.activate("mindspore")` makes `import mindspore` resolve to this package. The functions live in topic files,
+which register themselves through `_api.api` and appear in `mindspore.ops` and as methods of `Tensor`; an unknown name
+raises an AttributeError that says what is near.
+"""
+
+from __future__ import annotations
+
+from typing import Any as _Any
+
+from ..._version import __version__ as _retrograde_version
+from . import _dtype
+from ._api import missing as _missing
+from ._api import submodule as _submodule
+from ._parameter import Parameter, ParameterTuple
+from ._tensor import Tensor, install_methods
+
+# The topic files, each a set of functions and methods (one line each).
+from . import _arithmetic
+from . import _indexing
+from . import _creation
+from ._creation import from_dlpack, from_numpy, is_tensor, tensor
+from ._gradients import get_grad, grad, value_and_grad
+from ._transforms import jacfwd, jacrev, jvp, vjp, vmap
+from . import _assign, _backward
+from ._recompute import recompute
+from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
+from . import _layers, _losses, _image, _random, _misc, _lesser_names
+
+from . import context
+from ._context import (
+    GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context, get_current_device, get_seed,
+    reset_auto_parallel_context, set_auto_parallel_context, set_context, set_deterministic, set_device, set_seed,
+)
+from ._backward import saved_tensors_hooks
+from ._generator import (
+    Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+)  # fmt: skip
+from ._jit import (
+    JitConfig, constexpr, jit, jit_class, lazy_inline, ms_class, ms_function, mutable, no_inline, run_check,
+)  # fmt: skip
+from . import common
+from .common import dtype
+from .common.dtype import (
+    Int, Type, dtype_to_nptype, dtype_to_pytype, float_, get_py_obj_dtype, int_, list_, number, pytype_to_dtype, string,
+    tensor_type, tuple_, type_none, uint,
+)  # fmt: skip
+from . import ops
+from . import nn
+
+__version__ = "2.10.0+retrograde." + _retrograde_version
+
+for _d in _dtype.ALL:
+    globals()[_d.name] = _d
+globals().update(_dtype.ALIASES)
+bool_ = _dtype.bool_
+
+install_methods()
+ops.publish()
+
+_LAZY = (
+    "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy",
+    "train", "version",
+)  # fmt: skip
+
+
+_FROM_TRAIN = frozenset((
+    "Accuracy", "Callback", "CheckpointConfig", "ConfusionMatrix", "CosineSimilarity", "Dice",
+    "DynamicLossScaleManager", "EarlyStopping", "F1", "Fbeta", "FixedLossScaleManager", "History", "LambdaCallback",
+    "LearningRateScheduler", "Loss", "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model",
+    "ModelCheckpoint", "Perplexity", "Precision", "Recall", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
+    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc", "ckpt_to_safetensors",
+    "get_metric_fn", "load_checkpoint", "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
+    "save_checkpoint",
+))  # fmt: skip
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _FROM_TRAIN:
+        return getattr(_submodule(__name__, "train"), name)
+    if name in _LAZY:  # packages that most programs do not use cost no import time
+        try:
+            return _submodule(__name__, name)
+        except ModuleNotFoundError as error:
+            if error.name not in (f"{__name__}.{name}", f"mindspore.{name}"):
+                raise
+    raise _missing("mindspore", name, globals())

@@ -1,0 +1,134 @@
+"""Writing into tensors and parameters: `ops.assign`, `assign_add`, `assign_sub`, `Tensor.assign_value`, `itemset`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._state import is_grad_enabled
+from ...core.value import Value, dtype_of, make, shape_of
+from ...ops.structural import broadcast_to, cast, copy
+from ...tape import inplace, mutation
+from ._api import api
+from ._arithmetic import add, sub
+from ._data import data_array
+from ._dtype import FROM_NUMPY, as_dtype, promote_types
+from ._parameter import Parameter
+from ._promote import tensor_argument
+from ._tensor import Tensor, from_array
+
+
+def write(op: str, variable: Any, value: Any) -> Any:
+    """Write values into a tensor or parameter and return it.
+
+    A parameter takes them as constants, unless it is differentiated by now: then what follows depends on `value`.
+    """
+    tensor_argument(op, variable, "variable")
+    if not isinstance(value, Value):
+        value = from_array(data_array(value, dtype_of(variable), op))
+    have, want = FROM_NUMPY[dtype_of(value)], FROM_NUMPY[dtype_of(variable)]
+    if promote_types(have, want) is not want:
+        raise TypeError(f"{op}: values of dtype {have} do not fit into one of dtype {want}; convert them with astype()")
+    if tuple(shape_of(value)) != tuple(shape_of(variable)):
+        raise ValueError(f"{op}: a value of shape {value.shape} does not fit into one of shape {variable.shape}")
+    if not isinstance(variable, Parameter):
+        return inplace.update(op, variable, lambda: value)
+    if variable._node is not None and is_grad_enabled():
+        held = value if have is want else cast(value, dtype=want.np)
+        held = copy(held)
+        variable._a, variable._node = held._a, held._node
+        return variable
+    np.copyto(variable._a, value._concrete(op), casting="unsafe")
+    mutation.note(variable._a)
+    return variable
+
+
+def _tensor_of(variable: Any) -> Any:
+    return make(Tensor, variable._a, variable._node, variable._level) if isinstance(variable, Parameter) else variable
+
+
+@api(method=False)
+def assign(variable: Any, value: Any) -> Any:
+    """Write `value` into a Parameter or tensor, in its dtype; returns the values now there."""
+    return _tensor_of(write("assign", variable, value))
+
+
+def _updating(name: str, f: Callable[[Any, Any], Any]) -> None:
+    def update(variable: Any, value: Any) -> Any:
+        return _tensor_of(write(name, variable, f(tensor_argument(name, variable, "variable"), value)))
+
+    update.__name__ = update.__qualname__ = name
+    update.__doc__ = f"`variable {'+' if name.endswith('add') else '-'} value`, written into a Parameter or tensor."
+    api(method=False)(update)
+
+
+_updating("assign_add", add)
+_updating("assign_sub", sub)
+
+
+@api(function=False)
+def assign_value(self: Any, value: Any) -> Any:
+    """Take the values, shape and dtype of another tensor; returns this one."""
+    tensor_argument("assign_value", value, "value")
+    array = value._concrete("assign_value")
+    have = self._a
+    if isinstance(have, np.ndarray) and have.shape == array.shape and have.dtype == array.dtype and have.flags.writeable:
+        np.copyto(have, array)
+        mutation.note(have)
+    else:
+        self._a = array.copy()
+    return self
+
+
+@api(function=False)
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Write the elements of another tensor here, converted to this one's dtype; returns this one."""
+    source = tensor_argument("copy_", src, "src")
+    if dtype_of(source) != dtype_of(self):
+        source = cast(source, dtype=dtype_of(self))
+    if tuple(shape_of(source)) != tuple(shape_of(self)):
+        source = broadcast_to(source, shape=tuple(shape_of(self)))
+    return write("copy_", self, source)
+
+
+def _refilled(name: str, value: Any) -> None:
+    def method(self: Any, *given: Any) -> Any:
+        number = given[0] if value is None else value
+        return write(name, self, from_array(np.full(shape_of(self), number, dtype_of(self))))
+
+    method.__doc__ = "One value written everywhere; returns the tensor."
+    api(name, function=False)(method)
+
+
+_refilled("fill_", None)
+_refilled("zero_", 0)
+
+
+@api(function=False)
+def set_dtype(self: Any, dtype: Any) -> Any:
+    """Convert this tensor to another dtype; returns the dtype."""
+    d = as_dtype(dtype, "set_dtype")
+    self._a = self._concrete("set_dtype").astype(d.np)
+    return d
+
+
+@api(function=False)
+def itemset(self: Any, *args: Any) -> Any:
+    """A tensor with one element replaced: `itemset(number)` for a single element, `itemset(index, number)` otherwise.
+
+    Raises IndexError without an index where there are several elements, or for an index outside.
+    """
+    if len(args) not in (1, 2):
+        raise TypeError(f"itemset: wanted a number, or an index and a number, got {len(args)} arguments")
+    out = make(Tensor, self._concrete("itemset").copy())
+    if len(args) == 1:
+        if out.size != 1:
+            raise IndexError(f"itemset: the tensor has {out.size} elements; say which one with itemset(index, number)")
+        out._a[...] = args[0]
+    elif isinstance(args[0], tuple):
+        out._a[args[0]] = args[1]
+    else:
+        out._a.reshape(-1)[args[0]] = args[1]
+    return out

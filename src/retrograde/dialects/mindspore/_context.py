@@ -1,0 +1,152 @@
+"""Global settings: `set_context`, `set_device`, the execution modes, the global seed.
+
+Programs run eagerly in either mode: GRAPH_MODE is remembered, and changes nothing that a program computes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._api import near
+
+GRAPH_MODE, PYNATIVE_MODE = 0, 1
+
+_DEVICES = ("CPU", "GPU", "Ascend")
+
+_settings: dict[str, Any] = {
+    "mode": PYNATIVE_MODE, "device_target": "CPU", "device_id": 0, "save_graphs": 0, "save_graphs_path": ".",
+    "deterministic": "OFF", "max_call_depth": 1000, "enable_graph_kernel": False, "graph_kernel_flags": "",
+    "reserve_class_name_in_scope": True, "pynative_synchronize": False, "jit_syntax_level": 2, "max_device_memory": 1024.0,
+    "mempool_block_size": 1.0, "memory_optimize_level": 0, "memory_offload": "OFF", "ascend_config": {},
+    "gpu_config": {}, "check_bprop": False, "enable_compile_cache": None, "compile_cache_path": "",
+    "runtime_num_threads": os.cpu_count() or 1, "inter_op_parallel_num": 0, "support_binary": False,
+    "print_file_path": "", "env_config_path": "", "variable_memory_max_size": "0", "aoe_tune_mode": "", "aoe_config": {},
+    "jit_config": {}, "exec_order": "bfs", "debug_level": 0, "disable_format_transform": False, "jit_level": "",
+    "jit_enable_inplace_ops": True, "precompile_only": False, "op_timeout": 900, "infer_boost": "off",
+}  # fmt: skip
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "mode": (GRAPH_MODE, PYNATIVE_MODE), "device_target": _DEVICES, "deterministic": ("ON", "OFF"),
+    "memory_offload": ("ON", "OFF"), "jit_syntax_level": (0, 1, 2), "exec_order": ("bfs", "dfs", "gpto"),
+}  # fmt: skip
+
+
+def _refuse_device(op: str, device: Any) -> None:
+    if device != "CPU":
+        raise RuntimeError(f"{op}: retrograde computes on the CPU; {device} is not available")
+
+
+def set_context(**kwargs: Any) -> None:
+    """Set global options, such as `mode=` and `device_target=`.
+
+    Raises:
+        ValueError: an option that there is not, or a value outside its choices.
+        TypeError: a value of another type. RuntimeError: a device other than the CPU.
+    """
+    for key, value in kwargs.items():
+        if key not in _settings:
+            raise ValueError(f"set_context: there is no option {key!r}{near(key, _settings)}")
+        choices = _CHOICES.get(key)
+        if choices is not None:
+            if not isinstance(value, type(choices[0])):
+                raise TypeError(f"set_context: {key} must be one of {choices}, got {value!r}")
+            if value not in choices:
+                raise ValueError(f"set_context: {key} must be one of {choices}, got {value!r}")
+        if key == "device_target":
+            _refuse_device("set_context", value)
+    _settings.update(kwargs)
+
+
+def get_context(attr_key: str) -> Any:
+    """The value of a global option; raises ValueError for one that there is not."""
+    if attr_key not in _settings:
+        raise ValueError(f"get_context: there is no option {attr_key!r}{near(str(attr_key), _settings)}")
+    return _settings[attr_key]
+
+
+def set_device(device_target: str, device_id: int | None = None) -> None:
+    """Choose the device; raises ValueError for one that does not exist, RuntimeError for another than the CPU."""
+    if device_target not in _DEVICES:
+        raise ValueError(f"set_device: device_target must be one of {_DEVICES}, got {device_target!r}")
+    _refuse_device("set_device", device_target)
+
+
+def get_current_device() -> tuple[str, int]:
+    """The device's name and number."""
+    return "CPU", 0
+
+
+def set_deterministic(deterministic: bool) -> None:
+    """Ask for the same results in every run, which the CPU gives anyway; raises TypeError for no bool."""
+    if not isinstance(deterministic, bool):
+        raise TypeError(f"set_deterministic: wanted True or False, got {deterministic!r}")
+    _settings["deterministic"] = "ON" if deterministic else "OFF"
+
+
+class ParallelMode:
+    """The names of parallel modes, of which only `STAND_ALONE` can be set."""
+
+    STAND_ALONE = "stand_alone"
+    DATA_PARALLEL = "data_parallel"
+    HYBRID_PARALLEL = "hybrid_parallel"
+    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
+    AUTO_PARALLEL = "auto_parallel"
+    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
+
+
+_PARALLEL: dict[str, Any] = {
+    "parallel_mode": ParallelMode.STAND_ALONE, "device_num": 1, "global_rank": 0, "gradients_mean": False,
+    "full_batch": False, "gradient_fp32_sync": True, "enable_parallel_optimizer": False,
+}  # fmt: skip
+_parallel = dict(_PARALLEL)
+
+
+def set_auto_parallel_context(**kwargs: Any) -> None:
+    """Accept the settings of a program on one device; raises RuntimeError for several, ValueError for unknown ones."""
+    for key, value in kwargs.items():
+        if key not in _parallel:
+            raise ValueError(f"set_auto_parallel_context: there is no option {key!r}{near(key, _parallel)}")
+        if key in ("parallel_mode", "device_num", "global_rank") and value != _PARALLEL[key]:
+            raise RuntimeError(f"set_auto_parallel_context: one process on the CPU cannot have {key}={value!r}")
+    _parallel.update(kwargs)
+
+
+def get_auto_parallel_context(attr_key: str) -> Any:
+    """The value of a parallel option; raises ValueError for one that there is not."""
+    if attr_key not in _parallel:
+        raise ValueError(f"get_auto_parallel_context: there is no option {attr_key!r}{near(attr_key, _parallel)}")
+    return _parallel[attr_key]
+
+
+def reset_auto_parallel_context() -> None:
+    """Set the parallel options to what they were at the start."""
+    _parallel.update(_PARALLEL)
+
+
+# ------------------------------------------------------------------------------------------ the global seed
+
+_seed: list[int] = []
+
+SEEDED: list[Callable[[int], None]] = []
+"""Functions to call with the seed when `set_seed` is called: the sources of random numbers put theirs here."""
+
+
+def set_seed(seed: int) -> None:
+    """Set the global seed, also that of `numpy.random`; raises TypeError for no int, ValueError for a negative one."""
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TypeError(f"set_seed: wanted an int, got {type(seed).__name__}")
+    if seed < 0:
+        raise ValueError(f"set_seed: wanted a non-negative number, got {seed}")
+    np.random.seed(seed % 2**32)
+    _seed[:] = [seed]
+    for f in SEEDED:
+        f(seed)
+
+
+def get_seed() -> int | None:
+    """The global seed, None if none has been set."""
+    return _seed[0] if _seed else None

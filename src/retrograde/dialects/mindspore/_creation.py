@@ -1,0 +1,288 @@
+"""Tensors made from numbers: `ops.ones`, `zeros`, `full`, `arange`, `linspace`, `eye`, index lists, windows; `new_...`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...tape import mutation
+from ._api import api
+from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64
+from ._promote import tensor_argument
+from ._tensor import Tensor, from_array
+
+
+def sizes(op: str, size: Any) -> tuple[int, ...]:
+    """A shape given as an int, a tuple or list of ints, or a tensor; raises TypeError or ValueError."""
+    if isinstance(size, Value):
+        size = size.tolist()
+    if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+        found: tuple[Any, ...] = (size,)
+    elif isinstance(size, (tuple, list)):
+        found = tuple(n.item() if isinstance(n, Value) else n for n in size)
+    else:
+        raise TypeError(f"{op}: a shape is an int, or a tuple or list of ints, got {type(size).__name__}")
+    for n in found:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+            raise TypeError(f"{op}: a shape is made of integers, got {n!r}")
+        if n < 0:
+            raise ValueError(f"{op}: a shape cannot have the negative size {n}")
+    return tuple(int(n) for n in found)
+
+
+def _given(op: str, dtype: Any, default: Number) -> np.dtype:
+    return default.np if dtype is None else as_dtype(dtype, op).np
+
+
+def number(x: Any) -> Any:
+    """A number given as such or as a tensor with one element."""
+    return x.item() if isinstance(x, Value) else x
+
+
+# ------------------------------------------------------------------------------------------ one value everywhere
+
+
+@api(method=False)
+def ones(shape: Any, dtype: Any = None) -> Tensor:
+    """A tensor of ones, float32 unless another dtype is given."""
+    return from_array(np.ones(sizes("ones", shape), _given("ones", dtype, float32)))
+
+
+@api(method=False)
+def zeros(size: Any, dtype: Any = None) -> Tensor:
+    """A tensor of zeros, float32 unless another dtype is given."""
+    return from_array(np.zeros(sizes("zeros", size), _given("zeros", dtype, float32)))
+
+
+@api(method=False)
+def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """A tensor of one value, int64 unless another dtype is given; raises TypeError for a size that is no tuple or list."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full: size must be a tuple or list of ints, got {type(size).__name__}")
+    return _filled(sizes("full", size), number(fill_value), _given("full", dtype, int64))
+
+
+def _filled(shape: tuple[int, ...], value: Any, np_dtype: np.dtype) -> Tensor:
+    return from_array(np.full(shape, np.asarray(value).astype(np_dtype), np_dtype))
+
+
+@api(method=False)
+def fill(type: Any, shape: Any, value: Any) -> Tensor:
+    """A tensor of one value in the dtype `type`."""
+    return _filled(sizes("fill", shape), number(value), as_dtype(type, "fill").np)
+
+
+@api(method=False)
+def tensor(
+    input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False
+) -> Tensor:
+    """A tensor from data, as `Tensor` makes it."""
+    return Tensor(input_data, dtype, shape, init, const_arg)
+
+
+def _like(op: str, x: Any, dtype: Any, value: Any) -> Tensor:
+    x = tensor_argument(op, x)
+    return _filled(tuple(shape_of(x)), value, _given(op, dtype, FROM_NUMPY[dtype_of(x)]))
+
+
+@api(method=False)
+def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
+    """Ones of the shape and dtype of a tensor."""
+    return _like("ones_like", input, dtype, 1)
+
+
+@api(method=False)
+def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
+    """Zeros of the shape and dtype of a tensor."""
+    return _like("zeros_like", input, dtype, 0)
+
+
+@api(method=False)
+def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """One value in the shape and dtype of a tensor."""
+    return _like("full_like", input, dtype, number(fill_value))
+
+
+@api(method=False)
+def fills(x: Any, value: Any) -> Tensor:
+    """One value in the shape and dtype of a tensor."""
+    return _like("fills", x, None, number(value))
+
+
+@api("fill", function=False)
+def fill_method(self: Any, value: Any) -> Tensor:
+    """A tensor of one value in the shape and dtype of this one."""
+    return _like("fill", self, None, number(value))
+
+
+def _new(name: str, value: int) -> None:
+    def method(self: Any, size: Any, *, dtype: Any = None) -> Tensor:
+        return _filled(sizes(name, size), value, _given(name, dtype, FROM_NUMPY[dtype_of(self)]))
+
+    method.__doc__ = f"A tensor of {value}s in this one's dtype."
+    api(name, function=False)(method)
+
+
+_new("new_zeros", 0)
+_new("new_empty", 0)
+_new("new_ones", 1)
+
+
+@api(function=False)
+def new_full(self: Any, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """A tensor of one value in this one's dtype."""
+    return _filled(sizes("new_full", size), number(fill_value), _given("new_full", dtype, FROM_NUMPY[dtype_of(self)]))
+
+
+# ------------------------------------------------------------------------------------------ sequences
+
+
+def _step_dtype(*numbers: Any) -> Number:
+    return float32 if any(isinstance(x, (float, np.floating)) for x in numbers) else int64
+
+
+@api(method=False)
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
+    """The numbers from `start` up to (not including) `end`: int64, or float32 where one of them is a float.
+
+    Raises ValueError for a step of 0, or one that leads away from `end`.
+    """
+    start, end, step = number(start), number(end), number(step)
+    if end is None:
+        start, end = 0, start
+    for x in (start, end, step):
+        if not isinstance(x, (int, float, np.number)) or isinstance(x, bool):
+            raise TypeError(f"arange: wanted numbers, got {type(x).__name__}")
+    if step == 0:
+        raise ValueError("arange: the step must not be 0")
+    if (end - start) * step < 0:
+        raise ValueError(f"arange: a step of {step} does not lead from {start} to {end}")
+    own = _step_dtype(start, end, step)
+    wide = np.float64 if own is float32 else np.int64
+    return from_array(np.arange(start, end, step, dtype=wide).astype(_given("arange", dtype, own)))
+
+
+@api(method=False)
+def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
+    """The numbers from `start` up to (not including) `end`."""
+    return arange(start, end, step)
+
+
+@api(method=False)
+def linspace(start: Any, end: Any, steps: Any) -> Tensor:
+    """`steps` evenly spaced numbers from `start` to `end`, in float32 or the dtype of the tensors given.
+
+    Raises ValueError for ends with axes, or no steps.
+    """
+    return from_array(_spaced("linspace", start, end, steps).astype(_ends_dtype(start, end)))
+
+
+def _ends_dtype(*ends: Any) -> np.dtype:
+    found = [dtype_of(x) for x in ends if isinstance(x, Value) and dtype_of(x).kind == "f"]
+    return found[0] if found else float32.np
+
+
+def _spaced(op: str, start: Any, end: Any, steps: Any) -> np.ndarray:
+    steps = number(steps)
+    if isinstance(steps, bool) or not isinstance(steps, int):
+        raise TypeError(f"{op}: steps must be an int, got {type(steps).__name__}")
+    if steps < 1:
+        raise ValueError(f"{op}: steps must be at least 1, got {steps}")
+    for x in (start, end):
+        if isinstance(x, Value) and shape_of(x) != ():
+            raise ValueError(f"{op}: start and end must be numbers or tensors without axes, got shape {x.shape}")
+    return np.linspace(number(start), number(end), steps, dtype=np.float64)
+
+
+@api(method=False)
+def logspace(start: Any, end: Any, steps: Any, base: Any = 10, *, dtype: Any = None) -> Tensor:
+    """`base` to the power of `steps` evenly spaced numbers from `start` to `end`."""
+    powers = np.power(float(base), _spaced("logspace", start, end, steps))
+    return from_array(powers.astype(_given("logspace", dtype, float32)))
+
+
+@api(method=False)
+def eye(n: Any, m: Any = None, dtype: Any = None) -> Tensor:
+    """A matrix with ones on the diagonal; raises ValueError for negative sizes."""
+    rows, columns = sizes("eye", (n, n if m is None else m))
+    return from_array(np.eye(rows, columns, dtype=_given("eye", dtype, float32)))
+
+
+def _triangle(name: str, indices: Callable[..., Any]) -> None:
+    def f(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> Tensor:
+        rows, columns = sizes(name, (row, col))
+        return from_array(np.stack(indices(rows, offset, columns)).astype(as_dtype(dtype, name).np))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "The row and column numbers of the elements of a triangle, as a tensor with two rows."
+    api(method=False)(f)
+
+
+_triangle("tril_indices", np.tril_indices)
+_triangle("triu_indices", np.triu_indices)
+
+
+@api(method=False)
+def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
+    """A number as a tensor without axes."""
+    if isinstance(input_x, Value) or not isinstance(input_x, (bool, int, float)):
+        raise TypeError(f"scalar_to_tensor: wanted a number, got {type(input_x).__name__}")
+    return Tensor(input_x, as_dtype(dtype, "scalar_to_tensor"))
+
+
+@api(method=False)
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+# ------------------------------------------------------------------------------------------ windows
+
+
+def _window(name: str, make: Callable[..., np.ndarray], default: Any, *options: tuple[str, float]) -> None:
+    """A window function of `(window_length, periodic=True, ...)`; options are further parameters with their defaults."""
+
+    def f(window_length: Any, periodic: bool = True, *given: float, dtype: Any = None, **named: float) -> Tensor:
+        n = sizes(name, (number(window_length),))[0]
+        values = [named.get(key, given[i] if i < len(given) else value) for i, (key, value) in enumerate(options)]
+        window = make(n + 1, *values)[:-1] if periodic and n > 1 else make(n, *values)
+        return from_array(window.astype(_given(name, dtype, default)))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {name.removesuffix('_window')} window of a length; one period of it, if `periodic`."
+    api(method=False)(f)
+
+
+def _hamming(n: int, alpha: float, beta: float) -> np.ndarray:
+    return alpha - beta * np.cos(2 * np.pi * np.arange(n) / max(n - 1, 1)) if n > 1 else np.ones(n)
+
+
+_window("hamming_window", _hamming, float32, ("alpha", 0.54), ("beta", 0.46))
+_window("hann_window", np.hanning, as_dtype("float64"))
+_window("bartlett_window", np.bartlett, float32)
+_window("blackman_window", np.blackman, float32)
+_window("kaiser_window", np.kaiser, as_dtype("float64"), ("beta", 12.0))
+
+
+# ------------------------------------------------------------------------------------------ from NumPy, and memory
+
+
+@api(method=False)
+def from_numpy(array: np.ndarray) -> Tensor:
+    """A tensor in the memory of a NumPy array; raises TypeError for anything else."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"from_numpy: wanted a NumPy array, got {type(array).__name__}")
+    if array.dtype not in FROM_NUMPY:
+        raise TypeError(f"from_numpy: there is no mindspore dtype for {array.dtype}")
+    return from_array(mutation.own_clock(array) if array.size else array)
+
+
+@api(method=False)
+def from_dlpack(dlpack: Any) -> Tensor:
+    """A tensor in the memory of another library's array (anything with `__dlpack__`); raises TypeError for anything else."""
+    if not hasattr(dlpack, "__dlpack__"):
+        raise TypeError(f"from_dlpack: wanted an array with __dlpack__, got {type(dlpack).__name__}")
+    return from_array(np.from_dlpack(dlpack))

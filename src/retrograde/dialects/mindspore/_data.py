@@ -1,0 +1,70 @@
+"""What `Tensor(data)` is given, as an array: Python numbers and sequences of them, NumPy arrays, other tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value
+from ._dtype import FROM_NUMPY, Number
+
+_NARROWER = {np.dtype(np.float64): np.dtype(np.float32)}
+"""The dtype that Python's own numbers get where NumPy's default is another one."""
+
+
+def data_array(data: Any, np_dtype: np.dtype | None, op: str = "Tensor") -> np.ndarray:
+    """A new array of numbers or (nested) sequences; Python floats are float32, NumPy's keep their dtype.
+
+    Raises TypeError for what cannot be the content of a tensor.
+    """
+    if isinstance(data, (np.ndarray, np.generic)):
+        found = np.array(data)
+    elif isinstance(data, (bool, int, float, complex)):
+        found = _own(np.asarray(data))
+    elif isinstance(data, (list, tuple)):
+        found = _sequence(data, op)
+    else:
+        raise TypeError(
+            f"{op}: the content must be a number, a list or tuple of numbers, a NumPy array or a Tensor, "
+            f"got {type(data).__name__}"
+        )
+    if found.dtype not in FROM_NUMPY:
+        raise TypeError(f"{op}: a tensor holds numbers or booleans, not elements of NumPy's dtype {found.dtype}")
+    return found if np_dtype is None or found.dtype == np_dtype else found.astype(np_dtype)
+
+
+def _own(array: np.ndarray) -> np.ndarray:
+    wanted = _NARROWER.get(array.dtype)
+    return array if wanted is None else array.astype(wanted)
+
+
+def _sequence(data: Any, op: str) -> np.ndarray:
+    plain, typed = _plain(data, op)
+    try:
+        array = np.array(plain)
+    except ValueError:
+        raise TypeError(f"{op}: the rows of a nested sequence must have the same length") from None
+    return array if typed else _own(array)
+
+
+def _plain(data: Any, op: str) -> tuple[Any, bool]:
+    """Nested sequences with tensors as arrays, and whether only such, with dtypes of their own, are in them."""
+    out, typed = [], bool(data)
+    for x in data:
+        if isinstance(x, (list, tuple)):
+            x, own = _plain(x, op)
+        elif isinstance(x, Value):
+            x, own = np.asarray(x), True
+        else:
+            own = isinstance(x, (np.ndarray, np.generic))
+        out.append(x)
+        typed = typed and own
+    return out, typed
+
+
+def number_argument(d: Any, op: str) -> Number:
+    """`dtype=` of a constructor, which takes dtypes of MindSpore only; raises TypeError."""
+    if isinstance(d, Number):
+        return d
+    raise TypeError(f"{op}: dtype must be one of mindspore's (mindspore.float32, ...), got {d!r}")

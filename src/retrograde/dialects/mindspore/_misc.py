@@ -1,0 +1,140 @@
+"""What is left of `mindspore.ops`: scalars, dependencies, and functions mapped over sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value
+from ._api import api
+from ._dtype import as_dtype, float32
+from ._tensor import from_array
+
+# ------------------------------------------------------------------------------------------ scalars and sequences
+
+
+@api(method=False)
+def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Any:
+    """A Python number as a 0-d tensor."""
+    if not isinstance(input_x, (bool, int, float)):
+        raise TypeError(f"scalar_to_tensor: wanted a number, got {type(input_x).__name__}")
+    return from_array(np.asarray(input_x, as_dtype(dtype).np))
+
+
+@api(method=False)
+def scalar_cast(input_x: Any, input_y: Any) -> Any:
+    """A Python number as one of the kind of a dtype."""
+    kind = as_dtype(input_y, "scalar_cast").category
+    return (bool, int, float)[kind](input_x)
+
+
+@api(method=False)
+def tuple_to_array(input_x: Any) -> Any:
+    """A tuple of numbers as a tensor: int32 of ints, float32 of floats."""
+    if not isinstance(input_x, (tuple, list)) or not input_x:
+        raise TypeError(f"tuple_to_array: wanted a tuple of numbers, got {type(input_x).__name__}")
+    return from_array(np.asarray(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))
+
+
+@api(method=False)
+def depend(value: Any, expr: Any) -> Any:
+    """`value`; that `expr` has been computed before goes without saying here."""
+    return value
+
+
+@api("print_", method=False)
+def print_(*input_x: Any) -> None:
+    """Print tensors, one per line."""
+    for x in input_x:
+        print(x)
+
+
+# ------------------------------------------------------------------------------------------ mapping
+
+
+@api(method=False)
+class MultitypeFuncGraph:
+    """A function with variants by the types of its arguments: `@f.register("Tensor", "Number")`."""
+
+    def __init__(self, name: str, read_value: bool = False) -> None:
+        self.name = name
+        self._variants: list[tuple[tuple[Any, ...], Callable[..., Any]]] = []
+
+    def register(self, *type_names: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Decorator: the variant for arguments of these types ("Tensor", "Number", "Tuple", "List", ... )."""
+
+        def deco(f: Callable[..., Any]) -> Callable[..., Any]:
+            self._variants.append((type_names, f))
+            return f
+
+        return deco
+
+    def __call__(self, *args: Any) -> Any:
+        for types, f in reversed(self._variants):
+            if len(types) == len(args) and all(_is_of(a, t) for a, t in zip(args, types)):
+                return f(*args)
+        raise TypeError(
+            f"{self.name}: no variant for ({', '.join(type(a).__name__ for a in args)}); there are "
+            f"{'; '.join(str(types) for types, _ in self._variants)}"
+        )
+
+
+def _is_of(x: Any, name: Any) -> bool:
+    """Whether an argument is of a type as MindSpore names it."""
+    text = str(name)
+    known = {
+        "Tensor": isinstance(x, Value), "Parameter": isinstance(x, Value), "Bool": isinstance(x, bool),
+        "Number": isinstance(x, (int, float, np.number)), "Scalar": isinstance(x, (int, float, np.number)),
+        "Int": isinstance(x, int) and not isinstance(x, bool), "Float": isinstance(x, float),
+        "Float32": isinstance(x, float), "Int64": isinstance(x, int), "Int32": isinstance(x, int),
+        "Tuple": isinstance(x, tuple), "List": isinstance(x, list), "String": isinstance(x, str),
+        "None": x is None, "Function": callable(x), "Dictionary": isinstance(x, dict),
+    }  # fmt: skip
+    return known.get(text, False)
+
+
+@api(method=False)
+class HyperMap:
+    """A function applied to corresponding leaves of nested tuples and lists: `HyperMap()(f, xs, ys)`."""
+
+    _deep = True
+
+    def __init__(self, ops: Any = None, reverse: bool = False) -> None:
+        self.ops, self.reverse = ops, reverse
+
+    def __call__(self, *args: Any) -> Any:
+        f, sequences = (args[0], args[1:]) if self.ops is None else (self.ops, args)
+        if not sequences:
+            raise TypeError(f"{type(self).__name__}: wanted a function and at least one sequence")
+        return self._map(f, sequences, True)
+
+    def _map(self, f: Callable[..., Any], parts: tuple[Any, ...], outermost: bool) -> Any:
+        first = parts[0]
+        if not isinstance(first, (tuple, list)) or not (self._deep or outermost):
+            return f(*parts)
+        if any(not isinstance(p, (tuple, list)) or len(p) != len(first) for p in parts):
+            raise ValueError(f"{type(self).__name__}: the sequences must have one structure")
+        rows = list(zip(*parts))
+        out = [self._map(f, row, False) for row in (reversed(rows) if self.reverse else rows)]
+        if self.reverse:
+            out.reverse()
+        return list(out) if isinstance(first, list) else tuple(out)
+
+
+@api(method=False)
+class Map(HyperMap):
+    """A function applied to corresponding elements of sequences."""
+
+    _deep = False
+
+
+@api(method=False)
+class Partial:
+    """`Partial()(f, *args)`: the function with its first arguments given."""
+
+    def __call__(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        import functools
+
+        return functools.partial(f, *args, **kwargs)

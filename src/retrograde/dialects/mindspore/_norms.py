@@ -1,0 +1,139 @@
+"""Norms and distances, histograms and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.value import dtype_of, shape_of
+from ...ops import elementwise as ew
+from ...ops import structural as st
+from ...tensor import linalg as native_linalg
+from .._shared.axes import axes_of, axis_of, integer
+from ._api import api
+from ._dtype import float32
+from ._promote import FLOAT, FLOATING, single, tensor_argument, to_dtype
+from ._reductions import _in_dtype, _reduced, _sum
+
+# ------------------------------------------------------------------------------------------ norms
+
+
+def euclidean(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The root of the sum of squares, without a derivative at 0."""
+    squares = ew.square(x) if dtype_of(x).kind != "c" else ew.square(ew.absolute(x))
+    return ew.sqrt(_sum(squares, axis=axis, keepdims=keepdims))
+
+
+@api()
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The norm over axes: of vectors, or (two axes, or a matrix and `ord`) of matrices."""
+    x = _in_dtype("norm", single("norm", A, FLOAT), dtype)
+    n = len(shape_of(x))
+    if ord is None:
+        return euclidean(x, _reduced("norm", x, dim, "dim"), keepdim)
+    if dim is None and n not in (1, 2) and ord is not None:
+        raise ValueError(f"norm: ord={ord!r} needs one or two axes, or dim; the tensor has {n}")
+    axes = tuple(range(n)) if dim is None else axes_of("norm", dim, n, "dim")
+    if dim is not None and isinstance(dim, (tuple, list)):
+        axes = tuple(axis_of("norm", d, n, "dim") for d in dim)
+    if len(axes) == 1:
+        return vector_norm(x, ord, axes, keepdim)
+    if len(axes) == 2:
+        return matrix_norm(x, ord, axes, keepdim)
+    raise ValueError(f"norm: ord={ord!r} needs one or two axes in dim, got {dim}")
+
+
+@api(method=False)
+def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
+    """The norm of vectors along axes."""
+    x = _in_dtype("vector_norm", single("vector_norm", x, FLOAT), dtype)
+    if isinstance(ord, bool) or not isinstance(ord, (int, float)):
+        raise TypeError(f"vector_norm: ord must be a number, got {ord!r}")
+    axes = _reduced("vector_norm", x, axis)
+    if ord == 2:
+        return euclidean(x, axes, keepdims)
+    return native_linalg.vector_norm(x, axis=axes, keepdims=keepdims, ord=float(ord))
+
+
+@api(method=False)
+def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None) -> Any:
+    """The norm of matrices: "fro", "nuc", 1, 2, inf or the negative ones."""
+    x = _in_dtype("matrix_norm", single("matrix_norm", A, FLOAT), dtype)
+    n = len(shape_of(x))
+    rows, columns = (axis_of("matrix_norm", a, n) for a in axis)
+    if rows == columns:
+        raise ValueError(f"matrix_norm: axis {axis} names an axis twice")
+    if ord == "fro":
+        return euclidean(x, tuple(sorted((rows, columns))), keepdims)
+    if ord not in ("nuc", 1, -1, 2, -2, float("inf"), -float("inf")):
+        raise ValueError(f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
+    order = (*(i for i in range(n) if i not in (rows, columns)), rows, columns)
+    out = native_linalg.matrix_norm(st.transpose(x, axes=order), keepdims=False, ord=ord)
+    if keepdims:
+        out = st.reshape(out, shape=tuple(1 if i in (rows, columns) else k for i, k in enumerate(shape_of(x))))
+    return out
+
+
+@api()
+def renorm(input: Any, p: float, axis: int, maxnorm: float) -> Any:
+    """The slices along an axis with those of greater p-norm than `maxnorm` scaled down to it."""
+    from ...ops.distance import renorm as primitive
+
+    x = single("renorm", input, FLOATING)
+    return primitive(x, ord=float(p), axis=axis_of("renorm", axis, len(shape_of(x))), bound=float(maxnorm))
+
+
+@api(method=False)
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+    """The p-norm distances between the rows of two matrices, batched."""
+    from ...ops.distance import cdist as primitive
+
+    x, y = single("cdist", x1, FLOATING), single("cdist", x2, FLOATING)
+    if p < 0:
+        raise ValueError(f"cdist: p must not be negative, got {p}")
+    return primitive(x, y, ord=float(p))
+
+
+@api(method=False)
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The p-norm distances between all pairs of rows."""
+    from ...ops.distance import pdist as primitive
+
+    if p < 0:
+        raise ValueError(f"pdist: p must not be negative, got {p}")
+    return primitive(single("pdist", input, FLOATING), ord=float(p))
+
+
+@api(method=False)
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The p-norm of the difference of two tensors, all elements taken together."""
+    difference = single("dist", input, FLOATING) - other
+    return vector_norm(st.reshape(difference, shape=(-1,)), p)
+
+
+@api()
+def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
+    """How many elements lie in each of `bins` equal parts of [min, max] (of their own range, if both are equal)."""
+    from ...ops.counting import histc as primitive
+
+    x = single("histc", input, "x..x")
+    if integer("histc", "bins", bins) < 1:
+        raise ValueError(f"histc: bins must be positive, got {bins}")
+    low, high = float(min), float(max)
+    array = x._concrete("histc")
+    if low == high and array.size:
+        low, high = float(array.min()), float(array.max())
+    out = primitive(x, bins=bins, low=low, high=high)
+    return to_dtype(out, float32) if dtype_of(x).kind == "f" and dtype_of(x) != dtype_of(out) else out
+
+
+@api()
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number from 0 up occurs (or the sum of its weights), in float32."""
+    from ...ops.counting import bincount as primitive
+
+    x = single("bincount", input, "x.xx")
+    if len(shape_of(x)) != 1:
+        raise ValueError(f"bincount: wanted a vector, got shape {tuple(shape_of(x))}")
+    out = primitive(x, None if weights is None else tensor_argument("bincount", weights, "weights"),
+                    minlength=integer("bincount", "minlength", minlength))  # fmt: skip
+    return to_dtype(out, float32)

@@ -1,0 +1,42 @@
+"""`recompute`: a Cell whose intermediate values are computed again in the backward pass instead of kept."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...transform.checkpoint import checkpoint
+
+
+@contextlib.contextmanager
+def _differentiated(edges: list[tuple[Any, Any]]) -> Iterator[None]:
+    """The parameters as they were in the forward pass: by the backward pass, no gradient function holds them."""
+    before = [p._node for p, _ in edges]
+    for p, node in edges:
+        p._node = node
+    try:
+        yield
+    finally:
+        for (p, _), node in zip(edges, before):
+            p._node = node
+
+
+def recomputed(cell: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`function(*args, **kwargs)`, computed again when the backward pass needs what it would have kept."""
+    edges = [(p, p._node) for p in cell.get_parameters() if p._node is not None]
+    return checkpoint(function, recompute_context=lambda: _differentiated(edges))(*args, **kwargs)
+
+
+def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a Cell on arguments, and compute what its backward pass needs again then; raises TypeError for no Cell.
+
+    The options of the original that say how (`use_reentrant`, `output_recompute`, ...) change nothing.
+    """
+    from .nn.cell import Cell
+
+    if not isinstance(block, Cell):
+        raise TypeError(f"recompute: block must be a Cell, got {type(block).__name__}")
+    for option in ("use_reentrant", "output_recompute", "early_stop", "context_fn"):
+        kwargs.pop(option, None)
+    return recomputed(block, block, args, kwargs)

@@ -1,0 +1,570 @@
+"""Sums, means, extremes, moments, norms and the like over axes, and their cumulative forms.
+
+A function of `ops` and the method of the same name often differ in parameter names; methods take both.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import elementwise as ew
+from ...ops import reduction as rd
+from ...ops import scan
+from ...ops import selection as sel
+from ...ops import structural as st
+from ...ops.sorting import argcum, argmedian, pick
+from ...tensor import numpy_shapes as nps
+from ...tensor import quantiles
+from .._shared.axes import axes_of, axis_of, integer
+from ._api import api
+from ._dtype import as_dtype, int32, int64
+from ._promote import FLOAT, FLOATING, NUMBER, REAL, single, tensor_argument, to_dtype
+
+Function = Callable[..., Any]
+_ndarray = np.ndarray
+_ALL = tuple(tuple(range(n)) for n in range(20))
+_sum = rd.sum.prim.bind  # type: ignore[attr-defined]
+_mean = rd.mean.prim.bind  # type: ignore[attr-defined]
+
+
+def also_called(**aliases: str) -> Callable[[Function], Function]:
+    """Let a method take parameters under a second name: `also_called(axis="dim")` takes axis= for dim."""
+
+    def decorate(f: Function) -> Function:
+        @functools.wraps(f)
+        def method(*args: Any, **kwargs: Any) -> Any:
+            for alias, name in aliases.items():
+                if alias in kwargs:
+                    kwargs[name] = kwargs.pop(alias)
+            return f(*args, **kwargs)
+
+        return method
+
+    return decorate
+
+
+def _flag(op: str, name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{op}: {name} must be True or False, got {type(value).__name__}")
+    return bool(value)
+
+
+def _in_dtype(op: str, x: Value, dtype: Any) -> Any:
+    return x if dtype is None else to_dtype(x, as_dtype(dtype, op))
+
+
+def _widest(x: Any) -> Any:
+    return to_dtype(x, int64) if dtype_of(x).kind in "iub" else x
+
+
+def _reduced(op: str, x: Any, axis: Any, name: str = "axis") -> tuple[int, ...]:
+    return axes_of(op, axis, len(shape_of(x)), name)
+
+
+# ------------------------------------------------------------------------------------------ sums, means, products
+
+
+@api(method=False)
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum over axes (all, if none is given); of integers and booleans in int64."""
+    if dim is None and dtype is None and isinstance(input, Value):
+        a = input._a
+        if type(a) is _ndarray and a.dtype.kind == "f":
+            return _sum(input, axis=_ALL[a.ndim], keepdims=keepdim)
+    x = tensor_argument("sum", input)
+    axes = _reduced("sum", x, dim, "dim")
+    x = _widest(x) if dtype is None else _in_dtype("sum", x, dtype)
+    return _sum(x, axis=axes, keepdims=_flag("sum", "keepdim", keepdim))
+
+
+@api("sum", function=False)
+@also_called(dim="axis", keepdim="keepdims")
+def _sum_method(self: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    """The sum over axes (all, if none is given), and `initial`; of integers and booleans in int64."""
+    if isinstance(dtype, bool):
+        dtype, keepdims = None, dtype
+    out = sum(self, axis, keepdims, dtype=dtype)
+    return out if initial is None else out + initial
+
+
+@api("mean", "reduce_mean", method=False)
+def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Any:
+    """The mean over axes (all, if none is given); of integers an integer, rounded towards zero."""
+    if axis is None and isinstance(x, Value):
+        a = x._a
+        if type(a) is _ndarray and a.dtype.kind == "f":
+            return _mean(x, axis=_ALL[a.ndim], keepdims=keep_dims)
+    x = tensor_argument("mean", x, "x")
+    axes = _reduced("mean", x, axis)
+    keep_dims = _flag("mean", "keep_dims", keep_dims)
+    d = dtype_of(x)
+    if d.kind == "b":
+        raise RuntimeError("mean: not defined for booleans; convert the tensor with astype()")
+    if d.kind in "iu":
+        total = _sum(x, axis=axes, keepdims=keep_dims)
+        count = int(np.prod([shape_of(x)[a] for a in axes], dtype=np.int64))
+        return ew.trunc_divide(total, np.asarray(count, dtype_of(total)))
+    return _mean(x, axis=axes, keepdims=keep_dims)
+
+
+@api("mean", function=False)
+@also_called(dim="axis", keepdims="keep_dims", keepdim="keep_dims")
+def _mean_method(self: Any, axis: Any = None, keep_dims: bool = False, *, dtype: Any = None) -> Any:
+    """The mean over axes (all, if none is given)."""
+    return mean(_in_dtype("mean", self, dtype), axis, keep_dims)
+
+
+@api()
+@also_called(dim="axis", keepdim="keep_dims", keepdims="keep_dims")
+def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Any:
+    """The product along an axis (of all elements, if none is given); of integers and booleans in int64."""
+    x = tensor_argument("prod", input)
+    axes = _reduced("prod", x, axis)
+    x = _widest(x) if dtype is None else _in_dtype("prod", x, dtype)
+    return rd.prod(x, axis=axes, keepdims=_flag("prod", "keep_dims", keep_dims))
+
+
+@api()
+@also_called(dim="axis", keepdim="keepdims")
+def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
+    """The sum over axes with nan counted as 0."""
+    x = _in_dtype("nansum", single("nansum", input, REAL), dtype)
+    axes = _reduced("nansum", x, axis)
+    if dtype_of(x).kind in "iub":
+        return _sum(_widest(x), axis=axes, keepdims=keepdims)
+    return rd.nansum(x, axis=axes, keepdims=keepdims)
+
+
+@api()
+def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
+    """The mean over axes of the elements that are not nan."""
+    x = _in_dtype("nanmean", single("nanmean", input, FLOATING), dtype)
+    axes = _reduced("nanmean", x, axis)
+    count = _sum(rd.is_number(x), axis=axes, keepdims=keepdims)
+    return ew.divide(rd.nansum(x, axis=axes, keepdims=keepdims), st.cast(count, dtype=dtype_of(x)))
+
+
+def _plain_reduction(name: str, op: Any) -> Function:
+    """The older `reduce_NAME(x, axis)`: the dtype stays."""
+
+    def f(x: Any, axis: Any = (), keep_dims: bool = False) -> Any:
+        x = tensor_argument(name, x, "x")
+        axes = _reduced(name, x, axis)
+        if dtype_of(x).kind == "b":
+            return (rd.any if op is rd.sum else rd.all)(x, axis=axes, keepdims=keep_dims)
+        out = op(x, axis=axes, keepdims=keep_dims)
+        return out if dtype_of(out) == dtype_of(x) else st.cast(out, dtype=dtype_of(x))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"`{name.removeprefix('reduce_')}` over axes (all for an empty tuple), in the dtype of the tensor."
+    return f
+
+
+reduce_sum = api("reduce_sum", method=False)(_plain_reduction("reduce_sum", rd.sum))
+reduce_prod = _plain_reduction("reduce_prod", rd.prod)
+
+
+# ------------------------------------------------------------------------------------------ all, any, counts
+
+
+def _truth(name: str, op: Any) -> Function:
+    @also_called(dim="axis", keepdim="keep_dims", keepdims="keep_dims")
+    def f(input: Any, axis: Any = None, keep_dims: bool = False) -> Any:
+        x = tensor_argument(name, input)
+        return op(x, axis=_reduced(name, x, axis), keepdims=_flag(name, "keep_dims", keep_dims))
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Whether {'every element' if name == 'all' else 'some element'} over axes is not zero."
+    return f
+
+
+all = api("all")(_truth("all", rd.all))
+any = api("any")(_truth("any", rd.any))
+
+
+@api()
+def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Any:
+    """How many elements over axes are not zero."""
+    x = tensor_argument("count_nonzero", x, "x")
+    out = rd.count_nonzero(x, axis=_reduced("count_nonzero", x, axis), keepdims=keep_dims)
+    return to_dtype(out, as_dtype(dtype))
+
+
+# ------------------------------------------------------------------------------------------ extremes
+
+
+def _masked_and_bounded(op: str, x: Any, axis: Any, keepdims: bool, initial: Any, where: Any, largest: bool) -> Any:
+    if where is not None:
+        if initial is None:
+            raise ValueError(f"{op}: where= needs initial=, the value of no elements")
+        x = sel.where(tensor_argument(op, where, "where"), x, np.asarray(initial, dtype_of(x)))
+    out = (rd.amax if largest else rd.amin)(
+        x, axis=_reduced(op, x, axis), keepdims=_flag(op, "keepdims", keepdims), ties="even"
+    )
+    if initial is not None:
+        out = (sel.maximum if largest else sel.minimum)(out, np.asarray(initial, dtype_of(out)), ties="half")
+    return out
+
+
+def _extreme_all(name: str, largest: bool) -> Function:
+    @also_called(dim="axis", keepdim="keepdims")
+    def f(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Any:
+        return _masked_and_bounded(name, single(name, input, REAL), axis, keepdims, initial, where, largest)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"The {'greatest' if largest else 'smallest'} element over axes; equal ones share the gradient evenly."
+    return f
+
+
+amax = api("amax")(_extreme_all("amax", True))
+amin = api("amin")(_extreme_all("amin", False))
+api("reduce_max", method=False)(lambda x, axis=(): amax(x, axis))
+api("reduce_min", method=False)(lambda x, axis=(): amin(x, axis))
+
+
+def _positions(op: str, x: Any, axis: Any, keepdims: bool, largest: bool) -> Any:
+    """The positions of the extremes along an axis, of all elements where it is None."""
+    x = single(op, x, "...x")
+    if axis is None:
+        out = (rd.argmax if largest else rd.argmin)(st.reshape(x, shape=(-1,)), axis=0, keepdims=False)
+        return st.reshape(out, shape=(1,) * len(shape_of(x))) if keepdims else out
+    if not shape_of(x):
+        axis_of(op, axis, 0)
+        return (rd.argmax if largest else rd.argmin)(st.reshape(x, shape=(1,)), axis=0, keepdims=False)
+    i = axis_of(op, axis, len(shape_of(x)))
+    return (rd.argmax if largest else rd.argmin)(x, axis=i, keepdims=keepdims)
+
+
+def with_positions(op: str, x: Any, axis: Any, keepdims: bool, largest: bool) -> tuple[Any, Any]:
+    """The extremes along an axis and their first positions; the gradient goes to those."""
+    x = single(op, x, REAL)
+    shape = tuple(shape_of(x))
+    if not shape:
+        axis_of(op, axis, 0)
+        return st.copy(x), to_dtype(rd.argmax(st.reshape(x, shape=(1,)), axis=0, keepdims=False), int64)
+    i = axis_of(op, axis, len(shape))
+    at = (rd.argmax if largest else rd.argmin)(x, axis=i, keepdims=False)
+    values = pick(x, at, axis=i, of="max" if largest else "min")
+    if keepdims:
+        kept = (*shape[:i], 1, *shape[i + 1 :])
+        values, at = st.reshape(values, shape=kept), st.reshape(at, shape=kept)
+    return values, to_dtype(at, int64)
+
+
+def _extreme_function(name: str, largest: bool) -> Function:
+    def f(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Any:
+        x = single(name, input, REAL)
+        if axis is None:
+            from ._tensor import from_array
+
+            out = _masked_and_bounded(name, x, None, False, initial, where, largest)
+            return out, from_array(np.asarray(0, np.int64))
+        if where is not None and initial is not None:
+            x = sel.where(tensor_argument(name, where, "where"), x, np.asarray(initial, dtype_of(x)))
+        return with_positions(name, x, axis, keepdims, largest)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = (
+        f"The {'greatest' if largest else 'smallest'} element along an axis and its position; of all elements, "
+        "without an axis, and 0."
+    )
+    return f
+
+
+max = api("max", method=False)(_extreme_function("max", True))
+min = api("min", method=False)(_extreme_function("min", False))
+
+
+def _extreme_method(name: str, largest: bool) -> Function:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if (args and isinstance(args[0], Value)) or "other" in kwargs:
+            other = args[0] if args else kwargs["other"]
+            from ._binary import maximum, minimum
+
+            return (maximum if largest else minimum)(self, other)
+        positional = bool(args) and args[0] is not None
+        names = ("dim", "keepdim") if positional else ("axis", "keepdims")
+        given = {**dict(zip(names, args)), **kwargs}
+        with_indices = given.pop("return_indices", "dim" in given)
+        axis = given.pop("dim", given.pop("axis", None))
+        keepdims = given.pop("keepdim", given.pop("keepdims", False))
+        initial, where = given.pop("initial", None), given.pop("where", None)
+        if where is True:
+            where = None
+        if given:
+            raise TypeError(f"{name}: unexpected argument {next(iter(given))!r}")
+        if axis is None:
+            return _masked_and_bounded(name, single(name, self, REAL), None, keepdims, initial, where, largest)
+        if isinstance(axis, (tuple, list)) or initial is not None or where is not None:
+            return _masked_and_bounded(name, single(name, self, REAL), axis, keepdims, initial, where, largest)
+        both = with_positions(name, self, axis, keepdims, largest)
+        return both if with_indices else both[0]
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = (
+        "The extreme of all elements; along `axis` the extremes, with their positions if return_indices; along `dim` "
+        "both."
+    )
+    return method
+
+
+api("max", function=False)(_extreme_method("max", True))
+api("min", function=False)(_extreme_method("min", False))
+
+
+@api()
+@also_called(axis="dim", keepdims="keepdim")
+def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The position of the greatest element along an axis; without one, among all elements."""
+    return to_dtype(_positions("argmax", input, dim, keepdim, True), int64)
+
+
+@api()
+@also_called(dim="axis", keepdim="keepdims")
+def argmin(input: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The position of the smallest element along an axis, in int32; without one, among all elements."""
+    return to_dtype(_positions("argmin", input, axis, keepdims, False), int32)
+
+
+@api()
+def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> Any:
+    """The smallest and the greatest elements along an axis."""
+    x = single("aminmax", input, REAL)
+    if axis is None:
+        return amin(x, None, keepdims), amax(x, None, keepdims)
+    return with_positions("aminmax", x, axis, keepdims, False)[0], with_positions(
+        "aminmax", x, axis, keepdims, True)[0]  # fmt: skip
+
+
+@api(function=False)
+def argmax_with_value(self: Any, axis: int = 0, keep_dims: bool = False) -> Any:
+    """The greatest elements along an axis and their positions."""
+    return with_positions("argmax_with_value", self, axis, keep_dims, True)
+
+
+@api(function=False)
+def argmin_with_value(self: Any, axis: int = 0, keep_dims: bool = False) -> Any:
+    """The smallest elements along an axis and their positions."""
+    return with_positions("argmin_with_value", self, axis, keep_dims, False)
+
+
+@api(function=False)
+def ptp(self: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The greatest element less the smallest."""
+    return amax(self, axis, keepdims) - amin(self, axis, keepdims)
+
+
+def _median(op: str, input: Any, axis: Any, keepdims: bool, ignore_nan: bool) -> tuple[Any, Any]:
+    x = single(op, input, "x..x")
+    shape = tuple(shape_of(x))
+    i = axis_of(op, axis, len(shape))
+    if not shape:
+        return st.copy(x), to_dtype(rd.argmax(st.reshape(x, shape=(1,)), axis=0, keepdims=False), int64)
+    at = argmedian(x, axis=i, ignore_nan=ignore_nan)
+    values = pick(x, at, axis=i, of="median")
+    if keepdims:
+        kept = (*shape[:i], 1, *shape[i + 1 :])
+        values, at = st.reshape(values, shape=kept), st.reshape(at, shape=kept)
+    return values, to_dtype(at, int64)
+
+
+@api()
+def median(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Any, Any]:
+    """The median along an axis (the lower one of an even number) and its position."""
+    return _median("median", input, axis, keepdims, False)
+
+
+@api()
+def nanmedian(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Any, Any]:
+    """The median along an axis of the elements that are not nan, and its position."""
+    return _median("nanmedian", input, axis, keepdims, True)
+
+
+def _quantile(op: str, input: Any, q: Any, axis: Any, keepdims: bool) -> Any:
+    x = single(op, input, FLOATING)
+    axes = tuple(range(x.ndim)) if axis is None else (axis_of(op, axis, x.ndim),)
+    places = np.asarray(q._concrete(op) if isinstance(q, Value) else q, dtype_of(x))
+    if ((places < 0) | (places > 1)).any():
+        raise ValueError(f"{op}: q must lie in [0, 1], got {places}")
+    rows = quantiles.as_rows(x, axes) if x.ndim else st.reshape(x, shape=(1,))
+    out = quantiles.interpolated(rows, places.reshape(-1), "linear", op == "nanquantile", ties="stable")
+    lead = places.shape[:1]
+    if keepdims:
+        kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
+        return st.reshape(out, shape=(*lead, *kept))
+    return out if lead else st.reshape(out, shape=tuple(shape_of(out))[1:])
+
+
+@api()
+def quantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The q-th quantiles, interpolated linearly."""
+    return _quantile("quantile", input, q, axis, keepdims)
+
+
+@api()
+def nanquantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The q-th quantiles of the elements that are not nan, interpolated linearly."""
+    return _quantile("nanquantile", input, q, axis, keepdims)
+
+
+# ------------------------------------------------------------------------------------------ moments
+
+
+def _ddof(op: str, ddof: Any) -> int:
+    return int(ddof) if isinstance(ddof, bool) else integer(op, "ddof", ddof)
+
+
+def _variance(op: str, input: Any, axis: Any, ddof: Any, keepdims: bool) -> Any:
+    x = single(op, input, FLOATING)
+    return rd.var(x, axis=_reduced(op, x, axis), correction=_ddof(op, ddof), keepdims=_flag(op, "keepdims", keepdims))
+
+
+@api()
+@also_called(dim="axis", keepdim="keepdims", correction="ddof")
+def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """The variance over axes: squared deviations divided by the count less `ddof`."""
+    return _variance("var", input, axis, ddof, keepdims)
+
+
+@api()
+@also_called(dim="axis", keepdim="keepdims", correction="ddof")
+def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """The standard deviation over axes: the root of the variance, without a derivative where that is 0."""
+    return ew.sqrt(_variance("std", input, axis, ddof, keepdims))
+
+
+@api(method=False)
+def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Any, Any]:
+    """The variance and the mean over axes."""
+    return var(input, axis, ddof, keepdims), mean(input, axis, keepdims)
+
+
+@api(method=False)
+def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Any, Any]:
+    """The standard deviation and the mean over axes."""
+    return std(input, axis, ddof, keepdims), mean(input, axis, keepdims)
+
+
+@api()
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of the rows, whose columns are observations with weights."""
+    x = single("cov", input, FLOAT)
+    if len(shape_of(x)) > 2:
+        raise ValueError(f"cov: wanted at most two axes, got shape {tuple(shape_of(x))}")
+    if len(shape_of(x)) < 2:
+        x = st.reshape(x, shape=(1, -1 if shape_of(x) else 1))
+        scalar = True
+    else:
+        scalar = False
+    d = dtype_of(x)
+    n = shape_of(x)[1]
+    weights: Any = None
+    for w in (fweights, aweights):
+        if w is not None:
+            w = st.cast(tensor_argument("cov", w, "weights"), dtype=d)
+            weights = w if weights is None else weights * w
+    if weights is None:
+        total: Any = n
+        centre = _mean(x, axis=(1,), keepdims=True)
+        norm: Any = n - correction
+        deviations = x - centre
+        out = deviations @ st.transpose(deviations, axes=(1, 0)) / norm
+    else:
+        total = sum(weights)
+        centre = sum(x * weights, 1, True) / total
+        deviations = x - centre
+        if aweights is None:
+            norm = total - correction
+        else:
+            norm = total - correction * sum(weights * st.cast(aweights, dtype=d)) / total
+        out = (deviations * weights) @ st.transpose(deviations, axes=(1, 0)) / norm
+    return st.reshape(out, shape=()) if scalar else out
+
+
+@api()
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """The logarithm of the sum of exponentials over axes."""
+    x = single("logsumexp", input, FLOATING)
+    return rd.logsumexp(x, axis=_reduced("logsumexp", x, dim, "dim"), keepdims=_flag("logsumexp", "keepdim", keepdim))
+
+
+# ------------------------------------------------------------------------------------------ cumulative
+
+
+def _scanned(op: str, run: Any, x: Any, axis: Any, dtype: Any, kinds: str, name: str = "axis") -> Any:
+    x = single(op, _in_dtype(op, tensor_argument(op, x, "x"), dtype), kinds)
+    i = axis_of(op, axis, len(shape_of(x)), name)
+    if not shape_of(x):
+        return st.copy(x)
+    out = run(x, axis=i, reverse=False)
+    return out if dtype_of(out) == dtype_of(x) else st.cast(out, dtype=dtype_of(x))
+
+
+@api(method=False)
+def cumsum(x: Any, axis: Any, dtype: Any = None) -> Any:
+    """The sums of the elements so far along an axis, in the dtype of the tensor."""
+    return _scanned("cumsum", scan.cumsum, x, axis, dtype, NUMBER)
+
+
+@api("cumsum", function=False)
+@also_called(dim="axis")
+def _cumsum_method(self: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """The sums of the elements so far along an axis, of the flattened tensor without one."""
+    return cumsum(st.reshape(self, shape=(-1,)) if axis is None else self, 0 if axis is None else axis, dtype)
+
+
+@api()
+def cumprod(input: Any, dim: Any, dtype: Any = None) -> Any:
+    """The products of the elements so far along an axis, in the dtype of the tensor."""
+    return _scanned("cumprod", scan.cumprod, input, dim, dtype, NUMBER, "dim")
+
+
+@api()
+def logcumsumexp(input: Any, axis: int) -> Any:
+    """The logarithms of the sums of the exponentials so far along an axis."""
+    return _scanned("logcumsumexp", scan.logcumsumexp, input, axis, None, FLOATING)
+
+
+def _extremes_so_far(op: str, input: Any, axis: Any, largest: bool) -> tuple[Any, Any]:
+    x = single(op, input, "x..x")
+    i = axis_of(op, axis, len(shape_of(x)))
+    if not shape_of(x):
+        x = st.reshape(x, shape=(1,))
+    at = argcum(x, axis=i, largest=largest)
+    return pick(x, at, axis=i, of=op), to_dtype(at, int64 if largest else int32)
+
+
+@api()
+def cummax(input: Any, axis: int) -> tuple[Any, Any]:
+    """The greatest elements so far along an axis and their positions (the last of several)."""
+    return _extremes_so_far("cummax", input, axis, True)
+
+
+@api()
+def cummin(input: Any, axis: int) -> tuple[Any, Any]:
+    """The smallest elements so far along an axis and their positions (the last of several)."""
+    return _extremes_so_far("cummin", input, axis, False)
+
+
+@api()
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along an axis, taken n times, with tensors put before and behind first."""
+    x = tensor_argument("diff", x, "x")
+    if not shape_of(x):
+        raise TypeError("diff: the tensor must have at least one axis")
+    if integer("diff", "n", n) < 0:
+        raise ValueError(f"diff: n must not be negative, got {n}")
+    i = axis_of("diff", axis, len(shape_of(x)))
+    return nps.diff(x, n, i, **{k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None})
+
+
+@api(method=False)
+def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
+    """The integral of samples along an axis by the trapezoidal rule; at points x, or at distances dx."""
+    y = single("trapz", y, FLOAT)
+    return nps.trapezoid(y, x, dx, axis_of("trapz", dim, len(shape_of(y)), "dim"))

@@ -1,0 +1,470 @@
+"""Shapes: reshaping, reordering, repeating, splitting and joining. What shares memory in MindSpore is a view here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import manipulation as mp
+from ...ops import structural as st
+from ...tape import inplace
+from ...tensor import manipulation as nm
+from .._shared.axes import axes_of, axis_of, integer, integers, spread
+from ._api import api
+from ._dtype import as_dtype
+from ._promote import tensor_argument, to_dtype
+from ._tensor import Tensor, from_array
+
+Function = Callable[..., Any]
+
+# ------------------------------------------------------------------------------------------ what a tensor is
+
+
+@api(method=False)
+def shape(input_x: Any) -> tuple[int, ...]:
+    """The size along each axis."""
+    return tensor_argument("shape", input_x, "input_x").shape  # type: ignore[no-any-return]
+
+
+shape_ = api("shape_", method=False)(shape)
+
+
+@api(method=False)
+def size(input_x: Any) -> int:
+    """The number of elements."""
+    return tensor_argument("size", input_x, "input_x").size  # type: ignore[no-any-return]
+
+
+@api(method=False)
+def rank(input_x: Any) -> int:
+    """The number of axes."""
+    return tensor_argument("rank", input_x, "input_x").ndim  # type: ignore[no-any-return]
+
+
+@api()
+def numel(input: Any) -> int:
+    """The number of elements."""
+    return tensor_argument("numel", input).size  # type: ignore[no-any-return]
+
+
+api("nelement", function=False)(numel)
+
+
+@api("dim", "ndimension", function=False)
+def dim(self: Any) -> int:
+    """The number of axes."""
+    return self.ndim  # type: ignore[no-any-return]
+
+
+@api(method=False)
+def dyn_shape(input_x: Any) -> Any:
+    """The size along each axis as a tensor."""
+    return from_array(np.asarray(tensor_argument("dyn_shape", input_x).shape, np.int64))
+
+
+@api(method=False)
+def dtype(x: Any) -> Any:
+    """The dtype of the elements."""
+    return tensor_argument("dtype", x, "x").dtype
+
+
+# ------------------------------------------------------------------------------------------ dtypes
+
+
+@api(method=False)
+def cast(input: Any, dtype: Any) -> Any:
+    """A tensor (or a number) in another dtype."""
+    d = as_dtype(dtype, "cast")
+    if isinstance(input, (bool, int, float, complex)):
+        return from_array(np.asarray(input).astype(d.np))
+    x = tensor_argument("cast", input)
+    return st.copy(x) if dtype_of(x) == d.np else to_dtype(x, d)
+
+
+@api("astype", function=False)
+def astype(self: Any, dtype: Any, copy: bool = True) -> Any:
+    """The tensor in another dtype; itself, if it has that already."""
+    return to_dtype(self, as_dtype(dtype, "astype"))
+
+
+@api()
+def type_as(input: Any, other: Any) -> Any:
+    """The tensor in the dtype of another."""
+    return to_dtype(tensor_argument("type_as", input), tensor_argument("type_as", other, "other").dtype)
+
+
+@api("to", function=False)
+def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """The tensor in a dtype; there is one device, the CPU."""
+    found = kwargs.get("dtype", next((a for a in args if not isinstance(a, (str, bool)) and a is not None), None))
+    return self if found is None else to_dtype(self, as_dtype(found, "to"))
+
+
+def _conversion(method: str, name: str) -> None:
+    d = as_dtype(name)
+    api(method, function=False)(lambda self: to_dtype(self, d))
+
+
+for _method, _dtype in (
+    ("int", "int32"), ("long", "int64"), ("short", "int16"), ("byte", "uint8"), ("bool", "bool"), ("half", "float16"),
+    ("float", "float32"), ("double", "float64"), ("bfloat16", "bfloat16"),
+):  # fmt: skip
+    _conversion(_method, _dtype)
+
+
+@api("type", function=False)
+def type_method(self: Any, dtype: Any = None) -> Any:
+    """The name of the dtype, or the tensor in another."""
+    return str(self.dtype) if dtype is None else to_dtype(self, as_dtype(dtype, "type"))
+
+
+api("is_floating_point")(lambda input: tensor_argument("is_floating_point", input).dtype.category == 2)
+api("is_complex")(lambda input: tensor_argument("is_complex", input).dtype.category == 3)
+api("is_signed", function=False)(lambda self: dtype_of(self).kind in "ifc")
+api("is_contiguous", function=False)(lambda self: bool(self._concrete("is_contiguous").flags.c_contiguous))
+
+# ------------------------------------------------------------------------------------------ copies
+
+
+@api("copy", "clone", function=False)
+def copy(self: Any) -> Any:
+    """The tensor in memory of its own; the gradient passes."""
+    return st.copy(self)
+
+
+@api(method=False)
+def deepcopy(input_x: Any) -> Any:
+    """The tensor in memory of its own; the gradient passes."""
+    return st.copy(tensor_argument("deepcopy", input_x))
+
+
+api("clone", method=False)(lambda input: st.copy(tensor_argument("clone", input)))
+
+
+@api("contiguous", function=False)
+def contiguous(self: Any) -> Any:
+    """The tensor with its elements in order in memory: itself, if they are."""
+    array = self._a
+    return self if isinstance(array, np.ndarray) and array.flags.c_contiguous else st.copy(self)
+
+
+@api("value", function=False)
+def value(self: Any) -> Any:
+    """The tensor itself."""
+    return self
+
+
+# ------------------------------------------------------------------------------------------ reshaping
+
+
+def _reshaped(op: str, x: Any, sizes: tuple[int, ...]) -> Any:
+    have = tuple(shape_of(x))
+    if sizes.count(-1) > 1 or any(n < -1 for n in sizes):
+        raise ValueError(f"{op}: a shape has sizes of at least 0 and one -1 at most, got {sizes}")
+    known = math.prod(n for n in sizes if n != -1)
+    count = math.prod(have)
+    if -1 in sizes:
+        if not known or count % known:
+            raise ValueError(f"{op}: {count} elements of shape {have} do not fill the shape {sizes}")
+        sizes = tuple(count // known if n == -1 else n for n in sizes)
+    elif known != count:
+        raise ValueError(f"{op}: {count} elements of shape {have} do not fill the shape {sizes}")
+    return inplace.view(st.reshape, x, shape=sizes)
+
+
+@api(method=False)
+def reshape(input: Any, shape: Any) -> Any:
+    """The elements in another shape, of which one size may be -1; a view where memory allows."""
+    if not isinstance(shape, (tuple, list, Value)):
+        raise TypeError(f"reshape: shape must be a tuple or list of ints, got {type(shape).__name__}")
+    return _reshaped("reshape", tensor_argument("reshape", input), integers("reshape", "shape", shape))
+
+
+@api("reshape", "view", function=False)
+def reshape_method(self: Any, *shape: Any, **named: Any) -> Any:
+    """The elements in another shape, of which one size may be -1; a view where memory allows."""
+    given = (named["shape"],) if "shape" in named else shape
+    if not given:
+        raise TypeError("reshape: no shape was given")
+    if len(given) == 1 and isinstance(given[0], Value) and not isinstance(given[0], (tuple, list)):
+        return _reshaped("reshape", self, integers("reshape", "shape", given[0]))
+    return _reshaped("reshape", self, spread("reshape", given, "shape"))
+
+
+@api("view_as", "reshape_as")
+def view_as(input: Any, other: Any) -> Any:
+    """The elements in the shape of another tensor."""
+    return _reshaped("view_as", tensor_argument("view_as", input), tensor_argument("view_as", other, "other").shape)
+
+
+@api(method=False)
+def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Any:
+    """Neighbouring axes joined into one, in C or Fortran order; the first axis stays unless `start_dim` says so."""
+    x = tensor_argument("flatten", input)
+    if order not in ("C", "F"):
+        raise ValueError(f"flatten: order must be 'C' or 'F', got {order!r}")
+    n = len(shape_of(x))
+    if n < 2 and start_dim == 1:
+        start_dim = 0
+    first, last = axis_of("flatten", start_dim, n, "start_dim"), axis_of("flatten", end_dim, n, "end_dim")
+    if first > last:
+        raise ValueError(f"flatten: start_dim {start_dim} comes behind end_dim {end_dim}")
+    if order == "F":
+        x = st.transpose(x, axes=tuple(range(n))[::-1])
+    have = tuple(shape_of(x))
+    return inplace.view(st.reshape, x, shape=(*have[:first], math.prod(have[first : last + 1]), *have[last + 1 :]))
+
+
+@api("flatten", function=False)
+def flatten_method(self: Any, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Neighbouring axes (all, if none are given) joined into one."""
+    return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
+
+
+@api()
+def ravel(input: Any) -> Any:
+    """The elements in one axis."""
+    return _reshaped("ravel", tensor_argument("ravel", input), (-1,) if 0 not in shape_of(input) else (0,))
+
+
+@api()
+def expand_dims(input_x: Any, axis: int) -> Any:
+    """A new axis of length 1."""
+    x = tensor_argument("expand_dims", input_x, "input_x")
+    n = len(shape_of(x))
+    return nm.expand_dims(x, axis_of("expand_dims", axis, n + 1))
+
+
+@api()
+def unsqueeze(input: Any, dim: int) -> Any:
+    """A new axis of length 1."""
+    x = tensor_argument("unsqueeze", input)
+    return nm.expand_dims(x, axis_of("unsqueeze", dim, len(shape_of(x)) + 1, "dim"))
+
+
+@api()
+def squeeze(input: Any, axis: Any = None) -> Any:
+    """Without axes of length 1: all such, or those that are named."""
+    x = tensor_argument("squeeze", input)
+    have = tuple(shape_of(x))
+    named = range(len(have)) if axis is None else axes_of("squeeze", axis, len(have)) if axis != () else ()
+    dropped = {i for i in named if have and have[i] == 1}
+    return inplace.view(st.reshape, x, shape=tuple(k for i, k in enumerate(have) if i not in dropped))
+
+
+@api("broadcast_to")
+def broadcast_to(input: Any, shape: Any) -> Any:
+    """The tensor repeated (in memory once) to a shape, where -1 stands for its own size."""
+    x = tensor_argument("broadcast_to", input)
+    wanted = integers("broadcast_to", "shape", shape)
+    have = tuple(shape_of(x))
+    extra = len(wanted) - len(have)
+    if extra < 0:
+        raise ValueError(f"broadcast_to: the shape {wanted} has fewer axes than the tensor, {have}")
+    full = tuple(
+        have[i - extra] if n == -1 and i >= extra else n for i, n in enumerate(wanted)
+    )
+    for i, n in enumerate(full):
+        if n < 0 or (i >= extra and have[i - extra] not in (1, n)):
+            raise ValueError(f"broadcast_to: a tensor of shape {have} does not broadcast to {wanted}")
+    return inplace.view(st.broadcast_to, x, shape=full)
+
+
+@api("expand", function=False)
+def expand_method(self: Any, *size: Any) -> Any:
+    """The tensor repeated (in memory once) to a shape."""
+    if not size:
+        raise TypeError("expand: no size was given")
+    return broadcast_to(self, spread("expand", size, "size"))
+
+
+@api("expand", method=False)
+def expand(input_x: Any, size: Any) -> Any:
+    """The tensor repeated (in memory once) to a shape."""
+    return broadcast_to(input_x, size)
+
+
+@api()
+def expand_as(input: Any, other: Any) -> Any:
+    """The tensor repeated (in memory once) to the shape of another."""
+    return broadcast_to(input, tensor_argument("expand_as", other, "other").shape)
+
+
+# ------------------------------------------------------------------------------------------ reordering
+
+
+def _permuted(op: str, x: Any, order: Any, name: str) -> Any:
+    n = len(shape_of(x))
+    axes = tuple(axis_of(op, a, n, name) for a in order)
+    if len(axes) != n or len(set(axes)) != n:
+        raise ValueError(f"{op}: {name} must name each of the {n} axes once, got {tuple(order)}")
+    return inplace.view(st.transpose, x, axes=axes)
+
+
+@api("transpose", method=False)
+def transpose(input: Any, dims: Any) -> Any:
+    """The axes in another order."""
+    return _permuted("transpose", tensor_argument("transpose", input), integers("transpose", "dims", dims), "dims")
+
+
+@api("permute", method=False)
+def permute(input: Any, axis: Any) -> Any:
+    """The axes in another order."""
+    return _permuted("permute", tensor_argument("permute", input), integers("permute", "axis", axis), "axis")
+
+
+@api("transpose", "permute", function=False)
+def transpose_method(self: Any, *axes: Any) -> Any:
+    """The axes in another order; reversed, if none is given."""
+    if not axes:
+        return inplace.view(st.transpose, self, axes=tuple(range(self.ndim))[::-1])
+    return _permuted("transpose", self, spread("transpose", axes, "axes"), "axes")
+
+
+Tensor.T = property(lambda self: transpose_method(self), doc="The axes in reverse order.")  # type: ignore[attr-defined]
+
+
+@api()
+def t(input: Any) -> Any:
+    """The transpose of a matrix; a vector as it is."""
+    x = tensor_argument("t", input)
+    if len(shape_of(x)) > 2:
+        raise ValueError(f"t: wanted at most two axes, got shape {tuple(shape_of(x))}")
+    return transpose_method(x)
+
+
+@api()
+def adjoint(x: Any) -> Any:
+    """The last two axes exchanged, conjugated."""
+    x = tensor_argument("adjoint", x, "x")
+    n = len(shape_of(x))
+    if n < 2:
+        raise ValueError(f"adjoint: wanted at least two axes, got shape {tuple(shape_of(x))}")
+    swapped = nm.swapaxes(x, n - 2, n - 1)
+    return st.conj(swapped) if dtype_of(x).kind == "c" else swapped
+
+
+Tensor.mT = property(lambda self: nm.swapaxes(self, -2, -1), doc="The last two axes exchanged.")  # type: ignore[attr-defined]
+Tensor.H = Tensor.mH = property(adjoint, doc="The last two axes exchanged, conjugated.")  # type: ignore[attr-defined]
+
+
+@api()
+def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+    """Two axes exchanged."""
+    x = tensor_argument("swapaxes", input)
+    n = len(shape_of(x))
+    return nm.swapaxes(x, axis_of("swapaxes", axis0, n), axis_of("swapaxes", axis1, n))
+
+
+@api()
+def swapdims(input: Any, dim0: int, dim1: int) -> Any:
+    """Two axes exchanged."""
+    return swapaxes(input, dim0, dim1)
+
+
+@api("moveaxis", "movedim")
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """Axes moved to other places."""
+    x = tensor_argument("moveaxis", x, "x")
+    n = len(shape_of(x))
+    where, to = ([axis_of("moveaxis", a, n) for a in integers("moveaxis", "axis", s)] for s in (source, destination))
+    if len(where) != len(to) or len(set(where)) != len(where) or len(set(to)) != len(to):
+        raise ValueError(f"moveaxis: as many different axes must go as come, got {source} and {destination}")
+    return nm.moveaxis(x, tuple(where), tuple(to))
+
+
+@api()
+def flip(input: Any, dims: Any) -> Any:
+    """The order along axes reversed."""
+    if not isinstance(dims, (tuple, list)):
+        raise TypeError(f"flip: dims must be a tuple or list of ints, got {type(dims).__name__}")
+    x = tensor_argument("flip", input)
+    return mp.flip(x, axes=axes_of("flip", dims, len(shape_of(x)), "dims") if dims else ())
+
+
+@api("reverse")
+def reverse(x: Any, axis: Any) -> Any:
+    """The order along axes reversed."""
+    return flip(x, integers("reverse", "axis", axis))
+
+
+api("fliplr")(lambda input: flip(input, (1,)))
+api("flipud")(lambda input: flip(input, (0,)))
+
+
+@api()
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Elements moved along axes, those that leave coming in at the other end."""
+    x = tensor_argument("roll", input)
+    steps = integers("roll", "shifts", shifts)
+    if dims is None:
+        if len(steps) != 1:
+            raise ValueError("roll: several shifts need as many dims")
+        return nm.roll(x, steps[0])
+    axes = tuple(axis_of("roll", a, len(shape_of(x)), "dims") for a in integers("roll", "dims", dims))
+    if len(axes) != len(steps):
+        raise ValueError(f"roll: {len(steps)} shifts for {len(axes)} dims")
+    return nm.roll(x, steps, axis=axes)
+
+
+@api()
+def rot90(input: Any, k: int, dims: Any) -> Any:
+    """Turned by 90 degrees `k` times in the plane of two axes."""
+    x = tensor_argument("rot90", input)
+    axes = tuple(axis_of("rot90", a, len(shape_of(x)), "dims") for a in integers("rot90", "dims", dims))
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise ValueError(f"rot90: dims must name two axes, got {dims}")
+    return mp.rot90(x, k=integer("rot90", "k", k) % 4, axes=axes)
+
+
+# ------------------------------------------------------------------------------------------ repeating
+
+
+@api()
+def tile(input: Any, dims: Any) -> Any:
+    """The tensor repeated whole along axes."""
+    if not isinstance(dims, (tuple, list)):
+        raise TypeError(f"tile: dims must be a tuple or list of ints, got {type(dims).__name__}")
+    reps = integers("tile", "dims", dims)
+    if any(n < 0 for n in reps):
+        raise ValueError(f"tile: dims must not be negative, got {reps}")
+    return nm.tile(tensor_argument("tile", input), reps)
+
+
+def _repeats(op: str, repeats: Any) -> Any:
+    counts = integers(op, "repeats", repeats)
+    if any(n < 0 for n in counts):
+        raise ValueError(f"{op}: repeats must not be negative, got {repeats}")
+    return counts[0] if len(counts) == 1 else np.asarray(counts)
+
+
+@api("repeat_interleave")
+def repeat_interleave(input: Any, repeats: Any, axis: Any = None) -> Any:
+    """Each element repeated along an axis, of the flattened tensor without one."""
+    x = tensor_argument("repeat_interleave", input)
+    i = None if axis is None else axis_of("repeat_interleave", axis, len(shape_of(x)))
+    return nm.repeat(x, _repeats("repeat_interleave", repeats), axis=i)
+
+
+@api(method=False)
+def repeat_elements(x: Any, rep: int, axis: int = 0) -> Any:
+    """Each element repeated along an axis."""
+    return repeat_interleave(x, integer("repeat_elements", "rep", rep), axis)
+
+
+@api("repeat", function=False)
+def repeat_method(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`repeat(repeats, axis=None)`: each element repeated; `repeat(2, 3)`: the tensor repeated whole along axes."""
+    axis = kwargs.pop("axis", None)
+    repeats = kwargs.pop("repeats", None)
+    if repeats is None and (len(args) == 1 or (axis is not None and args)):
+        repeats, args = args[0], args[1:]
+    if repeats is not None and not args:
+        return repeat_interleave(self, repeats, axis)
+    if not args:
+        raise TypeError("repeat: no counts were given")
+    return nm.tile(self, spread("repeat", args, "repeats"))

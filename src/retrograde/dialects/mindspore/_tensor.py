@@ -1,0 +1,323 @@
+"""`mindspore.Tensor`: construction and attributes. Its other methods register themselves (see _api.py)."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ... import _errors
+from ..._state import state
+from ...core import value as values
+from ...core.level import innermost
+from ...core.node import Accumulate
+from ...core.value import Value, make
+from ...tape import hooks
+from . import _data, _repr
+from ._api import FUNCTIONS, METHODS, missing, named, set_tensor_class
+from ._dtype import FROM_NUMPY, Number
+
+
+class _TensorMeta(type):
+    """Lets the class's own attribute errors name what is near."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise missing(cls.__name__, name, lambda: dir(cls))
+
+
+class Tensor(Value, metaclass=_TensorMeta):
+    """An n-dimensional array of one dtype, with the behaviour of MindSpore's.
+
+    `Tensor(input_data, dtype)` holds a copy of a number, a (nested) list or tuple, a NumPy array or another tensor;
+    Python floats become float32. `Tensor(shape=, dtype=, init=)` is filled by an initialiser with `init_data()`.
+    """
+
+    _error_types = {
+        _errors.GradError: RuntimeError, _errors.ShapeError: ValueError, _errors.LevelError: RuntimeError,
+        _errors.UnsupportedError: RuntimeError,
+    }  # fmt: skip
+    _dialect = "mindspore"
+    _kernel_errors = {ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: RuntimeError}
+
+    __array_priority__ = 1000
+
+    init: Any = None
+    """The initialiser that has not been applied yet, if any."""
+    const_arg = False
+    _leaf: Any = None
+    """The leaf that this tensor is while gradient functions take it for a weight (_recording.py)."""
+
+    def __new__(
+        cls, input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False,
+        device: Any = None,
+    ) -> Any:  # fmt: skip
+        return _construct(cls, input_data, dtype, shape, init)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    # -------------------------------------------------------------------- what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size along each axis."""
+        return tuple(values.shape_of(self._a))
+
+    @property
+    def dtype(self) -> Number:
+        """The dtype of the elements."""
+        a = self._a
+        return FROM_NUMPY[a.dtype if type(a) is np.ndarray else values.dtype_of(a)]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(values.shape_of(self._a))
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(values.shape_of(self._a), dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return values.dtype_of(self._a).itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.itemsize * self.size
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from one element to the next along each axis."""
+        array = self._a
+        if isinstance(array, np.ndarray):
+            return array.strides
+        return np.empty(values.shape_of(array), values.dtype_of(array)).strides
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: the CPU."""
+        return "CPU"
+
+    @property
+    def data(self) -> Tensor:
+        """The tensor itself."""
+        return self
+
+    def stride(self) -> list[int]:
+        """The elements from one element to the next along each axis."""
+        return [n // self.itemsize for n in self.strides]
+
+    @property
+    def has_init(self) -> bool:
+        """Whether an initialiser is waiting for `init_data()`."""
+        return self.init is not None
+
+    def init_data(self, slice_index: Any = None, shape: Any = None, opt_shard_group: Any = None) -> Tensor:
+        """Fill with what the initialiser that was given instead of values makes; returns the tensor."""
+        if self.init is not None:
+            from .common.initializer import resolved
+
+            filler, self.init = resolved("Tensor.init_data", self.init), None
+            if not self.__dict__.pop("_filled", False):
+                filler(self._a)
+        return self
+
+    def register_hook(self, hook_fn: Any) -> hooks.Handle:
+        """Call `hook_fn(gradient)` when this tensor's gradient is known; it may return another gradient.
+
+        On a tensor that nothing has computed it holds for every gradient function that takes it as input or weight.
+        """
+        if not callable(hook_fn):
+            raise TypeError(f"register_hook: a hook is a function, got {type(hook_fn).__name__}")
+        if self._node is not None:
+            return hooks.add_tensor_hook(self, hook_fn)
+        leaf = leaf_of(self)
+        if leaf.hooks is None:
+            leaf.hooks = hooks.LeafHooks(Tensor)
+        return hooks.add(leaf.hooks.hooks, hook_fn)
+
+    @staticmethod
+    def from_numpy(array: np.ndarray) -> Tensor:
+        """A tensor in the memory of a NumPy array; raises TypeError for anything else."""
+        return FUNCTIONS["from_numpy"](array)  # type: ignore[no-any-return]
+
+    # -------------------------------------------------------------------- as Python and NumPy values
+
+    def _concrete(self, op: str) -> np.ndarray:
+        """The elements as a NumPy array (shared); raises inside a transform, where there are none."""
+        array = self._a
+        while isinstance(array, Value):
+            array = array._a
+        if type(array) is np.ndarray:
+            return array
+        if hasattr(array, "_level"):
+            raise RuntimeError(
+                f"{op}: inside vmap or forward mode this tensor stands for many or for more than its values; "
+                "compute with tensors there, or return it"
+            )
+        return np.asarray(array)
+
+    def asnumpy(self) -> np.ndarray:
+        """The elements as a NumPy array."""
+        return self._concrete("asnumpy")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self._concrete("__array__")
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    numpy = asnumpy
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._concrete("__dlpack__").__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._concrete("__dlpack_device__").__dlpack_device__()
+
+    def to_dlpack(self) -> Any:
+        """What another library's from_dlpack takes."""
+        return self._concrete("to_dlpack").__dlpack__()
+
+    @staticmethod
+    def from_dlpack(dlpack: Any) -> Tensor:
+        """A tensor in the memory of another library's array."""
+        return FUNCTIONS["from_dlpack"](dlpack)  # type: ignore[no-any-return]
+
+    def get_bytes(self) -> bytes:
+        """The elements as they stand in memory."""
+        return self._concrete("get_bytes").tobytes()
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return int(self._concrete("data_ptr").ctypes.data)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self._concrete("tolist").tolist()
+
+    def item(self) -> Any:
+        """The only element as a Python number; raises ValueError if there are more."""
+        return self._one("item").item()
+
+    def _one(self, op: str) -> np.ndarray:
+        array = self._concrete(op)
+        if array.size != 1:
+            raise ValueError(f"{op}: only a tensor with one element is a Python number, this one has {array.size}")
+        return array
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        out = make(Tensor, self._concrete("deepcopy").copy())
+        memo[id(self)] = out
+        return out
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuilt, (self._concrete("pickle"),)
+
+    def __bool__(self) -> bool:
+        return bool(self._one("bool").item())
+
+    def __int__(self) -> int:
+        return int(self._one("int").item())
+
+    def __float__(self) -> float:
+        return float(self._one("float").item())
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex").item())
+
+    def __index__(self) -> int:
+        array = self._one("index")
+        if array.dtype.kind not in "iub":
+            raise ValueError(f"index: wanted an integer tensor, got {FROM_NUMPY[array.dtype]}")
+        return operator.index(array.item())
+
+    def __len__(self) -> int:
+        shape = values.shape_of(self._a)
+        if not shape:
+            raise TypeError("len() of a 0-d tensor")
+        return shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __str__(self) -> str:
+        return _repr.text(self._concrete("str"))
+
+    def __repr__(self) -> str:
+        return _repr.described(self._concrete("repr"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and not self.ndim else format(str(self), spec)
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing(type(self).__name__, name, lambda: dir(type(self)))
+
+
+set_tensor_class(Tensor)
+Tensor.__module__ = "mindspore.common.tensor"  # what programs print
+
+
+def leaf_of(x: Tensor) -> Accumulate:
+    """The leaf that a tensor is while gradient functions take it for a weight; kept with it, hooks included."""
+    leaf, shape, dtype = x._leaf, tuple(values.shape_of(x)), values.dtype_of(x)
+    if leaf is None or leaf.shape != shape or leaf.dtype != dtype:
+        new = Accumulate(x, shape, dtype)
+        if leaf is not None:
+            new.hooks = leaf.hooks
+        new.users = 0  # type: ignore[attr-defined]
+        x._leaf = leaf = new
+    return leaf  # type: ignore[no-any-return]
+
+
+def install_methods() -> None:
+    """Put the registered methods on the class; called once every topic file has been imported."""
+    for name, f in METHODS.items():
+        if name not in Tensor.__dict__:
+            setattr(Tensor, name, named(f, name))
+
+
+def _rebuilt(array: np.ndarray) -> Tensor:
+    return make(Tensor, array)
+
+
+def from_array(array: np.ndarray) -> Tensor:
+    """A new tensor around a NumPy array (shared), as creation functions make it."""
+    tensor = make(Tensor, array)
+    if state.levels:
+        tensor._born = innermost()
+    return tensor
+
+
+def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) -> Tensor:
+    d = None if dtype is None else _data.number_argument(dtype, "Tensor")
+    if data is None:
+        if shape is None or d is None:
+            raise TypeError("Tensor: give input_data, or shape= and dtype= (with init=, what fills it)")
+        sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        tensor = make(cls, np.zeros(sizes, d.np))
+        if init is not None:
+            tensor.init = init
+        return tensor
+    if init is not None or shape is not None:
+        raise ValueError("Tensor: input_data excludes shape= and init=, which make a tensor without data")
+    np_dtype = None if d is None else d.np
+    if isinstance(data, Value):
+        if not isinstance(data, Tensor):
+            raise TypeError(
+                f"Tensor: got a {type(data).__module__.partition('.')[0]} tensor of another dialect; "
+                "hand over its .numpy() or use from_dlpack"
+            )
+        array: Any = data._concrete("Tensor")
+        array = array.copy() if np_dtype is None else array.astype(np_dtype)
+    else:
+        array = _data.data_array(data, np_dtype)
+    tensor = make(cls, array)
+    if state.levels:
+        tensor._born = innermost()
+    return tensor

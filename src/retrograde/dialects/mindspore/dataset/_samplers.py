@@ -1,0 +1,103 @@
+"""Samplers: which rows of a source come, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .config import generator
+
+
+class Sampler:
+    """Base of samplers: `__iter__` gives the indices; a user's own may use `self.dataset_size`."""
+
+    def __init__(self, num_samples: int | None = None) -> None:
+        self.dataset_size = 0
+        self.num_samples = num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError(f"{type(self).__name__}: __iter__ has to be defined")
+
+    def indices(self, size: int) -> list[int]:
+        """The rows to take of a source of a size."""
+        self.dataset_size = size
+        found = [int(i) for i in self]
+        return found if self.num_samples is None else found[: self.num_samples]
+
+
+class SequentialSampler(Sampler):
+    """`num_samples` rows in order from `start_index` on."""
+
+    def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self.start_index = start_index or 0
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.start_index, self.dataset_size))
+
+
+class RandomSampler(Sampler):
+    """Rows in random order, with repetition where `replacement`."""
+
+    def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
+        if not isinstance(replacement, bool):
+            raise TypeError(f"RandomSampler: replacement must be a bool, got {replacement!r}")
+        super().__init__(num_samples)
+        self.replacement = replacement
+
+    def __iter__(self) -> Iterator[int]:
+        draw = generator()
+        if self.replacement:
+            return iter(draw.randint(0, self.dataset_size, self.num_samples or self.dataset_size))
+        return iter(draw.permutation(self.dataset_size))
+
+
+class SubsetSampler(Sampler):
+    """The rows that are named, in that order."""
+
+    def __init__(self, indices: Sequence[int] | int, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self._chosen = [indices] if isinstance(indices, int) else list(indices)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._chosen)
+
+
+class SubsetRandomSampler(SubsetSampler):
+    """The rows that are named, in random order."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(generator().permutation(self._chosen))
+
+
+class WeightedRandomSampler(Sampler):
+    """Rows drawn with probabilities in proportion to weights."""
+
+    def __init__(self, weights: Sequence[float], num_samples: int | None = None, replacement: bool = True) -> None:
+        super().__init__(num_samples)
+        self.weights, self.replacement = np.asarray(weights, float), replacement
+
+    def __iter__(self) -> Iterator[int]:
+        n = self.num_samples or self.dataset_size
+        p = self.weights / self.weights.sum()
+        return iter(generator().choice(len(p), n, replace=self.replacement, p=p))
+
+
+def chosen_rows(
+    op: str, size: int, shuffle: bool | None, sampler: Any, num_samples: int | None, shards: tuple[Any, Any]
+) -> list[int]:  # fmt: skip
+    """The rows of a source of `size` that a dataset takes, in order: shuffled unless it says otherwise."""
+    if sampler is not None and shuffle is not None:
+        raise RuntimeError(f"{op}: give either sampler or shuffle")
+    if isinstance(sampler, Sampler):
+        rows = sampler.indices(size)
+    elif sampler is not None:
+        rows = [int(i) for i in sampler]
+    else:
+        rows = list(range(size)) if shuffle is False else generator().permutation(size).tolist()
+    count, which = shards
+    if count is not None:
+        rows = rows[which::count]
+    return rows if num_samples is None or num_samples == 0 else rows[:num_samples]

@@ -1,0 +1,248 @@
+"""`mindspore.mint`: the functions of `mindspore.ops` under torch-like names and parameters (`dim`, `keepdim`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....ops import structural as st
+from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shape
+from .._api import FUNCTIONS as _F
+from .._api import METHODS as _M
+from .._api import missing, named, submodule
+from .._dtype import as_dtype, int64
+from .._promote import FLOATING, single, tensor_argument, to_dtype
+from .._reductions import also_called
+from .._tensor import from_array
+
+Function = Callable[..., Any]
+
+# The same function under the same name.
+_SAME = """
+abs acos acosh addbmm addcdiv addcmul addmm addmv amax amin arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh
+asin asinh atan atan2 atanh bernoulli bincount bitwise_and bitwise_not bitwise_or bitwise_xor bmm broadcast_to cdist ceil
+clamp clip clone cos cosh cross cummax diag diff divide einsum eq equal erf erfc erfinv exp exp2 expm1 eye flip
+float_power floor floor_divide fmod frac full_like gcd ge greater greater_equal gt histc imag inverse isclose isfinite
+isinf isnan isneginf le less less_equal linspace log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
+logical_or logical_xor logsumexp lt masked_select matmul maximum minimum mm mul multinomial mv nan_to_num ne neg negative
+nonzero not_equal ones ones_like outer permute polar pow prod ravel real reciprocal remainder reshape roll round rsqrt
+sigmoid sign sin sinc sinh sqrt square swapaxes t take tan tanh tile trace tril triu trunc unbind unsqueeze where xlogy
+zeros zeros_like rand rand_like randint randint_like randn randn_like nansum all any sum mean full
+"""
+
+_functions: dict[str, Function] = {name: _F[name] for name in _SAME.split() if name in _F}
+_functions |= {name: _M[name] for name in ("add", "sub", "div", "max", "min", "dot", "allclose") if name in _M}
+_functions |= {
+    "count_nonzero": also_called(dim="axis")(_F["count_nonzero"]), "cummin": also_called(dim="axis")(_F["cummin"]),
+    "cat": also_called(dim="axis")(_F["cat"]), "concat": also_called(dim="axis")(_F["concat"]),
+    "stack": also_called(dim="axis")(_F["stack"]), "split": also_called(dim="axis")(_F["split"]),
+    "chunk": also_called(dim="axis")(_F["chunk"]), "narrow": also_called(dim="axis")(_F["narrow"]),
+    "amax": _F["amax"], "amin": _F["amin"], "index_add": _M["index_add"], "scatter_add": _M["scatter_add"],
+    "scatter": also_called(dim="axis")(_F["scatter"]), "gather": _F["gather_elements"],
+    "index_select": also_called(dim="axis")(_F["index_select"]), "hstack": _F["hstack"], "dstack": _F["dstack"],
+    "repeat_interleave": also_called(dim="axis")(_F["repeat_interleave"]), "select": _M["select"],
+    "squeeze": also_called(dim="axis")(_F["squeeze"]), "lerp": _F["lerp"], "argmax": _F["argmax"],
+    "cumsum": _F["cumsum"], "cumprod": _F["cumprod"], "topk": _F["topk"], "kthvalue": _M["kthvalue"],
+    "triangular_solve": _M["triangular_solve"], "searchsorted": _F["searchsorted"], "sub": _M["sub"],
+}  # fmt: skip
+
+
+def _export(f: Function) -> Function:
+    _functions[f.__name__.removesuffix("_")] = f
+    return f
+
+
+@_export
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Neighbouring axes (all, if none are given) joined into one."""
+    return _shape.flatten(input, start_dim=start_dim, end_dim=end_dim)
+
+
+@_export
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Two axes exchanged."""
+    return _shape.swapaxes(input, dim0, dim1)
+
+
+@_export
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+    """The coordinates of a grid, from those along each of its axes."""
+    return _joining.meshgrid(*tensors, indexing=indexing)
+
+
+@_export
+def softmax(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """exp(x) divided by its sum along an axis."""
+    return _F["softmax"](input, dim, dtype=dtype)  # type: ignore[no-any-return]
+
+
+@_export
+def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The position of the smallest element along an axis; without one, among all elements."""
+    return to_dtype(_reductions._positions("argmin", input, dim, keepdim, False), int64)
+
+
+@_export
+def cumsum(input: Any, dim: int, dtype: Any = None) -> Any:
+    """The sums of the elements so far along an axis; of integers in int64."""
+    x = tensor_argument("cumsum", input)
+    return _reductions.cumsum(_reductions._widest(x) if dtype is None else x, dim, dtype)
+
+
+def _ordered(name: str, at: int) -> Function:
+    """Sorting with positions in int64."""
+
+    def f(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+        values, positions = _F["sort"](input, dim, descending)
+        return (values, to_dtype(positions, int64)) if name == "sort" else to_dtype(positions, int64)
+
+    f.__name__ = name
+    f.__doc__ = "The elements in order along an axis and where they come from." if at == 0 else "The positions that sort."
+    return f
+
+
+_functions["sort"], _functions["argsort"] = _ordered("sort", 0), _ordered("argsort", 1)
+
+
+@_export
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Any, Any]:
+    """The k greatest (or smallest) elements along an axis, and where they come from."""
+    values, at = _F["topk"](input, k, dim, largest, sorted)
+    return values, to_dtype(at, int64)
+
+
+@_export
+def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The median of all elements; along an axis the medians and their positions."""
+    if dim is None:
+        return _F["median"](st.reshape(tensor_argument("median", input), shape=(-1,)), 0)[0]
+    return _F["median"](input, dim, keepdim)
+
+
+def _moment(name: str) -> Function:
+    def f(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Any:
+        return _F[name](input, dim, correction, keepdim)
+
+    f.__name__ = name
+    f.__doc__ = f"The `{name}` over axes, divided by the count less `correction`."
+    return f
+
+
+for _name in ("var", "std", "var_mean", "std_mean"):
+    _functions[_name] = _moment(_name)
+
+
+@_export
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean over axes (all, if none is given)."""
+    x = tensor_argument("mean", input)
+    return _reductions.mean(x if dtype is None else to_dtype(x, as_dtype(dtype)), dim, keepdim)
+
+
+@_export
+def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The p-norm of vectors along axes (of all elements, without them)."""
+    x = single("norm", input, FLOATING)
+    x = x if dtype is None else to_dtype(x, as_dtype(dtype))
+    return _norms.vector_norm(x, 2 if p == "fro" else p, dim, keepdim)
+
+
+@_export
+def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+    """The different elements in order, and for each element which one it is, and how often each occurs."""
+    import numpy as np
+
+    if dim is not None:
+        raise ValueError("unique: dim= is not supported; flatten the tensor, or use numpy")
+    values, inverse, counts = np.unique(input._concrete("unique"), return_inverse=True, return_counts=True)
+    extra = ([inverse.reshape(input.shape)] if return_inverse else []) + ([counts] if return_counts else [])
+    found = [from_array(a) for a in (values, *extra)]
+    return tuple(found) if extra else found[0]
+
+
+@_export
+def empty(*size: Any, dtype: Any = None) -> Any:
+    """A tensor whose elements are not set (here: zeros)."""
+    return _creation.zeros(size[0] if len(size) == 1 and not isinstance(size[0], int) else size, dtype)
+
+
+@_export
+def empty_like(input: Any, *, dtype: Any = None) -> Any:
+    """A tensor of the shape and dtype of another, whose elements are not set (here: zeros)."""
+    return _creation.zeros_like(input, dtype=dtype)
+
+
+@_export
+def randperm(n: int, *, generator: Any = None, dtype: Any = int64) -> Any:
+    """The numbers below n in random order."""
+    return _random.randperm(n, dtype=dtype)
+
+
+@_export
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None) -> Any:
+    """Normal numbers with a mean and a standard deviation, of a size or of the shape of those."""
+    return _random.normal(() if size is None else size, mean, std)
+
+
+@_export
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The places of the elements that are not zero: one row each, or a vector per axis."""
+    return _F["nonzero"](input, as_tuple=as_tuple)
+
+
+@_export
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """`input` where the condition is true, `other` elsewhere; of a condition alone the places where it is true."""
+    return nonzero(condition, as_tuple=True) if input is None else _F["where"](condition, input, other)
+
+
+@_export
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """beta input + alpha times the products of two batches of matrices."""
+    return _linear.baddbmm(input, batch1, batch2, beta, alpha)
+
+
+@_export
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """A vector along a diagonal of a matrix, or the diagonal of a matrix."""
+    from ....tensor.numpy_shapes import diag as native
+
+    return native(tensor_argument("diag", input), diagonal)
+
+
+@_export
+def fix(input: Any) -> Any:
+    """Rounded towards zero."""
+    return _F["trunc"](input)
+
+
+@_export
+def item(input: Any) -> Any:
+    """The only element as a Python number."""
+    return input.item()
+
+
+@_export
+def vdot(input: Any, other: Any) -> Any:
+    """The sum of products of two vectors, the first conjugated."""
+    return _linear.vecdot(input, other)
+
+
+@_export
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Without axes of length 1."""
+    return _shape.squeeze(input, dim)
+
+
+globals().update({name: named(f, name) for name, f in _functions.items()})
+
+
+def _names() -> list[str]:
+    return sorted(_functions)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("nn", "linalg", "special", "optim"):
+        return submodule(__name__, name)
+    raise missing("mindspore.mint", name, _names)
+

@@ -1,0 +1,151 @@
+"""`mindspore.mint.nn.functional`: the functions of `mindspore.ops` with torch-like parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import _activations, _layers, _losses, _norms
+from ..._api import FUNCTIONS as _F
+from ..._api import missing
+from ..._dtype import as_dtype
+from ..._promote import FLOATING, single, tensor_argument, to_dtype
+
+Function = Callable[..., Any]
+
+_SAME = """
+adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d cosine_embedding_loss
+fold gelu glu grid_sample group_norm hardshrink hardsigmoid hardswish hardtanh interpolate l1_loss layer_norm
+logsigmoid max_pool2d mish mse_loss pad pixel_shuffle prelu relu relu6 selu sigmoid silu soft_margin_loss softplus
+softshrink tanh threshold unfold upsample embedding
+"""
+globals().update({name: _F[name] for name in _SAME.split()})
+
+
+def softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """exp(x) divided by its sum along an axis."""
+    return _activations.softmax(input, -1 if dim is None else dim, dtype=dtype)
+
+
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The logarithm of softmax along an axis."""
+    return _activations.log_softmax(input if dtype is None else to_dtype(input, as_dtype(dtype)), -1 if dim is None else dim)
+
+
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """x above 0, negative_slope x below."""
+    return _activations.leaky_relu(input, float(negative_slope))
+
+
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """x above 0, alpha (exp(x) - 1) below."""
+    return _activations.elu_of(single("elu", input, FLOATING), float(alpha))
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias."""
+    return _F["dense"](input, weight, bias)
+
+
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
+    """Vectors along an axis divided by their p-norm, which counts as at least eps."""
+    size = _norms.vector_norm(input, p, dim, True)
+    return input / _F["clamp"](size, min=float(eps))
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """For each number a vector of zeros with a one in its place."""
+    labels = np.asarray(tensor_argument("one_hot", tensor, "tensor")._concrete("one_hot"))
+    classes = int(labels.max(initial=-1)) + 1 if num_classes == -1 else num_classes
+    return to_dtype(_F["one_hot"](tensor, classes), as_dtype("int64"))
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Elements set to 0 with probability p, the others divided by 1 - p, in training."""
+    return _layers.dropout(input, p, training)
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Any:
+    """Whole channels set to 0 with probability p, the others divided by 1 - p, in training."""
+    return _F["dropout2d"](input, p, training)
+
+
+def batch_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
+               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
+    """Each channel (axis 1) by the batch's statistics (training) or by the running ones."""
+    return _layers.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _convolution(axes: int) -> Function:
+    def f(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+          groups: int = 1) -> Any:  # fmt: skip
+        mode = padding if isinstance(padding, str) else "pad"
+        given = 0 if isinstance(padding, str) else padding
+        return _layers.convolve_checked(f"conv{axes}d", axes, input, weight, bias, stride, mode, given, dilation, groups)
+
+    f.__name__ = f.__qualname__ = f"conv{axes}d"
+    f.__doc__ = "The convolution with a weight; padding is an int, one per axis, 'valid' or 'same'."
+    return f
+
+
+conv1d, conv2d, conv3d = (_convolution(n) for n in (1, 2, 3))
+conv_transpose2d = _layers.conv_transpose2d
+
+
+def _avg_pool(axes: int) -> Function:
+    def f(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+          count_include_pad: bool = True, divisor_override: Any = None) -> Any:  # fmt: skip
+        return _layers.avg_pool(f"avg_pool{axes}d", axes, input, kernel_size, stride, padding, ceil_mode,
+                                count_include_pad, divisor_override or 0)  # fmt: skip
+
+    f.__name__ = f.__qualname__ = f"avg_pool{axes}d"
+    f.__doc__ = "The means of windows."
+    return f
+
+
+avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(n) for n in (1, 2, 3))
+
+
+def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2."""
+    return _losses.smooth_l1_loss(input, target, beta, reduction)
+
+
+def cross_entropy(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Any:  # fmt: skip
+    """The cross entropy of softmax over axis 1 with target classes or probabilities."""
+    return _losses.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Any:
+    """The negative of the log-probability of each target class."""
+    return _losses.nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
+    """The cross entropy of probabilities and targets in [0, 1]."""
+    return _losses.binary_cross_entropy(input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = "mean",
+                                     pos_weight: Any = None) -> Any:  # fmt: skip
+    """The cross entropy of the sigmoids of the input and targets in [0, 1]."""
+    return _losses.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+
+
+def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    """The Kullback-Leibler divergence: target * (log target - input), where input holds log-probabilities."""
+    if not log_target:
+        return _losses.kl_div(input, target, reduction)
+    losses = _F["exp"](target) * (target - input)
+    if reduction == "batchmean":
+        return _losses.reduced(losses, "sum") / input.shape[0]
+    return _losses.reduced(losses, _losses.check_reduction("kl_div", reduction))
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("mindspore.mint.nn.functional", name, globals())
+
+

@@ -1,0 +1,101 @@
+"""How a cell is called when there is more to it than `construct`: hooks, a custom `bprop`, another precision, recompute."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ....core.value import Value, dtype_of
+from ....ops.structural import cast
+from ..._shared.module_hooks import BackwardHooks
+from .._custom import custom
+from .._recompute import recomputed
+
+
+def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a cell with everything that was asked for."""
+    hooks = cell._hooks
+    if hooks is None:
+        return _constructed(cell, args, kwargs)
+    output, done = None, False
+    try:
+        for key, hook in list(hooks.forward_pre.items()):
+            if key in hooks.with_kwargs:
+                result = hook(cell, args, kwargs)
+                if result is not None:
+                    if not (isinstance(result, tuple) and len(result) == 2):
+                        raise RuntimeError("a forward pre-hook with kwargs returns None or a pair (args, kwargs)")
+                    args, kwargs = result
+            else:
+                result = hook(cell, args)
+                if result is not None:
+                    args = result if isinstance(result, tuple) else (result,)
+        backward = None
+        if hooks.backward or hooks.backward_pre:
+            backward = BackwardHooks(cell, list(hooks.backward_pre.values()), list(hooks.backward.values()))
+            args = backward.wrap_inputs(args)
+        output = _constructed(cell, args, kwargs)
+        called = []
+        for key, hook in list(hooks.forward.items()):
+            called.append(key)
+            result = hook(cell, args, kwargs, output) if key in hooks.with_kwargs else hook(cell, args, output)
+            if result is not None:
+                output = result
+        done = True
+        return output if backward is None else backward.wrap_output(output)
+    finally:
+        if not done:
+            for key in list(hooks.always):
+                hook = hooks.forward[key]
+                hook(cell, args, kwargs, output) if key in hooks.with_kwargs else hook(cell, args, output)
+
+
+def _constructed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    np_dtype = cell._compute
+    if np_dtype is None:
+        return _differentiated(cell, args, kwargs)
+    args = tuple(_in_precision(x, np_dtype) for x in args)
+    kwargs = {name: _in_precision(x, np_dtype) for name, x in kwargs.items()}
+    own = cell.__dict__
+    before = own.get("_casting")
+    own["_casting"] = np_dtype
+    try:
+        return _differentiated(cell, args, kwargs)
+    finally:
+        own["_casting"] = before
+
+
+def _in_precision(x: Any, np_dtype: np.dtype) -> Any:
+    if isinstance(x, Value):
+        return x if dtype_of(x) == np_dtype or dtype_of(x).kind in "iubc" else cast(x, dtype=np_dtype)
+    if isinstance(x, (tuple, list)):
+        return type(x)(_in_precision(part, np_dtype) for part in x)
+    return x
+
+
+def _differentiated(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if hasattr(type(cell), "bprop"):
+        return _with_bprop(cell, args, kwargs)
+    if cell._recomputed:
+        return recomputed(cell, cell.construct, args, kwargs)
+    if cell._saved_hooks is not None:
+        with cell._saved_hooks:
+            return cell.construct(*args, **kwargs)
+    return cell.construct(*args, **kwargs)
+
+
+def _bound(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments of `construct` by position, with its defaults where bprop takes them."""
+    if not kwargs and len(args) == cell.construct.__code__.co_argcount - 1:
+        return args
+    bound = inspect.signature(cell.construct).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return (*bound.args, *bound.kwargs.values())
+
+
+def _with_bprop(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run `construct` unrecorded; its derivative is what `bprop(*inputs, out, dout)` returns."""
+    inputs = _bound(cell, args, kwargs)
+    return custom(type(cell).__name__, lambda: cell.construct(*args, **kwargs), inputs, cell.bprop)

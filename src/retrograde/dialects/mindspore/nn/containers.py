@@ -1,0 +1,113 @@
+"""`SequentialCell`, `CellList` and `CellDict`: cells that hold others in order or by key."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any
+
+from ....learn.containers import Listed, Named
+from .cell import Cell
+
+
+class _Cells(Listed, Cell):
+    """Cells by position."""
+
+    def set_grad(self, requires_grad: bool = True) -> None:  # type: ignore[override]
+        """Set the flag `requires_grad` here and in the cells."""
+        super().set_grad(requires_grad)
+        for cell in self:
+            cell.set_grad(requires_grad)
+
+    def append(self, cell: Cell) -> None:
+        """Add a cell at the end; raises TypeError for anything else."""
+        if not isinstance(cell, Cell):
+            raise TypeError(f"{type(self).__name__}: wanted a Cell, got {type(cell).__name__}")
+        prefix = self._prefix()
+        super().append(cell)
+        if prefix:
+            cell.update_parameters_name(f"{prefix}{len(self) - 1}.")
+
+    def _prefix(self) -> str:
+        """What stands before the positions in the names of the parameters that are here."""
+        for key, cell in self._cells.items():
+            for path, p in cell.parameters_and_names():
+                if p.name.endswith(f"{key}.{path}"):
+                    return p.name[: -len(f"{key}.{path}")]  # type: ignore[no-any-return]
+        return ""
+
+    def insert(self, index: int, cell: Cell) -> None:
+        """Put a cell before position `index`; raises TypeError for anything else, IndexError outside."""
+        if not isinstance(cell, Cell):
+            raise TypeError(f"{type(self).__name__}: wanted a Cell, got {type(cell).__name__}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"{type(self).__name__}: index {index} is out of range for {len(self)} cells")
+        cell.update_parameters_name(f"{self._prefix()}{index % (len(self) + 1)}.")
+        super().insert(index, cell)
+
+
+class SequentialCell(_Cells):
+    """Cells that are applied one after the other; given one by one, as a list, or as an OrderedDict with names."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            args = tuple(args[0])
+        if len(args) == 1 and isinstance(args[0], OrderedDict):
+            for name, cell in args[0].items():
+                setattr(self, name, cell)
+        else:
+            self.extend(args)
+
+    def construct(self, x: Any) -> Any:
+        """Apply the cells in order."""
+        for cell in self._cells.values():
+            x = cell(x)
+        return x
+
+
+class CellList(_Cells):
+    """A list of cells, which registers their parameters; it cannot be called."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
+        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+            args = tuple(args[0])
+        self.extend(args)
+
+    def construct(self, *inputs: Any) -> Any:
+        """A list of cells is no function: raises NotImplementedError."""
+        raise NotImplementedError("CellList: a list of cells cannot be called; call the cells in it")
+
+
+class CellDict(Named, Cell):
+    """Cells by key, in the order in which they were put in; it cannot be called."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
+        if args:
+            self.update(args[0])
+
+    def __setitem__(self, key: str, cell: Cell) -> None:
+        if not isinstance(key, str):
+            raise TypeError(f"CellDict: a key is a string, got {type(key).__name__}")
+        if not isinstance(cell, Cell):
+            raise TypeError(f"CellDict: wanted a Cell, got {type(cell).__name__}")
+        if self._auto_prefix:
+            cell.update_parameters_name(key + ".")
+        self._cells[key] = cell
+
+    def update(self, cells: Any) -> None:
+        """Put in the cells of a dict, a CellDict or a sequence of pairs."""
+        if isinstance(cells, (dict, CellDict)):
+            pairs: Any = list(cells.items())
+        elif isinstance(cells, Iterable):
+            pairs = list(cells)
+        else:
+            raise TypeError(f"CellDict.update: wanted a dict or pairs of key and cell, got {type(cells).__name__}")
+        for key, cell in pairs:
+            self[key] = cell
+
+    def construct(self, *inputs: Any) -> Any:
+        """A dict of cells is no function: raises NotImplementedError."""
+        raise NotImplementedError("CellDict: a dict of cells cannot be called; call the cells in it")

@@ -1,0 +1,12 @@
+"""`mindspore.nn.layer`: an older path of the layers that `mindspore.nn` offers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(sys.modules[__name__.rpartition(".")[0]], name)

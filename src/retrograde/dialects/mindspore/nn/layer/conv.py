@@ -1,0 +1,225 @@
+"""Convolution layers, plain and transposed, in one to three dimensions. Weights are (out, in / group, *kernel)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .....learn.layers.windows import channels_first, channels_last
+from ... import _layers
+from ..._dtype import float32
+from ...common.initializer import Uniform
+from ..cell import Cell
+from .basic import DEFAULT_WEIGHT, bias_parameter, fan_in_bound, weight_parameter
+
+_MODES = ("same", "valid", "pad")
+
+
+def _sizes(op: str, name: str, value: Any, axes: int, least: int = 1) -> tuple[int, ...]:
+    """An int for all axes, or a tuple of one per axis; raises TypeError or ValueError."""
+    given = (value,) * axes if isinstance(value, int) else value
+    if not isinstance(given, (tuple, list)) or any(isinstance(n, bool) or not isinstance(n, int) for n in given):
+        raise TypeError(f"{op}: {name} must be an int or a tuple of ints, got {value!r}")
+    if len(given) != axes:
+        raise ValueError(f"{op}: {name} must be an int or {axes} of them, got {value!r}")
+    if any(n < least for n in given):
+        raise ValueError(f"{op}: {name} must be {least} or more, got {value!r}")
+    return tuple(given)
+
+
+class _Conv(Cell):
+    _axes = 2
+    _transposed = False
+    _format = "NCHW"
+
+    def _prepare(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, pad_mode: str, padding: Any,
+        dilation: Any, group: int, has_bias: bool, weight_init: Any, bias_init: Any, data_format: str, dtype: Any,
+    ) -> None:  # fmt: skip
+        name, axes = type(self).__name__, self._axes
+        for label, value in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"{name}: {label} must be an int, got {type(value).__name__}")
+            if value <= 0:
+                raise ValueError(f"{name}: {label} must be above 0, got {value}")
+        if in_channels % group or out_channels % group:
+            raise ValueError(
+                f"{name}: in_channels and out_channels must be divisible by group, got {in_channels}, {out_channels} "
+                f"and {group}"
+            )
+        if pad_mode not in _MODES:
+            raise ValueError(f"{name}: pad_mode must be one of {', '.join(map(repr, _MODES))}, got {pad_mode!r}")
+        self.in_channels, self.out_channels, self.group = in_channels, out_channels, group
+        if axes == 1:
+            for label, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
+                if not isinstance(value, int):
+                    raise TypeError(f"{name}: {label} must be an int, got {type(value).__name__}")
+        self.kernel_size = _sizes(name, "kernel_size", kernel_size, axes)
+        self.stride, self.dilation = (
+            _sizes(name, "stride", stride, axes), _sizes(name, "dilation", dilation, axes)
+        )  # fmt: skip
+        self.pad_mode, self.padding, self.has_bias, self.format = pad_mode, padding, has_bias, data_format
+        if data_format not in (self._format, self._format.replace("C", "") + "C"):
+            raise ValueError(f"{name}: data_format must be {self._format!r}, got {data_format!r}")
+        if isinstance(padding, (tuple, list)) and len(padding) != 2 * axes:
+            raise ValueError(f"{name}: padding must be an int or {2 * axes} of them, got {padding}")
+        _layers.pads(name, pad_mode, padding, self.kernel_size, self.kernel_size, self.stride, self.dilation)
+        channels = (in_channels, out_channels // group) if self._transposed else (out_channels, in_channels // group)
+        # One axis is the second of two: so the weights of nn.Conv1d have four axes, as MindSpore's have.
+        inner = (1, *self.kernel_size) if axes == 1 else self.kernel_size
+        self.weight_init = DEFAULT_WEIGHT if weight_init is None else weight_init
+        self.weight = weight_parameter(self.weight_init, (*channels, *inner), dtype)
+        self.bias_init = Uniform(fan_in_bound(self.weight.shape)) if has_bias and bias_init is None else bias_init
+        self.bias: Any = bias_parameter(self.bias_init, out_channels, dtype) if has_bias else None
+
+    def _checked(self, x: Any) -> None:
+        if x.ndim != self._axes + 2:
+            raise ValueError(
+                f"{type(self).__name__}: wanted {self._axes + 2} axes (batch, channels, *space), got shape {x.shape}"
+            )
+        channels = x.shape[1 if self.format == self._format else -1]
+        if channels != self.in_channels:
+            raise RuntimeError(
+                f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}"
+            )
+
+    def construct(self, x: Any) -> Any:
+        name, weight = type(self).__name__, self.weight
+        self._checked(x)
+        if self._axes == 1:
+            weight = weight.reshape((*weight.shape[:2], weight.shape[3]))
+        last = self.format != self._format
+        x = channels_first(x) if last else x
+        if self._transposed:
+            out = self._transpose(x, weight)
+        else:
+            out = _layers.convolve_checked(
+                name, self._axes, x, weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation,
+                self.group,
+            )  # fmt: skip
+        return channels_last(out) if last else out
+
+    def _transpose(self, x: Any, weight: Any) -> Any:
+        size, extra = None, getattr(self, "output_padding", 0)
+        if self.pad_mode == "pad":
+            pads = _layers.pads(
+                type(self).__name__, "pad", self.padding, (), self.kernel_size, self.stride, self.dilation
+            )
+        elif self.pad_mode == "same":
+            size = tuple(n * s for n, s in zip(x.shape[2:], self.stride))
+            pads = tuple(
+                (total // 2, total - total // 2)
+                for total in (max(d * (k - 1) + 1 - s, 0) for d, k, s in zip(self.dilation, self.kernel_size, self.stride))
+            )
+        else:
+            size = tuple(
+                n * s + max(d * (k - 1) + 1 - s, 0)
+                for n, s, d, k in zip(x.shape[2:], self.stride, self.dilation, self.kernel_size)
+            )
+            pads = ((0, 0),) * self._axes
+        return _layers.convolve_transposed(
+            type(self).__name__, self._axes, x, weight, self.bias, self.stride, pads, self.dilation, self.group, extra,
+            size,
+        )  # fmt: skip
+
+    def extend_repr(self) -> str:
+        kernel, stride, dilation, padding = self.kernel_size, self.stride, self.dilation, self.padding
+        if self._axes == 1:  # as MindSpore shows it: a kernel of one row
+            kernel, stride, dilation = (1, *kernel), (1, *stride), (1, *dilation)
+            padding = (0, 0, padding, padding) if isinstance(padding, int) else (0, 0, *padding)
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={kernel}, "
+            f"stride={stride}, pad_mode={self.pad_mode}, padding={padding}, dilation={dilation}, group={self.group}, "
+            f"has_bias={self.has_bias}, weight_init={self.weight_init}, bias_init={self.bias_init}, "
+            f"format={self.format if self._axes > 1 else 'NCHW'}"
+        )
+
+
+class Conv1d(_Conv):
+    """The convolution of (N, C, L). pad_mode: "same", "valid", or "pad" by `padding`."""
+
+    _axes, _format = 1, "NCL"
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
+        bias_init: Any = None, dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+                      weight_init, bias_init, "NCL", dtype)  # fmt: skip
+
+
+class Conv2d(_Conv):
+    """The convolution of (N, C, H, W). pad_mode: "same", "valid", or "pad" by `padding` (one, two or four ints)."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
+        bias_init: Any = None, data_format: str = "NCHW", dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+                      weight_init, bias_init, data_format, dtype)  # fmt: skip
+
+
+class Conv3d(_Conv):
+    """The convolution of (N, C, D, H, W). pad_mode: "same", "valid", or "pad" by `padding` (one, three or six ints)."""
+
+    _axes, _format = 3, "NCDHW"
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
+        bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+                      weight_init, bias_init, data_format, dtype)  # fmt: skip
+
+
+class Conv1dTranspose(_Conv):
+    """The transposed convolution of (N, C, L)."""
+
+    _axes, _format, _transposed = 1, "NCL", True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
+        bias_init: Any = None, dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+                      weight_init, bias_init, "NCL", dtype)  # fmt: skip
+
+
+class Conv2dTranspose(_Conv):
+    """The transposed convolution of (N, C, H, W); the result of "same" is stride times the size of the input."""
+
+    _transposed = True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, output_padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False,
+        weight_init: Any = None, bias_init: Any = None, dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+                      weight_init, bias_init, "NCHW", dtype)  # fmt: skip
+        self.output_padding = output_padding
+
+
+class Conv3dTranspose(_Conv):
+    """The transposed convolution of (N, C, D, H, W); the result of "same" is stride times the size of the input."""
+
+    _axes, _format, _transposed = 3, "NCDHW", True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
+        padding: Any = 0, dilation: Any = 1, group: int = 1, output_padding: Any = 0, has_bias: bool = False,
+        weight_init: Any = None, bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = float32,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
+                      weight_init, bias_init, data_format, dtype)  # fmt: skip
+        self.output_padding = output_padding
+

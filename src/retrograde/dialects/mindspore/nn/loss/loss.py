@@ -1,0 +1,385 @@
+"""The losses as cells. `LossBase` is what a user's own loss derives from: `get_loss` weighs and reduces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .....learn import losses as formulas
+from ... import _losses as F
+from ..._dtype import int32
+from ..._tensor import Tensor, from_array
+from .._checks import a_bool, a_float, one_of
+from ..cell import Cell
+from ..layer.activation import get_activation
+
+_REDUCTIONS = ("mean", "sum", "none")
+
+
+class LossBase(Cell):
+    """Base of losses: `get_loss(x, weights)` multiplies with weights and reduces as `reduction` says.
+
+    Raises:
+        ValueError: a reduction other than "mean", "sum" or "none".
+    """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = one_of(type(self).__name__, "reduction", reduction, _REDUCTIONS)
+        self.average, self.reduce = reduction == "mean", reduction != "none"
+
+    def get_axis(self, x: Any) -> tuple[int, ...]:
+        """All axes of a tensor."""
+        return tuple(range(x.ndim))
+
+    def get_loss(self, x: Any, weights: Any = 1.0) -> Any:
+        """The losses `x` times weights, reduced."""
+        return F.reduced(x * weights, self.reduction)
+
+    def construct(self, *args: Any, **kwargs: Any) -> Any:
+        """The loss; a subclass defines it."""
+        raise NotImplementedError(f"{type(self).__name__}: construct(logits, labels) has to be defined")
+
+
+def _loss(name: str, doc: str, f: Callable[..., Any], reduction: str = "mean") -> type[LossBase]:
+    """A loss class with `reduction` as its only option, over a function of predictions and targets."""
+
+    def init(self: Any, reduction: str = reduction) -> None:
+        LossBase.__init__(self, reduction)
+
+    def construct(self: Any, logits: Any, labels: Any) -> Any:
+        return f(logits, labels, reduction=self.reduction)
+
+    body = {"__init__": init, "construct": construct, "__doc__": doc, "__module__": __name__}
+    return type(name, (LossBase,), body)
+
+
+MSELoss = _loss("MSELoss", "The squared difference.", F.mse_loss)
+L1Loss = _loss("L1Loss", "The absolute difference.", F.l1_loss)
+MAELoss = _loss("MAELoss", "The absolute difference.", F.l1_loss)
+SoftMarginLoss = _loss("SoftMarginLoss", "log(1 + exp(-labels * logits)) for labels 1 and -1.", F.soft_margin_loss)
+MultilabelMarginLoss = _loss(
+    "MultilabelMarginLoss", "The margins between labels, which -1 ends, and other classes.", F.multilabel_margin_loss
+)
+
+
+class KLDivLoss(LossBase):
+    """The Kullback-Leibler divergence of targets from predictions given as log-probabilities."""
+
+    def __init__(self, reduction: str = "mean") -> None:
+        Cell.__init__(self)
+        self.reduction = reduction
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.kl_div(logits, labels, self.reduction)
+
+
+class RMSELoss(LossBase):
+    """The root of the mean squared difference."""
+
+    def __init__(self) -> None:
+        super().__init__("mean")
+        self.MSELoss = MSELoss()
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        return self.MSELoss(logits, label).sqrt()
+
+
+class SmoothL1Loss(LossBase):
+    """The squared difference over 2 beta where it is below beta, the absolute one less beta / 2 beyond."""
+
+    def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
+        super().__init__(reduction)
+        self.beta = beta
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.smooth_l1_loss(logits, labels, self.beta, self.reduction)
+
+
+class HuberLoss(LossBase):
+    """Half the squared difference where it is at most delta, delta times the absolute one less delta / 2 beyond."""
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction)
+        self.delta = delta
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.huber_loss(logits, labels, self.reduction, self.delta)
+
+
+class BCELoss(LossBase):
+    """The cross entropy of probabilities and targets in [0, 1]."""
+
+    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.binary_cross_entropy(logits, labels, self.weight, self.reduction)
+
+
+class BCEWithLogitsLoss(LossBase):
+    """The cross entropy of sigmoids and targets in [0, 1]; positive targets may weigh `pos_weight`."""
+
+    def __init__(self, reduction: str = "mean", weight: Any = None, pos_weight: Any = None) -> None:
+        super().__init__(reduction)
+        self.weight, self.pos_weight = weight, pos_weight
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+
+
+class CrossEntropyLoss(LossBase):
+    """The cross entropy of softmax over axis 1 and targets: class numbers (int32), or probabilities."""
+
+    def __init__(
+        self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+    ) -> None:
+        super().__init__(reduction)
+        self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        if isinstance(logits, Tensor) and isinstance(labels, Tensor) and labels.ndim != logits.ndim:
+            if labels.dtype is not int32:
+                raise TypeError(f"CrossEntropyLoss: labels as class numbers must be Int32, got {labels.dtype}; use astype()")
+            if labels.ndim != logits.ndim - 1:
+                raise ValueError(
+                    f"CrossEntropyLoss: logits (N, C, ...) go with labels (N, ...), got shapes {logits.shape} and "
+                    f"{labels.shape}"
+                )
+        return F.cross_entropy(
+            logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        )  # fmt: skip
+
+
+class NLLLoss(LossBase):
+    """The negative log-probability of the target's class."""
+
+    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.weight, self.ignore_index = weight, ignore_index
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
+
+
+class SoftmaxCrossEntropyWithLogits(LossBase):
+    """The cross entropy of the softmax of (N, C) and class numbers where `sparse`, probabilities otherwise."""
+
+    def __init__(self, sparse: bool = False, reduction: str = "none") -> None:
+        super().__init__(reduction)
+        self.sparse = a_bool("SoftmaxCrossEntropyWithLogits", "sparse", sparse)
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        if logits.ndim != 2:
+            raise ValueError(f"SoftmaxCrossEntropyWithLogits: logits must have two axes, got shape {logits.shape}")
+        if self.sparse:
+            if labels.dtype.category != 1:
+                raise TypeError(f"SoftmaxCrossEntropyWithLogits: sparse labels are class numbers, got {labels.dtype}")
+            return F.cross_entropy(logits, labels.reshape(-1).astype(int32), reduction=self.reduction)
+        losses, _ = F.softmax_cross_entropy_with_logits(logits, labels)
+        return self.get_loss(losses)
+
+
+class CosineEmbeddingLoss(LossBase):
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        if not -1.0 <= a_float("CosineEmbeddingLoss", "margin", margin) <= 1.0:
+            raise ValueError(f"CosineEmbeddingLoss: margin must lie in [-1, 1], got {margin}")
+        self.margin = margin
+
+    def construct(self, logits_x1: Any, logits_x2: Any, labels: Any) -> Any:
+        return F.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
+
+
+class MarginRankingLoss(LossBase):
+    """max(0, -target * (input1 - input2) + margin)."""
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, input1: Any, input2: Any, target: Any) -> Any:
+        return F.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+
+
+class HingeEmbeddingLoss(LossBase):
+    """The input where the target is 1, max(0, margin - input) where it is -1."""
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return F.hinge_embedding_loss(logits, labels, float(self.margin), self.reduction)
+
+
+class TripletMarginLoss(LossBase):
+    """max(0, margin + |anchor - positive| - |anchor - negative|), in the p-norm."""
+
+    def __init__(
+        self, p: int = 2, swap: bool = False, eps: float = 1e-06, reduction: str = "mean", margin: float = 1.0
+    ) -> None:
+        super().__init__(reduction)
+        self.p, self.swap, self.eps, self.margin = p, swap, eps, margin
+
+    def construct(self, x: Any, positive: Any, negative: Any, margin: Any = None) -> Any:
+        wanted = self.margin if margin is None else margin
+        return F.triplet_margin_loss(x, positive, negative, float(wanted), self.p, self.eps, self.swap, self.reduction)
+
+
+class TripletMarginWithDistanceLoss(LossBase):
+    """max(0, margin + d(anchor, positive) - d(anchor, negative)), for the Euclidean distance or a function's."""
+
+    def __init__(
+        self, distance_function: Callable[[Any, Any], Any] | None = None, swap: bool = False, reduction: str = "mean",
+        margin: float = 1.0,
+    ) -> None:  # fmt: skip
+        super().__init__(reduction)
+        self.distance_function, self.swap, self.margin = distance_function or _euclidean, swap, margin
+
+    def construct(self, x: Any, positive: Any, negative: Any) -> Any:
+        near, far = self.distance_function(x, positive), self.distance_function(x, negative)
+        if self.swap:
+            far = far.minimum(self.distance_function(positive, negative))
+        return self.get_loss((near - far + self.margin).maximum(0.0))
+
+
+def _euclidean(x: Any, y: Any) -> Any:
+    return ((x - y) ** 2).sum(-1).sqrt()
+
+
+class MultiLabelSoftMarginLoss(LossBase):
+    """The binary cross entropy of the sigmoids, averaged over the classes."""
+
+    def __init__(self, weight: Any = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, x: Any, target: Any) -> Any:
+        return F.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
+
+
+class MultiMarginLoss(LossBase):
+    """The mean over classes of max(0, margin - x[target] + x[class])^p."""
+
+    def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Any = None) -> None:
+        super().__init__(reduction)
+        self.p, self.margin, self.weight = p, margin, weight
+
+    def construct(self, x: Any, target: Any, weight: Any = None) -> Any:
+        given = self.weight if weight is None else weight
+        return F.multi_margin_loss(x, target, self.p, self.margin, given, self.reduction)
+
+
+class GaussianNLLLoss(LossBase):
+    """The negative log likelihood of a Gaussian of mean `logits` and variance `var`."""
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-06, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.full, self.eps = full, eps
+
+    def construct(self, logits: Any, labels: Any, var: Any) -> Any:
+        return F.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
+
+
+class PoissonNLLLoss(LossBase):
+    """The negative log likelihood of Poisson counts, of which the input is the rate or (`log_input`) its logarithm."""
+
+    def __init__(
+        self, log_input: bool = True, full: bool = False, eps: float = 1e-08, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def construct(self, input: Any, target: Any) -> Any:
+        x, y = F._pair("PoissonNLLLoss", input, target, same_shape=False)
+        return self.get_loss(formulas.poisson_nll(x, y, self.log_input, self.full, self.eps))
+
+
+class CTCLoss(LossBase):
+    """The connectionist temporal classification loss of log-probabilities (T, N, C) and label sequences."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def construct(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        out = F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
+        return out[0] if isinstance(out, tuple) else out
+
+
+class FocalLoss(LossBase):
+    """The cross entropy of the softmax times (1 - p)^gamma (Lin et al. 2017), of (N, C) or (N, C, H, W).
+
+    Labels have as many axes: one channel of class numbers, or one of 0 and 1 per class.
+    """
+
+    def __init__(self, weight: Any = None, gamma: float = 2.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.weight, self.gamma = weight, a_float("FocalLoss", "gamma", gamma)
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        if logits.ndim != labels.ndim:
+            raise ValueError(f"FocalLoss: logits {logits.shape} and labels {labels.shape} must have as many axes")
+        if labels.shape[1] not in (1, logits.shape[1]):
+            raise ValueError(f"FocalLoss: labels must have 1 or {logits.shape[1]} channels, got {labels.shape[1]}")
+        n, c = logits.shape[:2]
+        x = logits.reshape((n, c, -1))
+        logs = F.soft.log_softmax(x, axis=1)
+        t = labels.reshape((n, labels.shape[1], -1))
+        if labels.shape[1] == 1 and c != 1:
+            classes = from_array(_row(c))
+            t = (t.astype(int32) == classes).astype(x.dtype)
+        losses = -t * logs * (1 - logs.exp()) ** self.gamma
+        if self.weight is not None:
+            losses = losses * self.weight.reshape((1, c, 1))
+        return self.get_loss(losses.sum(1).mean(-1)) if labels.shape[1] == 1 else self.get_loss(losses.mean(-1))
+
+
+def _row(c: int) -> Any:
+    import numpy as np
+
+    return np.arange(c, dtype=np.int32).reshape(1, c, 1)
+
+
+class DiceLoss(LossBase):
+    """1 - 2 |x y| / (|x|² + |y|² + smooth)."""
+
+    def __init__(self, smooth: float = 1e-5) -> None:
+        super().__init__("mean")
+        if smooth <= 0:
+            raise ValueError(f"DiceLoss: smooth must be above 0, got {smooth}")
+        self.smooth = smooth
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        if logits.shape != label.shape:
+            raise ValueError(f"DiceLoss: logits {logits.shape} and label {label.shape} must have one shape")
+        overlap = (logits * label).sum()
+        union = (logits * logits).sum() + (label * label).sum()
+        return 1 - 2 * overlap / (union + self.smooth)
+
+
+class MultiClassDiceLoss(LossBase):
+    """The mean over classes (axis 1) of the Dice loss of the activated predictions."""
+
+    def __init__(self, weights: Any = None, ignore_indiex: int | None = None, activation: Any = "softmax") -> None:
+        super().__init__("mean")
+        self.binarydiceloss = DiceLoss(smooth=1e-5)
+        self.weights, self.ignore_indiex = weights, ignore_indiex
+        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        if logits.shape != label.shape:
+            raise ValueError(f"MultiClassDiceLoss: logits {logits.shape} and label {label.shape} must have one shape")
+        x = logits if self.activation is None else self.activation(logits)
+        total: Any = 0.0
+        for i in range(label.shape[1]):
+            if i != self.ignore_indiex:
+                dice = self.binarydiceloss(x[:, i], label[:, i])
+                total = total + (dice if self.weights is None else dice * self.weights[i])
+        return total / label.shape[1]

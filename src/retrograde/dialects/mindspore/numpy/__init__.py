@@ -1,0 +1,24 @@
+"""`mindspore.numpy`: NumPy's functions on tensors (see _functions.py), dtypes and constants."""
+
+from __future__ import annotations
+
+import math
+import types
+from typing import Any
+
+from .. import _dtype
+from .._api import missing, named
+from . import _functions
+
+pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
+PINF, NINF, NAN = math.inf, -math.inf, math.nan
+
+_NAMES = {name: f for name, f in vars(_functions).items()
+          if isinstance(f, types.FunctionType) and f.__module__ == _functions.__name__ and name.strip("_") == name}  # fmt: skip
+_NAMES |= _functions.TABLE
+globals().update({d.name: d for d in _dtype.ALL} | {name: named(f, name) for name, f in _NAMES.items()})
+bool_, int_, float_ = _dtype.bool_, _dtype.int32, _dtype.float32
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("mindspore.numpy", name, _NAMES)

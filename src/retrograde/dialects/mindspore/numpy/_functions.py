@@ -1,0 +1,666 @@
+"""What `mindspore.numpy` offers: NumPy's functions on tensors, thin over the functions of `ops` and the native namespace.
+
+Sequences and numbers become tensors: of floats float32, of integers int32. Functions of the reals compute integers in
+float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as _np
+
+from ....core.value import Value, dtype_of
+from ....ops import structural as st
+from ....tensor import numpy_algebra as _algebra
+from ....tensor import numpy_functions as _functions
+from ....tensor import numpy_shapes as _shapes
+from ..._shared.axes import axis_of
+from .. import _binary, _dtype, _gather, _joining, _linear, _norms, _ordering, _random, _reductions, _shape
+from .._api import FUNCTIONS as _F
+from .._api import METHODS as _M
+from .._dtype import as_dtype, float32, int32
+from .._promote import result_dtype, to_dtype
+from .._tensor import from_array
+
+Function = Callable[..., Any]
+
+# `name`, or `name=function of ops`.
+_REALS = """
+arccos arccosh arcsin arcsinh arctan arctanh cos cosh deg2rad exp exp2 expm1 log log10 log1p log2 rad2deg sin sinh sqrt
+tan tanh ceil floor rint reciprocal radians=deg2rad
+"""
+_OF_ANY = """
+abs absolute negative sign square positive trunc fabs=abs isnan isfinite isinf isneginf isposinf signbit bitwise_not
+invert=bitwise_not logical_not fix=trunc conj real imag
+"""
+_PAIRS = """
+add subtract=sub multiply=mul divide=div true_divide=div floor_divide power=pow mod=floor_mod remainder fmod maximum
+minimum equal not_equal greater greater_equal less less_equal logical_and logical_or logical_xor bitwise_and
+bitwise_or bitwise_xor gcd lcm
+"""
+_REAL_PAIRS = """
+arctan2 hypot logaddexp logaddexp2 heaviside copysign float_power
+"""
+_MADE = """
+eye identity tri bartlett blackman hamming hanning
+"""
+_OF_SHAPES = """
+reshape ravel transpose swapaxes moveaxis rollaxis expand_dims squeeze broadcast_to flip flipud fliplr roll rot90
+tile repeat pad diff ediff1d tril triu diag diagflat diagonal vander append array_split split hsplit vsplit dsplit
+copy=astype gradient
+"""
+_JOINING = """
+concatenate stack vstack hstack dstack column_stack
+"""
+_OF_VALUES = """
+average interp nanstd nanvar nanmax nanmin take_along_axis
+"""
+_ALGEBRA = """
+convolve correlate polyval trace matrix_power multi_dot
+"""
+_VALUES_ONLY = """
+intersect1d setdiff1d unravel_index ravel_multi_index histogram_bin_edges
+"""
+
+TABLE: dict[str, Function] = {}
+"""Functions of the module that have no definition of their own here, by name."""
+
+
+def asarray(a: Any, dtype: Any = None) -> Any:
+    """A number, a sequence or a tensor as a tensor."""
+    if isinstance(a, Value):
+        return a if dtype is None else to_dtype(a, as_dtype(dtype))
+    if isinstance(a, (list, tuple)) and any(isinstance(x, Value) for x in a):
+        found = _F["stack"]([asarray(x) for x in a])
+        return found if dtype is None else to_dtype(found, as_dtype(dtype))
+    array_ = _np.asarray(a)
+    if array_.dtype == object:
+        raise TypeError(f"asarray: wanted numbers or a sequence of them, got {type(a).__name__}")
+    if dtype is not None:
+        array_ = array_.astype(as_dtype(dtype).np)
+    elif not isinstance(a, (_np.ndarray, _np.generic)):
+        array_ = array_.astype({"f": _np.float32, "i": _np.int32}.get(array_.dtype.kind, array_.dtype))
+    return from_array(array_.copy() if array_ is a else array_)
+
+
+def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any:
+    """A number, a sequence or a tensor as a tensor of its own."""
+    found = asarray(obj, dtype)
+    found = st.copy(found) if copy and found is obj else found
+    if found.ndim < ndmin:
+        found = st.reshape(found, shape=(*(1,) * (ndmin - found.ndim), *found.shape))
+    return found
+
+
+def asfarray(a: Any, dtype: Any = float32) -> Any:
+    """`asarray` in a floating dtype."""
+    return asarray(a, dtype)
+
+
+def _in(dtype: Any, out: Any) -> Any:
+    return out if dtype is None else to_dtype(out, as_dtype(dtype))
+
+
+def _floated(x: Any) -> Any:
+    x = asarray(x)
+    return to_dtype(x, float32) if dtype_of(x).kind in "iub" else x
+
+
+# ------------------------------------------------------------------------------------------ elementwise
+
+
+def _unary(name: str, f: Function, floating: bool) -> Function:
+    def g(x: Any, dtype: Any = None) -> Any:
+        return _in(dtype, f(_floated(x) if floating else asarray(x)))
+
+    g.__name__ = g.__qualname__ = name
+    g.__doc__ = f"NumPy's `{name}`, elementwise."
+    return g
+
+
+def _binary_of(name: str, f: Function, floating: bool = False) -> Function:
+    def g(x1: Any, x2: Any, dtype: Any = None) -> Any:
+        if not isinstance(x1, Value) or not isinstance(x2, (Value, int, float)):
+            x1, x2 = asarray(x1), asarray(x2)
+        if floating:
+            x1, x2 = _floated(x1), _floated(x2) if isinstance(x2, Value) else float(x2)
+        return _in(dtype, f(x1, x2))
+
+    g.__name__ = g.__qualname__ = name
+    g.__doc__ = f"NumPy's `{name}` of two tensors, elementwise."
+    return g
+
+
+for _name in _REALS.split():
+    _name, _, _target = _name.partition("=")
+    TABLE[_name] = _unary(_name, _F[_target or _name], True)
+for _name in _OF_ANY.split():
+    _name, _, _target = _name.partition("=")
+    TABLE[_name] = _unary(_name, _F[_target or _name], _name in ("isinf", "isneginf", "isposinf"))
+for _name in _PAIRS.split():
+    _name, _, _target = _name.partition("=")
+    TABLE[_name] = _binary_of(_name, _F[_target or _name])
+for _name in _REAL_PAIRS.split():
+    TABLE[_name] = _binary_of(_name, _F[_name], True)
+
+
+def logaddexp(x1: Any, x2: Any, dtype: Any = None) -> Any:
+    """log(exp(x1) + exp(x2)), elementwise."""
+    return _in(dtype, _F["logaddexp"](_floated(x1), _floated(x2)))
+
+
+def logaddexp2(x1: Any, x2: Any, dtype: Any = None) -> Any:
+    """log2(2**x1 + 2**x2), elementwise."""
+    return _in(dtype, _F["logaddexp2"](_floated(x1), _floated(x2)))
+
+
+def divmod_(x1: Any, x2: Any, dtype: Any = None) -> tuple[Any, Any]:
+    """The whole quotient and the remainder."""
+    return _F["floor_div"](asarray(x1), x2), _F["floor_mod"](asarray(x1), x2)
+
+
+def cbrt(x: Any, dtype: Any = None) -> Any:
+    """The cube root."""
+    x = _floated(x)
+    return _in(dtype, _F["sign"](x) * _F["pow"](_F["abs"](x), 1 / 3))
+
+
+def round_(a: Any, decimals: int = 0) -> Any:
+    """To the nearest number with some decimals, halves to the even one."""
+    return _F["round"](asarray(a), decimals=decimals)
+
+
+def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Any:
+    """Elements brought between two bounds; half the gradient passes at a bound."""
+    return _in(dtype, _binary.clip_by_value(asarray(x), xmin, xmax))
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """`x` where the condition is true, `y` elsewhere."""
+    if x is None or y is None:
+        raise TypeError("where: give both x and y; for positions use nonzero()")
+    condition = to_dtype(asarray(condition), _dtype.bool_)
+    return _F["where"](condition, *(v if isinstance(v, (Value, int, float)) else asarray(v) for v in (x, y)))
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether |a - b| <= atol + rtol |b|, elementwise."""
+    x, y = asarray(a), asarray(b)
+    d = result_dtype("isclose", x, y)
+    return _binary.isclose(to_dtype(x, d), to_dtype(y, d), rtol, atol, equal_nan)
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether shapes and elements are equal, as a 0-d bool tensor."""
+    x, y = asarray(a1), asarray(a2)
+    if x.shape != y.shape:
+        return from_array(_np.asarray(False))
+    same = _F["equal"](x, y)
+    if equal_nan:
+        same = _F["logical_or"](same, _F["logical_and"](_F["isnan"](x), _F["isnan"](y)))
+    return _F["all"](same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether elements are equal after broadcasting, as a 0-d bool tensor."""
+    return _F["all"](_F["equal"](asarray(a1), asarray(a2)))
+
+
+def isscalar(element: Any) -> bool:
+    """Whether an object is a number (or a string), not a tensor."""
+    return isinstance(element, (bool, int, float, str))
+
+
+# ------------------------------------------------------------------------------------------ creation
+
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """A tensor of one value."""
+    value = asarray(fill_value, dtype)
+    return _shape.broadcast_to(value, shape) if value.ndim else from_array(
+        _np.full(shape, value._concrete("full"), dtype_of(value)))  # fmt: skip
+
+
+def _like(name: str, value: Any) -> Function:
+    def f(a: Any, dtype: Any = None, shape: Any = None) -> Any:
+        x = asarray(a)
+        return from_array(_np.full(x.shape if shape is None else shape, value, as_dtype(dtype or x.dtype).np))
+
+    f.__name__ = name
+    f.__doc__ = f"A tensor of the shape and dtype of another, as `{name}` of NumPy makes it."
+    return f
+
+
+zeros_like, ones_like, empty_like = _like("zeros_like", 0), _like("ones_like", 1), _like("empty_like", 0)
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Any:
+    """One value in the shape and dtype of a tensor."""
+    return _like("full_like", fill_value)(a, dtype, shape)
+
+
+def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+    """Numbers from `start` to before `stop`."""
+    given = (0, start, 1 if step is None else step) if stop is None else (start, stop, 1 if step is None else step)
+    return asarray(_np.arange(*given).tolist() or _np.zeros(0, _np.int32), dtype)
+
+
+def _spaced(name: str, make: Function) -> Function:
+    def f(start: Any, stop: Any, num: int = 50, endpoint: bool = True, *rest: Any, dtype: Any = None, axis: int = 0,
+          **options: Any) -> Any:  # fmt: skip
+        ends = (v._concrete(name) if isinstance(v, Value) else v for v in (start, stop))
+        out = make(*ends, num, endpoint, *rest, axis=axis, **options)
+        d = as_dtype(dtype or float32).np
+        return (from_array(out[0].astype(d)), float(out[1])) if isinstance(out, tuple) else from_array(out.astype(d))
+
+    f.__name__ = name
+    f.__doc__ = f"NumPy's `{name}`, in float32."
+    return f
+
+
+linspace, logspace, geomspace = (_spaced(n, getattr(_np, n)) for n in ("linspace", "logspace", "geomspace"))
+
+
+def _constant_of(name: str, default: Any = float32) -> Function:
+    make = getattr(_np, name)
+
+    def f(*args: Any, dtype: Any = default, **options: Any) -> Any:
+        return from_array(_np.asarray(make(*args, **options)).astype(as_dtype(dtype).np))
+
+    f.__name__ = name
+    f.__doc__ = f"NumPy's `{name}` as a tensor."
+    return f
+
+
+for _name in _MADE.split():
+    TABLE[_name] = _constant_of(_name)
+
+
+def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
+    """The coordinates of a grid, one tensor per axis."""
+    found = _np.indices(dimensions, sparse=sparse)
+    return [from_array(_np.asarray(a).astype(as_dtype(dtype).np)) for a in found]
+
+
+def _places(name: str) -> Function:
+    make = getattr(_np, name)
+
+    def f(n: int, k: int = 0, m: Any = None) -> tuple[Any, ...]:
+        return tuple(from_array(a.astype(_np.int32)) for a in make(n, k, m))
+
+    f.__name__ = name
+    f.__doc__ = f"NumPy's `{name}`."
+    return f
+
+
+tril_indices, triu_indices = _places("tril_indices"), _places("triu_indices")
+
+
+def randint(minval: int, maxval: Any = None, shape: Any = None, dtype: Any = int32) -> Any:
+    """Whole numbers in [minval, maxval), or in [0, minval)."""
+    low, high = (0, minval) if maxval is None else (minval, maxval)
+    return _random.randint(low, high, () if shape is None else shape, dtype=dtype)
+
+
+# ------------------------------------------------------------------------------------------ reductions
+
+
+def sum_(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    """The sum over axes."""
+    return _M["sum"](asarray(a), axis, dtype, keepdims, initial)
+
+
+def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
+    """The mean over axes; of integers an integer."""
+    return _reductions.mean(asarray(a, dtype), axis, keepdims)
+
+
+def _extreme(name: str) -> Function:
+    def f(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Any:
+        return _F[name](asarray(a), axis, keepdims, initial=initial, where=None if where is True else where)
+
+    f.__name__ = name
+    f.__doc__ = "The extreme over axes; equal elements share the gradient evenly."
+    return f
+
+
+amax, amin = _extreme("amax"), _extreme("amin")
+
+
+def argmax(a: Any, axis: Any = None) -> Any:
+    """The position of the greatest element."""
+    return _F["argmax"](asarray(a), axis)
+
+
+def argmin(a: Any, axis: Any = None) -> Any:
+    """The position of the smallest element."""
+    return _F["argmin"](asarray(a), axis)
+
+
+def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    """The standard deviation over axes."""
+    return _reductions.std(_floated(x), axis, ddof, keepdims)
+
+
+def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    """The variance over axes."""
+    return _reductions.var(_floated(x), axis, ddof, keepdims)
+
+
+def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The greatest element less the smallest."""
+    return _reductions.ptp(asarray(x), axis, keepdims)
+
+
+def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """The sums of the elements so far."""
+    return _M["cumsum"](asarray(a), axis, dtype)
+
+
+def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """The products of the elements so far."""
+    x = asarray(a)
+    return _F["cumprod"](_shape.ravel(x) if axis is None else x, 0 if axis is None else axis, dtype)
+
+
+def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements over axes are not zero."""
+    return _F["count_nonzero"](asarray(x), () if axis is None else axis, keepdims)
+
+
+def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether some element over axes is true."""
+    return _F["any"](asarray(a), axis, keepdims)
+
+
+def all_(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether every element over axes is true."""
+    return _F["all"](asarray(a), axis, keepdims)
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The sum over axes with nan counted as 0."""
+    return _F["nansum"](asarray(a), axis, keepdims, dtype=dtype)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """The mean over axes of the elements that are not nan."""
+    return _F["nanmean"](_floated(a), axis, keepdims, dtype=dtype)
+
+
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+        aweights: Any = None, dtype: Any = None) -> Any:  # fmt: skip
+    """The covariances of the rows (or columns)."""
+    x = _floated(m)
+    if not rowvar and x.ndim == 2:
+        x = x.T
+    if y is not None:
+        other = _floated(y)
+        x = _shapes.vstack((x, other if rowvar or other.ndim < 2 else other.T))
+    correction = (0 if bias else 1) if ddof is None else ddof
+    return _in(dtype, _reductions.cov(x, correction=correction, fweights=fweights, aweights=aweights))
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
+    """The correlation coefficients of the rows (or columns)."""
+    c = cov(x, y, rowvar)
+    if not c.ndim:
+        return _in(dtype, c / c)
+    deviations = _F["sqrt"](_F["diagonal"](c))
+    return _in(dtype, c / deviations[:, None] / deviations[None, :])
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """The norm over axes."""
+    return _norms.norm(_floated(x), ord, axis, keepdims)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements, or of those along an axis."""
+    x = asarray(a)
+    return x.size if axis is None else x.shape[axis_of("size", axis, x.ndim)]
+
+
+# ------------------------------------------------------------------------------------------ over the native namespace
+
+
+def _native(name: str, f: Function, floating: bool = False, list_of: bool = False) -> Function:
+    """A native function whose first argument is a tensor (or a sequence of tensors)."""
+
+    def g(a: Any, *args: Any, **options: Any) -> Any:
+        if list_of:
+            a = _joining.tensors_of(name, [asarray(x) for x in a])
+        else:
+            a = _floated(a) if floating else asarray(a)
+        rest = (asarray(x) if isinstance(x, (list, _np.ndarray)) and name in _TENSOR_SECOND else x for x in args)
+        out = f(a, *rest, **options)
+        return tuple(out) if isinstance(out, list) else out
+
+    g.__name__ = g.__qualname__ = name
+    g.__doc__ = f"NumPy's `{name}`."
+    return g
+
+
+_TENSOR_SECOND = frozenset((
+    "inner", "outer", "dot", "matmul", "kron", "cross", "convolve", "correlate", "polyval", "append", "interp",
+))
+
+for _name in _OF_SHAPES.split():
+    _name, _, _target = _name.partition("=")
+    if not _target:
+        TABLE[_name] = _native(_name, getattr(_shapes, _name), False)
+for _name in _JOINING.split():
+    TABLE[_name] = _native(_name, getattr(_shapes, _name), list_of=True)
+for _name in _OF_VALUES.split():
+    if hasattr(_functions, _name):
+        TABLE[_name] = _native(_name, getattr(_functions, _name), _name.startswith("nan") or _name == "average")
+for _name in _ALGEBRA.split():
+    if hasattr(_algebra, _name):
+        TABLE[_name] = _native(_name, getattr(_algebra, _name), list_of=_name == "multi_dot")
+
+
+def copy(a: Any) -> Any:
+    """The tensor in memory of its own."""
+    return st.copy(asarray(a))
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Tensors with at least one axis."""
+    return _shapes.atleast_1d(*(asarray(x) for x in arys))
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Tensors with at least two axes."""
+    return _shapes.atleast_2d(*(asarray(x) for x in arys))
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Tensors with at least three axes."""
+    return _shapes.atleast_3d(*(asarray(x) for x in arys))
+
+
+def broadcast_arrays(*args: Any) -> Any:
+    """Tensors in their common shape."""
+    return list(_shapes.broadcast_arrays(*(asarray(x) for x in args)))
+
+
+def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
+    """The coordinates of a grid, from those along each of its axes."""
+    return list(_shapes.meshgrid(*(asarray(x) for x in xi), indexing=indexing))
+
+
+def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
+    """The integral of samples along an axis by the trapezoidal rule."""
+    return _shapes.trapezoid(_floated(y), None if x is None else _floated(x), dx, axis)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """For each element the choice of the first condition that holds."""
+    out: Any = None
+    for condition, choice in reversed(list(zip(condlist, choicelist))):
+        out = where(condition, choice, default if out is None else out)
+    return out
+
+
+def take(a: Any, indices: Any, axis: Any = None, mode: str = "clip") -> Any:
+    """The elements (slices along an axis) at positions."""
+    return _gather.take_method(asarray(a), asarray(indices), axis, mode)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """The sums of a diagonal."""
+    return _ordering.trace_method(asarray(a), offset, axis1, axis2, dtype)
+
+
+def unique(x: Any, return_inverse: bool = False) -> Any:
+    """The different elements in order of appearance, and for each element which one it is."""
+    values, which = _ordering.unique(asarray(x))
+    return (values, which) if return_inverse else values
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where each value would be inserted into a sorted tensor."""
+    return _M["searchsorted"](asarray(a), asarray(v), side, sorter)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """In which of the intervals between rising bounds each element lies."""
+    return searchsorted(bins, x, "left" if right else "right")
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0, length: Any = None) -> Any:
+    """How often each number from 0 up occurs."""
+    return _F["bincount"](asarray(x), None if weights is None else asarray(weights), length or minlength)
+
+
+def argwhere(a: Any) -> Any:
+    """The places of the elements that are not zero."""
+    return _F["nonzero"](asarray(a))
+
+
+def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
+    """Whether each element is among others."""
+    from ....ops.counting import isin as primitive
+
+    return primitive(asarray(element), asarray(test_elements), invert=bool(invert))
+
+
+def _constant_result(name: str) -> Function:
+    """A function of values only, computed by NumPy, without derivatives."""
+    compute = getattr(_np, name)
+
+    def f(*args: Any, **options: Any) -> Any:
+        given = [asarray(a)._concrete(name) if isinstance(a, (Value, list)) else a for a in args]
+        out = compute(*given, **options)
+        if isinstance(out, tuple):
+            return tuple(from_array(_np.asarray(a, _narrow(a))) for a in out)
+        return from_array(_np.asarray(out, _narrow(out)))
+
+    f.__name__ = name
+    f.__doc__ = f"NumPy's `{name}`."
+    return f
+
+
+def _narrow(a: Any) -> Any:
+    kind = _np.asarray(a).dtype
+    return _np.float32 if kind == _np.float64 else kind
+
+
+for _name in _VALUES_ONLY.split():
+    TABLE[_name] = _constant_result(_name)
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple[Any, Any]:
+    """How many elements lie in each bin, and the edges of the bins; in float32."""
+    given = (v._concrete("histogram") if isinstance(v, Value) else v for v in (asarray(a), bins, weights))
+    x, edges, w = given
+    counts, found = _np.histogram(x, edges, range, density=density, weights=w)
+    return from_array(counts.astype(_np.float32)), from_array(found.astype(_np.float32))
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function applied to the vectors along an axis."""
+    x = asarray(arr)
+    i = axis_of("apply_along_axis", axis, x.ndim)
+    rows = _shape.moveaxis(x, i, x.ndim - 1)
+    lead = rows.shape[:-1]
+    flat = st.reshape(rows, shape=(-1, rows.shape[-1])) if lead else st.reshape(rows, shape=(1, rows.shape[-1]))
+    found = _F["stack"]([asarray(func1d(flat[k], *args, **kwargs)) for k in range(flat.shape[0])])
+    out = st.reshape(found, shape=(*lead, *found.shape[1:]))
+    inner = len(found.shape) - 1
+    return _shape.moveaxis(out, len(lead), i) if inner == 1 else out
+
+
+# ------------------------------------------------------------------------------------------ products
+
+
+def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
+    """The matrix product."""
+    return _in(dtype, _F["matmul"](asarray(x1), asarray(x2)))
+
+
+def dot(a: Any, b: Any) -> Any:
+    """The product over the last axis of one tensor and the last but one (or only) axis of another."""
+    from ....tensor import contraction
+
+    return contraction.dot(asarray(a), asarray(b))
+
+
+def inner(a: Any, b: Any) -> Any:
+    """The sum of products over the last axes."""
+    return _linear.inner(asarray(a), asarray(b))
+
+
+def outer(a: Any, b: Any) -> Any:
+    """All products of the elements of two tensors."""
+    return _linear.outer(asarray(a).reshape(-1), asarray(b).reshape(-1))
+
+
+def kron(a: Any, b: Any) -> Any:
+    """The Kronecker product."""
+    return _linear.kron(asarray(a), asarray(b))
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """The sum of products over axes of both."""
+    return _linear.tensor_dot(asarray(a), asarray(b), axes)
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    """The vector product of vectors of length 3."""
+    x, y = asarray(a), asarray(b)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = _shape.moveaxis(x, axisa, -1), _shape.moveaxis(y, axisb, -1)
+    out = _linear.cross(x, y, -1)
+    return _shape.moveaxis(out, -1, axisc)
+
+
+# ------------------------------------------------------------------------------------------ dtypes
+
+
+def promote_types(type1: Any, type2: Any) -> Any:
+    """The dtype to which two promote."""
+    return _dtype.promote_types(as_dtype(type1), as_dtype(type2))
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The dtype to which tensors, numbers and dtypes promote."""
+    found: Any = None
+    for x in arrays_and_dtypes:
+        d = x.dtype if isinstance(x, Value) else as_dtype(x) if not isinstance(x, (bool, int, float)) else asarray(x).dtype
+        found = d if found is None else _dtype.promote_types(found, d)
+    return found
+
+
+
+
+TABLE |= {
+    "sum": sum_, "max": amax, "min": amin, "any": sometrue, "all": all_, "round": round_, "around": round_, "divmod": divmod_,
+    "rand": _F["rand"], "randn": _F["randn"], "zeros": _F["zeros"], "ones": _F["ones"], "empty": _F["zeros"], "in1d": isin,
+}  # fmt: skip
+
+

@@ -1,0 +1,682 @@
+"""The one table of Primitive classes: name, constructor, and the function that a call goes to.
+
+A row's function gets the tensors of the call, then the constructor's arguments by name. `_same` lists the classes whose
+constructor takes nothing and whose call is that of a function of `ops`; `_ROWS` those with static arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....core.value import Value, dtype_of
+from ....ops import elementwise as ew
+from ....ops import reduction as rd
+from ....ops import scan
+from ....ops import structural as st
+from ..._shared.axes import axes_of, axis_of, integers
+from .. import _binary, _blocks, _gather, _joining, _layers, _linear, _losses, _norms, _random, _reductions
+from .._api import FUNCTIONS as F
+from .._dtype import as_dtype, int32
+from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
+from .._tensor import from_array
+from . import _updates
+from .primitive import Primitive, primitive_class
+
+Function = Callable[..., Any]
+
+_same = """
+ACos=acos Acosh=acosh Abs=abs Add=add TensorAdd=add AddN=addn AccumulateNV2=accumulate_n Addcdiv=addcdiv Addcmul=addcmul
+Angle=angle Asin=asin Asinh=asinh Assign=assign AssignAdd=assign_add AssignSub=assign_sub Atan=atan Atan2=atan2
+Atanh=atanh BesselI0=bessel_i0 BesselI0e=bessel_i0e BesselI1=bessel_i1 BesselI1e=bessel_i1e BesselJ0=bessel_j0
+BesselJ1=bessel_j1 BesselK0=bessel_k0 BesselK0e=bessel_k0e BesselK1=bessel_k1 BesselK1e=bessel_k1e BesselY0=bessel_y0
+BesselY1=bessel_y1 Bincount=bincount BitwiseAnd=bitwise_and BitwiseOr=bitwise_or BitwiseXor=bitwise_xor Cast=cast
+Ceil=ceil Complex=complex ComplexAbs=abs Conj=conj Cos=cos Cosh=cosh Depend=depend Dense=dense Diag=diag
+DType=dtype DataType=dtype Digamma=digamma Div=div DynamicShape=dyn_shape TensorShape=dyn_shape Equal=equal Erf=erf Erfc=erfc
+Erfinv=erfinv Exp=exp ExpandDims=expand_dims Expand=expand Expm1=expm1 Eye=eye FastGeLU=fast_gelu FastGelu=fast_gelu
+Fill=fill FillV2=full Fills=fills Flatten=flatten Floor=floor FloorDiv=floor_div FloorMod=floor_mod Fmax=fmax Fmin=fmin
+GatherD=gather_elements GatherNd=gather_nd Gcd=gcd Geqrf=geqrf Ger=ger Greater=greater GreaterEqual=greater_equal
+HSigmoid=hardsigmoid HSwish=hardswish Heaviside=heaviside Hypot=hypot Identity=identity Igamma=igamma Igammac=igammac
+Imag=imag Inv=inv Invert=invert IsFinite=isfinite IsInf=isinf IsNan=isnan Lcm=lcm LeftShift=bitwise_left_shift
+Lerp=lerp LerpScalar=lerp Less=less LessEqual=less_equal Lgamma=lgamma LinSpace=linspace Log=log Log1p=log1p
+LogMatrixDeterminant=slogdet LogicalAnd=logical_and LogicalNot=logical_not LogicalOr=logical_or
+LogicalXor=logical_xor LuSolve=lu_solve MaskedFill=masked_fill MaskedSelect=masked_select MatrixBandPart=matrix_band_part
+MatrixDeterminant=det MatrixExp=matrix_exp Maximum=maximum Minimum=minimum Mish=mish Mod=fmod Mul=mul Neg=neg
+NextAfter=nextafter NonZero=nonzero NotEqual=not_equal OnesLike=ones_like Ones=ones Orgqr=orgqr PReLU=prelu Polar=polar
+Polygamma=polygamma PopulationCount=population_count Pow=pow Rank=rank ReLU=relu ReLU6=relu6 Real=real
+Reciprocal=reciprocal Reshape=reshape RightShift=bitwise_right_shift Rint=rint Round=round Rsqrt=rsqrt
+ScalarCast=scalar_cast ScalarToTensor=scalar_to_tensor ScalarToArray=scalar_to_tensor ScatterNd=scatter_nd SeLU=selu
+Select=select Shape=shape Sigmoid=sigmoid Sign=sign Sin=sin Sinc=sinc Sinh=sinh Size=size Slice=slice Softplus=softplus
+Softsign=softsign Sqrt=sqrt Square=square StopGradient=stop_gradient Sub=sub Tan=tan Tanh=tanh
+TensorScatterAdd=tensor_scatter_add TensorScatterDiv=tensor_scatter_div TensorScatterMax=tensor_scatter_max
+TensorScatterMin=tensor_scatter_min TensorScatterMul=tensor_scatter_mul TensorScatterSub=tensor_scatter_sub
+TensorScatterUpdate=tensor_scatter_update Tile=tile Trace=trace Transpose=transpose Trunc=trunc TruncateDiv=truncate_div
+TruncateMod=truncate_mod TupleToArray=tuple_to_array Unique=unique UniqueWithPad=unique_with_pad
+UnsortedSegmentMax=unsorted_segment_max UnsortedSegmentMin=unsorted_segment_min UnsortedSegmentProd=unsorted_segment_prod
+UnsortedSegmentSum=unsorted_segment_sum Xdivy=xdivy Xlogy=xlogy ZerosLike=zeros_like Zeros=zeros Zeta=zeta
+"""
+
+# ------------------------------------------------------------------------------------------ calls of their own
+
+
+def _real_div(x: Any, y: Any) -> Any:
+    """The quotient; of integers the whole part."""
+    a, b = pair("RealDiv", x, y, NUMBER)
+    return ew.trunc_divide(a, b) if dtype_of(a).kind in "iu" else ew.divide(a, b)
+
+
+def _keeping(name: str, op: Any) -> Function:
+    """A reduction that keeps the dtype; bools are all or any."""
+    plain = _reductions._plain_reduction(name, op)
+
+    def run(x: Any, axis: Any = (), *, keep_dims: bool, skip_mode: bool = False) -> Any:
+        if skip_mode and axis == ():
+            return st.copy(x)
+        return plain(x, axis, bool(keep_dims))
+
+    run.__name__ = name
+    return run
+
+
+def _reduced(f: Function) -> Function:
+    def run(x: Any, axis: Any = (), *, keep_dims: bool) -> Any:
+        return f(x, axis, bool(keep_dims))
+
+    run.__name__ = f.__name__
+    return run
+
+
+def _matmul(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool, op: str = "MatMul", ndim: Any = 2) -> Any:
+    a, b = tensor_argument(op, x, "x1"), tensor_argument(op, y, "x2")
+    if (a.ndim != 2 or b.ndim != 2) if ndim == 2 else (a.ndim < 2 or b.ndim < 2):
+        wanted = "two axes" if ndim == 2 else "two axes or more"
+        raise ValueError(f"{op}: wanted tensors with {wanted}, got shapes {a.shape} and {b.shape}; use ops.matmul()")
+    a = _linear.transposed(a) if transpose_a else a
+    b = _linear.transposed(b) if transpose_b else b
+    if a.shape[-1] != b.shape[-2] or not _fit(a.shape[:-2], b.shape[:-2]):
+        raise ValueError(f"{op}: matrices of shapes {a.shape} and {b.shape} cannot be multiplied")
+    return F["matmul"](a, b)
+
+
+def _fit(x: tuple[int, ...], y: tuple[int, ...]) -> bool:
+    """Whether shapes broadcast."""
+    return all(a == b or 1 in (a, b) for a, b in zip(x[::-1], y[::-1]))
+
+
+def _batch_matmul(x: Any, y: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+    return _matmul(x, y, transpose_a=transpose_a, transpose_b=transpose_b, op="BatchMatMul", ndim=None)
+
+
+def _scanned(op: str, run: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, empty: int) -> Any:
+    x = single(op, x, NUMBER)
+    i = axis_of(op, axis, x.ndim)
+    out = run(x, axis=i, reverse=bool(reverse))
+    if exclusive:
+        n = x.shape[i]
+        ends = np.full((*x.shape[:i], 1, *x.shape[i + 1 :]), empty, dtype_of(x))
+        if reverse:
+            out = st.concatenate(F["narrow"](out, i, 1, n - 1), ends, axis=i)
+        else:
+            out = st.concatenate(ends, F["narrow"](out, i, 0, n - 1), axis=i)
+    return out if dtype_of(out) == dtype_of(x) else st.cast(out, dtype=dtype_of(x))
+
+
+def _with_value(largest: bool) -> Function:
+    def run(x: Any, *, axis: int, keep_dims: bool) -> tuple[Any, Any]:
+        values, at = _reductions.with_positions("ArgMaxWithValue", x, axis, bool(keep_dims), largest)
+        return at, values
+
+    return run
+
+
+def _arg(name: str) -> Function:
+    def run(x: Any, *, axis: int, output_type: Any) -> Any:
+        return to_dtype(F[name](x, axis), as_dtype(output_type))
+
+    run.__name__ = name
+    return run
+
+
+def _l2_normalize(x: Any, *, axis: Any, epsilon: float) -> Any:
+    x = single("L2Normalize", x, FLOATING)
+    axes = axes_of("L2Normalize", axis, x.ndim)
+    squares = rd.sum(ew.square(x), axis=axes, keepdims=True)
+    return x / ew.sqrt(_binary.maximum(squares, float(epsilon)))
+
+
+def _lp_norm(x: Any, *, axis: Any, p: int, keep_dims: bool, epsilon: float) -> Any:
+    return _norms.vector_norm(x, p, integers("LpNorm", "axis", axis), keep_dims)
+
+
+def _split(x: Any, *, axis: int, output_num: int) -> Any:
+    x = tensor_argument("Split", x, "x")
+    return _joining.equal_parts("Split", x, axis_of("Split", axis, x.ndim), output_num)
+
+
+def _joined(f: Function) -> Function:
+    def run(*x: Any, axis: int) -> Any:
+        return f(x[0] if len(x) == 1 else x, axis)
+
+    run.__name__ = f.__name__
+    return run
+
+
+def _one_hot(indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: int) -> Any:
+    return F["one_hot"](indices, depth, on_value, off_value, axis)
+
+
+def _pad(x: Any, *, paddings: Any) -> Any:
+    return F["pad"](x, [n for pair_ in reversed(paddings) for n in pair_])
+
+
+def _mirror_pad(x: Any, paddings: Any, *, mode: str) -> Any:
+    from .._image import mirror_pad
+
+    return mirror_pad(x, paddings, mode)
+
+
+def _pad_v3(x: Any, paddings: Any, constant: Any = None, *, mode: str, paddings_contiguous: bool) -> Any:
+    widths = list(integers("PadV3", "paddings", paddings))
+    if not paddings_contiguous:
+        half = len(widths) // 2
+        widths = [n for pair_ in zip(widths[:half], widths[half:]) for n in pair_]
+    value = None if constant is None else constant.item() if isinstance(constant, Value) else constant
+    return F["pad"](x, widths, "replicate" if mode == "edge" else mode, value if mode == "constant" else None)
+
+
+def _diag_part(x: Any) -> Any:
+    half = x.shape[: x.ndim // 2]
+    if x.shape != (*half, *half):
+        raise ValueError(f"DiagPart: the second half of the axes must repeat the first, got shape {x.shape}")
+    n = int(np.prod(half, dtype=np.int64))
+    return st.reshape(F["diagonal"](st.reshape(x, shape=(n, n))), shape=half)
+
+
+def _conv2d(x: Any, w: Any, *, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any,
+            dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
+    _nchw("Conv2D", data_format)
+    kernel = _layers.per_axis("Conv2D", "kernel_size", kernel_size, 2)
+    if w.shape[0] != out_channel or w.shape[2:] != kernel:
+        raise ValueError(f"Conv2D: the weight must have {out_channel} channels of {kernel}, got shape {w.shape}")
+    stride, dilation = (v[-2:] if isinstance(v, (tuple, list)) and len(v) == 4 else v for v in (stride, dilation))
+    return _layers.convolve_checked("Conv2D", 2, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
+                                    group)  # fmt: skip
+
+
+def _conv3d(x: Any, w: Any, *, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any,
+            dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
+    return _layers.convolve_checked("Conv3D", 3, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
+                                    group)  # fmt: skip
+
+
+def _conv2d_input(dout: Any, weight: Any, input_size: Any, *, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any,
+                  pad_list: Any, mode: int, stride: Any, dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
+    _nchw("Conv2DBackpropInput", data_format)
+    return _layers.convolve_backprop_input("Conv2DBackpropInput", dout, weight, input_size, stride, pad_mode,
+                                           pad if pad_mode == "pad" else 0, dilation, group)  # fmt: skip
+
+
+def _nchw(op: str, data_format: str) -> None:
+    if data_format != "NCHW":
+        raise ValueError(f"{op}: data_format must be 'NCHW' on a CPU, got {data_format!r}")
+
+
+def _pool(name: str, axes: int, largest: bool) -> Function:
+    def run(x: Any, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str = "NCHW", **rest: Any) -> Any:
+        kernel, stride = (v[-axes:] if isinstance(v, (tuple, list)) else v for v in (kernel_size, strides))
+        pool = _layers.max_pool if largest else _layers.avg_pool
+        mode, pad = pad_mode.lower(), rest.get("pad_list", rest.get("pad", 0))
+        if mode not in ("same", "valid", "pad"):
+            raise ValueError(f"{name}: pad_mode must be 'same', 'valid' or 'pad', got {pad_mode!r}")
+        if largest:
+            return pool(name, axes, x, kernel, stride, pad, 1, bool(rest.get("ceil_mode")), mode=mode)
+        counted = rest.get("count_include_pad", False) if mode == "pad" else False
+        return pool(name, axes, x, kernel, stride, pad, bool(rest.get("ceil_mode")), counted,
+                    rest.get("divisor_override", 0), mode=mode)  # fmt: skip
+
+    run.__name__ = name
+    return run
+
+
+def _max_pool_places(x: Any, *, kernel_size: Any, strides: Any, pads: Any, dilation: Any, ceil_mode: bool,
+                     argmax_type: Any) -> Any:  # fmt: skip
+    stride = kernel_size if strides is None else strides
+    values, at = _layers.max_pool("MaxPoolWithArgmaxV2", 2, x, kernel_size, stride, pads, dilation, ceil_mode, True)
+    return values, to_dtype(at, as_dtype(argmax_type))
+
+
+def _nll(logits: Any, labels: Any, weight: Any, *, reduction: str, ignore_index: int) -> tuple[Any, Any]:
+    loss = F["nll_loss"](logits, labels, weight, ignore_index, reduction)
+    array = labels._concrete("NLLLoss")
+    chosen = weight[from_array(np.where(array == ignore_index, 0, array))]
+    kept = from_array((array != ignore_index).astype(dtype_of(weight)))
+    return loss, (chosen * kept).sum()
+
+
+def _sigmoid_cross_entropy(logits: Any, label: Any) -> Any:
+    return F["binary_cross_entropy_with_logits"](logits, label, None, None, "none")
+
+
+def _bce_with_logits(x: Any, label: Any, weight: Any, pos_weight: Any, *, reduction: str) -> Any:
+    return F["binary_cross_entropy_with_logits"](x, label, weight, pos_weight, reduction)
+
+
+def _triplet(x: Any, positive: Any, negative: Any, margin: Any, *, p: int, swap: bool, eps: float, reduction: str) -> Any:
+    return F["triplet_margin_loss"](x, positive, negative, float(margin), p, eps, swap, reduction)
+
+
+def _svd(x: Any, *, full_matrices: bool, compute_uv: bool) -> Any:
+    if compute_uv:
+        return F["svd"](x, full_matrices, True)
+    empty = from_array(np.zeros(1, dtype_of(x)))
+    return F["svd"](x, full_matrices, False), empty, empty
+
+
+def _inverse(x: Any, *, adjoint: bool) -> Any:
+    return F["inverse"](_linear.transposed(x) if adjoint else x)
+
+
+def _triangular(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
+    a = _linear.transposed(matrix) if adjoint else matrix
+    return _linear.solve_triangular(a, rhs, lower == adjoint, False)
+
+
+def _reduce_std(x: Any, *, axis: Any, unbiased: bool, keep_dims: bool) -> tuple[Any, Any]:
+    axes = axes_of("ReduceStd", axis, x.ndim)
+    return F["std"](x, axes, int(unbiased), keep_dims), F["mean"](x, axes, keep_dims)
+
+
+def _square_sums(x: Any, y: Any) -> tuple[Any, Any]:
+    return F["sum"](ew.square(x)), F["sum"](ew.square(y))
+
+
+def _l2_loss(x: Any) -> Any:
+    return F["sum"](ew.square(single("L2Loss", x, FLOATING))) / 2
+
+
+def _invert_permutation(x: Any) -> Any:
+    order = [int(i) for i in x]
+    if sorted(order) != list(range(len(order))):
+        raise ValueError(f"InvertPermutation: wanted the numbers below {len(order)} in some order, got {tuple(order)}")
+    return tuple(int(i) for i in np.argsort(order))
+
+
+def _index_add(x: Any, indices: Any, y: Any, *, axis: int, use_lock: bool, check_index_bound: bool) -> Any:
+    return F["index_add"](x, indices, y, axis)
+
+
+def _histogram(x: Any, *, bins: int, min: float, max: float) -> Any:
+    return F["histc"](x, bins, min, max)
+
+
+def _unary_random(draw: Function) -> Function:
+    """A random Primitive with seed and seed2: both 0 mean the global stream."""
+
+    def run(*args: Any, seed: int, seed2: int = 0, **rest: Any) -> Any:
+        return draw(*args, seed=(seed * 1000003 + seed2) or None, **rest)
+
+    run.__name__ = draw.__name__
+    return run
+
+
+def _uniform_real(shape: Any, seed: Any = None) -> Any:
+    return _random.rand(*shape, seed=seed)
+
+
+def _uniform_int(shape: Any, minval: Any, maxval: Any, seed: Any = None) -> Any:
+    return _random.uniform(shape, minval, maxval, seed, int32)
+
+
+def _multinomial(x: Any, num_samples: int, seed: Any = None, dtype: Any = None) -> Any:
+    return to_dtype(_random.multinomial(x, num_samples, True, seed), as_dtype(dtype))
+
+
+def _choice(x: Any, count: int = 256, seed: Any = None) -> Any:
+    return _random.choice_with_mask(x, count, seed)
+
+
+def _gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Any:
+    return _random.gamma(shape, alpha, beta, seed)
+
+
+def _bernoulli(x: Any, p: Any, *, seed: int, offset: int) -> Any:
+    return _random.bernoulli(x, p, None if seed < 0 else seed)
+
+
+def _dropout(x: Any, *, keep_prob: float, Seed0: int, Seed1: int) -> Any:
+    return _layers.dropout_with_mask(x, keep_prob)
+
+
+def _print(*args: Any) -> None:
+    for x in args:
+        print(x)
+
+
+def _scatter(name: str) -> Function:
+    f = _gather.SCATTER_INTO[name]
+
+    def run(x: Any, indices: Any, updates: Any, *, use_locking: bool) -> Any:
+        return f(x, indices, updates)
+
+    run.__name__ = name
+    return run
+
+
+def _fft_with_size(x: Any, *, signal_ndim: int, inverse: bool, real: bool, norm: str, onesided: bool,
+                   signal_sizes: Any) -> Any:  # fmt: skip
+    axes = tuple(range(x.ndim - signal_ndim, x.ndim))
+    if not real:
+        return F["ifftn" if inverse else "fftn"](x, None, axes, norm)
+    if not inverse:
+        return F["rfftn" if onesided else "fftn"](x, None, axes, norm)
+    if onesided:
+        return F["irfftn"](x, signal_sizes or None, axes, norm)
+    return F["real"](F["ifftn"](x, None, axes, norm))
+
+
+def _search_sorted(sequence: Any, values: Any, *, dtype: Any, right: bool) -> Any:
+    return to_dtype(F["searchsorted"](sequence, values, right=right), as_dtype(dtype))
+
+
+def _check_numerics(x: Any) -> Any:
+    if not np.isfinite(x._concrete("CheckNumerics")).all():
+        raise RuntimeError("CheckNumerics: the tensor holds nan or infinite elements")
+    return x
+
+
+def _segment(name: str) -> Function:
+    """Segments with rising ids, whose number is the last one's."""
+
+    def run(x: Any, segment_ids: Any) -> Any:
+        return F[name](x, segment_ids, int(segment_ids._concrete(name).max(initial=-1)) + 1)
+
+    run.__name__ = name
+    return run
+
+
+def _segment_mean(x: Any, segment_ids: Any) -> Any:
+    counts = np.bincount(segment_ids._concrete("SegmentMean")).astype(dtype_of(x))
+    sums = _segment("unsorted_segment_sum")(x, segment_ids)
+    return ew.divide(sums, np.maximum(counts, 1).reshape(-1, *(1,) * (sums.ndim - 1)))
+
+
+def _cumulative_logsumexp(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+    i = axis_of("CumulativeLogsumexp", axis, x.ndim)
+    if exclusive:
+        raise ValueError("CumulativeLogsumexp: exclusive=True is not supported; use logcumsumexp of a shifted tensor")
+    return scan.logcumsumexp(single("CumulativeLogsumexp", x, FLOATING), axis=i, reverse=bool(reverse))
+
+
+def _max_pool_flat(x: Any, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Any:
+    """As MaxPoolWithArgmaxV2, but positions count through all channels."""
+    _nchw("MaxPoolWithArgmax", data_format)
+    values, at = _layers.max_pool("MaxPoolWithArgmax", 2, x, kernel_size, strides, 0, 1, False, True, mode=pad_mode.lower())
+    first = np.arange(x.shape[1]).reshape(1, -1, 1, 1) * (x.shape[2] * x.shape[3])
+    return values, from_array((at._concrete("MaxPoolWithArgmax") + first).astype(np.int32))
+
+
+def _nth(x: Any, n: Any, *, reverse: bool) -> Any:
+    return F["sort"](x, -1, reverse)[0][..., int(n)]
+
+
+def _truncated_normal(shape: Any, *, dtype: Any, seed: int, seed2: int) -> Any:
+    """Normal numbers within two standard deviations."""
+    stream = _random.generator((seed * 1000003 + seed2) or None)
+    sizes = integers("TruncatedNormal", "shape", shape)
+    out = stream.standard_normal(sizes)
+    while (beyond := np.abs(out) > 2).any():
+        out[beyond] = stream.standard_normal(int(beyond.sum()))
+    return from_array(out.astype(as_dtype(dtype).np))
+
+
+def _assert(condition: Any, input_data: Any, *, summarize: int) -> None:
+    if not bool(condition):
+        raise RuntimeError(f"Assert: the condition is false; {', '.join(str(x) for x in input_data)}")
+
+
+def _meshgrid(inputs: Any, *, indexing: str) -> Any:
+    return F["meshgrid"](*inputs, indexing=indexing)
+
+
+def _einsum(x: Any, *, equation: str) -> Any:
+    return F["einsum"](equation, *x)
+
+
+# ------------------------------------------------------------------------------------------ the table
+
+
+def _flat(name: str, **renamed: str) -> Function:
+    """The function `name` of ops, with constructor arguments renamed: `_flat("f", axis="dim")`."""
+
+    def run(*args: Any, **attrs: Any) -> Any:
+        for old, new in renamed.items():
+            attrs[new] = attrs.pop(old)
+        return F[name](*args, **attrs)
+
+    run.__name__ = name
+    return run
+
+
+def _without(name: str, *dropped: str) -> Function:
+    """The function `name` of ops, some constructor arguments left out."""
+
+    def run(*args: Any, **attrs: Any) -> Any:
+        return F[name](*args, **{k: v for k, v in attrs.items() if k not in dropped})
+
+    run.__name__ = name
+    return run
+
+
+def _rows() -> dict[str, tuple[str, Function]]:
+    conv = 'out_channel, kernel_size, mode=1, pad_mode="valid", pad=0, stride=1, dilation=1, group=1, data_format="{}"'
+    conv_input = (
+        'out_channel, kernel_size, pad_mode="valid", pad=0, pad_list=None, mode=1, stride=1, dilation=1, group=1, '
+        'data_format="NCHW"'
+    )
+    pool_3d = (
+        'kernel_size=1, strides=1, pad_mode="valid", pad=0, ceil_mode=False, count_include_pad=True, '
+        'divisor_override=0, data_format="NCDHW"'
+    )
+    pool = 'kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"'
+    rows: dict[str, tuple[str, Function]] = {
+        "RealDiv": ("", _real_div), "SquaredDifference": ("", _binary.squared_difference),
+        "DivNoNan": ("", _binary.div_no_nan), "MulNoNan": ("", _binary.mul_no_nan),
+        "ApproximateEqual": ("tolerance=1e-05", _flat("approximate_equal")),
+        "IsClose": ("rtol=1e-05, atol=1e-08, equal_nan=False", _flat("isclose")),
+        "NanToNum": ("nan=None, posinf=None, neginf=None", _flat("nan_to_num")),
+        "Logit": ("eps=-1.0", _flat("logit")), "Mvlgamma": ("p", _flat("mvlgamma")),
+        "ReduceSum": ("keep_dims=False, skip_mode=False", _keeping("ReduceSum", rd.sum)),
+        "ReduceProd": ("keep_dims=False", _keeping("ReduceProd", rd.prod)),
+        "ReduceMean": ("keep_dims=False", _reduced(F["mean"])),
+        "ReduceMax": ("keep_dims=False", _reduced(F["amax"])), "ReduceMin": ("keep_dims=False", _reduced(F["amin"])),
+        "ReduceAll": ("keep_dims=False", _reduced(F["all"])), "ReduceAny": ("keep_dims=False", _reduced(F["any"])),
+        "ReduceStd": ("axis=(), unbiased=True, keep_dims=False", _reduce_std),
+        "EuclideanNorm": ("keep_dims=False", lambda x, axis=(), *, keep_dims: _norms.vector_norm(
+            x, 2, axis, keep_dims)),
+        "LpNorm": ("axis, p=2, keep_dims=False, epsilon=1e-12", _lp_norm), "L2Loss": ("", _l2_loss),
+        "L2Normalize": ("axis=0, epsilon=0.0001", _l2_normalize), "SquareSumAll": ("", _square_sums),
+        "Argmax": ("axis=-1, output_type=int32", _arg("argmax")),
+        "Argmin": ("axis=-1, output_type=int32", _arg("argmin")),
+        "ArgMaxWithValue": ("axis=0, keep_dims=False", _with_value(True)),
+        "ArgMinWithValue": ("axis=0, keep_dims=False", _with_value(False)),
+        "CumSum": ("exclusive=False, reverse=False", lambda x, axis, **how: _scanned("CumSum", scan.cumsum, x, axis,
+                                                                                    **how, empty=0)),
+        "CumProd": ("exclusive=False, reverse=False", lambda x, axis, **how: _scanned("CumProd", scan.cumprod, x, axis,
+                                                                                     **how, empty=1)),
+        "Cummax": ("axis", _flat("cummax")), "Cummin": ("axis", _flat("cummin")),
+        "CountNonZero": ("dims=None", _flat("count_nonzero", dims="axis")),
+        "Median": ("global_median=False, axis=0, keep_dims=False, ignore_nan=False", lambda x, *, global_median, axis,
+                   keep_dims, ignore_nan: _reductions._median("Median", st.reshape(x, shape=(-1,)) if global_median
+                                                              else x, 0 if global_median else axis, keep_dims,
+                                                              ignore_nan)),
+        "Cdist": ("p=2.0", _flat("cdist")), "Pdist": ("p=2.0", _flat("pdist")),
+        "Renorm": ("p, dim, maxnorm", _flat("renorm", dim="axis")),
+        "Histogram": ("bins=100, min=0.0, max=0.0", _histogram), "Cross": ("dim=-65530", _flat("cross")),
+        "MatMul": ("transpose_a=False, transpose_b=False", _matmul),
+        "BatchMatMul": ("transpose_a=False, transpose_b=False", _batch_matmul),
+        "Einsum": ("equation", _einsum), "BiasAdd": ('data_format="NCHW"', _without("bias_add", "data_format")),
+        "MatrixInverse": ("adjoint=False", _inverse), "MatrixPower": ("n", _flat("matrix_power")),
+        "MatrixSolve": ("adjoint=False", _flat("matrix_solve")),
+        "MatrixTriangularSolve": ("lower=True, adjoint=False", _triangular),
+        "Cholesky": ("upper=False", _flat("cholesky")), "CholeskyInverse": ("upper=False", _flat("cholesky_inverse")),
+        "CholeskySolve": ("upper=False", _flat("cholesky_solve")),
+        "Svd": ("full_matrices=False, compute_uv=True", _svd),
+        "Qr": ("full_matrices=False", lambda x, *, full_matrices: F["qr"](x, "complete" if full_matrices else "reduced")),
+        "Eig": ("compute_v=False", lambda x, *, compute_v: F["eig"](x) if compute_v else (F["eigvals"](x), None)),
+        "Ormqr": ("left=True, transpose=False", _flat("ormqr")),
+        "FFTWithSize": ('signal_ndim, inverse, real, norm="backward", onesided=True, signal_sizes=()', _fft_with_size),
+        "Concat": ("axis=0", lambda tensors, *, axis: F["concat"](tensors, axis)), "Stack": ("axis=0", _joined(F["stack"])),
+        "Pack": ("axis=0", _joined(F["stack"])), "Unstack": ("axis=0, num=None", _without("unstack", "num")),
+        "Unpack": ("axis=0", _flat("unstack")), "Split": ("axis=0, output_num=1", _split),
+        "SplitV": ("size_splits, split_dim, num_split", lambda x, *, size_splits, split_dim, num_split: F["split"](
+            x, list(size_splits), split_dim)),
+        "Squeeze": ("axis=()", lambda x, *, axis: F["squeeze"](x, None if axis == () else axis)),
+        "BroadcastTo": ("shape", _flat("broadcast_to")), "ReverseV2": ("axis", _flat("reverse")),
+        "ReverseSequence": ("seq_dim, batch_dim=0", _flat("reverse_sequence")),
+        "Roll": ("shifts, dims=None", _flat("roll")), "Meshgrid": ('indexing="xy"', _meshgrid),
+        "StridedSlice": ("begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0",
+                         _flat("strided_slice")),
+        "Pad": ("paddings", _pad), "PadV3": ('mode="constant", paddings_contiguous=True', _pad_v3),
+        "MirrorPad": ('mode="REFLECT"', _mirror_pad), "Padding": ("pad_dim_size=8", _flat("padding")),
+        "DiagPart": ("", _diag_part), "Tril": ("diagonal=0", _flat("tril")), "Triu": ("diagonal=0", _flat("triu")),
+        "TrilIndices": ("row, col, offset=0, dtype=int32", _flat("tril_indices")),
+        "TriuIndices": ("row, col, offset=0, dtype=int32", _flat("triu_indices")),
+        "DepthToSpace": ("block_size", lambda x, *, block_size: _blocks.depth_to_space(x, block_size)),
+        "SpaceToDepth": ("block_size", lambda x, *, block_size: _blocks.space_to_depth(x, block_size)),
+        "SpaceToBatchND": ("block_shape, paddings", _flat("space_to_batch_nd", block_shape="block_size")),
+        "BatchToSpaceND": ("block_shape, crops", _flat("batch_to_space_nd")),
+        "ChannelShuffle": ("group", _flat("channel_shuffle", group="groups")),
+        "IdentityN": ("", lambda x: tuple(st.copy(part) for part in x)),
+        "InvertPermutation": ("", _invert_permutation), "Range": ("maxlen=1000000", _flat("range")),
+        "Gather": ("batch_dims=0", _flat("gather")), "GatherV2": ("", _flat("gather")),
+        "SparseGatherV2": ("", _flat("gather")), "EmbeddingLookup": ("", _layers.embedding_lookup),
+        "TensorScatterElements": ('axis=0, reduction="none"', _flat("tensor_scatter_elements")),
+        "IndexAdd": ("axis, use_lock=True, check_index_bound=True", _index_add),
+        "IndexFill": ("", _flat("index_fill")),
+        "InplaceAdd": ("indices", lambda x, v, *, indices: F["inplace_add"](x, v, indices)),
+        "InplaceSub": ("indices", lambda x, v, *, indices: F["inplace_sub"](x, v, indices)),
+        "InplaceUpdate": ("indices", lambda x, v, *, indices: F["inplace_update"](x, v, indices)),
+        "OneHot": ("axis=-1", _one_hot), "Sort": ("axis=-1, descending=False", _flat("sort")),
+        "TopK": ("sorted=True", _flat("top_k")), "InTopK": ("k", _flat("intopk")),
+        "SearchSorted": ("dtype=int64, right=False", _search_sorted), "Bucketize": ("boundaries", _flat("bucketize")),
+        "UniqueConsecutive": ("return_inverse=False, return_counts=False, dim=None", _flat("unique_consecutive")),
+        "CheckNumerics": ("", _check_numerics),
+        "SegmentSum": ("", _segment("unsorted_segment_sum")), "SegmentProd": ("", _segment("unsorted_segment_prod")),
+        "SegmentMax": ("", _segment("unsorted_segment_max")), "SegmentMin": ("", _segment("unsorted_segment_min")),
+        "SegmentMean": ("", _segment_mean), "CumulativeLogsumexp": ("exclusive=False, reverse=False", _cumulative_logsumexp),
+        "ConjugateTranspose": ("", lambda x, perm: F["conj"](F["transpose"](x, perm))),
+        "EqualCount": ("", lambda x, y: to_dtype(st.reshape(F["sum"](F["equal"](x, y)), shape=(1,)), x.dtype)),
+        "UnravelIndex": ("", lambda at, dims: from_array(np.stack(np.unravel_index(
+            at._concrete("UnravelIndex"), tuple(dims._concrete("UnravelIndex"))), axis=0))),
+        "MaxPoolWithArgmax": (pool, _max_pool_flat), "NthElement": ("reverse=False", _nth),
+        "LogSpace": ("steps=10, base=10, dtype=float32", lambda a, b, *, steps, base, dtype: F["logspace"](
+            float(a), float(b), steps, base, dtype=dtype)),
+        "NuclearNorm": ("dim=None, keepdim=False", lambda x, *, dim, keepdim: _norms.matrix_norm(
+            x, "nuc", (-2, -1) if dim is None else dim, keepdim)),
+        "Lstsq": ("fast=True, l2_regularizer=0.0", _without("lstsq", "fast", "l2_regularizer")),
+        "LuUnpack": ("unpack_data=True, unpack_pivots=True", _flat("lu_unpack")),
+        "MatrixDiagV3": ('align="RIGHT_LEFT"', _flat("matrix_diag")),
+        "MatrixDiagPartV3": ('align="RIGHT_LEFT"', _flat("matrix_diag_part")),
+        "MatrixSetDiagV3": ('align="RIGHT_LEFT"', _flat("matrix_set_diag")),
+        "MaxUnpool2D": ('ksize, strides=0, pads=0, output_shape=(), data_format="NCHW"', lambda x, at, *, ksize, strides, pads,
+                        output_shape, data_format: F["max_unpool2d"](x, at, ksize, strides or None, pads, output_shape or None)),
+        "MultilabelMarginLoss": ('reduction="mean"', lambda x, target, *, reduction: (
+            F["multilabel_margin_loss"](x, target, reduction), F["zeros_like"](target))),
+        "AdaptiveMaxPool3D": ("", lambda x, output_size: F["adaptive_max_pool3d"](x, tuple(output_size), True)),
+        "Quantile": ("dim=None, keep_dims=False, ignore_nan=False", lambda x, q, *, dim, keep_dims, ignore_nan: F[
+            "nanquantile" if ignore_nan else "quantile"](x, q, dim, keep_dims)),
+        "IOU": ('mode="iou"', _flat("iou")), "TruncatedNormal": ("dtype=float32, seed=0, seed2=0", _truncated_normal),
+        "RandomPoisson": ("seed=0, seed2=0, dtype=int64", _unary_random(_random.random_poisson)),
+        "Cauchy": ("size, median=0.0, sigma=1.0", lambda *, size, median, sigma: from_array(
+            (median + sigma * _random.generator().standard_cauchy(size)).astype(np.float32))),
+        "Assert": ("summarize=3", _assert), "TensorToTuple": ("", lambda x: tuple(x.tolist())),
+        "LowerBound": ("out_type=int32", lambda rows, values, *, out_type: to_dtype(
+            F["searchsorted"](rows, values), as_dtype(out_type))),
+        "UpperBound": ("out_type=int32", lambda rows, values, *, out_type: to_dtype(
+            F["searchsorted"](rows, values, right=True), as_dtype(out_type))),
+        "Softmax": ("axis=-1", _flat("softmax")), "LogSoftmax": ("axis=-1", _flat("log_softmax")),
+        "LogSoftmaxExt": ("", _flat("log_softmax")), "GeLU": ("", lambda x: F["gelu"](x, "tanh")),
+        "Gelu": ("", lambda x: F["gelu"](x, "tanh")), "Elu": ("alpha=1.0", _flat("elu")),
+        "CeLU": ("alpha=1.0", _flat("celu")), "HShrink": ("lambd=0.5", _flat("hardshrink")),
+        "SoftShrink": ("lambd=0.5", _flat("softshrink")), "GLU": ("axis=-1", _flat("glu")),
+        "LRN": ('depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"', _flat("lrn")),
+        "Conv2D": (conv.format("NCHW"), _conv2d), "Conv3D": (conv.format("NCDHW"), _conv3d),
+        "Conv2DTranspose": (conv_input, _conv2d_input), "Conv2DBackpropInput": (conv_input, _conv2d_input),
+        "MaxPool": (pool, _pool("MaxPool", 2, True)), "AvgPool": (pool, _pool("AvgPool", 2, False)),
+        "MaxPool3D": ('kernel_size=1, strides=1, pad_mode="VALID", pad_list=0, ceil_mode=None, data_format="NCDHW"',
+                      _pool("MaxPool3D", 3, True)),
+        "AvgPool3D": (pool_3d, _pool("AvgPool3D", 3, False)),
+        "MaxPoolWithArgmaxV2": ("kernel_size, strides=None, pads=0, dilation=(1, 1), ceil_mode=False, argmax_type=int64",
+                                _max_pool_places),
+        "AdaptiveAvgPool2D": ("output_size", _flat("adaptive_avg_pool2d")),
+        "AdaptiveAvgPool3D": ("output_size", _flat("adaptive_avg_pool3d")),
+        "AdaptiveMaxPool2D": ("output_size", lambda x, *, output_size: F["adaptive_max_pool2d"](x, output_size, True)),
+        "BatchNorm": ('is_training=False, epsilon=1e-05, momentum=0.1, data_format="NCHW"',
+                      lambda *xs, data_format, **how: _layers.batch_norm_with_statistics(*xs, **how)),
+        "LayerNorm": ("begin_norm_axis=1, begin_params_axis=1, epsilon=1e-07", _layers.layer_norm_with_statistics),
+        "RmsNorm": ("epsilon=1e-06", _flat("rms_norm")),
+        "Dropout": ("keep_prob=0.5, Seed0=0, Seed1=0", _dropout),
+        "Dropout2D": ("keep_prob=0.5", lambda x, *, keep_prob: _layers.dropout_with_mask(x, keep_prob, 2)),
+        "Dropout3D": ("keep_prob=0.5", lambda x, *, keep_prob: _layers.dropout_with_mask(x, keep_prob, 3)),
+        "GridSampler2D": ('interpolation_mode="bilinear", padding_mode="zeros", align_corners=False',
+                          _flat("grid_sample", interpolation_mode="mode")),
+        "GridSampler3D": ('interpolation_mode="bilinear", padding_mode="zeros", align_corners=False',
+                          _flat("grid_sample", interpolation_mode="mode")),
+        "AffineGrid": ("align_corners=False", _flat("affine_grid")),
+        "ResizeNearestNeighbor": ("size, align_corners=False, half_pixel_centers=False",
+                                  lambda x, *, size, align_corners, half_pixel_centers: F["interpolate"](x, size)),
+        "ResizeBilinearV2": ("align_corners=False, half_pixel_centers=False",
+                             lambda x, size, *, align_corners, half_pixel_centers: F["interpolate"](
+                                 x, tuple(size), None, "bilinear", align_corners)),
+        "Im2Col": ("ksizes, strides=1, dilations=1, pads=0", lambda x, *, ksizes, strides, dilations, pads: F["unfold"](
+            x, ksizes, dilations, pads, strides)),
+        "Col2Im": ("kernel_size, dilation=1, padding=0, stride=1", lambda x, output_size, **how: F["fold"](
+            x, output_size, **how)),
+        "NLLLoss": ('reduction="mean", ignore_index=-100', _nll),
+        "SoftmaxCrossEntropyWithLogits": ("", _losses.softmax_cross_entropy_with_logits),
+        "SparseSoftmaxCrossEntropyWithLogits": ("is_grad=False", _losses.sparse_softmax_cross_entropy_with_logits),
+        "SigmoidCrossEntropyWithLogits": ("", _sigmoid_cross_entropy),
+        "BCEWithLogitsLoss": ('reduction="mean"', _bce_with_logits),
+        "BinaryCrossEntropy": ('reduction="mean"', _flat("binary_cross_entropy")),
+        "KLDivLoss": ('reduction="mean"', _flat("kl_div")), "SoftMarginLoss": ('reduction="mean"', _flat("soft_margin_loss")),
+        "SmoothL1Loss": ('beta=1.0, reduction="none"', _flat("smooth_l1_loss")),
+        "MultiMarginLoss": ('p=1, margin=1.0, reduction="mean"', lambda x, target, weight=None, *, p, margin, reduction: F[
+            "multi_margin_loss"](x, target, p, margin, weight, reduction)),
+        "TripletMarginLoss": ('p=2, swap=False, eps=1e-06, reduction="mean"', _triplet),
+        "CTCLossV2": ('blank=0, reduction="none", zero_infinity=False', _flat("ctc_loss")),
+        "StandardNormal": ("seed=0, seed2=0", _unary_random(_random.standard_normal)),
+        "StandardLaplace": ("seed=0, seed2=0", _unary_random(_random.standard_laplace)),
+        "UniformReal": ("seed=0, seed2=0", _unary_random(_uniform_real)),
+        "UniformInt": ("seed=0, seed2=0", _unary_random(_uniform_int)),
+        "Gamma": ("seed=0, seed2=0", _unary_random(_gamma)), "Poisson": ("seed=0, seed2=0", _unary_random(_random.poisson)),
+        "RandomShuffle": ("seed=0, seed2=0", _unary_random(_random.shuffle)),
+        "RandomGamma": ("seed=0, seed2=0", _unary_random(_random.random_gamma)),
+        "Multinomial": ("seed=0, seed2=0, dtype=int32", _unary_random(_multinomial)),
+        "RandomChoiceWithMask": ("count=256, seed=0, seed2=0", _unary_random(_choice)),
+        "RandomCategorical": ("dtype=int64", lambda x, n, seed=0, *, dtype: _random.random_categorical(x, n, seed, dtype)),
+        "RandpermV2": ("seed=0, offset=0, dtype=int64", lambda n, **how: _random.randperm(n, **how)),
+        "Bernoulli": ("seed=-1, offset=0", _bernoulli), "Print": ("", _print),
+    }  # fmt: skip
+    for stem in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Update"):
+        for prefix, name in (("Scatter", "scatter_"), ("ScatterNd", "scatter_nd_")):
+            rows[prefix + stem] = (f"use_locking={stem == 'Update'}", _scatter(name + stem.lower()))
+    for pair_ in _same.split():
+        name, _, function = pair_.partition("=")
+        if function in F and name not in rows:
+            rows[name] = ("", _flat(function))
+    return rows
+
+
+ROWS = {**_rows(), **_updates.ROWS}
+CLASSES: dict[str, type[Primitive]] = {}
+
+
+def find(name: str) -> type[Primitive] | None:
+    """The Primitive class of a name, made when it is first asked for; None if the table has none."""
+    found = CLASSES.get(name)
+    if found is None and name in ROWS:
+        found = CLASSES[name] = primitive_class(name, *ROWS[name])
+    return found
+

@@ -1,0 +1,151 @@
+"""The Primitive classes that update parameters in place: one step of an optimiser each, as functions of arrays.
+
+A rule gets the arrays of the parameter and of its slots, then numbers and the gradient, and returns the new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....core.value import Value
+from .._assign import _tensor_of, write
+from .._promote import tensor_argument
+
+Rule = Callable[..., tuple[Any, ...]]
+
+
+def _plain(x: Any) -> Any:
+    return np.asarray(x._concrete("update")) if isinstance(x, Value) else x
+
+
+def _momentum(var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, *, use_nesterov: bool, gradient_scale: float,
+              **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    grad = grad * gradient_scale
+    accum = accum * momentum + grad
+    return var - lr * (grad + momentum * accum if use_nesterov else accum), accum
+
+
+def _adam(var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
+          grad: Any, *, use_nesterov: bool, **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    m = beta1 * m + (1 - beta1) * grad
+    v = beta2 * v + (1 - beta2) * grad * grad
+    moved = beta1 * m + (1 - beta1) * grad if use_nesterov else m
+    return var - rate * moved / (np.sqrt(v) + epsilon), m, v
+
+
+def _sgd(var: Any, grad: Any, lr: Any, accum: Any, momentum: Any, stat: Any, *, dampening: float, weight_decay: float,
+         nesterov: bool) -> tuple[Any, ...]:  # fmt: skip
+    grad = grad + weight_decay * var
+    if np.any(momentum):
+        accum = np.where(stat > 0, grad, accum * momentum + (1 - dampening) * grad)
+        stat = np.zeros_like(stat)
+        grad = grad + momentum * accum if nesterov else accum
+    return var - lr * grad, accum, stat
+
+
+def _adagrad(var: Any, accum: Any, lr: Any, grad: Any, *, update_slots: bool = True, epsilon: float = 0.0) -> tuple[Any, ...]:
+    accum = accum + grad * grad if update_slots else accum
+    return var - lr * grad / (np.sqrt(accum) + epsilon), accum
+
+
+def _rmsprop(var: Any, square: Any, moment: Any, lr: Any, grad: Any, decay: Any, momentum: Any, epsilon: Any,
+             **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    square = decay * square + (1 - decay) * grad * grad
+    moment = momentum * moment + lr * grad / np.sqrt(square + epsilon)
+    return var - moment, square, moment
+
+
+def _centered_rmsprop(var: Any, mean: Any, square: Any, moment: Any, grad: Any, lr: Any, decay: Any, momentum: Any,
+                      epsilon: Any, **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    mean = decay * mean + (1 - decay) * grad
+    square = decay * square + (1 - decay) * grad * grad
+    moment = momentum * moment + lr * grad / np.sqrt(square - mean * mean + epsilon)
+    return var - moment, mean, square, moment
+
+
+def _adamax(var: Any, m: Any, v: Any, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any,
+            grad: Any) -> tuple[Any, ...]:  # fmt: skip
+    m = beta1 * m + (1 - beta1) * grad
+    v = np.maximum(beta2 * v, np.abs(grad))
+    return var - lr / (1 - beta1_power) * m / (v + epsilon), m, v
+
+
+def _adadelta(var: Any, accum: Any, changes: Any, lr: Any, rho: Any, epsilon: Any, grad: Any) -> tuple[Any, ...]:
+    accum = rho * accum + (1 - rho) * grad * grad
+    change = np.sqrt(changes + epsilon) / np.sqrt(accum + epsilon) * grad
+    return var - lr * change, accum, rho * changes + (1 - rho) * change * change
+
+
+def _power_sign(var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Any) -> tuple[Any, ...]:
+    m = beta * m + (1 - beta) * grad
+    return var - lr * np.exp(logbase * sign_decay * np.sign(grad) * np.sign(m)) * grad, m
+
+
+def _add_sign(var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any) -> tuple[Any, ...]:
+    m = beta * m + (1 - beta) * grad
+    return var - lr * (alpha + sign_decay * np.sign(grad) * np.sign(m)) * grad, m
+
+
+def _proximal(x: Any, lr: Any, l1: Any, l2: Any) -> Any:
+    return np.sign(x) * np.maximum(np.abs(x) - lr * l1, 0) / (1 + lr * l2)
+
+
+def _proximal_descent(var: Any, alpha: Any, l1: Any, l2: Any, delta: Any) -> tuple[Any, ...]:
+    return (_proximal(var - alpha * delta, alpha, l1, l2),)
+
+
+def _proximal_adagrad(var: Any, accum: Any, lr: Any, l1: Any, l2: Any, grad: Any, **_: Any) -> tuple[Any, ...]:
+    accum = accum + grad * grad
+    rate = lr / np.sqrt(accum)
+    return _proximal(var - rate * grad, rate, l1, l2), accum
+
+
+def _ftrl(var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any = 0.0, l2: Any = 0.0, lr_power: Any = -0.5,
+          **_: Any) -> tuple[Any, ...]:  # fmt: skip
+    grown = accum + grad * grad
+    sigma = (grown**-lr_power - accum**-lr_power) / lr
+    linear = linear + grad - sigma * var
+    bent = np.where(np.abs(linear) > l1, l1 * np.sign(linear) - linear, 0)
+    return bent / (grown**-lr_power / lr + 2 * l2), grown, linear
+
+
+# name -> (constructor, rule, places of the tensors that change among the arguments, whether the result is a tuple)
+_RULES: dict[str, tuple[str, Rule, tuple[int, ...], bool]] = {
+    "ApplyMomentum": ("use_nesterov=False, use_locking=False, gradient_scale=1.0", _momentum, (0, 1), False),
+    "ApplyGradientDescent": ("", lambda var, alpha, delta: (var - alpha * delta,), (0,), False),
+    "Adam": ("use_locking=False, use_nesterov=False", _adam, (0, 1, 2), True),
+    "SGD": ("dampening=0.0, weight_decay=0.0, nesterov=False", _sgd, (0, 3, 5), False),
+    "ApplyAdagrad": ("update_slots=True", _adagrad, (0, 1), True),
+    "ApplyAdagradV2": ("epsilon, update_slots=True", _adagrad, (0, 1), True),
+    "ApplyRMSProp": ("use_locking=False", _rmsprop, (0, 1, 2), False),
+    "ApplyCenteredRMSProp": ("use_locking=False", _centered_rmsprop, (0, 1, 2, 3), False),
+    "ApplyAdaMax": ("", _adamax, (0, 1, 2), True), "ApplyAdadelta": ("", _adadelta, (0, 1, 2), True),
+    "ApplyPowerSign": ("", _power_sign, (0, 1), True), "ApplyAddSign": ("", _add_sign, (0, 1), True),
+    "ApplyProximalGradientDescent": ("", _proximal_descent, (0,), False),
+    "ApplyProximalAdagrad": ("use_locking=False", _proximal_adagrad, (0, 1), True),
+    "ApplyFtrl": ("use_locking=False", _ftrl, (0, 1, 2), False),
+}  # fmt: skip
+
+
+def _updating(name: str, rule: Rule, places: tuple[int, ...], several: bool) -> Callable[..., Any]:
+    def run(*args: Any, **attrs: Any) -> Any:
+        for place in places:
+            tensor_argument(name, args[place], f"argument {place + 1}")
+        new = rule(*(_plain(a) for a in args), **attrs)
+        written = [
+            _tensor_of(write(name, args[place], np.asarray(array, _plain(args[place]).dtype)))
+            for place, array in zip(places, new)
+        ]
+        return tuple(written) if several else written[0]
+
+    run.__name__ = run.__qualname__ = name
+    return run
+
+
+ROWS: dict[str, tuple[str, Callable[..., Any]]] = {
+    name: (signature, _updating(name, rule, places, several)) for name, (signature, rule, places, several) in _RULES.items()
+}

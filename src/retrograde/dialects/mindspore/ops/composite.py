@@ -1,0 +1,11 @@
+"""`mindspore.ops.composite`, imported as `C` in older programs: `GradOperation`, `HyperMap` and the like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    from .. import ops
+
+    return getattr(ops, name)

@@ -1,0 +1,11 @@
+"""`mindspore.ops.operations`, imported as `P` in older programs: the Primitive classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    from .. import ops
+
+    return getattr(ops, name)

@@ -1,0 +1,114 @@
+"""The Primitive style: a class per operation, whose constructor takes the static arguments and whose call the tensors.
+
+`primitive_class` makes one from a row of the table (see _table.py): a constructor's signature and the function that the
+call hands its tensors to, with the constructor's arguments by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _dtype
+
+_SCOPE = {d.name: d for d in _dtype.ALL}
+
+
+class Primitive:
+    """An operation with its static arguments, called with tensors.
+
+    `Primitive("Name")` by itself names one that the table has; subclasses may define `__call__`.
+    """
+
+    _signature = ""
+    _run: Callable[..., Any] | None = None
+    _binder: Callable[..., dict[str, Any]] | None = None
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.attrs: dict[str, Any] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        if type(self)._run is None:
+            from . import __getattr__ as find
+
+            return find(self.name)()(*args)
+        return type(self)._run(*args, **self.attrs)
+
+    def add_prim_attr(self, name: str, value: Any) -> Primitive:
+        """Remember an attribute; it changes nothing about how the operation computes."""
+        setattr(self, name, value)
+        return self
+
+    def del_prim_attr(self, name: str) -> Primitive:
+        """Forget an attribute."""
+        self.__dict__.pop(name, None)
+        return self
+
+    def init_prim_io_names(self, inputs: Any, outputs: Any) -> None:
+        """Remember what inputs and outputs are called."""
+        self.input_names, self.output_names = inputs, outputs
+
+    def set_prim_instance_name(self, name: str) -> Primitive:
+        """Give this operation a name of its own."""
+        self.instance_name = name
+        return self
+
+    def set_stage(self, stage: int) -> Primitive:
+        """Pipeline stages have no meaning on one CPU; returns the operation."""
+        return self.add_prim_attr("stage", stage)
+
+    def set_device(self, device_target: str) -> Primitive:
+        """There is one device; returns the operation."""
+        return self.add_prim_attr("primitive_target", device_target)
+
+    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
+        """There is one device, so nothing to divide; returns the operation."""
+        return self
+
+    def recompute(self, mode: bool = True) -> Primitive:
+        """A hint about memory, which changes no result; returns the operation."""
+        return self
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v}" for k, v in self.attrs.items())
+        return f"Prim[{self.name}]" + (f"<{given}>" if given else "")
+
+
+class PrimitiveWithInfer(Primitive):
+    """A Primitive of the user's, which states its shape rules; here they are not asked."""
+
+
+class PrimitiveWithCheck(Primitive):
+    """A Primitive of the user's, which checks its arguments; here `__call__` does."""
+
+
+def prim_attr_register(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator for the constructor of a user's Primitive: gives it its name first."""
+    import functools
+
+    @functools.wraps(f)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if not hasattr(self, "name"):
+            Primitive.__init__(self, type(self).__name__)
+        f(self, *args, **kwargs)
+
+    return init
+
+
+def primitive_class(name: str, signature: str, run: Callable[..., Any]) -> type[Primitive]:
+    """The class of an operation: `signature` is its constructor's, "axis=-1" for example."""
+    binder = eval(f"lambda {signature}: locals()", dict(_SCOPE))  # noqa: S307 - text of our own table
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            attrs = binder(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{name}({signature}): {str(error).replace('<lambda>()', name)}") from None
+        self.name, self.attrs = name, attrs
+        self.__dict__.update(attrs)
+
+    return type(name, (Primitive,), {
+        "__init__": __init__, "_run": staticmethod(run), "_signature": signature, "__module__": __package__,
+        "__doc__": f"`{name}({signature})(...)`: see the function that it calls, {run.__name__}.",
+    })  # fmt: skip

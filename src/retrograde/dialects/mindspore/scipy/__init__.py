@@ -1,0 +1,13 @@
+"""`mindspore.scipy`: here its `linalg`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._api import missing, submodule
+
+
+def __getattr__(name: str) -> Any:
+    if name == "linalg":
+        return submodule(__name__, name)
+    raise missing("mindspore.scipy", name, ("linalg",))

@@ -1,0 +1,549 @@
+"""Elements as Python objects and NumPy arrays, copies, other dtypes, and values written over a tensor's own."""
+
+from __future__ import annotations
+
+import copy as _copy
+from typing import Any
+
+import numpy as np
+
+from ..._state import is_grad_enabled
+from ...core.value import Value, dtype_of, make, shape_of
+from ...ops import structural as st
+from ...tape import inplace, mutation
+from ...tensor._values import concrete
+from .._shared.dlpack import CPU_DEVICE, imported
+from . import _dtype
+from ._api import api
+from ._data import check_tensor, data_array, number
+from ._device import Place, check_device
+from ._dtype import FROM_NUMPY, as_dtype
+from ._integers import carry
+from ._tensor import Tensor, from_array
+
+_ndarray = np.ndarray
+_cast = st.cast.prim.bind
+
+# ------------------------------------------------------------------------------------------ elements
+
+
+@api(function=False)
+def numpy(self: Tensor) -> np.ndarray:
+    """A copy of the elements as a NumPy array; bfloat16, which NumPy lacks, as the bits in uint16."""
+    array = concrete("numpy", self)
+    return array.view(np.uint16).copy() if array.dtype.kind == "V" else array.copy()
+
+
+@api("__array__", function=False)
+def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """A copy of the elements for `np.asarray`."""
+    array = numpy(self)
+    return array if dtype is None else array.astype(dtype)
+
+
+@api(function=False)
+def item(self: Tensor, *args: int) -> Any:
+    """The only element as a Python number, or the one at a position (flat, or one index per axis).
+
+    Raises ValueError for several elements without a position, and for a position out of range.
+    """
+    array = concrete("item", self)
+    try:
+        if not args and array.size != 1:
+            raise ValueError(f"item: wanted a Tensor with one element, this one has {array.size}; give a position")
+        value = array.item(*args)
+    except IndexError as error:
+        raise ValueError(f"item: {error}") from None
+    return value if type(value) in (float, int, bool, complex) else float(value)  # bfloat16 stays a NumPy scalar
+
+
+@api(method=True)
+def tolist(x: Tensor) -> Any:
+    """The elements of `numpy()` as nested lists, of a 0-d tensor as a number."""
+    return numpy(x).tolist()
+
+
+def _only(op: str, x: Tensor) -> Any:
+    array = concrete(op, x)
+    if array.size != 1:
+        raise AssertionError(f"{op}: wanted a Tensor with one element, this one has {array.size}")
+    return array.reshape(()).item()
+
+
+@api("__bool__", function=False)
+def to_bool(self: Tensor) -> bool:
+    """The truth of the only element; raises AssertionError for several."""
+    return bool(_only("bool", self))
+
+
+@api("__nonzero__", function=False)
+def nonzero(self: Tensor) -> bool:
+    """As `bool(x)`."""
+    return bool(_only("bool", self))
+
+
+@api("__float__", function=False)
+def to_float(self: Tensor) -> float:
+    """The only element as a float; raises AssertionError for several."""
+    return float(_only("float", self))
+
+
+@api("__int__", function=False)
+def to_int(self: Tensor) -> int:
+    """The only element as an int; raises AssertionError for several."""
+    return int(_only("int", self))
+
+
+@api("__long__", function=False)
+def to_long(self: Tensor) -> int:
+    """As `int(x)`."""
+    return int(_only("int", self))
+
+
+@api("__complex__", function=False)
+def to_complex(self: Tensor) -> complex:
+    """The only element as a complex number; raises AssertionError for several."""
+    return complex(_only("complex", self))
+
+
+@api("__index__", function=False)
+def to_index(self: Tensor) -> int:
+    """The only element, an integer, where Python wants an index; raises AssertionError for anything else."""
+    if dtype_of(self).kind not in "iub":
+        raise AssertionError(f"a Tensor of dtype {self.dtype} cannot be an index; it must hold one integer")
+    return int(_only("index", self))
+
+
+@api("__dlpack__", function=False)
+def dlpack(self: Tensor, **options: Any) -> Any:
+    """A capsule through which other array libraries share the memory; raises BufferError where gradients are wanted."""
+    if not self.stop_gradient:
+        raise BufferError("__dlpack__: a Tensor that wants a gradient cannot be exported; use detach()")
+    return concrete("__dlpack__", self).__dlpack__(**options)
+
+
+@api("__dlpack_device__", function=False)
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """The device of the memory for the DLPack protocol: the CPU."""
+    return CPU_DEVICE
+
+
+@api(method=False)
+def to_dlpack(x: Tensor) -> Any:
+    """A capsule through which other array libraries share the memory of a tensor."""
+    check_tensor("to_dlpack", x)
+    return dlpack(x)
+
+
+@api(method=False)
+def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor that shares the memory of another library's array, or of a capsule that it exported."""
+    check_device("from_dlpack", device)
+    array = imported(dlpack)
+    return from_array(np.array(array) if copy else array)
+
+
+# ------------------------------------------------------------------------------------------ dtypes
+
+
+def converted(op: str, x: Any, d: Any, *, copy: bool = False) -> Any:
+    """A tensor in a dtype: itself where it has that dtype already, unless a copy is wanted."""
+    check_tensor(op, x)
+    wanted = as_dtype(op, d).np
+    if wanted == dtype_of(x):
+        return st.copy(x) if copy else x
+    result = _cast(x, dtype=wanted)
+    return carry(result, x) if wanted.kind in "iub" and x._node is not None else result
+
+
+@api()
+def cast(x: Tensor, dtype: Any) -> Any:
+    """The tensor in another dtype, always a new one."""
+    return converted("cast", x, dtype, copy=True)
+
+
+@api("cast_", function=True)
+def cast_(x: Tensor, dtype: Any) -> Any:
+    """This tensor made one of another dtype; returns it."""
+    inplace.check("cast_", x)
+    result = converted("cast_", x, dtype)
+    x._a, x._node, x._level = result._a, result._node, result._level
+    mutation.note(x._a)
+    return x
+
+
+@api(function=False)
+def astype(self: Tensor, dtype: Any) -> Any:
+    """This tensor in another dtype; itself where it has that dtype already."""
+    return converted("astype", self, dtype)
+
+
+@api(function=False)
+def type_as(self: Tensor, other: Tensor) -> Any:
+    """This tensor in the dtype of another."""
+    check_tensor("type_as", other, "other")
+    return converted("type_as", self, other.dtype)
+
+
+@api(function=False)
+def to(self: Tensor, *args: Any, **options: Any) -> Any:
+    """This tensor in another dtype, on another device, or as another tensor has them: `to(device, dtype, blocking)`."""
+    d, place = options.pop("dtype", None), options.pop("device", None)
+    other = options.pop("other", None)
+    for name in ("blocking", "copy_tensor", "non_blocking", "copy"):
+        options.pop(name, None)
+    if options:
+        raise TypeError(f"to: unknown argument {next(iter(options))!r}")
+    for x in args:
+        if isinstance(x, Value):
+            other = x
+        elif isinstance(x, bool) or x is None:
+            continue
+        elif isinstance(x, Place) or (isinstance(x, str) and x not in _dtype.BY_LABEL and _is_device(x)):
+            place = x
+        else:
+            d = x
+    check_device("to", place)
+    if other is not None:
+        d = other.dtype
+    return self if d is None else converted("to", self, d, copy=True)
+
+
+def _is_device(name: str) -> bool:
+    return name.partition(":")[0] in ("cpu", "gpu", "cuda", "xpu", "npu", "dcu", "ipu")
+
+
+def _converter(name: str, d: _dtype.dtype) -> None:
+    def method(self: Any) -> Any:
+        return converted(name, self, d)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"This tensor in dtype {d}."
+    api(name, function=False)(method)
+
+
+for _name, _d in {
+    **{d.label: d for d in _dtype.ALL}, "float": _dtype.float32, "double": _dtype.float64, "half": _dtype.float16,
+    "int": _dtype.int32, "long": _dtype.int64, "short": _dtype.int16, "char": _dtype.int8, "byte": _dtype.uint8,
+    "cfloat": _dtype.complex64, "cdouble": _dtype.complex128,
+}.items():  # fmt: skip
+    _converter(_name, _d)
+
+# ------------------------------------------------------------------------------------------ copies and devices
+
+
+@api()
+def clone(x: Tensor, name: Any = None) -> Any:
+    """A copy with memory of its own, through which gradients pass."""
+    check_tensor("clone", x)
+    return st.copy(x)
+
+
+@api(method=False)
+def assign(x: Any, output: Any = None) -> Any:
+    """A copy of a tensor, array or number, through which gradients pass; written into `output` if given."""
+    if isinstance(x, Value):
+        check_tensor("assign", x)
+        result = st.copy(x)
+    else:
+        if isinstance(x, (bool, int, float, complex, np.generic)):
+            x = [x]
+        array = np.asarray(data_array("assign", x, None))
+        if isinstance(x, (list, tuple)) and array.dtype == np.float32:
+            array = data_array("assign", x, np.dtype(np.float64)) if np.asarray(x).dtype.kind == "f" else array
+        result = from_array(array)
+    if output is None:
+        return result
+    check_tensor("assign", output, "output")
+    inplace.check("assign", output)
+    output._a, output._node, output._level = result._a, result._node, result._level
+    return output
+
+
+@api(function=False)
+def cpu(self: Tensor) -> Any:
+    """This tensor, which is on the CPU already."""
+    return self
+
+
+@api(function=False)
+def cuda(self: Tensor, device_id: Any = None, blocking: bool = True) -> Any:
+    """Raises ValueError: there is no CUDA device."""
+    check_device("cuda", "gpu")
+    return self
+
+
+@api(function=False)
+def pin_memory(self: Tensor, blocking: bool = True) -> Any:
+    """This tensor: there is no other memory to pin it for."""
+    return self
+
+
+@api(function=False)
+def contiguous(self: Tensor) -> Any:
+    """This tensor with its elements in row-major order: itself where they are."""
+    array = self._a
+    if type(array) is not _ndarray or array.flags.c_contiguous:
+        return self
+    return st.copy(self)
+
+
+@api(function=False)
+def is_contiguous(self: Tensor) -> bool:
+    """Whether the elements are in row-major order in memory."""
+    array = self._a
+    return type(array) is not _ndarray or bool(array.flags.c_contiguous)
+
+
+@api(function=False)
+def get_strides(self: Tensor) -> list[int]:
+    """How many elements lie between neighbours along each axis."""
+    array = concrete("strides", self)
+    return [s // array.itemsize for s in array.strides]
+
+
+Tensor.strides = property(get_strides, doc="How many elements lie between neighbours along each axis.")
+
+
+@api(function=False)
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """The strides, or that of one axis."""
+    strides = get_strides(self)
+    return strides if dim is None else strides[dim]
+
+
+def _offset(self: Tensor) -> int:
+    """How many bytes lie between the start of the memory and the first element."""
+    array = concrete("offset", self)
+    start = mutation.owner_of(array).__array_interface__["data"][0]
+    return int(array.__array_interface__["data"][0] - start)
+
+
+Tensor.offset = property(_offset, doc=_offset.__doc__)
+
+
+@api(function=False)
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return int(concrete("data_ptr", self).__array_interface__["data"][0])
+
+
+@api(function=False)
+def get_device(self: Tensor) -> int:
+    """-1: the CPU."""
+    return -1
+
+
+@api("_copy_to", function=False)
+def copy_to(self: Tensor, place: Any, blocking: bool = True) -> Any:
+    """A copy without history."""
+    check_device("_copy_to", place)
+    return make(Tensor, st.copy(self)._a, None, self._level)
+
+
+@api(function=False)
+def value(self: Tensor) -> Any:
+    """The tensor itself (in old programs, what a variable holds)."""
+    return self
+
+
+get_tensor = api("get_tensor", function=False)(value)
+
+
+@api("__deepcopy__", function=False)
+def deepcopy(self: Tensor, memo: dict[int, Any]) -> Any:
+    """A copy with memory of its own and without history; a leaf that wants a gradient gives one that does."""
+    found = memo.get(id(self))
+    if found is not None:
+        return found
+    out = make(type(self), concrete("deepcopy", self).copy())
+    if not self.stop_gradient:
+        out.stop_gradient = False
+    for name, attribute in self.__dict__.items():
+        if not name.startswith("_") or name == "_name":
+            out.__dict__[name] = _copy.deepcopy(attribute, memo)
+    out._name = f"{self.name}_deepcopy_{_copies(self)}"
+    memo[id(self)] = out
+    return out
+
+
+def _copies(x: Tensor) -> int:
+    count = x.__dict__.get("_copy_count", -1) + 1
+    x._copy_count = count
+    return count
+
+
+@api("__copy__", function=False)
+def shallow_copy(self: Tensor) -> Any:
+    """Another tensor over the same memory, with the same history."""
+    return make(type(self)._result, self._a, self._node, self._level)
+
+
+def rebuilt(array: np.ndarray, stop_gradient: bool, name: str | None) -> Tensor:
+    """What a pickled tensor comes back as."""
+    tensor = from_array(array, stop_gradient)
+    tensor._name = name
+    return tensor
+
+
+@api("__reduce__", function=False)
+def reduced(self: Tensor) -> Any:
+    """How the tensor is pickled: its elements, name and `stop_gradient`."""
+    return rebuilt, (concrete("pickle", self), self.stop_gradient, self._name)
+
+
+# ------------------------------------------------------------------------------------------ written over
+
+
+@api(function=False)
+def set_value(self: Tensor, value: Any) -> None:
+    """Write other elements of the same shape and dtype over the tensor's own, which stays the leaf that it is.
+
+    Raises AssertionError where type, shape or dtype differ.
+    """
+    if isinstance(value, Value):
+        array = concrete("set_value", value)
+    elif isinstance(value, _ndarray):
+        array = value
+    else:
+        raise AssertionError(f"set_value: wanted a Tensor or a NumPy array, got {type(value).__name__}")
+    if tuple(array.shape) != tuple(shape_of(self)):
+        raise AssertionError(f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}")
+    if array.dtype != dtype_of(self):
+        raise AssertionError(f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}")
+    own = self._a
+    if type(own) is _ndarray and own.flags.writeable:
+        np.copyto(own, array)
+    else:
+        self._a = array.copy()
+
+
+@api(function=False)
+def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Any:
+    """The elements of another tensor written into this one; returns it."""
+    check_tensor("copy_", other, "other")
+    source = other if dtype_of(other) == dtype_of(self) else _cast(other, dtype=dtype_of(self))
+    if tuple(shape_of(source)) != tuple(shape_of(self)):
+        return inplace.update("copy_", self, lambda: st.broadcast_to(source, shape=tuple(shape_of(self))))
+    return inplace.update("copy_", self, lambda: st.copy(source))
+
+
+def _filled(op: str, self: Tensor, value: Any) -> Any:
+    array = np.full(shape_of(self), value, dtype_of(self))
+    return inplace.update(op, self, lambda: st.replace(self, array))  # what was there has the gradient 0
+
+
+@api()
+def zero_(x: Tensor) -> Any:
+    """Zeros written into the tensor; returns it."""
+    return _filled("zero_", x, 0)
+
+
+@api(function=False)
+def fill_(self: Tensor, value: Any) -> Any:
+    """A number written into every element; returns the tensor."""
+    value = number(value)
+    return _filled("fill_", self, int(value) if dtype_of(self).kind in "iu" else value)
+
+
+@api(function=False)
+def apply(self: Tensor, func: Any) -> Any:
+    """`func(x)`; raises RuntimeError where a gradient is wanted."""
+    return _applied(self, func)
+
+
+@api(function=False)
+def apply_(self: Tensor, func: Any) -> Any:
+    """`func(x)` written into this tensor; raises RuntimeError where a gradient is wanted."""
+    return copy_(self, _applied(self, func))
+
+
+def _applied(x: Tensor, func: Any) -> Any:
+    if not x.stop_gradient and is_grad_enabled():
+        raise RuntimeError("apply: a Tensor that wants a gradient cannot be given to a function; use detach()")
+    return func(x)
+
+
+# ------------------------------------------------------------------------------------------ what it is
+
+
+@api(method=False)
+def is_tensor(x: Any) -> bool:
+    """Whether an object is a Tensor."""
+    return isinstance(x, Tensor)
+
+
+def _is_kind(name: str, kinds: str, text: str) -> None:
+    def f(x: Any) -> bool:
+        if not isinstance(x, Value):
+            raise TypeError(f"{name}: wanted a Tensor, got {type(x).__name__}")
+        return FROM_NUMPY[dtype_of(x)].category in [int(k) for k in kinds]
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"Whether the dtype is {text}."
+    api(name)(f)
+
+
+_is_kind("is_floating_point", "2", "a floating one")
+_is_kind("is_integer", "1", "an integer one")
+_is_kind("is_complex", "3", "complex")
+
+
+@api(method=True)
+def numel(x: Any, name: Any = None) -> Any:
+    """The number of elements as a 0-d tensor."""
+    check_tensor("numel", x)
+    return from_array(np.asarray(int(np.prod(shape_of(x), dtype=np.int64))))
+
+
+@api(method=True)
+def rank(input: Any) -> Any:
+    """The number of axes as a 0-d tensor."""
+    check_tensor("rank", input, "input")
+    return from_array(np.asarray(len(shape_of(input)), np.int32))
+
+
+@api("shape", method=False)
+def shape_tensor(input: Any) -> Any:
+    """The shape as a tensor of integers."""
+    check_tensor("shape", input, "input")
+    return from_array(np.asarray(shape_of(input), np.int64))
+
+
+@api(method=True)
+def is_empty(x: Any, name: Any = None) -> Any:
+    """Whether there are no elements, as a 0-d tensor."""
+    check_tensor("is_empty", x)
+    return from_array(np.asarray(0 in shape_of(x)))
+
+
+@api(function=False)
+def is_same_shape(self: Tensor, y: Any) -> bool:
+    """Whether another tensor has the same shape."""
+    check_tensor("is_same_shape", y, "y")
+    return tuple(shape_of(self)) == tuple(shape_of(y))
+
+
+def _answer(name: str, answer: bool) -> None:
+    def method(self: Tensor) -> bool:
+        return answer
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{answer}: tensors here are dense, on one device."
+    api(name, function=False)(method)
+
+
+for _name, _yes in {
+    "is_dense": True, "is_sparse": False, "is_sparse_coo": False, "is_sparse_csr": False, "is_dist": False,
+    "is_selected_rows": False, "_is_initialized": True,
+}.items():  # fmt: skip
+    _answer(_name, _yes)
+
+
+@api("_numel", function=False)
+def element_count(self: Tensor) -> int:
+    """The number of elements."""
+    return int(self.size)
+
+
+Tensor.type = "VarType.DENSE_TENSOR"

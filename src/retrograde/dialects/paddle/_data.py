@@ -1,0 +1,82 @@
+"""What creation functions are given: nested data, shapes and devices, checked and as NumPy has them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value
+from ...tensor._values import concrete
+from . import _dtype
+from ._dtype import FROM_NUMPY
+
+
+def number(x: Any) -> Any:
+    """A Python number given as one, as a NumPy scalar or as a tensor of one element."""
+    if isinstance(x, Value):
+        return x.item()
+    return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
+
+
+def sizes(op: str, shape: Any) -> tuple[int, ...]:
+    """A shape given as an int, a sequence of ints and 0-d tensors, or an integer tensor; raises for anything else."""
+    if isinstance(shape, Value):
+        shape = concrete(op, shape).reshape(-1).tolist()
+    elif isinstance(shape, np.ndarray):
+        shape = shape.reshape(-1).tolist()
+    elif not isinstance(shape, (list, tuple)):
+        shape = (shape,)
+    out = []
+    for n in shape:
+        if isinstance(n, bool) or not (hasattr(n, "__index__") or isinstance(n, Value)):
+            raise TypeError(f"{op}: a shape is made of ints, got {n!r} of type {type(n).__name__}")
+        n = operator.index(n.item() if isinstance(n, Value) else n)
+        if n < 0:
+            raise ValueError(f"{op}: a size cannot be negative, got {n}")
+        out.append(n)
+    return tuple(out)
+
+
+def _plain(data: Any) -> Any:
+    """Nested data with tensors replaced by arrays."""
+    if isinstance(data, Value):
+        return concrete("to_tensor", data)
+    if isinstance(data, (list, tuple)):
+        return [_plain(x) for x in data]
+    return data
+
+
+def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
+    """A new array with the elements of nested data; raises ValueError where it is ragged, TypeError where no data."""
+    if isinstance(data, Sequence) and not isinstance(data, (list, tuple, str, bytes)):
+        data = list(data)
+    if isinstance(data, (str, bytes)) or not isinstance(
+        data, (bool, int, float, complex, list, tuple, np.ndarray, np.generic, Value)
+    ):
+        if not hasattr(data, "__array__"):
+            raise TypeError(f"{op}: wanted numbers, nested lists, an array or a tensor, got {type(data).__name__}")
+        data = np.asarray(data)
+    try:
+        array = np.array(_plain(data))
+    except ValueError as error:
+        raise ValueError(f"{op}: the data is no rectangular array of numbers: {error}") from None
+    if array.dtype.kind == "O":
+        raise ValueError(f"{op}: the data is no rectangular array of numbers")
+    if array.dtype not in FROM_NUMPY:
+        raise TypeError(f"{op}: no paddle dtype for data of NumPy's dtype {array.dtype}")
+    if array.dtype == np.uint16:  # how bfloat16 is written in NumPy's arrays, which have no such dtype
+        array = array.view(_dtype.bfloat16.np)
+    listed = isinstance(data, (list, tuple)) or type(data) in (float, complex)
+    if np_dtype is None and array.dtype.kind in "fc" and listed:  # floats without a dtype of their own
+        default = _dtype.default_dtype()
+        np_dtype = (default if array.dtype.kind == "f" else _dtype.complex_of(default)).np
+    return array if np_dtype is None or np_dtype == array.dtype else array.astype(np_dtype)
+
+
+def check_tensor(op: str, x: Any, argument: str = "x") -> None:
+    """Raise ValueError for what is no tensor."""
+    if not isinstance(x, Value):
+        raise ValueError(f"{op}: argument {argument} must be a Tensor, got {type(x).__name__}")

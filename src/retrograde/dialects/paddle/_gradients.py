@@ -1,0 +1,232 @@
+"""`paddle.grad`, `Tensor.backward`, `paddle.autograd.backward` and the grad modes.
+
+A pass of `paddle.grad` never frees the graph, as in PaddlePaddle, whatever `retain_graph` says. What PaddlePaddle leaves
+undone holds here: `only_inputs=False` accumulates into the other leaves, and a gradient of a wrong shape is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core import value as values
+from ...core.value import Value, make, shape_of
+from ...ops import structural as st
+from ...tape import autograd as tape
+from ...tape import engine
+from .._shared.grad_modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ._api import api
+from ._tensor import Tensor
+
+__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+class BackwardStrategy:
+    """How a backward pass of old programs sums: `sort_sum_gradient` asks for the reverse of the recorded order.
+
+    That is the order in which gradients are summed here in any case.
+    """
+
+    def __init__(self) -> None:
+        self.sort_sum_gradient = False
+
+
+def _tensors(op: str, argument: str, given: Any, *, empty: bool = False) -> Sequence[Tensor]:
+    """An argument that is a tensor or a sequence of them as a sequence; raises AssertionError."""
+    if isinstance(given, Tensor):
+        return (given,)
+    if not isinstance(given, (list, tuple)):
+        raise AssertionError(
+            f"{op}: {argument} must be a Tensor or a list of Tensors, got {type(given).__name__}{foreign(given)}"
+        )
+    if not given and not empty:
+        raise AssertionError(f"{op}: {argument} is empty; give at least one Tensor")
+    for x in given:
+        if not isinstance(x, Tensor):
+            raise AssertionError(f"{op}: {argument} must hold Tensors only, got {type(x).__name__}{foreign(x)}")
+    return given
+
+
+def foreign(x: Any) -> str:
+    """The remedy where a tensor of another dialect is given."""
+    if isinstance(x, Value) and not isinstance(x, Tensor):
+        return " of another framework; convert it with paddle.to_tensor(x.numpy())"
+    return ""
+
+
+def _seed(op: str, output: Tensor, given: Any, error: type[Exception]) -> Any:
+    """The cotangent of an output: ones where none is given, its shape and dtype checked otherwise."""
+    if given is None:
+        return make(Tensor, tape.ones_like(output))
+    shape, have = tuple(shape_of(output)), tuple(shape_of(given))
+    if have != shape:
+        one = all(n == 1 for n in have) and all(n == 1 for n in shape)
+        if error is AssertionError or not one:
+            raise error(
+                f"{op}: a gradient of shape {list(have)} was given for an output of shape {list(shape)}; "
+                "each gradient must have the shape of its output"
+            )
+        given = st.reshape(given, shape=shape)
+    if given.dtype is not output.dtype:
+        given = st.cast(given, dtype=output.dtype.np)
+    return given
+
+
+def _given(op: str, argument: str, given: Any, count: int) -> Sequence[Any]:
+    """The gradients of the outputs, None for those that have none given; raises AssertionError."""
+    if given is None:
+        return (None,) * count
+    if isinstance(given, Tensor):
+        given = (given,)
+    elif not isinstance(given, (list, tuple)):
+        raise AssertionError(
+            f"{op}: {argument} must be None, a Tensor or a list of Tensors and None, "
+            f"got {type(given).__name__}{foreign(given)}"
+        )
+    elif not given:
+        return (None,) * count
+    for g in given:
+        if g is not None and not isinstance(g, Tensor):
+            raise AssertionError(f"{op}: {argument} must hold Tensors and None, got {type(g).__name__}{foreign(g)}")
+    if len(given) != count:
+        raise AssertionError(f"{op}: {len(given)} gradients in {argument} for {count} outputs; give one for each")
+    return given
+
+
+def _flag(argument: str, value: Any) -> None:
+    if value is not True and value is not False:
+        raise AssertionError(f"grad: {argument} must be True or False, got {value!r}")
+
+
+@api(method=False)
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    only_inputs: bool = True, allow_unused: bool = False, no_grad_vars: Any = None, *,
+    dump_backward_graph_path: str | None = None,
+) -> list[Any]:  # fmt: skip
+    """The gradients of the sum of `outputs` with respect to `inputs`, as a list; `.grad` is left alone.
+
+    grad_outputs: a gradient for each output (None: ones of its shape). create_graph: whether the gradients can be
+    differentiated again. only_inputs: with False, the other leaves accumulate into `.grad` as well. allow_unused: whether
+    an input that no output depends on gives None rather than an error. no_grad_vars: tensors taken as constants.
+
+    Raises AssertionError for arguments of the wrong type, ValueError for an unused input and a gradient of a wrong
+    shape, RuntimeError where a tensor stands twice in `outputs` or `inputs`.
+    """
+    outs, ins = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
+    if retain_graph is not None:
+        _flag("retain_graph", retain_graph)
+    if create_graph is not False or only_inputs is not True or allow_unused is not False:
+        _flag("create_graph", create_graph)
+        _flag("only_inputs", only_inputs)
+        _flag("allow_unused", allow_unused)
+    given = _given("grad", "grad_outputs", grad_outputs, len(outs))
+    constants = () if no_grad_vars is None else _constants(no_grad_vars)
+    if len(outs) == 1 and len(ins) == 1 and not constants and outs[0]._node is not None and ins[0]._node is not None:
+        if grad_outputs is None and not create_graph and only_inputs:
+            return _plain_gradient(outs[0], ins[0], allow_unused)
+        live, wanted, seeds = outs, ins, [_seed("grad", outs[0], given[0], ValueError)]
+    else:
+        for argument, tensors in (("outputs", outs), ("inputs", ins)):
+            if len({id(x) for x in tensors}) != len(tensors):
+                raise RuntimeError(f"grad: a Tensor stands twice in {argument}; give each once")
+        stopped = {x._node for x in constants}
+        seeds = [_seed("grad", y, g, ValueError) for y, g in zip(outs, given)]
+        seeds = [g for y, g in zip(outs, seeds) if y._node is not None and y._node not in stopped]
+        live = [y for y in outs if y._node is not None and y._node not in stopped]
+        wanted = [x for x in ins if x._node is not None and x._node not in stopped]
+    found = iter(
+        tape.grad(
+            live, wanted, seeds, retain_graph=True, create_graph=create_graph, only_inputs=only_inputs,
+            allow_unused=True, no_grad_vars=constants,
+        )
+        if live and (wanted or not only_inputs) else (None,) * len(wanted)
+    )  # fmt: skip
+    taken = {id(x) for x in wanted}
+    results = [next(found) if id(x) in taken else None for x in ins]
+    for i, g in enumerate(results):
+        if g is None:
+            if not allow_unused:
+                raise _unused(i, ins[i])
+        elif create_graph and g._node is None:
+            tape.leaf(g)
+    return results
+
+
+def _plain_gradient(output: Tensor, x: Tensor, allow_unused: bool) -> list[Any]:
+    """The gradient of one tensor with respect to another: the everyday call."""
+    level = output._level
+    g = engine.run(
+        (output._node,), (tape.ones_like(output),), cls=Tensor, level=level, inputs=(x._node,), retain_graph=True,
+        accumulate=False,
+    )[0]  # fmt: skip
+    if g is None:
+        if not allow_unused:
+            raise _unused(0, x)
+        return [None]
+    return [values.as_value(Tensor, g)]
+
+
+def _unused(i: int, x: Tensor) -> ValueError:
+    return ValueError(
+        f"grad: input {i} (shape {list(x.shape)}) was not used to compute the outputs, or its stop_gradient is True; "
+        "pass allow_unused=True to get None for it"
+    )
+
+
+def _constants(given: Any) -> Sequence[Tensor]:
+    """`no_grad_vars`: a tensor, or a list, tuple or set of them; raises AssertionError."""
+    if isinstance(given, (set, frozenset)):
+        given = list(given)
+    return [x for x in _tensors("grad", "no_grad_vars", given, empty=True) if x._node is not None]
+
+
+@api("backward", function=False)
+def tensor_backward(
+    self: Tensor, grad_tensor: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
+) -> None:
+    """Add the gradients of this tensor (of the sum of its elements, where no `grad_tensor` is given) to the leaves' `.grad`.
+
+    Raises AssertionError for a gradient that is no Tensor or of another shape, TypeError for another `retain_graph` than
+    True and False, SystemError when the graph has been freed by an earlier pass. Without history nothing happens.
+    """
+    if retain_graph is not True and retain_graph is not False:
+        raise TypeError(f"backward: retain_graph must be True or False, got {retain_graph!r}")
+    if isinstance(grad_tensor, BackwardStrategy):  # in old programs, the first argument
+        grad_tensor = None
+    if grad_tensor is not None:
+        if not isinstance(grad_tensor, Tensor):
+            raise AssertionError(
+                f"backward: grad_tensor must be a Tensor, got {type(grad_tensor).__name__}{foreign(grad_tensor)}"
+            )
+        if self.shape != grad_tensor.shape:
+            raise AssertionError(
+                f"backward: grad_tensor has shape {list(grad_tensor.shape)}, the tensor {list(self.shape)}"
+            )
+    if self._node is None:
+        return
+    if grad_tensor is None:
+        engine.run(
+            [self._node], [tape.ones_like(self)], cls=type(self)._result, level=self._level, retain_graph=retain_graph
+        )
+    else:
+        tape.backward([self], [_seed("backward", self, grad_tensor, AssertionError)], retain_graph=retain_graph)
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
+) -> None:
+    """Add the gradients of the sum of `tensors` to the leaves' `.grad`.
+
+    grad_tensors: a gradient for each (None: ones). Raises AssertionError for arguments that do not fit.
+    """
+    outs = _tensors("backward", "tensors", tensors)
+    if len({id(x) for x in outs}) != len(outs):
+        raise AssertionError("backward: a Tensor stands twice in tensors; give each once")
+    if retain_graph is not True and retain_graph is not False:
+        raise AssertionError(f"backward: retain_graph must be True or False, got {retain_graph!r}")
+    given = _given("backward", "grad_tensors", grad_tensors, len(outs))
+    seeds = [_seed("backward", y, g, AssertionError) for y, g in zip(outs, given)]
+    live = [(y, g) for y, g in zip(outs, seeds) if y._node is not None]
+    if live:
+        tape.backward([y for y, _ in live], [g for _, g in live], retain_graph=retain_graph)

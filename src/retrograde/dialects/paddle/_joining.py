@@ -1,0 +1,175 @@
+"""Joining tensors and taking them apart: concat, stack, split and their relatives."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from ...core.value import Value, shape_of
+from ...ops import structural as st
+from ...ops.triangular import block_diagonal
+from ...tape import inplace
+from ...tensor import manipulation
+from ...tensor import numpy_shapes as nps
+from .._shared.axes import axis_of, integer, integers
+from ._api import api
+from ._binary import same_dtype
+from ._promote import single
+
+
+def _tensors(op: str, x: Any) -> list[Any]:
+    """The tensors of a list, of which there is one at least, all of one dtype."""
+    if isinstance(x, Value) or not isinstance(x, (list, tuple)) or not x:
+        raise ValueError(f"{op}: wanted a list of Tensors, one at least, got {type(x).__name__}")
+    same_dtype(op, *x)
+    return list(x)
+
+
+@api("concat", "cat", "concatenate", out=True)
+def concat(x: Any, axis: Any = 0, name: Any = None) -> Any:
+    """Tensors joined along an axis that they have, in one dtype."""
+    given = _tensors("concat", x)
+    ndim = len(shape_of(given[0]))
+    if not ndim:
+        raise ValueError("concat: 0-d tensors have no axis to join along; use stack()")
+    i = axis_of("concat", axis, ndim)
+    shapes = [tuple(shape_of(v)) for v in given]
+    given = [v for v, shape in zip(given, shapes) if shape != (0,)] or given[:1]
+    rest = {(*shape[:i], *shape[i + 1 :]) for shape in shapes if shape != (0,)}
+    if len(rest) > 1:
+        raise ValueError(f"concat: the shapes {[list(s) for s in shapes]} must agree in all axes but axis {i}")
+    return st.concatenate(*given, axis=i)
+
+
+@api(out=True)
+def stack(x: Any, axis: Any = 0, name: Any = None) -> Any:
+    """Tensors of one shape and dtype joined along a new axis."""
+    given = _tensors("stack", x)
+    shapes = {tuple(shape_of(v)) for v in given}
+    if len(shapes) > 1:
+        raise ValueError(f"stack: the tensors have different shapes, {[list(s) for s in sorted(shapes)]}")
+    return st.stack(*given, axis=axis_of("stack", axis, len(shape_of(given[0])) + 1))
+
+
+def _stacking(names: str, f: Any) -> None:
+    @api(*names.split(), method=False)
+    def function(x: Any, name: Any = None) -> Any:
+        """Tensors joined along one of the first three axes, which they get where they have fewer."""
+        return f(_tensors(function.__name__, x))
+
+    function.__name__ = function.__qualname__ = names.split()[0]
+
+
+_stacking("hstack", nps.hstack)
+_stacking("vstack row_stack", nps.vstack)
+_stacking("dstack", nps.dstack)
+_stacking("column_stack", nps.column_stack)
+
+
+@api(method=True)
+def block_diag(inputs: Any, name: Any = None) -> Any:
+    """The matrix with the given ones along its diagonal."""
+    given = _tensors("block_diag", inputs)
+    if any(len(shape_of(x)) > 2 for x in given):
+        raise ValueError("block_diag: wanted tensors of at most 2 axes")
+    return block_diagonal(*(nps.atleast_2d(x) for x in given))
+
+
+# ------------------------------------------------------------------------------------------ taking apart
+
+
+def _parts(x: Any, axis: int, bounds: list[tuple[int, int]]) -> list[Any]:
+    before = (slice(None),) * axis
+    return [inplace.view(st.getitem, x, index=(*before, slice(a, b))) for a, b in bounds]
+
+
+@api()
+def split(x: Any, num_or_sections: Any, axis: Any = 0, name: Any = None) -> list[Any]:
+    """Consecutive parts along an axis: equal ones of a number, or of the sizes of a list, of which one may be -1."""
+    x = single("split", x)
+    i = axis_of("split", axis, len(shape_of(x)))
+    n = shape_of(x)[i]
+    if isinstance(num_or_sections, (list, tuple)):
+        sizes = list(integers("split", "num_or_sections", num_or_sections))
+        free = [k for k, size in enumerate(sizes) if size == -1]
+        if len(free) == 1:
+            sizes[free[0]] = n - sum(sizes) - 1
+        if any(size < 0 for size in sizes) or sum(sizes) != n:
+            raise ValueError(f"split: the sizes {list(num_or_sections)} do not add up to {n}")
+    else:
+        if isinstance(num_or_sections, Value):
+            raise TypeError("split: num_or_sections must be an int or a list of ints, got a Tensor")
+        count = integer("split", "num_or_sections", num_or_sections)
+        if count < 1 or n % count:
+            raise ValueError(f"split: an axis of {n} elements does not divide into {count} equal parts")
+        sizes = [n // count] * count
+    return _parts(x, i, list(itertools.pairwise(itertools.accumulate(sizes, initial=0))))
+
+
+@api()
+def chunk(x: Any, chunks: int, axis: Any = 0, name: Any = None) -> list[Any]:
+    """A number of equal consecutive parts along an axis."""
+    return split(x, integer("chunk", "chunks", chunks), axis)
+
+
+@api("split_with_sizes", function=False)
+def split_with_sizes(self: Any, split_sizes: Any, dim: int = 0) -> list[Any]:
+    """Consecutive parts of the given sizes along an axis."""
+    return split(self, list(split_sizes), dim)
+
+
+@api()
+def tensor_split(x: Any, num_or_indices: Any, axis: Any = 0, name: Any = None) -> list[Any]:
+    """Consecutive parts along an axis: a number of nearly equal ones, or those that end where a list says."""
+    x = single("tensor_split", x)
+    if not shape_of(x):
+        raise ValueError("tensor_split: a 0-d tensor has no axis to split")
+    i = axis_of("tensor_split", axis, len(shape_of(x)))
+    if isinstance(num_or_indices, (list, tuple)):
+        return manipulation.split(x, list(integers("tensor_split", "num_or_indices", num_or_indices)), axis=i)
+    count = integer("tensor_split", "num_or_indices", num_or_indices)
+    if count < 1:
+        raise ValueError(f"tensor_split: wanted a positive number of parts, got {count}")
+    return manipulation.split(x, count, axis=i)
+
+
+def _splitting(name: str, axis: int, least: int) -> None:
+    @api(name)
+    def f(x: Any, num_or_indices: Any, name: Any = None) -> list[Any]:
+        """Consecutive parts along the first, or the third, axis."""
+        op = f.__name__
+        n = len(shape_of(single(op, x)))
+        if n < least:
+            raise ValueError(f"{op}: wanted at least {least} axes, got {n}")
+        return tensor_split(x, num_or_indices, axis)
+
+    f.__name__ = f.__qualname__ = name
+
+
+_splitting("vsplit", 0, 2)
+_splitting("dsplit", 2, 3)
+
+
+@api()
+def hsplit(x: Any, num_or_indices: Any, name: Any = None) -> list[Any]:
+    """Consecutive parts along the second axis, of a vector along its only one."""
+    n = len(shape_of(single("hsplit", x)))
+    if not n:
+        raise ValueError("hsplit: a 0-d tensor has no axis to split")
+    return tensor_split(x, num_or_indices, min(n - 1, 1))
+
+
+@api()
+def unstack(x: Any, axis: Any = 0, num: int | None = None) -> list[Any]:
+    """The slices along an axis, without it; `num`, if given, must be how many there are."""
+    x = single("unstack", x)
+    i = axis_of("unstack", axis, len(shape_of(x)))
+    if not shape_of(x) or (num is not None and num != shape_of(x)[i]):
+        raise ValueError(f"unstack: {num} slices were asked for of shape {list(shape_of(x))} along axis {axis}")
+    return list(manipulation.unstack(x, axis=i))
+
+
+@api()
+def unbind(input: Any, axis: Any = 0) -> list[Any]:
+    """The slices along an axis, without it."""
+    return unstack(input, axis)

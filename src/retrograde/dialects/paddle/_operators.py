@@ -1,0 +1,232 @@
+"""Arithmetic, comparisons and bits of two operands: the operators, and the functions that compute the same.
+
+Two tensors of one real floating dtype go straight from the operator to the kernel (core/specialise.py). There are no
+augmented assignments: `x += y` rebinds the name, as in PaddlePaddle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._errors import ShapeError
+from ...core.specialise import operator as fast
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import comparison as cmp
+from ...ops import contraction as ct
+from ...ops import elementwise as ew
+from ...tensor import contraction
+from .._shared.elementwise import in_place_method, number_operator, operator, power_operator
+from ._api import METHODS, api
+from ._dtype import FROM_NUMPY
+from ._elementwise import ANY, FLOATED, STRICT, binary, register, unary
+from ._promote import beside, constant, operand, pair, result_dtype, scalar_dtype, to_dtype
+from ._tensor import Tensor
+
+_ndarray = np.ndarray
+_bind_subtract, _bind_divide = ew.subtract.prim.bind, ew.divide.prim.bind
+_bind_matmul = ct.matmul.prim.bind
+_FLAT = "biuf"
+
+Function = Callable[..., Any]
+
+# ------------------------------------------------------------------------------------------ arithmetic
+
+_add = binary("add", ew.add, ANY)
+_subtract = binary("subtract", ew.subtract, ANY)
+multiply = register("multiply mul", binary("multiply", ew.multiply, ANY))
+_divide = binary("divide", ew.divide, FLOATED)
+
+
+def _scaled(name: str, op: Function, x: Any, y: Any, alpha: Any) -> Any:
+    x, y = pair(name, x, y)
+    return op(x, y, alpha=alpha.item() if isinstance(alpha, (Value, np.generic)) else alpha)
+
+
+@api(in_place=True, out=True)
+def add(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
+    """`x + alpha * y`, elementwise."""
+    if type(alpha) is int and alpha == 1:
+        return _add(x, y)
+    return _scaled("add", ew.add_scaled, x, y, alpha)
+
+
+@api("subtract", "sub", in_place=True, out=True)
+def subtract(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
+    """`x - alpha * y`, elementwise."""
+    if type(alpha) is int and alpha == 1:
+        return _subtract(x, y)
+    return _scaled("subtract", ew.subtract_scaled, x, y, alpha)
+
+
+@api("divide", "div", in_place=True, out=True)
+def divide(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -> Any:
+    """`x / y`, elementwise; rounded towards zero ("trunc") or down ("floor") if asked."""
+    if rounding_mode is None:
+        return _divide(x, y)
+    if rounding_mode == "floor":
+        return floor_divide(x, y)
+    if rounding_mode == "trunc":
+        return _quotient("divide", ew.trunc_divide, x, y)
+    raise ValueError(f"divide: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
+
+
+def _quotient(name: str, op: Function, x: Any, y: Any) -> Any:
+    x, y = pair(name, x, y)
+    if dtype_of(y).kind in "iu" and not np.all(y.numpy() if isinstance(y, Value) else y):
+        raise ValueError(f"{name}: division of whole numbers by zero")
+    return op(x, y)
+
+
+@api(in_place=True, out=True)
+def floor_divide(x: Any, y: Any, name: Any = None) -> Any:
+    """The quotient rounded down, elementwise; no gradient flows through it."""
+    return _quotient("floor_divide", ew.floor_divide, *(v.detach() if isinstance(v, Value) else v for v in (x, y)))
+
+
+@api("remainder", "mod", "floor_mod", in_place=True, out=True)
+def remainder(x: Any, y: Any, name: Any = None) -> Any:
+    """What is left after `floor_divide`, elementwise, with the sign of the divisor."""
+    return _quotient("remainder", ew.remainder, x, y)
+
+
+@api(in_place=True, out=True)
+def pow(x: Any, y: Any, name: Any = None) -> Any:
+    """`x` to the power `y`, elementwise; one of them may be a number."""
+    if isinstance(x, Value) and not isinstance(y, (Value, _ndarray)):
+        if not isinstance(y, (int, float, complex, np.generic)):
+            raise TypeError(f"pow: the exponent must be a Tensor or a number, got {type(y).__name__}")
+        y = y.item() if isinstance(y, np.generic) else y
+        d = beside(FROM_NUMPY[dtype_of(x)], scalar_dtype(y))
+        if d.category >= 2:
+            return ew.power_by(to_dtype(x, d), exponent=y)
+    x, y = pair("pow", x, y)
+    if dtype_of(x).kind in "iu" and (np.asarray(y.numpy() if isinstance(y, Value) else y) < 0).any():
+        raise ValueError("pow: an integer to a negative power is no integer; convert with astype('float32')")
+    return ew.power(x, y)
+
+
+@api("matmul", out=True)
+def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: Any = None) -> Any:
+    """The matrix product of the last two axes, which `transpose_x` and `transpose_y` exchange first."""
+    if not isinstance(x, Value) or not isinstance(y, Value):
+        raise ValueError(f"matmul: wanted two Tensors, got {type(x).__name__} and {type(y).__name__}")
+    if dtype_of(x) != dtype_of(y):
+        if "c" not in (dtype_of(x).kind, dtype_of(y).kind):
+            raise ValueError(f"matmul: the operands have dtype {x.dtype} and {y.dtype}; convert one with astype()")
+        d = result_dtype("matmul", x, y, strict=True)
+        x, y = to_dtype(x, d), to_dtype(y, d)
+    if transpose_x and len(shape_of(x)) > 1:
+        x = x.mT
+    if transpose_y and len(shape_of(y)) > 1:
+        y = y.mT
+    try:
+        return contraction.matmul(x, y)
+    except ShapeError as error:
+        raise ValueError(str(error)) from None
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    """`x @ y`, in the dtype of x where both are real; quick about two matrices of one dtype."""
+    y = operand("matmul", y)
+    if isinstance(y, Value):
+        a, b = x._a, y._a
+        if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.ndim == 2 == b.ndim:
+            return _bind_matmul(x, y)
+        if dtype_of(x) != dtype_of(y) and "c" not in (dtype_of(x).kind, dtype_of(y).kind):
+            y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
+    return matmul(x, y)
+
+
+def _reversed(f: Function) -> Function:
+    """`f` as the operator of the right operand."""
+    return operator(lambda self, other: f(other, self))
+
+
+def _reversed_number(f: Function, bind: Function) -> Function:
+    """The same, quick about a Python number on the left of a floating tensor."""
+
+    def swapped(self: Any, other: Any) -> Any:
+        if type(other) is float or type(other) is int:
+            x = self._a
+            if type(x) is _ndarray and x.dtype.kind == "f":
+                return bind(constant(other, x.dtype), self)
+        return f(other, self)
+
+    return operator(swapped)
+
+
+METHODS.update(
+    __add__=fast(ew.add, Tensor, number_operator(_add, ew.add), ("g", "g")),
+    __radd__=number_operator(_add, ew.add),
+    __sub__=fast(ew.subtract, Tensor, number_operator(_subtract, ew.subtract), ("g", "-g")),
+    __rsub__=_reversed_number(_subtract, _bind_subtract),
+    __mul__=fast(ew.multiply, Tensor, number_operator(multiply, ew.multiply), ("g * y", "g * x")),
+    __rmul__=number_operator(multiply, ew.multiply),
+    __truediv__=fast(ew.divide, Tensor, number_operator(_divide, ew.divide), ("g / y", "-g * (x / y / y)")),
+    __rtruediv__=_reversed_number(_divide, _bind_divide),
+    __floordiv__=operator(floor_divide),
+    __rfloordiv__=_reversed(floor_divide),
+    __mod__=operator(remainder),
+    __rmod__=_reversed(remainder),
+    __pow__=power_operator(pow, ew.power_by),
+    __rpow__=_reversed(pow),
+    __matmul__=operator(_matmul),
+    __rmatmul__=_reversed(matmul),
+)
+METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"])
+for _names, _ufunc in (("add", np.add), ("subtract sub", np.subtract), ("multiply mul", np.multiply),
+                       ("divide div", np.divide)):  # fmt: skip
+    for _name in _names.split():
+        METHODS[_name + "_"] = in_place_method(_name + "_", METHODS[_name + "_"], _ufunc)
+
+# ------------------------------------------------------------------------------------------ one operand
+
+
+@api("__neg__", function=False)
+def negated(self: Any) -> Any:
+    """`-x`; booleans stay as they are, as in PaddlePaddle."""
+    return self if dtype_of(self).kind == "b" else ew.negative(self)
+
+
+@api("__pos__", function=False)
+def unchanged(self: Any) -> Any:
+    """`+x`: the tensor itself."""
+    return self
+
+
+@api("__abs__", function=False)
+def magnitude(self: Any) -> Any:
+    """`abs(x)`."""
+    return ew.absolute(self)
+
+
+# ------------------------------------------------------------------------------------------ comparisons
+
+_COMPARISONS = {
+    "eq": ("equal", cmp.equal), "ne": ("not_equal", cmp.not_equal), "lt": ("less_than less", cmp.less),
+    "le": ("less_equal", cmp.less_equal), "gt": ("greater_than greater", cmp.greater),
+    "ge": ("greater_equal", cmp.greater_equal),
+}  # fmt: skip
+
+for _symbol, (_names, _op) in _COMPARISONS.items():
+    _f = register(f"{_names} {_symbol}", binary(_names.split()[0], _op, ANY, fast=_FLAT))
+    METHODS[f"__{_symbol}__"] = operator(_f)
+
+# ------------------------------------------------------------------------------------------ bits
+
+_BITS = {
+    "and": ("bitwise_and", cmp.bitwise_and), "or": ("bitwise_or", cmp.bitwise_or),
+    "xor": ("bitwise_xor", cmp.bitwise_xor), "lshift": ("bitwise_left_shift", cmp.left_shift),
+    "rshift": ("bitwise_right_shift", cmp.right_shift),
+}  # fmt: skip
+
+for _symbol, (_name, _op) in _BITS.items():
+    _f = register(_name, binary(_name, _op, ANY, fast="biu"))
+    METHODS[f"__{_symbol}__"] = operator(_f)
+    METHODS[f"__r{_symbol}__"] = _reversed(_f)
+
+bitwise_not = register("bitwise_not bitwise_invert", unary("bitwise_not", cmp.bitwise_not, STRICT, fast="biu"))
+METHODS["__invert__"] = bitwise_not

@@ -1,0 +1,238 @@
+"""Products and distances: dot, inner, outer, kron, cross, matrix products with sums, tensordot, einsum, cdist, norms of
+slices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import contraction as con
+from ...ops import distance
+from ...ops import elementwise as ew
+from ...ops import reduction as red
+from ...ops import structural as st
+from ...tensor import contraction
+from .._shared.axes import axis_of, integers
+from ._api import api
+from ._binary import same_dtype
+from ._dtype import FROM_NUMPY
+from ._operators import matmul
+from ._promote import FLOATED, STRICT, pair, result_dtype, single, to_dtype
+
+
+def alike(op: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """Two tensors of one dtype, as products want them; beside a complex one, a real one is converted."""
+    x, y = single(op, x), single(op, y)
+    if dtype_of(x) != dtype_of(y):
+        d = result_dtype(op, x, y, strict=True) if "c" in (dtype_of(x).kind, dtype_of(y).kind) else None
+        if d is None:
+            raise ValueError(f"{op}: the operands have dtypes {x.dtype} and {y.dtype}; convert one with astype()")
+        x, y = to_dtype(x, d), to_dtype(y, d)
+    return x, y
+
+
+def _ranks(op: str, wanted: tuple[int, ...], *operands: Any) -> None:
+    for x, n in zip(operands, wanted):
+        if len(shape_of(single(op, x))) != n:
+            raise ValueError(f"{op}: wanted a tensor with {n} axes, got shape {list(shape_of(x))}")
+
+
+# ------------------------------------------------------------------------------------------ vectors
+
+
+@api(out=True)
+def dot(x: Any, y: Any, name: Any = None) -> Any:
+    """The product of two vectors, or of corresponding rows of two matrices."""
+    x, y = alike("dot", x, y)
+    if tuple(shape_of(x)) != tuple(shape_of(y)) or not 1 <= len(shape_of(x)) <= 2:
+        raise ValueError(
+            f"dot: wanted two vectors (or two matrices) of one shape, got {list(shape_of(x))} and {list(shape_of(y))}"
+        )
+    if len(shape_of(x)) == 1:
+        return contraction.matmul(x, y)
+    return red.sum(ew.multiply(x, y), axis=(1,), keepdims=False)
+
+
+@api()
+def inner(x: Any, y: Any, name: Any = None) -> Any:
+    """The sums of products over the last axes of two tensors; of a number, its product with the other."""
+    x, y = alike("inner", x, y)
+    if not shape_of(x) or not shape_of(y):
+        return ew.multiply(x, y)
+    if shape_of(x)[-1] != shape_of(y)[-1]:
+        raise ValueError(f"inner: the last axes differ, in {list(shape_of(x))} and {list(shape_of(y))}")
+    return contraction.inner(x, y)
+
+
+@api("outer", "ger", out=True)
+def outer(x: Any, y: Any, name: Any = None) -> Any:
+    """All products of an element of x with one of y, as a matrix."""
+    x, y = pair("outer", single("outer", x), single("outer", y), STRICT)
+    left = st.reshape(x, shape=(math.prod(shape_of(x)), 1))
+    return ew.multiply(left, st.reshape(y, shape=(1, math.prod(shape_of(y)))))
+
+
+@api()
+def kron(x: Any, y: Any, name: Any = None) -> Any:
+    """The Kronecker product: every element of x times all of y, in blocks."""
+    return con.kron(*alike("kron", x, y))
+
+
+@api()
+def cross(x: Any, y: Any, axis: int = 9, name: Any = None) -> Any:
+    """The cross products of vectors of three along an axis, the first of that length if none is given."""
+    x, y = pair("cross", single("cross", x), single("cross", y), STRICT)
+    if tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise ValueError(f"cross: the shapes {list(shape_of(x))} and {list(shape_of(y))} differ")
+    if axis == 9:
+        if 3 not in shape_of(x):
+            raise ValueError(f"cross: no axis of shape {list(shape_of(x))} has 3 elements")
+        i = list(shape_of(x)).index(3)
+    else:
+        i = axis_of("cross", axis, len(shape_of(x)))
+        if not shape_of(x) or shape_of(x)[i] != 3:
+            raise ValueError(f"cross: axis {axis} of shape {list(shape_of(x))} must have 3 elements")
+    return con.cross(x, y, axis=i)
+
+
+@api()
+def vecdot(x: Any, y: Any, axis: Any = -1, name: Any = None) -> Any:
+    """The sums over an axis of products, of which the first is conjugated."""
+    x, y = alike("vecdot", x, y)
+    try:
+        return contraction.vecdot(x, y, axis=axis)
+    except np.exceptions.AxisError as error:
+        raise ValueError(str(error)) from None
+
+
+# ------------------------------------------------------------------------------------------ matrices
+
+
+@api(out=True)
+def mm(input: Any, mat2: Any, name: Any = None) -> Any:
+    """The matrix product."""
+    return matmul(input, mat2)
+
+
+@api(out=True)
+def bmm(x: Any, y: Any, name: Any = None) -> Any:
+    """The products of corresponding matrices of two batches."""
+    _ranks("bmm", (3, 3), x, y)
+    if shape_of(x)[0] != shape_of(y)[0]:
+        raise ValueError(f"bmm: batches of {shape_of(x)[0]} and {shape_of(y)[0]} matrices")
+    return matmul(x, y)
+
+
+@api()
+def mv(x: Any, vec: Any, name: Any = None) -> Any:
+    """The product of a matrix and a vector."""
+    _ranks("mv", (2, 1), x, vec)
+    return matmul(x, vec)
+
+
+def _with_sum(name: str, ndim: int) -> None:
+    @api(name, in_place=True)
+    def f(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: Any = None) -> Any:
+        """`beta * input + alpha * (x @ y)`."""
+        op = f.__name__
+        _ranks(op, (ndim, ndim), x, y)
+        same_dtype(op, input, x, y)
+        product = matmul(x, y)
+        if len(shape_of(input)) > ndim:
+            raise ValueError(f"{op}: input of shape {list(shape_of(input))} has more axes than the product")
+        return ew.add(input * beta if beta != 1 else input, product * alpha if alpha != 1 else product)
+
+    f.__name__ = f.__qualname__ = name
+
+
+_with_sum("addmm", 2)
+_with_sum("baddbmm", 3)
+
+
+@api()
+def tensordot(x: Any, y: Any, axes: Any = 2, name: Any = None) -> Any:
+    """The sums of products over axes: the last of x and the first of y, or those that lists name."""
+    x, y = alike("tensordot", x, y)
+    if isinstance(axes, (Value, np.ndarray)):
+        axes = axes.tolist()
+    if isinstance(axes, int):
+        n = axes
+        first, second = tuple(range(len(shape_of(x)) - n, len(shape_of(x)))), tuple(range(n))
+        if n < 0 or n > min(len(shape_of(x)), len(shape_of(y))):
+            raise ValueError(f"tensordot: {n} axes of tensors with {len(shape_of(x))} and {len(shape_of(y))}")
+    else:
+        lists = [axes, axes] if all(isinstance(a, int) for a in axes) else [*axes]
+        lists = lists * 2 if len(lists) == 1 else lists
+        given = [list(integers("tensordot", "axes", a)) for a in lists]
+        for mine, others in ((given[0], given[1]), (given[1], given[0])):  # a shorter list goes on as the other does
+            mine.extend(others[len(mine) :])
+        first = tuple(axis_of("tensordot", a, len(shape_of(x))) for a in given[0])
+        second = tuple(axis_of("tensordot", a, len(shape_of(y))) for a in given[1])
+    for a, b in zip(first, second):
+        if shape_of(x)[a] != shape_of(y)[b]:
+            raise ValueError(f"tensordot: axis {a} of {list(shape_of(x))} does not fit axis {b} of {list(shape_of(y))}")
+    return contraction.tensordot(x, y, axes=(first, second))
+
+
+@api(method=False)
+def einsum(equation: str, *operands: Any) -> Any:
+    """The sum of products that an equation such as "ij,jk->ik" describes."""
+    given = operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
+    if not isinstance(equation, str) or not given:
+        raise ValueError("einsum: wanted an equation and Tensors")
+    same_dtype("einsum", *given)
+    return contraction.einsum(equation, *given)
+
+
+# ------------------------------------------------------------------------------------------ distances, norms of slices
+
+
+@api()
+def dist(x: Any, y: Any, p: float = 2, name: Any = None) -> Any:
+    """The p-norm of the difference of two tensors."""
+    same_dtype("dist", x, y)
+    x, y = pair("dist", x, y, FLOATED)
+    if math.isinf(p):  # equal extremes get the whole gradient each
+        apart = ew.absolute(ew.subtract(x, y))
+        axes = tuple(range(len(shape_of(apart))))
+        return (red.amax if p > 0 else red.amin)(apart, axis=axes, keepdims=False, ties="all")
+    return distance.dist(x, y, ord=float(p))
+
+
+@api()
+def cdist(x: Any, y: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+          name: Any = None) -> Any:  # fmt: skip
+    """The p-norm distances of each row of x (..., P, M) and each of y (..., R, M), as (..., P, R)."""
+    same_dtype("cdist", x, y)
+    s1, s2 = tuple(shape_of(x)), tuple(shape_of(y))
+    if min(len(s1), len(s2)) < 2 or s1[-1] != s2[-1] or not p >= 0:
+        raise ValueError(
+            f"cdist: wanted rows of one length in at least 2 axes and p >= 0, got {list(s1)}, {list(s2)}, p={p}"
+        )
+    lead = np.broadcast_shapes(s1[:-2], s2[:-2])
+    x, y = st.broadcast_to(x, shape=(*lead, *s1[-2:])), st.broadcast_to(y, shape=(*lead, *s2[-2:]))
+    return distance.cdist(x, y, ord=float(p))
+
+
+@api(method=False)
+def pdist(x: Any, p: float = 2.0, name: Any = None) -> Any:
+    """The p-norm distances of all pairs of rows of a matrix, those of the first row first."""
+    _ranks("pdist", (2,), x)
+    if not p >= 0:
+        raise ValueError(f"pdist: p must not be negative, got {p}")
+    return distance.pdist(x, ord=float(p))
+
+
+@api(in_place=True)
+def renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
+    """Each slice along an axis, scaled down to the p-norm `max_norm` where it exceeds it."""
+    x = single("renorm", x)
+    i = axis_of("renorm", axis, len(shape_of(x)))
+    if dtype_of(x).kind not in "fVc":
+        raise TypeError(f"renorm: wanted a floating tensor, got {FROM_NUMPY[dtype_of(x)]}")
+    if len(shape_of(x)) < 2 or p <= 0 or max_norm < 0:
+        raise ValueError(f"renorm: wanted 2 axes at least, p > 0 and max_norm >= 0, got p={p}, max_norm={max_norm}")
+    return distance.renorm(x, ord=float(p), axis=i, bound=float(max_norm))

@@ -1,0 +1,226 @@
+"""Reductions over axes: sums, means, products, extremes, moments, logic, counts, norms of what is not a number."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import reduction as red
+from ...ops import structural as st
+from ...ops.comparison import isnan
+from ...ops.selection import where
+from ...tensor import numpy_functions as npf
+from ...tensor import searching
+from .._shared.axes import axes_of
+from ._api import api, write_out
+from ._dtype import FROM_NUMPY, as_dtype, bool_, int32, int64
+from ._promote import FLOATED, single, to_dtype
+from ._tensor import from_array
+
+_ndarray = np.ndarray
+_sum = red.sum.prim.bind  # type: ignore[attr-defined]
+_mean = red.mean.prim.bind  # type: ignore[attr-defined]
+
+
+@functools.cache
+def _all_axes(ndim: int) -> tuple[int, ...]:
+    return tuple(range(ndim))
+
+
+def reduced(op: str, x: Any, axis: Any) -> tuple[int, ...]:
+    """The axes that an argument `axis` names: all of them for None and for an empty list."""
+    return _all_axes(len(shape_of(x))) if axis is None else axes_of(op, axis, len(shape_of(x)))
+
+
+def in_dtype(op: str, x: Any, dtype: Any) -> Any:
+    """The tensor in the dtype that an argument `dtype` names, unless that is None."""
+    return x if dtype is None else to_dtype(x, as_dtype(op, dtype))
+
+
+def _is_dtype(x: Any) -> bool:
+    return isinstance(x, str) or type(x) is type(int64) or isinstance(x, (type, np.dtype))
+
+
+# ------------------------------------------------------------------------------------------ sums, means, products
+
+
+@api(out=True)
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+    """The sum over axes (all, if none is given); booleans and int32 are added in int64."""
+    if axis is None and dtype is None and isinstance(x, Value):
+        a = x._a
+        if type(a) is _ndarray and a.dtype.kind == "f":
+            return _sum(x, axis=_all_axes(a.ndim), keepdims=keepdim)
+    x = single("sum", x)
+    if type(dtype) is bool:  # sum(x, axis, keepdim), as other reductions have it
+        dtype, keepdim = None, dtype
+    if dtype is not None:
+        x = in_dtype("sum", x, dtype)
+    elif FROM_NUMPY[dtype_of(x)] in (bool_, int32):
+        x = to_dtype(x, int64)
+    return red.sum(x, axis=reduced("sum", x, axis), keepdims=bool(keepdim))
+
+
+@api(out=True)
+def mean(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None, *, dtype: Any = None) -> Any:
+    """The mean over axes (all, if none is given); of integers and booleans it is cut to their dtype."""
+    if axis is None and dtype is None and isinstance(x, Value):
+        a = x._a
+        if type(a) is _ndarray and a.dtype.kind == "f":
+            return _mean(x, axis=_all_axes(a.ndim), keepdims=keepdim)
+    x = in_dtype("mean", single("mean", x), dtype)
+    axes, d = reduced("mean", x, axis), dtype_of(x)
+    if d.kind in "iub":
+        return st.cast(red.mean(st.cast(x, dtype=np.dtype(float)), axis=axes, keepdims=bool(keepdim)), dtype=d)
+    return red.mean(x, axis=axes, keepdims=bool(keepdim))
+
+
+@api()
+def prod(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = None, out: Any = None, name: Any = None) -> Any:
+    """The product over axes (all, if none is given)."""
+    x = in_dtype("prod", single("prod", x), dtype)
+    result = red.prod(x, axis=reduced("prod", x, axis), keepdims=bool(keepdim))
+    return result if out is None else write_out("prod", result, out)
+
+
+@api()
+def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+    """The sum over axes of what is not nan."""
+    x = in_dtype("nansum", single("nansum", x), dtype)
+    if dtype_of(x).kind in "iub":
+        return sum(x, axis, dtype, keepdim)
+    return red.nansum(x, axis=reduced("nansum", x, axis), keepdims=bool(keepdim))
+
+
+@api()
+def nanmean(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+    """The mean over axes of what is not nan; nan where nothing is."""
+    x = single("nanmean", x, FLOATED)
+    return npf.nanmean(x, axis=reduced("nanmean", x, axis), keepdims=bool(keepdim))
+
+
+@api(out=True)
+def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+    """log(sum(exp(x))) over axes, without overflow."""
+    x = single("logsumexp", x, FLOATED)
+    return red.logsumexp(x, axis=reduced("logsumexp", x, axis), keepdims=bool(keepdim))
+
+
+# ------------------------------------------------------------------------------------------ extremes
+
+
+def _extreme(op: str, primitive: Any, x: Any, axis: Any, keepdim: Any) -> Any:
+    x = single(op, x)
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{op}: complex numbers are not ordered")
+    axes = reduced(op, x, axis)
+    shape = shape_of(x)
+    if math.prod(shape[a] for a in axes) == 0 and math.prod(n for i, n in enumerate(shape) if i not in axes):
+        raise ValueError(f"{op}: no elements to choose from, the shape is {list(shape)}")
+    if 0 in shape:
+        kept = tuple(1 if i in axes else n for i, n in enumerate(shape) if keepdim or i not in axes)
+        return st.reshape(x, shape=kept)
+    return primitive(x, axis=axes, keepdims=bool(keepdim), ties="even")
+
+
+def _extremes(name: str, primitive: Any, out: bool) -> None:
+    @api(name, out=out)
+    def f(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+        """The extreme over axes (all, if none is given); equal ones share the gradient evenly."""
+        return _extreme(f.__name__, primitive, x, axis, keepdim)
+
+    f.__name__ = f.__qualname__ = name
+
+
+for _name, _op in {"max": red.amax, "min": red.amin, "amax": red.amax, "amin": red.amin}.items():
+    _extremes(_name, _op, _name[0] == "a")
+
+# ------------------------------------------------------------------------------------------ moments
+
+
+def _moment(op: str, primitive: Any, x: Any, axis: Any, keepdim: Any, correction: float) -> Any:
+    x = single(op, x, FLOATED)
+    return primitive(x, axis=reduced(op, x, axis), correction=correction, keepdims=bool(keepdim))
+
+
+@api()
+def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: Any = None) -> Any:
+    """The standard deviation over axes, of a sample (divided by n - 1) if `unbiased`."""
+    return _moment("std", red.std, x, axis, keepdim, 1 if unbiased else 0)
+
+
+@api(out=True)
+def var(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, name: Any = None, *,
+        correction: float = 1) -> Any:  # fmt: skip
+    """The variance over axes: the sum of squared deviations divided by n - correction (1 or 0 as `unbiased` says)."""
+    if unbiased is not None:
+        correction = 1 if unbiased else 0
+    d = dtype_of(single("var", x))
+    found = _moment("var", red.var, x, axis, keepdim, correction)
+    return st.cast(found, dtype=d) if d.kind in "iu" else found
+
+
+# ------------------------------------------------------------------------------------------ logic, counts, positions
+
+
+def _logic(name: str, primitive: Any) -> None:
+    @api(name, out=True)
+    def f(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+        """Whether all (any) of the elements over axes are true, that is not zero."""
+        x = single(f.__name__, x)
+        return primitive(x, axis=reduced(f.__name__, x, axis), keepdims=bool(keepdim))
+
+    f.__name__ = f.__qualname__ = name
+
+
+_logic("all", red.all)
+_logic("any", red.any)
+
+
+@api()
+def count_nonzero(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+    """How many elements over axes are not zero."""
+    x = single("count_nonzero", x)
+    return red.count_nonzero(x, axis=reduced("count_nonzero", x, axis), keepdims=bool(keepdim))
+
+
+def _position(name: str, search: Any) -> None:
+    @api(name)
+    def f(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = "int64", name: Any = None) -> Any:
+        """The position of the first extreme along an axis, or in the flattened tensor."""
+        op = f.__name__
+        x = single(op, x)
+        d = as_dtype(op, dtype)
+        if d not in (int32, int64):
+            raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
+        if dtype_of(x).kind in "fV":  # nan is no extreme
+            worst = np.asarray(-np.inf if op == "argmax" else np.inf, dtype_of(x))
+            x = where(isnan(x), worst, x)
+        axes = None if axis is None else axes_of(op, axis, len(shape_of(x)))
+        if not int(np.prod(shape_of(x))):
+            raise ValueError(f"{op}: no elements to choose from, the shape is {list(shape_of(x))}")
+        if not shape_of(x):
+            return from_array(np.zeros((), d.np))
+        return to_dtype(search(x, axis=axes if axes is None else axes[0], keepdims=bool(keepdim)), d)
+
+    f.__name__ = f.__qualname__ = name
+
+
+_position("argmax", searching.argmax)
+_position("argmin", searching.argmin)
+
+
+@api()
+def reduce_as(x: Any, target: Any, name: Any = None) -> Any:
+    """The sum over the axes that broadcasting to x would add to or stretch in the shape of `target`."""
+    x = single("reduce_as", x)
+    shape, want = shape_of(x), shape_of(single("reduce_as", target))
+    if np.broadcast_shapes(tuple(shape), tuple(want)) != tuple(shape):
+        raise ValueError(f"reduce_as: a tensor of shape {list(shape)} cannot be summed to {list(want)}")
+    return st.sum_to_shape(x, tuple(want))
+
+

@@ -1,0 +1,653 @@
+"""Shapes and the order of axes and elements: reshape, transpose, squeeze, expand, flip, roll, triangles, diagonals.
+
+Most results are views: they share memory with the tensor they come from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import indexing as ix
+from ...ops import manipulation as mani
+from ...ops import structural as st
+from ...ops import triangular as tri
+from ...ops.selection import where
+from ...tape import inplace
+from ...tensor import manipulation
+from ...tensor import numpy_shapes as nps
+from ...tensor._values import concrete
+from .._shared.axes import axes_of, axis_of, integer, integers, spread
+from .._shared.elementwise import constant
+from ._api import api
+from ._conversion import cast
+from ._dtype import as_dtype, dtype
+from ._inplace import become, rearranging
+from ._promote import single
+from ._tensor import from_array
+
+view = inplace.view
+
+# ------------------------------------------------------------------------------------------ reshape
+
+
+def resolved(op: str, shape: tuple[int, ...], have: tuple[int, ...], *, zero_keeps: bool = True) -> tuple[int, ...]:
+    """A shape with 0 for "as it was" and one -1 for "what is left", in numbers; raises ValueError where it misfits."""
+    count = math.prod(have)
+    found = list(shape)
+    if zero_keeps and count:
+        for i, n in enumerate(found):
+            if n == 0:
+                if i >= len(have):
+                    raise ValueError(f"{op}: 0 at place {i} of {list(shape)} stands for an axis that is not there")
+                found[i] = have[i]
+    free = [i for i, n in enumerate(found) if n == -1]
+    if len(free) > 1 or any(n < -1 for n in found):
+        raise ValueError(f"{op}: a shape has at most one -1 and no other negative size, got {list(shape)}")
+    if free:
+        rest = math.prod(n for n in found if n != -1)
+        if (rest == 0 or count % rest) and (count or rest):
+            raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
+        found[free[0]] = count // rest if rest else 0
+    if math.prod(found) != count:
+        raise ValueError(f"{op}: {count} elements do not fit into shape {list(shape)}")
+    return tuple(found)
+
+
+@api()
+def reshape(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
+    """The elements in another shape, given as one argument or one by one; 0 keeps the size of an axis, -1 takes what
+    is left."""
+    x = single("reshape", x)
+    if "shape" in named:
+        shape = (named.pop("shape"),)
+    elif len(shape) == 2 and isinstance(shape[0], (list, tuple)) and not isinstance(shape[1], int):
+        shape = shape[:1]
+    if named or not shape:
+        raise TypeError(f"reshape: unknown argument {next(iter(named), None)!r}" if named else "reshape: give a shape")
+    wanted = resolved("reshape", spread("reshape", shape, "shape"), tuple(shape_of(x)))
+    return view(st.reshape, x, shape=wanted)
+
+
+rearranging("reshape", reshape)
+
+
+@api("view")
+def view_(x: Any, shape_or_dtype: Any, name: Any = None) -> Any:
+    """The same memory in another shape, or read as another dtype."""
+    x = single("view", x)
+    if isinstance(shape_or_dtype, (str, dtype, np.dtype, type)):
+        array = np.ascontiguousarray(concrete("view", x)).view(as_dtype("view", shape_or_dtype).np)
+        return from_array(array)
+    return reshape(x, shape_or_dtype)
+
+
+@api()
+def view_as(x: Any, other: Any, name: Any = None) -> Any:
+    """The elements in the shape of another tensor."""
+    return reshape(x, list(shape_of(single("view_as", other))))
+
+
+def _range(op: str, x: Any, start: Any, stop: Any) -> tuple[int, int]:
+    n = len(shape_of(x))
+    i, j = axis_of(op, start, n, "start_axis"), axis_of(op, stop, n, "stop_axis")
+    if i > j:
+        raise ValueError(f"{op}: start_axis {start} lies behind stop_axis {stop}")
+    return i, j
+
+
+@api()
+def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: Any = None) -> Any:
+    """With the axes from `start_axis` to `stop_axis` made one; a 0-d tensor gets an axis."""
+    x = single("flatten", x)
+    i, j = _range("flatten", x, start_axis, stop_axis)
+    shape = tuple(shape_of(x)) or (1,)
+    return view(st.reshape, x, shape=(*shape[:i], math.prod(shape[i : j + 1]), *shape[j + 1 :]))
+
+
+rearranging("flatten", flatten)
+
+
+@api()
+def ravel(input: Any) -> Any:
+    """All elements in one axis."""
+    return flatten(input)
+
+
+@api()
+def unflatten(x: Any, axis: Any, shape: Any, name: Any = None) -> Any:
+    """With one axis made several, of the given sizes."""
+    x = single("unflatten", x)
+    have = tuple(shape_of(x))
+    i = axis_of("unflatten", axis, len(have))
+    sizes = resolved("unflatten", integers("unflatten", "shape", shape), (have[i],), zero_keeps=False)
+    return view(st.reshape, x, shape=(*have[:i], *sizes, *have[i + 1 :]))
+
+
+@api()
+def squeeze(x: Any, axis: Any = None, name: Any = None) -> Any:
+    """Without axes of length 1: all of them, or those named that have it."""
+    x = single("squeeze", x)
+    shape = tuple(shape_of(x))
+    gone = range(len(shape)) if axis is None else axes_of("squeeze", axis, len(shape))
+    return view(st.reshape, x, shape=tuple(n for i, n in enumerate(shape) if i not in gone or n != 1))
+
+
+rearranging("squeeze", squeeze)
+
+
+@api()
+def unsqueeze(x: Any, axis: Any, name: Any = None) -> Any:
+    """With axes of length 1 inserted, one after the other."""
+    x = single("unsqueeze", x)
+    shape = list(shape_of(x))
+    for a in integers("unsqueeze", "axis", axis):
+        if not -len(shape) - 1 <= a <= len(shape):
+            raise ValueError(f"unsqueeze: axis {a} is out of range for a tensor with {len(shape)} axes")
+        shape.insert(a + len(shape) + 1 if a < 0 else a, 1)
+    return view(st.reshape, x, shape=tuple(shape))
+
+
+rearranging("unsqueeze", unsqueeze)
+
+# ------------------------------------------------------------------------------------------ order of axes
+
+
+def _permuted(op: str, x: Any, perm: Any) -> Any:
+    x = single(op, x)
+    n = len(shape_of(x))
+    order = integers(op, "perm", perm)
+    order = tuple(axis_of(op, a, n) for a in order) if n else ()
+    if sorted(order) != list(range(n)):
+        raise ValueError(f"{op}: wanted each of the {n} axes once, got {list(order)}")
+    return view(st.transpose, x, axes=order)
+
+
+@api()
+def transpose(x: Any, *perm: Any, name: Any = None, **named: Any) -> Any:
+    """The axes in another order; two numbers exchange these axes."""
+    if "perm" in named:
+        perm = (named.pop("perm"),)
+    if named:
+        raise TypeError(f"transpose: unknown argument {next(iter(named))!r}")
+    x = single("transpose", x)
+    n = len(shape_of(x))
+    if len(perm) == 2 and not isinstance(perm[0], (list, tuple)):
+        return swapaxes(x, *perm)
+    if len(perm) == 1 and isinstance(perm[0], (list, tuple)) and len(perm[0]) < n:
+        # Fewer axes than there are: these in front of the others, if they are the first in order.
+        axes = [axis_of("transpose", a, n) for a in perm[0]]
+        if axes != list(range(len(axes))):
+            raise ValueError(f"transpose: wanted each of the {n} axes once, got {list(perm[0])}")
+        return view(st.transpose, x, axes=tuple(range(n)))
+    return _permuted("transpose", x, perm[0] if len(perm) == 1 else perm)
+
+
+@api()
+def permute(input: Any, *dims: Any, **named: Any) -> Any:
+    """The axes in another order, given as one argument or one by one."""
+    if "dims" in named:
+        dims = (named["dims"],)
+    return _permuted("permute", input, dims[0] if len(dims) == 1 else dims)
+
+
+@api()
+def t(input: Any, name: Any = None) -> Any:
+    """The transpose of a matrix; what has fewer axes stays."""
+    x = single("t", input)
+    if len(shape_of(x)) > 2:
+        raise ValueError(f"t: wanted at most 2 axes, got {len(shape_of(x))}; use transpose()")
+    return x.T
+
+
+def _transposing(name: str, f: Any) -> None:
+    @api(name, method=True)
+    def method(x: Any, *args: Any, **options: Any) -> Any:
+        """The axes in another order, in place; returns the tensor."""
+        result = f(x, *args, **options)
+        steps = result._view_steps
+        order = dict(steps[-1][1])["axes"] if steps else tuple(range(len(shape_of(x))))
+        back = (st.transpose, (("axes", tuple(int(i) for i in np.argsort(order))),))
+        return become(name, x, result, back)
+
+
+_transposing("transpose_", transpose)
+_transposing("t_", t)
+
+
+@api("swapaxes", "swapdims")
+def swapaxes(x: Any, *perm: Any, name: Any = None) -> Any:
+    """With two axes exchanged."""
+    x = single("swapaxes", x)
+    both = spread("swapaxes", perm, "axis")
+    if len(both) != 2:
+        raise ValueError(f"swapaxes: wanted two axes, got {list(both)}")
+    n = len(shape_of(x))
+    return manipulation.swapaxes(x, *(axis_of("swapaxes", a, n) for a in both))
+
+
+@api()
+def matrix_transpose(x: Any, name: Any = None) -> Any:
+    """With the last two axes exchanged."""
+    return single("matrix_transpose", x).mT
+
+
+@api()
+def moveaxis(x: Any, source: Any, destination: Any, name: Any = None) -> Any:
+    """With some axes moved to other places, the others in order."""
+    x = single("moveaxis", x)
+    n = len(shape_of(x))
+    first, second = (
+        tuple(axis_of("moveaxis", a, n) for a in integers("moveaxis", "axis", given)) for given in (source, destination)
+    )
+    return manipulation.moveaxis(x, first, second)
+
+
+# ------------------------------------------------------------------------------------------ broadcasting, repetition
+
+
+def _expanded(op: str, x: Any, shape: tuple[int, ...]) -> Any:
+    have = tuple(shape_of(x))
+    extra = len(shape) - len(have)
+    if extra < 0:
+        raise ValueError(f"{op}: a tensor of shape {list(have)} has more axes than {list(shape)}")
+    sizes = []
+    for i, n in enumerate(shape):
+        if n == -1 and i < extra:
+            raise ValueError(f"{op}: -1 at place {i} of {list(shape)} stands for an axis that is not there")
+        sizes.append(have[i - extra] if n == -1 else n)
+        if i >= extra and have[i - extra] not in (1, sizes[-1]):
+            raise ValueError(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(shape)}")
+    return view(st.broadcast_to, x, shape=tuple(sizes))
+
+
+@api("expand", "broadcast_to")
+def expand(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
+    """Repeated to a larger shape without a copy; -1 keeps the size of an axis."""
+    x = single("expand", x)
+    if "shape" in named:
+        shape = (named["shape"],)
+    elif len(shape) == 2 and isinstance(shape[0], (list, tuple)):
+        shape = shape[:1]
+    return _expanded("expand", x, spread("expand", shape, "shape"))
+
+
+@api()
+def expand_as(x: Any, y: Any, name: Any = None) -> Any:
+    """Repeated to the shape of another tensor."""
+    return _expanded("expand_as", single("expand_as", x), tuple(shape_of(single("expand_as", y))))
+
+
+@api()
+def broadcast_tensors(input: Any, name: Any = None) -> list[Any]:
+    """All tensors of a list in the shape to which they broadcast together."""
+    given = [single("broadcast_tensors", x) for x in input]
+    shape = broadcast_shapes(*(shape_of(x) for x in given))
+    return [_expanded("broadcast_tensors", x, tuple(shape)) for x in given]
+
+
+@api()
+def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
+    """The shape to which two shapes broadcast."""
+    return broadcast_shapes(x_shape, y_shape)
+
+
+@api()
+def broadcast_shapes(*shapes: Any) -> list[int]:
+    """The shape to which shapes broadcast; raises ValueError where they do not."""
+    try:
+        return list(np.broadcast_shapes(*(tuple(shape) for shape in shapes)))
+    except ValueError:
+        raise ValueError(f"broadcast_shapes: {[list(s) for s in shapes]} do not broadcast together") from None
+
+
+@api()
+def tile(x: Any, repeat_times: Any, name: Any = None) -> Any:
+    """Repeated along each axis as often as `repeat_times` says, from the last axis on."""
+    x = single("tile", x)
+    times = integers("tile", "repeat_times", repeat_times)
+    if any(n < 0 for n in times):
+        raise ValueError(f"tile: repeat_times must not be negative, got {list(times)}")
+    return manipulation.tile(x, times)
+
+
+@api("repeat", function=False)
+def repeat(input: Any, *repeats: Any) -> Any:
+    """Repeated along each axis as often as the numbers say."""
+    return tile(input, spread("repeat", repeats, "repeats"))
+
+
+@api()
+def repeat_interleave(x: Any, repeats: Any, axis: Any = None, name: Any = None, *, output_size: Any = None) -> Any:
+    """Each element several times in a row: a number for all, or one for each along the axis (flattened if None)."""
+    x = single("repeat_interleave", x)
+    i = None if axis is None else axis_of("repeat_interleave", axis, len(shape_of(x)))
+    counts = concrete("repeat_interleave", repeats) if isinstance(repeats, Value) else repeats
+    return manipulation.repeat(x, counts, axis=i)
+
+
+# ------------------------------------------------------------------------------------------ order of elements
+
+
+@api("flip", "reverse")
+def flip(x: Any, axis: Any, name: Any = None) -> Any:
+    """With the elements along axes in reverse order."""
+    x = single("flip", x)
+    axes = () if isinstance(axis, (list, tuple)) and not axis else axes_of("flip", axis, len(shape_of(x)))
+    return mani.flip(x, axes=axes) if axes else st.copy(x)
+
+
+@api()
+def roll(x: Any, shifts: Any, axis: Any = None, name: Any = None) -> Any:
+    """With the elements moved on along axes, those at the end to the start; flattened meanwhile without an axis."""
+    x = single("roll", x)
+    steps = integers("roll", "shifts", shifts)
+    if axis is None:
+        return manipulation.roll(x, sum(steps))
+    places = tuple(axis_of("roll", a, len(shape_of(x))) for a in integers("roll", "axis", axis))
+    if len(places) != len(steps):
+        raise ValueError(f"roll: {len(steps)} shifts for {len(places)} axes")
+    return mani.roll(x, shifts=steps, axes=places)
+
+
+@api()
+def rot90(x: Any, k: int = 1, axes: Any = (0, 1), name: Any = None) -> Any:
+    """Turned by k quarters in the plane of two axes, from the first towards the second."""
+    x = single("rot90", x)
+    n = len(shape_of(x))
+    if n < 2 or len(axes) != 2:
+        raise ValueError(f"rot90: wanted 2 axes of a tensor with at least 2, got {axes} of {n}")
+    first, second = (axis_of("rot90", a, n) for a in axes)
+    if first == second:
+        raise ValueError(f"rot90: the two axes are the same, {first}")
+    return mani.rot90(x, k=integer("rot90", "k", k), axes=(first, second))
+
+
+# ------------------------------------------------------------------------------------------ triangles, diagonals
+
+
+def _triangle(name: str, op: Any) -> None:
+    @api(name, in_place=True, out=True)
+    def f(x: Any, diagonal: int = 0, name: Any = None) -> Any:
+        """The elements of matrices on one side of a diagonal, zeros on the other."""
+        x = single(f.__name__, x)
+        if len(shape_of(x)) < 2:
+            raise ValueError(f"{f.__name__}: wanted at least 2 axes, got {len(shape_of(x))}")
+        return op(x, k=integer(f.__name__, "diagonal", diagonal))
+
+    f.__name__ = f.__qualname__ = name
+
+
+_triangle("tril", tri.tril)
+_triangle("triu", tri.triu)
+
+
+@api()
+def diag(x: Any, offset: int = 0, padding_value: float = 0, name: Any = None) -> Any:
+    """A matrix with a vector on a diagonal (and `padding_value` elsewhere), or the diagonal of a matrix."""
+    x = single("diag", x)
+    n = len(shape_of(x))
+    if n > 2:
+        raise ValueError(f"diag: wanted a vector or a matrix, got {n} axes")
+    if n == 2:
+        return tri.diagonal(x, offset=integer("diag", "offset", offset), axis1=0, axis2=1)
+    out = nps.diag(st.reshape(x, shape=(1,)) if n == 0 else x, int(offset))
+    if padding_value:
+        on = np.eye(shape_of(out)[0], k=int(offset), dtype=bool)
+        out = where(on, out, constant(padding_value, dtype_of(x)))
+    return out
+
+
+@api()
+def diagflat(x: Any, offset: int = 0, name: Any = None) -> Any:
+    """A matrix with the elements on a diagonal."""
+    return diag(flatten(x), offset)
+
+
+def _plane(op: str, x: Any, axis1: Any, axis2: Any) -> tuple[int, int]:
+    n = len(shape_of(x))
+    first, second = axis_of(op, axis1, n), axis_of(op, axis2, n)
+    if n < 2 or first == second:
+        raise ValueError(f"{op}: wanted two different axes, got {axis1} and {axis2} of {n}")
+    return first, second
+
+
+@api()
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = None) -> Any:
+    """The diagonal of two axes, as the last axis."""
+    x = single("diagonal", x)
+    first, second = _plane("diagonal", x, axis1, axis2)
+    return view(tri.diagonal, x, offset=integer("diagonal", "offset", offset), axis1=first, axis2=second)
+
+
+@api()
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = None) -> Any:
+    """The sum of a diagonal of two axes."""
+    x = single("trace", x)
+    if len(shape_of(x)) < 2:
+        raise IndexError(f"trace: wanted at least 2 axes, got {len(shape_of(x))}")
+    return diagonal(x, offset, axis1, axis2).sum(-1)
+
+
+@api()
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices, in two new axes, with the last axis on their diagonal."""
+    x = single("diag_embed", input)
+    shape = tuple(shape_of(x))
+    first, second = (axis_of("diag_embed", d, len(shape) + 1) for d in (dim1, dim2))
+    if first == second:
+        raise ValueError(f"diag_embed: dim1 and dim2 are the same axis, {first}")
+    n = shape[-1] + abs(offset)
+    rest = iter(shape[:-1])
+    whole = tuple(n if i in (first, second) else next(rest) for i in range(len(shape) + 1))
+    return tri.diagonal_embed(x, shape=whole, offset=int(offset), axis1=first, axis2=second)
+
+
+def _with_part(x: Any, part: Any, steps: Any) -> Any:
+    """x with the view that `steps` make of it replaced."""
+    return inplace.PRIMITIVES["view_scatter"].op(x, part, steps=steps)
+
+
+@api()
+def diagonal_scatter(x: Any, y: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = None) -> Any:
+    """The tensor with a diagonal replaced by the elements of another."""
+    x = single("diagonal_scatter", x)
+    first, second = _plane("diagonal_scatter", x, axis1, axis2)
+    params = {"offset": int(offset), "axis1": first, "axis2": second}
+    return _replaced("diagonal_scatter", x, y, tri.diagonal, params)
+
+
+def _replaced(op: str, x: Any, part: Any, primitive: Any, params: dict[str, Any]) -> Any:
+    wanted = shape_of(primitive(x.detach(), **params))
+    part = single(op, part)
+    if tuple(shape_of(part)) != tuple(wanted):
+        raise ValueError(f"{op}: the part to be replaced has shape {list(wanted)}, not {list(shape_of(part))}")
+    part = cast(part, x.dtype) if dtype_of(part) != dtype_of(x) else part
+    return _with_part(x, part, ((primitive, tuple(params.items())),))
+
+
+@api("fill_diagonal_tensor", function=False, in_place=True)
+def fill_diagonal_tensor(x: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1, name: Any = None) -> Any:
+    """The tensor with the diagonal of two axes replaced by the elements of another."""
+    return diagonal_scatter(x, y, offset, dim1, dim2)
+
+
+@api("fill_diagonal_", function=False)
+def fill_diagonal_(x: Any, value: float, offset: int = 0, wrap: bool = False, name: Any = None) -> Any:
+    """Fill the diagonal with a number, in place; with `wrap`, a tall matrix gets it again below each gap of one row."""
+    shape = tuple(shape_of(x))
+    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
+        raise ValueError(f"fill_diagonal_: wanted a matrix, or axes of one length, got shape {list(shape)}")
+    mask = np.zeros(shape, bool)
+    if len(shape) > 2 or wrap:
+        np.fill_diagonal(mask, True, wrap=wrap)
+    else:
+        mask = np.eye(*shape, k=offset, dtype=bool)
+    return inplace.update("fill_diagonal_", x, lambda: where(mask, constant(value, dtype_of(x)), x))
+
+
+# ------------------------------------------------------------------------------------------ parts
+
+
+def _slices(op: str, x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> tuple[slice, ...]:
+    n = len(shape_of(x))
+    index: list[Any] = [slice(None)] * n
+    places = [axis_of(op, a, n) for a in integers(op, "axes", axes)]
+    firsts, lasts = integers(op, "starts", starts), integers(op, "ends", ends)
+    steps = (1,) * len(places) if strides is None else integers(op, "strides", strides)
+    if not len(places) == len(firsts) == len(lasts) == len(steps):
+        raise ValueError(f"{op}: axes, starts, ends and strides must be as many")
+    for i, first, last, step in zip(places, firsts, lasts, steps):
+        size = shape_of(x)[i]
+        if not step:
+            raise ValueError(f"{op}: a stride cannot be 0")
+        stop: int | None = last
+        if step < 0 and last < -size:
+            stop = None
+        index[i] = slice(first, stop, step)
+    return tuple(index)
+
+
+@api("slice")
+def slice_part(input: Any, axes: Any, starts: Any, ends: Any) -> Any:
+    """The part of the tensor from a start to an end along some axes."""
+    x = single("slice", input)
+    return view(st.getitem, x, index=_slices("slice", x, axes, starts, ends, None))
+
+
+@api()
+def strided_slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
+    """The part of the tensor from a start to an end along some axes, by strides."""
+    x = single("strided_slice", x)
+    return view(st.getitem, x, index=_slices("strided_slice", x, axes, starts, ends, strides))
+
+
+@api()
+def slice_scatter(x: Any, value: Any, axes: Any, starts: Any, ends: Any, strides: Any, name: Any = None) -> Any:
+    """The tensor with such a part replaced by another tensor."""
+    x = single("slice_scatter", x)
+    index = _slices("slice_scatter", x, axes, starts, ends, strides)
+    value = _expanded("slice_scatter", single("slice_scatter", value), tuple(shape_of(x.detach()[index])))
+    return _replaced("slice_scatter", x, value, st.getitem, {"index": index})
+
+
+@api()
+def select_scatter(x: Any, values: Any, axis: Any, index: Any, name: Any = None) -> Any:
+    """The tensor with the slice at a position along an axis replaced by another tensor."""
+    x = single("select_scatter", x)
+    i = axis_of("select_scatter", axis, len(shape_of(x)))
+    place = integer("select_scatter", "index", index)
+    if not -shape_of(x)[i] <= place < shape_of(x)[i]:
+        raise ValueError(f"select_scatter: index {place} is out of range for an axis of {shape_of(x)[i]}")
+    return _replaced("select_scatter", x, values, st.getitem, {"index": (slice(None),) * i + (place,)})
+
+
+@api()
+def narrow(input: Any, dim: Any, start: Any, length: Any) -> Any:
+    """The part of `length` elements from `start` on along an axis."""
+    x = single("narrow", input)
+    i = axis_of("narrow", dim, len(shape_of(x)))
+    first, count = integer("narrow", "start", start), integer("narrow", "length", length)
+    size = shape_of(x)[i]
+    first += size if first < 0 else 0
+    if count < 0 or not 0 <= first <= size - count:
+        raise ValueError(f"narrow: {count} elements from {start} on do not lie within an axis of {size}")
+    return view(st.getitem, x, index=(slice(None),) * i + (slice(first, first + count),))
+
+
+@api()
+def crop(x: Any, shape: Any = None, offsets: Any = None, name: Any = None) -> Any:
+    """The part of a shape (-1: up to the end of an axis) that starts at `offsets` (0)."""
+    x = single("crop", x)
+    have = tuple(shape_of(x))
+    first = (0,) * len(have) if offsets is None else integers("crop", "offsets", offsets)
+    sizes = (-1,) * len(have) if shape is None else integers("crop", "shape", shape)
+    if len(first) != len(have) or len(sizes) != len(have):
+        raise ValueError(f"crop: shape and offsets need a number for each of {len(have)} axes")
+    index = []
+    for i, (a, n) in enumerate(zip(first, sizes)):
+        end = have[i] if n == -1 else a + n
+        if a < 0 or end > have[i]:
+            raise ValueError(f"crop: {n} elements from {a} on do not lie within axis {i} of {have[i]}")
+        index.append(slice(a, end))
+    return st.getitem(x, index=tuple(index))
+
+
+@api()
+def as_strided(x: Any, shape: Any, stride: Any, offset: int = 0, name: Any = None) -> Any:
+    """A view of the memory by a shape, strides and an offset, counted in elements."""
+    x = single("as_strided", x)
+    sizes, steps = integers("as_strided", "shape", shape), integers("as_strided", "stride", stride)
+    if len(sizes) != len(steps):
+        raise ValueError(f"as_strided: a stride for each of {len(sizes)} axes is needed, got {len(steps)}")
+    start = integer("as_strided", "offset", offset)
+    itemsize = dtype_of(x).itemsize
+    if start % itemsize:
+        raise ValueError(f"as_strided: the offset counts bytes and must be a multiple of {itemsize}, got {start}")
+    return view(mani.as_strided, x, shape=sizes, strides=steps, offset=start // itemsize)
+
+
+@api()
+def unfold(x: Any, axis: Any, size: Any, step: Any, name: Any = None) -> Any:
+    """The windows of a size along an axis, `step` apart: their number in its place, their elements as a last axis."""
+    x = single("unfold", x)
+    i = axis_of("unfold", axis, len(shape_of(x)))
+    width, hop = integer("unfold", "size", size), integer("unfold", "step", step)
+    if not 0 <= width <= shape_of(x)[i] or hop < 1:
+        raise ValueError(f"unfold: windows of {width} elements, {hop} apart, in an axis of {shape_of(x)[i]}")
+    return view(mani.sliding_windows, x, axis=i, size=width, step=hop, dilation=1)
+
+
+def _at_least(name: str, f: Any) -> None:
+    @api(name)
+    def function(*inputs: Any, name: Any = None) -> Any:
+        """The tensors with axes of length 1 added where they have fewer."""
+        if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
+            inputs = tuple(inputs[0])
+        found = f(*(single(function.__name__, x) for x in inputs))
+        return list(found) if isinstance(found, tuple) else found
+
+    function.__name__ = function.__qualname__ = name
+
+
+_at_least("atleast_1d", nps.atleast_1d)
+_at_least("atleast_2d", nps.atleast_2d)
+_at_least("atleast_3d", nps.atleast_3d)
+
+# ------------------------------------------------------------------------------------------ grids
+
+
+@api(method=False)
+def meshgrid(*args: Any, indexing: str = "ij", **named: Any) -> list[Any]:
+    """Coordinates of a grid from vectors: one tensor for each, in the shape of the grid."""
+    given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    named.pop("name", None)
+    if named or indexing not in ("ij", "xy"):
+        raise ValueError(f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
+    return list(nps.meshgrid(*(single("meshgrid", x) for x in given), indexing=indexing))
+
+
+@api(method=False)
+def cartesian_prod(x: Any, name: Any = None) -> Any:
+    """All combinations of one element from each vector, in rows; of one vector, its elements."""
+    given = [single("cartesian_prod", v) for v in x]
+    if len(given) == 1:
+        return st.copy(given[0])
+    return manipulation.stack([reshape(g, [-1]) for g in meshgrid(*given)], axis=1)
+
+
+@api()
+def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: Any = None) -> Any:
+    """The combinations of r elements of a vector, in rows."""
+    x = single("combinations", x)
+    if len(shape_of(x)) != 1 or r < 0:
+        raise ValueError(f"combinations: wanted a vector and r >= 0, got shape {list(shape_of(x))} and r={r}")
+    if r == 0:
+        return st.getitem(x, index=(slice(0, 0),))
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = np.array(list(pick(range(shape_of(x)[0]), r)), np.int64).reshape(-1, r)
+    return ix.take(x, rows, axis=0)

@@ -1,0 +1,364 @@
+"""Order: sort, topk, median, mode, quantiles, what is distinct, searching sorted sequences, and cumulative forms."""
+
+from __future__ import annotations
+
+import collections
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, dtype_of, shape_of
+from ...ops import counting, scan, sorting
+from ...ops import structural as st
+from ...ops.comparison import equal, isnan, logical_or
+from ...ops.reduction import any as any_op
+from ...ops.selection import where
+from ...tensor import manipulation
+from ...tensor._values import concrete
+from ...tensor.quantiles import INTERPOLATIONS, as_rows, interpolated
+from .._shared.axes import axes_of, axis_of, integer
+from ._api import api
+from ._dtype import as_dtype, float32, float64, int32, int64
+from ._integers import carry
+from ._promote import FLOATED, single, to_dtype
+from ._reductions import in_dtype
+from ._tensor import from_array
+
+TopKRetType = collections.namedtuple("TopKRetType", ["values", "indices"])
+SortRetType = collections.namedtuple("SortRetType", ["values", "indices"])
+
+
+def _ordered(op: str, x: Any) -> Any:
+    x = single(op, x)
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{op}: complex numbers are not ordered")
+    return x
+
+
+# ------------------------------------------------------------------------------------------ sorting
+
+
+def sorted_with_positions(op: str, x: Any, axis: Any, descending: Any, stable: Any) -> tuple[Any, Any]:
+    """The elements in order along an axis, and where each stood; equal ones in order, or as std::sort leaves them."""
+    x = _ordered(op, x)
+    i = axis_of(op, axis, len(shape_of(x)))
+    if not shape_of(x):
+        return st.copy(x), from_array(np.zeros((), np.int64))
+    at = sorting.argsort(x, axis=i, descending=bool(descending), ties="stable" if stable else "introsort")
+    return sorting.pick(x, at, axis=i, of="sort"), at
+
+
+@api(out=True)
+def sort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False, name: Any = None) -> Any:
+    """The elements in order along an axis, nan as the largest; the gradient goes where each came from."""
+    return sorted_with_positions("sort", x, axis, descending, stable)[0]
+
+
+@api()
+def argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False, name: Any = None) -> Any:
+    """The positions that sort the tensor along an axis; equal elements stay in order if `stable`."""
+    values, at = sorted_with_positions("argsort", x, axis, descending, stable)
+    return carry(at, values)
+
+
+@api(out=True)
+def msort(input: Any) -> Any:
+    """The elements in order along the first axis."""
+    return sort(input, 0)
+
+
+@api(out=True)
+def topk(x: Any, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: Any = None) -> Any:
+    """The k largest (or smallest) elements along an axis (the last one), and their positions."""
+    x = _ordered("topk", x)
+    k = integer("topk", "k", k)
+    i = axis_of("topk", -1 if axis is None else axis, len(shape_of(x)))
+    n = shape_of(x)[i] if shape_of(x) else 1
+    if not 1 <= k <= n:
+        raise ValueError(f"topk: k must lie between 1 and {n}, the elements along axis {i}, got {k}")
+    if not shape_of(x):
+        return TopKRetType(st.copy(x), from_array(np.zeros((), np.int64)))
+    at = sorting.argtopk(x, axis=i, k=k, largest=bool(largest), ties="introsort")
+    values = sorting.pick(x, at, axis=i, of="topk")
+    return TopKRetType(values, carry(at, values))
+
+
+def _one(x: Any, at: Any, i: int, keepdim: Any, of: str) -> tuple[Any, Any]:
+    """The elements at one position along an axis, and these positions."""
+    values = sorting.pick(x, at, axis=i, of=of)
+    if keepdim:
+        values, at = manipulation.expand_dims(values, axis=i), manipulation.expand_dims(at, axis=i)
+    return values, carry(at, values)
+
+
+@api()
+def kthvalue(x: Any, k: int, axis: int | None = None, keepdim: bool = False, name: Any = None) -> tuple[Any, Any]:
+    """The k-th smallest elements along an axis (the last one), and their positions."""
+    x = _ordered("kthvalue", x)
+    i = axis_of("kthvalue", -1 if axis is None else axis, len(shape_of(x)))
+    n = shape_of(x)[i] if shape_of(x) else 1
+    if not 1 <= integer("kthvalue", "k", k) <= n:
+        raise ValueError(f"kthvalue: k must lie between 1 and {n}, the elements along axis {i}, got {k}")
+    if not shape_of(x):
+        return st.copy(x), from_array(np.zeros((), np.int64))
+    at = sorting.argtopk(x, axis=i, k=int(k), largest=False, ties="introsort")
+    return _one(x, st.getitem(at, index=(slice(None),) * i + (-1,)), i, keepdim, "kthvalue")
+
+
+@api()
+def mode(x: Any, axis: int = -1, keepdim: bool = False, name: Any = None) -> tuple[Any, Any]:
+    """The most frequent elements along an axis (of several the smallest), and their last positions."""
+    x = _ordered("mode", x)
+    i = axis_of("mode", axis, len(shape_of(x)))
+    if not shape_of(x):
+        return st.copy(x), from_array(np.zeros((), np.int64))
+    return _one(x, sorting.argmode(x, axis=i, ties="introsort"), i, keepdim, "mode")
+
+
+# ------------------------------------------------------------------------------------------ medians, quantiles
+
+
+def _kept(x: Any, axes: tuple[int, ...], keepdim: Any) -> tuple[int, ...]:
+    """The shape that a reduction over axes leaves."""
+    return tuple(1 if i in axes else n for i, n in enumerate(shape_of(x)) if keepdim or i not in axes)
+
+
+def _all_or(op: str, axis: Any, x: Any) -> tuple[int, ...]:
+    n = len(shape_of(x))
+    return tuple(range(n)) if axis is None else axes_of(op, axis, n)
+
+
+def _median(op: str, x: Any, axis: Any, keepdim: Any, mode: str, ignore_nan: bool) -> Any:
+    x = _ordered(op, x)
+    if mode not in ("avg", "min"):
+        raise ValueError(f"{op}: mode must be 'avg' or 'min', got {mode!r}")
+    axes = _all_or(op, axis, x)
+    left = _kept(x, axes, keepdim)
+    if not ignore_nan and mode == "avg" and dtype_of(x) != float64.np:
+        x = to_dtype(x, float32)
+    if 0 in shape_of(x):
+        return from_array(np.full(left, np.nan, dtype_of(x)))
+    rows = as_rows(x, axes) if axes else st.reshape(x, shape=(1,))
+    if mode == "avg" and dtype_of(rows).kind not in "iub":
+        return st.reshape(_middle(rows, ignore_nan), shape=left)
+    if mode == "avg":  # integers stay integers: the mean of the middle two, cut
+        n = shape_of(rows)[-1]
+        ordered = sort(rows)
+        both = [st.getitem(ordered, index=(Ellipsis, k)) for k in ((n - 1) // 2, n // 2)]
+        return st.reshape((both[0] + both[1]) // 2, shape=left)
+    last = len(shape_of(rows)) - 1
+    at = sorting.argmedian(rows, axis=last, ignore_nan=ignore_nan)
+    if not ignore_nan:  # where nothing is nan, the position that a partial sort finds
+        chosen = _halves(rows)[0]
+        missing = any_op(isnan(rows), axis=(last,), keepdims=False) if dtype_of(rows).kind == "f" else None
+        at = chosen if missing is None else where(missing, at, chosen)
+    values = st.reshape(sorting.pick(rows, at, axis=last, of="median"), shape=left)
+    return values if axis is None else (values, st.reshape(at, shape=left))
+
+
+def _halves(rows: Any) -> tuple[Any, Any]:
+    """The positions of the lower and the upper median along the last axis, ties as std::nth_element leaves them."""
+    last = len(shape_of(rows)) - 1
+    n = shape_of(rows)[last]
+    at = sorting.argtopk(rows, axis=last, k=n // 2 + 1, largest=False, ties="introsort")
+    lower, upper = (st.getitem(at, index=(Ellipsis, k)) for k in ((n - 1) // 2, n // 2))
+    return lower, upper
+
+
+def _middle(rows: Any, ignore_nan: bool) -> Any:
+    """The median along the last axis, of an even number the mean of the middle two.
+
+    Elements equal to it share its gradient evenly; of two different ones each gets half.
+    """
+    last = len(shape_of(rows)) - 1
+    one = sorting.median(rows, axis=(last,), keepdims=False, ignore_nan=ignore_nan)
+    if ignore_nan:
+        half = np.full((1,), 0.5, dtype_of(rows))
+        mean = st.getitem(interpolated(rows, half, "midpoint", True, "stable"), index=(0,))
+    elif shape_of(rows)[last] % 2:
+        return one
+    else:
+        lower, upper = (sorting.pick(rows, at, axis=last, of="median") for at in _halves(rows))
+        mean = (lower + upper) * 0.5
+    return where(logical_or(isnan(one), equal(one, mean)), one, mean)
+
+
+@api(out=True)
+def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: Any = None) -> Any:
+    """The median over axes, nan where there is one: of an even number of elements the mean of the middle two.
+
+    With `mode="min"` it is the lower one, and along an axis its position comes with it.
+    """
+    return _median("median", x, axis, keepdim, mode, False)
+
+
+@api()
+def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: Any = None) -> Any:
+    """The median over axes of what is not nan; otherwise as `median`."""
+    return _median("nanmedian", x, axis, keepdim, mode, True)
+
+
+def _quantile(op: str, x: Any, q: Any, axis: Any, keepdim: Any, interpolation: str, ignore_nan: bool) -> Any:
+    x = _ordered(op, x)
+    if dtype_of(x).kind != "f":
+        x = to_dtype(x, float32)
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(f"{op}: interpolation must be one of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
+    axes = _all_or(op, axis, x)
+    points = np.asarray(concrete(op, q) if isinstance(q, Value) else q, dtype_of(x))
+    if points.ndim > 1 or not points.size:
+        raise ValueError(f"{op}: q must be a number or a list of some, got shape {list(points.shape)}")
+    if not ((points >= 0) & (points <= 1)).all():
+        raise ValueError(f"{op}: q must lie in [0, 1], got {points.tolist()}")
+    if 0 in shape_of(x):
+        raise ValueError(f"{op}: the tensor has no elements")
+    rows = as_rows(x, axes) if axes else st.reshape(x, shape=(1,))
+    found = interpolated(rows, points.reshape(-1), interpolation, ignore_nan, "stable")
+    return st.reshape(found, shape=(*points.shape, *_kept(x, axes, keepdim)))
+
+
+@api(out=True)
+def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear",
+             name: Any = None) -> Any:  # fmt: skip
+    """The quantiles q (in [0, 1]) over axes, in front if q is a list; nan where there is one."""
+    return _quantile("quantile", x, q, axis, keepdim, interpolation, False)
+
+
+@api()
+def nanquantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+    """The quantiles q (in [0, 1]) over axes of what is not nan."""
+    return _quantile("nanquantile", x, q, axis, keepdim, interpolation, True)
+
+
+# ------------------------------------------------------------------------------------------ distinct elements
+
+
+def _distinct(op: str, x: Any, axis: Any, dtype: Any) -> tuple[Any, Any, Any, Any]:
+    x = _ordered(op, x)
+    i = None if axis is None else axis_of(op, axis, len(shape_of(x)))
+    d = as_dtype(op, dtype)
+    if d not in (int32, int64):
+        raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
+    values, inverse, counts = getattr(counting, op)(x, axis=i)
+    return values, d, inverse, counts
+
+
+@api()
+def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+           axis: Any = None, dtype: Any = "int64", sorted: bool = True, name: Any = None) -> Any:  # fmt: skip
+    """The distinct elements (slices along an axis) in order; where each first stands, which each is, how often, if
+    asked."""
+    values, d, inverse, counts = _distinct("unique", x, axis, dtype)
+    results = [values]
+    flat = np.asarray(inverse.numpy()).reshape(-1)
+    if return_index:
+        results.append(from_array(np.unique(flat, return_index=True)[1].astype(d.np)))
+    if return_inverse:
+        results.append(from_array(flat.astype(d.np)))
+    if return_counts:
+        results.append(to_dtype(counts, d))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+@api()
+def unique_consecutive(x: Any, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+                       dtype: Any = "int64", name: Any = None) -> Any:  # fmt: skip
+    """The first of each run of equal elements (slices along an axis), with positions and counts if asked for."""
+    values, d, inverse, counts = _distinct("unique_consecutive", x, axis, dtype)
+    results = [values]
+    if return_inverse:
+        results.append(to_dtype(st.reshape(inverse, shape=(math.prod(shape_of(inverse)),)), d))
+    if return_counts:
+        results.append(to_dtype(counts, d))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+# ------------------------------------------------------------------------------------------ searching
+
+
+@api()
+def searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False, name: Any = None, *,
+                 side: str | None = None, out: Any = None, sorter: Any = None) -> Any:  # fmt: skip
+    """Where values would be inserted in sorted sequences (the last axis): before equal ones, or behind (`right`)."""
+    sequence, values = _ordered("searchsorted", sorted_sequence), _ordered("searchsorted", values)
+    rows = tuple(shape_of(sequence))[:-1]
+    if rows and tuple(shape_of(values))[:-1] != rows:
+        raise ValueError(
+            f"searchsorted: sequences {list(shape_of(sequence))} and values {list(shape_of(values))} must agree in all "
+            "axes but the last"
+        )
+    if sorter is not None:
+        sequence = sorting.pick(sequence, sorter, axis=len(rows), of="sort")
+    found = counting.searchsorted(sequence, values, right=bool(right) or side == "right")
+    return to_dtype(found, int32) if out_int32 else found
+
+
+@api(out=True)
+def bucketize(x: Any, sorted_sequence: Any, out_int32: bool = False, right: bool = False, name: Any = None) -> Any:
+    """For each element between which two of the sorted boundaries it lies."""
+    if len(shape_of(single("bucketize", sorted_sequence))) != 1:
+        raise ValueError(f"bucketize: the boundaries must have one axis, got {len(shape_of(sorted_sequence))}")
+    return searchsorted(sorted_sequence, x, out_int32, right)
+
+
+# ------------------------------------------------------------------------------------------ cumulative forms
+
+
+def _flat(op: str, x: Any, axis: Any) -> tuple[Any, int | None]:
+    """The tensor and the axis along which to go on; without one, the flattened tensor."""
+    if axis is None:
+        return st.reshape(x, shape=(math.prod(shape_of(x)),)), 0
+    n = len(shape_of(x))
+    if not -max(n, 1) <= integer(op, "axis", axis) < max(n, 1):
+        raise IndexError(f"{op}: axis {axis} is out of range for a tensor with {n} axes")
+    return x, axis_of(op, axis, n) if n else None
+
+
+def _scanned(name: str, op: Any, x: Any, axis: Any) -> Any:
+    x, i = _flat(name, x, axis)
+    return st.copy(x) if i is None else op(x, axis=i, reverse=False)
+
+
+@api(in_place=True, out=True)
+def cumsum(x: Any, axis: Any = None, dtype: Any = None, name: Any = None) -> Any:
+    """The sums of the first 1, 2, ... elements along an axis, or of the flattened tensor; of integers in int64."""
+    x = in_dtype("cumsum", single("cumsum", x), dtype)
+    if dtype is None and dtype_of(x).kind in "iub":
+        x = to_dtype(x, int64)
+    return _scanned("cumsum", scan.cumsum, x, axis)
+
+
+@api(in_place=True, out=True)
+def cumprod(x: Any, dim: Any = None, dtype: Any = None, name: Any = None) -> Any:
+    """The products of the first 1, 2, ... elements along an axis, or of the flattened tensor."""
+    return _scanned("cumprod", scan.cumprod, in_dtype("cumprod", single("cumprod", x), dtype), dim)
+
+
+@api()
+def logcumsumexp(x: Any, axis: Any = None, dtype: Any = None, name: Any = None) -> Any:
+    """The logarithms of the cumulative sums of exponentials along an axis, or of the flattened tensor."""
+    x = in_dtype("logcumsumexp", single("logcumsumexp", x, FLOATED), dtype)
+    return _scanned("logcumsumexp", scan.logcumsumexp, x, axis)
+
+
+def _extremes_so_far(name: str, largest: bool) -> None:
+    @api(name)
+    def f(x: Any, axis: Any = None, dtype: Any = "int64", name: Any = None) -> tuple[Any, Any]:
+        """The extremes of the first 1, 2, ... elements along an axis (or flattened), and their last positions."""
+        op = f.__name__
+        d = as_dtype(op, dtype)
+        if d not in (int32, int64):
+            raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
+        x, i = _flat(op, _ordered(op, x), axis)
+        if i is None:
+            return st.copy(x), from_array(np.zeros((), d.np))
+        at = sorting.argcum(x, axis=i, largest=largest)
+        values = sorting.pick(x, at, axis=i, of=op)
+        return values, carry(to_dtype(at, d), values)
+
+    f.__name__ = f.__qualname__ = name
+
+
+_extremes_so_far("cummax", True)
+_extremes_so_far("cummin", False)

@@ -1,0 +1,20 @@
+"""`paddle.autograd`: backward passes, functions with a derivative of their own, Jacobians and Hessians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._shared.custom_functions import saved_tensors_hooks
+from .._api import missing as _missing
+from .._gradients import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from ._derivatives import Hessian, Jacobian, hessian, jacobian
+from .py_layer import Function, PyLayer, PyLayerContext
+
+__all__ = [
+    "Function", "Hessian", "Jacobian", "PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "hessian",
+    "is_grad_enabled", "jacobian", "no_grad", "saved_tensors_hooks", "set_grad_enabled",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("paddle.autograd", name, globals())

@@ -1,0 +1,26 @@
+"""`paddle.base`: what dynamic programs use of PaddlePaddle's lower layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._api import missing as _missing
+from .._device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda, is_compiled_with_xpu
+from .._flags import get_flags, set_flags
+from .._parameter import ParamAttr, WeightNormParamAttr, set_global_initializer, unique_name
+from .._tensor import Tensor
+from . import core, dygraph, framework
+
+Variable = Tensor
+in_dygraph_mode = framework.in_dygraph_mode
+enable_dygraph, disable_dygraph = dygraph.enable_dygraph, dygraph.disable_dygraph
+
+__all__ = [
+    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "ParamAttr", "Tensor", "Variable", "WeightNormParamAttr", "core",
+    "disable_dygraph", "dygraph", "enable_dygraph", "framework", "get_flags", "in_dygraph_mode", "is_compiled_with_cuda",
+    "is_compiled_with_xpu", "set_flags", "set_global_initializer", "unique_name",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("paddle.base", name, globals())

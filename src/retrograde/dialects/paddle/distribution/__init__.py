@@ -1,0 +1,50 @@
+"""`paddle.distribution`: probability distributions, their divergences, transforms of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._api import missing
+from .continuous import (
+    Beta,
+    Cauchy,
+    Chi2,
+    Dirichlet,
+    Exponential,
+    Gamma,
+    Gumbel,
+    Laplace,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    StudentT,
+    Uniform,
+)
+from .discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, Poisson
+from .distribution import Distribution, ExponentialFamily, Independent
+from .kl import kl_divergence, register_kl
+from .transform import (
+    AbsTransform,
+    AffineTransform,
+    ChainTransform,
+    ExpTransform,
+    IndependentTransform,
+    PowerTransform,
+    ReshapeTransform,
+    SigmoidTransform,
+    TanhTransform,
+    Transform,
+    TransformedDistribution,
+)
+
+__all__ = [
+    "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "ChainTransform", "Chi2",
+    "Dirichlet", "Distribution", "ExpTransform", "Exponential", "ExponentialFamily", "Gamma", "Geometric", "Gumbel",
+    "Independent", "IndependentTransform", "Laplace", "LogNormal", "Multinomial", "MultivariateNormal", "Normal", "Poisson",
+    "PowerTransform", "ReshapeTransform", "SigmoidTransform", "StudentT", "TanhTransform", "Transform",
+    "TransformedDistribution", "Uniform", "kl_divergence", "register_kl",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("distribution", name, __all__)

@@ -1,0 +1,261 @@
+"""Invertible functions with the logarithm of their slope, and distributions of what they make of samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....core.value import shape_of
+from ....ops import elementwise as ew
+from ....ops.activation import log_sigmoid, sigmoid, softplus
+from ....ops.structural import reshape
+from .._promote import pair
+from .distribution import Distribution, Shape, summed
+
+
+class Transform:
+    """Base of transforms: `_forward`, `_inverse` and `_slope` (the log of the derivative's size) are what one defines."""
+
+    _event_axes = 0
+    """How many axes one application of the function takes."""
+
+    def forward(self, x: Any) -> Any:
+        """The function."""
+        return self._forward(x)
+
+    def inverse(self, y: Any) -> Any:
+        """Its inverse."""
+        return self._inverse(y)
+
+    def forward_log_det_jacobian(self, x: Any) -> Any:
+        """The log of the determinant of the function's Jacobian."""
+        return self._slope(x)
+
+    def inverse_log_det_jacobian(self, y: Any) -> Any:
+        """The log of the determinant of the inverse's Jacobian."""
+        return -self._slope(self._inverse(y))
+
+    def forward_shape(self, shape: Sequence[int]) -> Shape:
+        """The shape that the function makes of one."""
+        return tuple(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Shape:
+        """The shape that the inverse makes of one."""
+        return tuple(shape)
+
+    def __call__(self, input: Any) -> Any:
+        """The function of a tensor, the distribution of a distribution's samples, or the chain with a transform."""
+        if isinstance(input, Distribution):
+            return TransformedDistribution(input, [self])
+        if isinstance(input, Transform):
+            return ChainTransform([self, input])
+        return self.forward(input)
+
+    def _forward(self, x: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} defines no forward")
+
+    def _inverse(self, y: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no inverse")
+
+    def _slope(self, x: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no log_det_jacobian")
+
+
+class AffineTransform(Transform):
+    """loc + scale x."""
+
+    def __init__(self, loc: Any, scale: Any) -> None:
+        self.loc, self.scale = loc, scale
+
+    def _forward(self, x: Any) -> Any:
+        return self.loc + self.scale * x
+
+    def _inverse(self, y: Any) -> Any:
+        return (y - self.loc) / self.scale
+
+    def _slope(self, x: Any) -> Any:
+        return ew.log(ew.absolute(self.scale))
+
+
+class ExpTransform(Transform):
+    """exp(x)."""
+
+    def _forward(self, x: Any) -> Any:
+        return ew.exp(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return ew.log(y)
+
+    def _slope(self, x: Any) -> Any:
+        return x
+
+
+class SigmoidTransform(Transform):
+    """sigmoid(x)."""
+
+    def _forward(self, x: Any) -> Any:
+        return sigmoid(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return ew.log(y) - ew.log1p(-y)
+
+    def _slope(self, x: Any) -> Any:
+        return log_sigmoid(x) + log_sigmoid(-x)
+
+
+class TanhTransform(Transform):
+    """tanh(x)."""
+
+    def _forward(self, x: Any) -> Any:
+        return ew.tanh(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return ew.atanh(y)
+
+    def _slope(self, x: Any) -> Any:
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x, beta=1.0, threshold=20.0))
+
+
+class PowerTransform(Transform):
+    """x to a power."""
+
+    def __init__(self, power: Any) -> None:
+        self.power = power
+
+    def _forward(self, x: Any) -> Any:
+        return x**self.power
+
+    def _inverse(self, y: Any) -> Any:
+        return y ** (1 / self.power)
+
+    def _slope(self, x: Any) -> Any:
+        return ew.log(ew.absolute(self.power * x ** (self.power - 1)))
+
+
+class AbsTransform(Transform):
+    """|x|, whose inverse is both -y and y."""
+
+    def _forward(self, x: Any) -> Any:
+        return ew.absolute(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return -y, y
+
+
+class ReshapeTransform(Transform):
+    """The last axes in another shape."""
+
+    def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:
+        self.in_event_shape, self.out_event_shape = tuple(in_event_shape), tuple(out_event_shape)
+        if math.prod(self.in_event_shape) != math.prod(self.out_event_shape):
+            raise ValueError(f"ReshapeTransform: {in_event_shape} and {out_event_shape} have different sizes")
+        self._event_axes = len(self.in_event_shape)
+
+    def _moved(self, x: Any, given: Shape, wanted: Shape) -> Any:
+        shape = tuple(shape_of(x))
+        return reshape(x, shape=(*shape[: len(shape) - len(given)], *wanted))
+
+    def _forward(self, x: Any) -> Any:
+        return self._moved(x, self.in_event_shape, self.out_event_shape)
+
+    def _inverse(self, y: Any) -> Any:
+        return self._moved(y, self.out_event_shape, self.in_event_shape)
+
+    def _slope(self, x: Any) -> Any:
+        return summed(x * 0, len(self.in_event_shape))
+
+    def forward_shape(self, shape: Sequence[int]) -> Shape:
+        """The shape that the function makes of one."""
+        return (*tuple(shape)[: len(shape) - len(self.in_event_shape)], *self.out_event_shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Shape:
+        """The shape that the inverse makes of one."""
+        return (*tuple(shape)[: len(shape) - len(self.out_event_shape)], *self.in_event_shape)
+
+
+class IndependentTransform(Transform):
+    """A transform whose slopes are summed over the last axes."""
+
+    def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
+        if reinterpreted_batch_rank <= 0:
+            raise ValueError(f"IndependentTransform: the rank must be positive, got {reinterpreted_batch_rank}")
+        self._base, self._rank = base, reinterpreted_batch_rank
+        self._event_axes = base._event_axes + reinterpreted_batch_rank
+
+    def _forward(self, x: Any) -> Any:
+        return self._base.forward(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self._base.inverse(y)
+
+    def _slope(self, x: Any) -> Any:
+        return summed(self._base._slope(x), self._rank)
+
+
+class ChainTransform(Transform):
+    """Transforms one after the other, the first first."""
+
+    def __init__(self, transforms: Sequence[Transform]) -> None:
+        self.transforms = list(transforms)
+        self._event_axes = max((t._event_axes for t in self.transforms), default=0)
+
+    def _forward(self, x: Any) -> Any:
+        for t in self.transforms:
+            x = t.forward(x)
+        return x
+
+    def _inverse(self, y: Any) -> Any:
+        for t in reversed(self.transforms):
+            y = t.inverse(y)
+        return y
+
+    def _slope(self, x: Any) -> Any:
+        total: Any = None
+        for t in self.transforms:
+            part = summed_to(t._slope(x), self._event_axes - t._event_axes)
+            total = part if total is None else total + part
+            x = t.forward(x)
+        return total
+
+
+def summed_to(slope: Any, axes: int) -> Any:
+    """A slope summed over as many axes as the event has more than the transform takes."""
+    return summed(slope, min(axes, len(shape_of(slope))))
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of what transforms make of a distribution's samples."""
+
+    def __init__(self, base: Distribution, transforms: Sequence[Transform]) -> None:
+        if not isinstance(base, Distribution):
+            raise TypeError(f"TransformedDistribution: base must be a Distribution, got {type(base).__name__}")
+        if not isinstance(transforms, (list, tuple)) or not all(isinstance(t, Transform) for t in transforms):
+            raise TypeError("TransformedDistribution: transforms must be a list of transforms")
+        self._base, self.transforms = base, list(transforms)
+        self._chain = ChainTransform(self.transforms)
+        shape = self._chain_shape((*base.batch_shape, *base.event_shape))
+        self._axes = max(len(base.event_shape), self._chain._event_axes)
+        split = len(shape) - self._axes
+        super().__init__(shape[:split], shape[split:])
+
+    def _chain_shape(self, shape: Shape) -> Shape:
+        for t in self.transforms:
+            shape = t.forward_shape(shape)
+        return shape
+
+    def _draw(self, shape: Shape) -> Any:
+        return self._chain.forward(self._base._draw(shape))
+
+    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+        """Samples through which the parameters are differentiated, where the base has such."""
+        return self._chain.forward(self._base.rsample(shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """The log density: that of the base less the log of the slopes."""
+        x = self._chain.inverse(value)
+        missing = self._axes - len(self._base.event_shape)
+        base = summed(self._base.log_prob(x), missing)
+        slope = summed_to(self._chain._slope(x), self._axes - self._chain._event_axes)
+        one, other = pair("log_prob", base, slope)
+        return one - other

@@ -1,0 +1,103 @@
+"""The layers of `paddle.fluid.dygraph`: those of `paddle.nn` with the arguments of old programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nn as _nn
+from . import layers as _layers
+
+Layer = _nn.Layer
+Sequential, LayerList, ParameterList = _nn.Sequential, _nn.LayerList, _nn.ParameterList
+
+
+class Linear(_nn.Linear):
+    """`paddle.nn.Linear` with the arguments of old programs: sizes, attributes, and an activation after it."""
+
+    def __init__(
+        self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
+        dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(input_dim, output_dim, weight_attr=param_attr, bias_attr=bias_attr)
+        self._act = act
+
+    def forward(self, input: Any) -> Any:
+        """The product with the weights, plus the bias, after which the activation is applied."""
+        return _layers.activated(super().forward(input), self._act)
+
+
+class Conv2D(_nn.Conv2D):
+    """`paddle.nn.Conv2D` with the arguments of old programs."""
+
+    def __init__(
+        self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
+        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(
+            num_channels, num_filters, filter_size, stride=stride, padding=padding, dilation=dilation,
+            groups=groups or 1, weight_attr=param_attr, bias_attr=bias_attr,
+        )  # fmt: skip
+        self._act = act
+
+    def forward(self, x: Any) -> Any:
+        """The convolution, after which the activation is applied."""
+        return _layers.activated(super().forward(x), self._act)
+
+
+class Pool2D(Layer):
+    """Pooling of images with the arguments of old programs."""
+
+    def __init__(
+        self, pool_size: Any = -1, pool_type: str = "max", pool_stride: Any = 1, pool_padding: Any = 0,
+        global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, exclusive: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._options = (pool_size, pool_type, pool_stride, pool_padding, global_pooling, ceil_mode, exclusive)
+
+    def forward(self, input: Any) -> Any:
+        """The largest or the mean of each window."""
+        size, kind, stride, padding, everything, ceil_mode, exclusive = self._options
+        return _layers.pool2d(input, size, kind, stride, padding, everything, ceil_mode=ceil_mode, exclusive=exclusive)
+
+
+class BatchNorm(_nn.BatchNorm):
+    """`paddle.nn.BatchNorm`, which has kept the arguments of old programs."""
+
+
+class Embedding(_nn.Embedding):
+    """`paddle.nn.Embedding` with the arguments of old programs: the size as one list."""
+
+    def __init__(
+        self, size: Any, is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
+        param_attr: Any = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(size[0], size[1], padding_idx=padding_idx, weight_attr=param_attr)
+
+
+class LayerNorm(_nn.LayerNorm):
+    """`paddle.nn.LayerNorm` with the arguments of old programs."""
+
+    def __init__(
+        self, normalized_shape: Any, scale: bool = True, shift: bool = True, epsilon: float = 1e-05,
+        param_attr: Any = None, bias_attr: Any = None, act: str | None = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(
+            normalized_shape, epsilon=epsilon, weight_attr=param_attr if scale else False,
+            bias_attr=bias_attr if shift else False,
+        )  # fmt: skip
+        self._act = act
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input, after which the activation is applied."""
+        return _layers.activated(super().forward(input), self._act)
+
+
+class Dropout(_nn.Dropout):
+    """`paddle.nn.Dropout` with the arguments of old programs: by default, inputs are scaled down outside training."""
+
+    def __init__(self, p: float = 0.5, seed: int | None = None, dropout_implementation: str = "downgrade_in_infer",
+                 is_test: bool = False) -> None:  # fmt: skip
+        super().__init__(
+            p, mode="upscale_in_train" if dropout_implementation == "upscale_in_train" else "downscale_in_infer"
+        )

@@ -1,0 +1,307 @@
+"""`paddle.fluid.layers`: functions of tensors under their old names and arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....core.value import shape_of
+from ... import paddle as _p
+from .._api import missing as _missing
+from .._conversion import assign, cast
+from .._creation import arange, linspace
+from .._gradients import no_grad  # noqa: F401 - old programs take it from here too
+from .._operators import add, divide, floor_divide, multiply, pow, remainder, subtract
+from .._operators import matmul as _product
+from ..nn import functional as F
+
+
+def activated(x: Any, act: str | None) -> Any:
+    """The result of an activation given by its name, or the input itself."""
+    if act is None:
+        return x
+    f = getattr(F, act, None)
+    if f is None:
+        raise ValueError(f"there is no activation {act!r}")
+    return f(x)
+
+
+# ------------------------------------------------------------------------------------------ two operands
+
+
+def _elementwise(name: str, f: Any) -> Any:
+    def function(x: Any, y: Any, axis: int = -1, act: str | None = None, name: Any = None) -> Any:
+        if axis != -1 and y.ndim < x.ndim:  # y's axes stand at those of x from `axis` on
+            y = y.reshape([*shape_of(y), *[1] * (x.ndim - axis - y.ndim)])
+        return activated(f(x, y), act)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`paddle.{f.__name__}`, with the axis of `x` at which the axes of `y` begin, and an activation."
+    return function
+
+
+elementwise_add, elementwise_sub = _elementwise("elementwise_add", add), _elementwise("elementwise_sub", subtract)
+elementwise_mul, elementwise_div = _elementwise("elementwise_mul", multiply), _elementwise("elementwise_div", divide)
+elementwise_max, elementwise_min = _elementwise("elementwise_max", _p.maximum), _elementwise("elementwise_min", _p.minimum)
+elementwise_pow, elementwise_mod = _elementwise("elementwise_pow", pow), _elementwise("elementwise_mod", remainder)
+elementwise_floordiv = _elementwise("elementwise_floordiv", floor_divide)
+
+
+def mul(x: Any, y: Any, x_num_col_dims: int = 1, y_num_col_dims: int = 1, name: Any = None) -> Any:
+    """The product of two tensors seen as matrices: their first axes are rows, the others columns."""
+    a, b = tuple(shape_of(x)), tuple(shape_of(y))
+    rows, inner = a[:x_num_col_dims], b[y_num_col_dims:]
+    left = x.reshape([int(np.prod(rows)), -1])
+    right = y.reshape([int(np.prod(b[:y_num_col_dims])), -1])
+    return _product(left, right).reshape([*rows, *inner])
+
+
+def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, alpha: float = 1.0,
+           name: Any = None) -> Any:  # fmt: skip
+    """The matrix product times `alpha`."""
+    out = _product(x, y, transpose_x, transpose_y)
+    return out if alpha == 1.0 else out * alpha
+
+
+# ------------------------------------------------------------------------------------------ reductions
+
+
+def _reduction(name: str, f: Any) -> Any:
+    def function(input: Any, dim: Any = None, keep_dim: bool = False, name: Any = None) -> Any:
+        return f(input, axis=dim, keepdim=keep_dim)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`paddle.{name[7:]}` with the arguments of old programs."
+    return function
+
+
+reduce_sum, reduce_mean = _reduction("reduce_sum", _p.sum), _reduction("reduce_mean", _p.mean)
+reduce_max, reduce_min = _reduction("reduce_max", _p.max), _reduction("reduce_min", _p.min)
+reduce_prod = _reduction("reduce_prod", _p.prod)
+reduce_all, reduce_any = _reduction("reduce_all", _p.all), _reduction("reduce_any", _p.any)
+
+
+def mean(x: Any, name: Any = None) -> Any:
+    """The mean of all elements, as a tensor of one element."""
+    return _p.mean(x).reshape([1])
+
+
+def sums(input: Any, out: Any = None) -> Any:
+    """The sum of several tensors."""
+    total = _p.add_n(list(input)) if isinstance(input, (list, tuple)) else input
+    return total if out is None else assign(total, out)
+
+
+sum = sums
+
+# ------------------------------------------------------------------------------------------ losses
+
+
+def cross_entropy(input: Any, label: Any, soft_label: bool = False, ignore_index: int = -100) -> Any:
+    """The cross entropy of probabilities (not of logits), one per row, in a last axis of length 1."""
+    return F.cross_entropy(
+        input, label, reduction="none", soft_label=soft_label, ignore_index=ignore_index, use_softmax=False
+    )
+
+
+def softmax_with_cross_entropy(
+    logits: Any, label: Any, soft_label: bool = False, ignore_index: int = -100, numeric_stable_mode: bool = True,
+    return_softmax: bool = False, axis: int = -1,
+) -> Any:  # fmt: skip
+    """The cross entropy of logits, one per row, in a last axis of length 1."""
+    return F.softmax_with_cross_entropy(
+        logits, label, soft_label=soft_label, ignore_index=ignore_index, return_softmax=return_softmax, axis=axis
+    )
+
+
+def square_error_cost(input: Any, label: Any) -> Any:
+    """The square of the difference, elementwise."""
+    difference = input - label
+    return difference * difference
+
+
+def mse_loss(input: Any, label: Any) -> Any:
+    """The mean of the squares of the differences."""
+    return F.mse_loss(input, label)
+
+
+def sigmoid_cross_entropy_with_logits(
+    x: Any, label: Any, ignore_index: int = -100, name: Any = None, normalize: bool = False
+) -> Any:
+    """The cross entropy of each element's sigmoid; 0 where the label is `ignore_index`."""
+    loss = F.binary_cross_entropy_with_logits(x, label, reduction="none")
+    kept = cast(label != ignore_index, x.dtype)
+    loss = loss * kept
+    return loss / kept.sum() if normalize else loss
+
+
+def accuracy(input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None) -> Any:
+    """The share of rows whose label is among the `k` largest, as a tensor of one element."""
+    best = _p.topk(input, k)[1]
+    hits = (best == label.reshape([-1, 1]).astype(best.dtype)).astype("float32").sum(axis=1)
+    return _p.mean(hits).reshape([1])
+
+
+# ------------------------------------------------------------------------------------------ layers as functions
+
+
+def softmax(input: Any, use_cudnn: bool = False, name: Any = None, axis: int = -1) -> Any:
+    """The softmax along an axis."""
+    return F.softmax(input, axis=axis)
+
+
+def dropout(
+    x: Any, dropout_prob: float, is_test: bool = False, seed: int | None = None, name: Any = None,
+    dropout_implementation: str = "downgrade_in_infer",
+) -> Any:  # fmt: skip
+    """Elements set to 0 with a probability."""
+    mode = "upscale_in_train" if dropout_implementation == "upscale_in_train" else "downscale_in_infer"
+    return F.dropout(x, dropout_prob, training=not is_test, mode=mode)
+
+
+def pool2d(
+    input: Any, pool_size: Any = -1, pool_type: str = "max", pool_stride: Any = 1, pool_padding: Any = 0,
+    global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, name: Any = None,
+    exclusive: bool = True,
+) -> Any:  # fmt: skip
+    """The largest or the mean of each window of images."""
+    if pool_type not in ("max", "avg"):
+        raise ValueError(f"pool2d: pool_type must be 'max' or 'avg', got {pool_type!r}")
+    if global_pooling:
+        pool_size, pool_stride, pool_padding = list(shape_of(input)[2:]), 1, 0
+    if pool_type == "max":
+        return F.max_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode=ceil_mode)
+    return F.avg_pool2d(input, pool_size, pool_stride, pool_padding, ceil_mode=ceil_mode, exclusive=exclusive)
+
+
+def one_hot(input: Any, depth: int, allow_out_of_range: bool = False) -> Any:
+    """Ones at the positions that the input names; its last axis of length 1 gives way to theirs."""
+    shape = tuple(shape_of(input))
+    return F.one_hot(input.reshape(list(shape[:-1])) if shape[-1:] == (1,) else input, depth)
+
+
+def embedding(*args: Any, **options: Any) -> Any:
+    """Not offered: it makes parameters of its own in a static program; raises NotImplementedError."""
+    raise NotImplementedError("fluid.layers.embedding makes parameters; use fluid.dygraph.Embedding in dynamic mode")
+
+
+def fc(*args: Any, **options: Any) -> Any:
+    """Not offered: it makes parameters of its own in a static program; raises NotImplementedError."""
+    raise NotImplementedError("fluid.layers.fc makes parameters; use fluid.dygraph.Linear in dynamic mode")
+
+
+# ------------------------------------------------------------------------------------------ creation and shapes
+
+
+def fill_constant(shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Any = None, name: Any = None) -> Any:
+    """A tensor with every element `value`."""
+    return _p.full(shape, value, dtype, out=out)
+
+
+def ones(shape: Any, dtype: Any, force_cpu: bool = False) -> Any:
+    """A tensor of ones."""
+    return _p.ones(shape, dtype)
+
+
+def zeros(shape: Any, dtype: Any, force_cpu: bool = False, name: Any = None) -> Any:
+    """A tensor of zeros."""
+    return _p.zeros(shape, dtype)
+
+
+def uniform_random(shape: Any, dtype: Any = "float32", min: float = -1.0, max: float = 1.0, seed: int = 0,
+                   name: Any = None) -> Any:  # fmt: skip
+    """Random numbers, each as likely as any other between `min` and `max`."""
+    return _p.uniform(shape, dtype, min, max, seed)
+
+
+def gaussian_random(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32",
+                    name: Any = None) -> Any:  # fmt: skip
+    """Random numbers of the normal distribution."""
+    return (_p.randn(shape, dtype) * std) + mean
+
+
+def concat(input: Any, axis: int = 0, name: Any = None) -> Any:
+    """Tensors one behind the other along an axis."""
+    return _p.concat(list(input), axis)
+
+
+def reshape(x: Any, shape: Any, actual_shape: Any = None, act: str | None = None, inplace: bool = False,
+            name: Any = None) -> Any:  # fmt: skip
+    """The elements in another shape."""
+    return activated(_p.reshape(x, shape), act)
+
+
+def transpose(x: Any, perm: Any, name: Any = None) -> Any:
+    """The axes in another order."""
+    return _p.transpose(x, perm)
+
+
+def split(input: Any, num_or_sections: Any, dim: int = -1, name: Any = None) -> Any:
+    """Parts along an axis."""
+    return _p.split(input, num_or_sections, dim)
+
+
+def expand(x: Any, expand_times: Any, name: Any = None) -> Any:
+    """The tensor repeated along each axis."""
+    return _p.tile(x, expand_times)
+
+
+def unsqueeze(input: Any, axes: Any, name: Any = None) -> Any:
+    """New axes of length 1."""
+    return _p.unsqueeze(input, axes)
+
+
+def squeeze(input: Any, axes: Any, name: Any = None) -> Any:
+    """Without axes of length 1."""
+    return _p.squeeze(input, axes or None)
+
+
+def gather(input: Any, index: Any, overwrite: bool = True) -> Any:
+    """Rows by their numbers."""
+    return _p.gather(input, index)
+
+
+def range(start: Any, end: Any, step: Any, dtype: Any, name: Any = None) -> Any:
+    """Numbers from `start` up to but without `end`, in steps."""
+    return arange(start, end, step, dtype)
+
+
+def l2_normalize(x: Any, axis: int, epsilon: float = 1e-12, name: Any = None) -> Any:
+    """The vectors along an axis divided by their lengths."""
+    return F.normalize(x, axis=axis, epsilon=epsilon)
+
+
+def clip(x: Any, min: float, max: float, name: Any = None) -> Any:
+    """Each element no less than `min` and no more than `max`."""
+    return _p.clip(x, min, max)
+
+
+def scale(x: Any, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None,
+          name: Any = None) -> Any:  # fmt: skip
+    """`scale * x + bias`, or `scale * (x + bias)`."""
+    return activated(_p.scale(x, scale, bias, bias_after_scale), act)
+
+
+_SAME_IN_PADDLE = (
+    "abs", "acos", "argmax", "argmin", "argsort", "asin", "atan", "ceil", "cos", "cumsum", "diag", "equal", "erf", "exp",
+    "eye", "flatten", "floor", "greater_equal", "greater_than", "increment", "isfinite", "less_equal", "less_than", "log",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal", "ones_like", "reciprocal", "round", "rsqrt",
+    "scatter", "shape", "sign", "sin", "slice", "sqrt", "square", "stack", "strided_slice", "tanh", "topk", "unbind",
+    "unstack", "where", "zeros_like", "rank", "gather_nd",
+)  # fmt: skip
+_SAME_IN_FUNCTIONAL = (
+    "elu", "gelu", "hardtanh", "leaky_relu", "log_loss", "log_softmax", "mish", "pad", "relu", "relu6", "selu", "sigmoid",
+    "softplus", "softsign", "swish", "label_smooth", "hardsigmoid", "hardswish", "kl_div", "smooth_l1_loss",
+)  # fmt: skip
+
+for _name in _SAME_IN_PADDLE:
+    globals()[_name] = getattr(_p, _name)
+for _name in _SAME_IN_FUNCTIONAL:
+    globals()[_name] = getattr(F, _name)
+globals().update(hard_sigmoid=F.hardsigmoid, hard_swish=F.hardswish, kldiv_loss=F.kl_div,
+                 smooth_l1=F.smooth_l1_loss, brelu=F.hardtanh, linspace=linspace, reduce_logsumexp=_p.logsumexp)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("paddle.fluid.layers", name, globals())

@@ -1,0 +1,51 @@
+"""`paddle.fluid.optimizer`: the optimisers under their old names and arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import paddle as _paddle
+from .._api import missing as _missing
+
+_new = _paddle.optimizer
+
+
+def _old(name: str, cls: Any, options: dict[str, str]) -> Any:
+    """An optimiser that takes `parameter_list`, `regularization` and what else its options were called."""
+    renamed = {
+        "parameter_list": "parameters", "regularization": "weight_decay", **options,
+    }  # fmt: skip
+
+    class Old(cls):  # type: ignore[misc]
+        def __init__(self, learning_rate: Any = 0.001, *args: Any, **given: Any) -> None:
+            super().__init__(learning_rate, *args, **{renamed.get(k, k): v for k, v in given.items() if k != "name"})
+
+        def clear_gradients(self) -> None:
+            """Set the gradients of the parameters to zero."""
+            self.clear_grad()
+
+        def current_step_lr(self) -> float:
+            """The learning rate of the next step."""
+            return float(self.get_lr())
+
+    Old.__name__ = Old.__qualname__ = name
+    Old.__doc__ = f"`paddle.optimizer.{cls.__name__}` with the arguments of old programs."
+    return Old
+
+
+SGD = SGDOptimizer = _old("SGDOptimizer", _new.SGD, {})
+Momentum = MomentumOptimizer = _old("MomentumOptimizer", _new.Momentum, {})
+Adam = AdamOptimizer = _old("AdamOptimizer", _new.Adam, {})
+Adagrad = AdagradOptimizer = _old("AdagradOptimizer", _new.Adagrad, {})
+Adadelta = AdadeltaOptimizer = _old("AdadeltaOptimizer", _new.Adadelta, {})
+Adamax = AdamaxOptimizer = _old("AdamaxOptimizer", _new.Adamax, {})
+RMSProp = RMSPropOptimizer = _old("RMSPropOptimizer", _new.RMSProp, {})
+
+__all__ = [
+    "SGD", "Adadelta", "AdadeltaOptimizer", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "Adamax",
+    "AdamaxOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer", "SGDOptimizer",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("paddle.fluid.optimizer", name, globals())

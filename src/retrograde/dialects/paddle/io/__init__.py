@@ -1,0 +1,37 @@
+"""`paddle.io`: datasets, samplers, loading in batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._api import missing
+from .dataset import (
+    ChainDataset,
+    ComposeDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from .loader import DataLoader, get_worker_info
+from .sampler import (
+    BatchSampler,
+    DistributedBatchSampler,
+    RandomSampler,
+    Sampler,
+    SequenceSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+
+__all__ = [
+    "BatchSampler", "ChainDataset", "ComposeDataset", "ConcatDataset", "DataLoader", "Dataset",
+    "DistributedBatchSampler", "IterableDataset", "RandomSampler", "Sampler", "SequenceSampler", "Subset",
+    "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "get_worker_info", "random_split",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("io", name, __all__)

@@ -1,0 +1,185 @@
+"""Samplers: the order in which a dataset is read, and its cutting into batches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....core.value import Value
+from ..random import default_generator
+from .dataset import IterableDataset
+
+
+class Sampler:
+    """Base of samplers: define `__iter__`, which gives indices."""
+
+    def __init__(self, data_source: Any = None) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} defines no __iter__")
+
+
+class SequenceSampler(Sampler):
+    """0, 1, 2, ..."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """All indices in random order, or random ones with replacement."""
+
+    def __init__(
+        self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None
+    ) -> None:
+        super().__init__(data_source)
+        if not isinstance(replacement, bool):
+            raise TypeError(f"RandomSampler: replacement must be a bool, got {replacement!r}")
+        if num_samples is not None and not replacement and num_samples > len(data_source):
+            raise ValueError(
+                f"RandomSampler: num_samples {num_samples} exceeds the {len(data_source)} samples; use replacement=True"
+            )
+        self.replacement, self._num_samples, self.generator = replacement, num_samples, generator
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices are drawn."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.data_source)
+        if self.generator is not None:
+            return itertools.islice(iter(self.generator), self.num_samples)
+        draw = default_generator.draw
+        found = draw.integers(0, n, self.num_samples) if self.replacement else draw.permutation(n)[: self.num_samples]
+        return iter(found.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class WeightedRandomSampler(Sampler):
+    """Indices drawn in proportion to weights."""
+
+    def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
+        super().__init__()
+        if not isinstance(num_samples, int) or num_samples <= 0:
+            raise ValueError(f"WeightedRandomSampler: num_samples must be a positive int, got {num_samples!r}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"WeightedRandomSampler: replacement must be a bool, got {replacement!r}")
+        plain = np.asarray(weights.numpy() if isinstance(weights, Value) else weights, np.float64)
+        if plain.ndim != 1 or (plain < 0).any() or not plain.sum() > 0:
+            raise AssertionError("WeightedRandomSampler: weights must be one row of numbers that are not all 0")
+        if not replacement and num_samples > int((plain > 0).sum()):
+            raise AssertionError("WeightedRandomSampler: fewer positive weights than samples; use replacement=True")
+        self.weights, self.num_samples, self.replacement = weights, num_samples, replacement
+        self._share = plain / plain.sum()
+
+    def __iter__(self) -> Iterator[int]:
+        draw = default_generator.draw
+        return iter(draw.choice(len(self._share), self.num_samples, self.replacement, self._share).tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """Given indices in random order."""
+
+    def __init__(self, indices: Sequence[int]) -> None:
+        super().__init__()
+        if not len(indices):
+            raise ValueError("SubsetRandomSampler: indices must not be empty")
+        self.indices = indices
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([self.indices[i] for i in default_generator.draw.permutation(len(self.indices))])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class BatchSampler(Sampler):
+    """Indices in batches, of a dataset or of a sampler."""
+
+    def __init__(
+        self, dataset: Any = None, sampler: Any = None, shuffle: bool = False, batch_size: int = 1,
+        drop_last: bool = False,
+    ) -> None:  # fmt: skip
+        if dataset is None and sampler is None:
+            raise AssertionError("BatchSampler: a dataset or a sampler is needed")
+        if isinstance(dataset, IterableDataset):
+            raise AssertionError("BatchSampler: an IterableDataset has no indices")
+        if sampler is not None and shuffle:
+            raise AssertionError("BatchSampler: a sampler decides the order; shuffle goes with a dataset")
+        for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
+            if not isinstance(value, bool):
+                raise AssertionError(f"BatchSampler: {name} must be a bool, got {type(value).__name__}")
+        check_batch_size("BatchSampler", batch_size)
+        super().__init__(dataset)
+        order = RandomSampler(dataset) if shuffle and sampler is None else SequenceSampler(dataset)
+        self.sampler = order if sampler is None else sampler
+        self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        yield from batched(self.sampler, self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        return batch_count(len(self.sampler), self.batch_size, self.drop_last)
+
+
+def check_batch_size(owner: str, batch_size: Any) -> None:
+    """Raise AssertionError for what is no positive int."""
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
+        raise AssertionError(f"{owner}: batch_size must be a positive int, got {batch_size!r}")
+
+
+def batched(items: Any, size: int, drop_last: bool) -> Iterator[list[Any]]:
+    """Items in lists of one size; the last may be shorter."""
+    source = iter(items)
+    while batch := list(itertools.islice(source, size)):
+        if len(batch) == size or not drop_last:
+            yield batch
+
+
+def batch_count(n: int, size: int, drop_last: bool) -> int:
+    """How many batches n items make."""
+    return n // size if drop_last else math.ceil(n / size)
+
+
+class DistributedBatchSampler(BatchSampler):
+    """The batches of one of several processes; here the share of `rank` among `num_replicas`."""
+
+    def __init__(
+        self, dataset: Any, batch_size: int, num_replicas: int | None = None, rank: int | None = None,
+        shuffle: bool = False, drop_last: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(dataset, None, shuffle, batch_size, drop_last)
+        self.nranks, self.local_rank = num_replicas or 1, rank or 0
+        self.epoch = 0
+        self.num_samples = math.ceil(len(dataset) / self.nranks)
+        self.total_size = self.num_samples * self.nranks
+
+    def set_epoch(self, epoch: int) -> None:
+        """Shuffle differently from now on."""
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[list[int]]:
+        indices = np.arange(len(self.data_source))
+        if self.shuffle:
+            indices = np.random.default_rng(self.epoch).permutation(indices)
+            self.epoch += 1
+        indices = np.concatenate([indices, indices[: self.total_size - len(indices)]])
+        own = indices[self.local_rank :: self.nranks]
+        yield from batched(own.tolist(), self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        return batch_count(self.num_samples, self.batch_size, self.drop_last)

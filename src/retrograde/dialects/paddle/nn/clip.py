@@ -1,0 +1,93 @@
+"""Clipping of gradients: by value, by the norm of each, by the norm of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...._state import grad_mode
+from ....core.value import Value, dtype_of, ndim_of
+from ....ops import elementwise as ew
+from ....ops import norms as nr
+from ....ops import selection as sel
+from .functional._arguments import constant
+
+Pairs = list[tuple[Any, Any]]
+
+
+def _norm(x: Any) -> Any:
+    return nr.vector_norm(x, ord=2.0, axis=tuple(range(ndim_of(x))), keepdims=False)
+
+
+class ClipGradBase:
+    """Base of the clips: called with (parameter, gradient) pairs it gives such pairs, those without a gradient left out."""
+
+    def __call__(self, params_grads: Iterable[tuple[Any, Any]]) -> Pairs:
+        pairs = [(p, g) for p, g in params_grads if g is not None]
+        chosen = [i for i, (p, _) in enumerate(pairs) if getattr(p, "need_clip", True)]
+        with grad_mode(False):
+            for i, g in zip(chosen, self._clip([pairs[i][1] for i in chosen])):
+                pairs[i] = (pairs[i][0], g)
+        return pairs
+
+    def _clip(self, grads: list[Any]) -> list[Any]:
+        raise NotImplementedError(f"{type(self).__name__} defines no _clip")
+
+
+class ClipGradByValue(ClipGradBase):
+    """Each element of a gradient kept within [min, max]; min is -max by default."""
+
+    def __init__(self, max: float, min: float | None = None) -> None:
+        if min is None:
+            if not max > 0.0:
+                raise AssertionError(f"ClipGradByValue: max must be positive where min is not given, got {max}")
+            min = -max
+        self.max, self.min = float(max), float(min)
+
+    def __str__(self) -> str:
+        return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
+
+    def _clip(self, grads: list[Any]) -> list[Any]:
+        return [sel.clip(g, low=self.min, high=self.max) for g in grads]
+
+
+class ClipGradByNorm(ClipGradBase):
+    """Each gradient scaled down to a norm if it is longer."""
+
+    def __init__(self, clip_norm: float) -> None:
+        self.clip_norm = float(clip_norm)
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
+
+    def _clip(self, grads: list[Any]) -> list[Any]:
+        return [_scaled(g, _norm(g), self.clip_norm) for g in grads]
+
+
+class ClipGradByGlobalNorm(ClipGradBase):
+    """All gradients scaled down by one factor if their common norm is larger."""
+
+    def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
+        if not isinstance(auto_skip_clip, bool):
+            raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip must be a bool, got {auto_skip_clip!r}")
+        self.clip_norm, self.group_name, self.auto_skip_clip = float(clip_norm), group_name, auto_skip_clip
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
+
+    def _clip(self, grads: list[Any]) -> list[Any]:
+        if not grads:
+            return grads
+        squares = [ew.square(_norm(g)) for g in grads]
+        total = squares[0]
+        for square in squares[1:]:
+            total = ew.add(total, square)
+        norm = ew.sqrt(total)
+        return [_scaled(g, norm, self.clip_norm) for g in grads]
+
+
+def _scaled(g: Any, norm: Any, bound: float) -> Any:
+    """`g` times bound / norm where the norm is above the bound."""
+    largest = sel.maximum(norm, constant(bound, norm), ties="half")
+    factor = ew.divide(constant(bound, norm), largest)
+    return ew.multiply(g, factor.astype(g.dtype) if isinstance(factor, Value) and dtype_of(factor) != dtype_of(g) else factor)

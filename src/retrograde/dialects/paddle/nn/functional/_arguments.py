@@ -1,0 +1,197 @@
+"""What the functions here are given: tensors, reductions, one number for all axes or one per axis, paddings, layouts."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ....._errors import ShapeError
+from .....core.value import Value, dtype_of, ndim_of, shape_of
+from .....ops import reduction as rd
+from .....ops import structural as st
+from ..._dtype import ALL, FROM_NUMPY
+
+Sizes = tuple[int, ...]
+Pairs = tuple[tuple[int, int], ...]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FLOATS = frozenset(d.np for d in ALL if d.category == 2)
+
+
+def shaped(f: F) -> F:
+    """A function that raises ValueError where what it builds on speaks of shapes that do not fit."""
+
+    @functools.wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except ShapeError as error:
+            raise ValueError(str(error)) from None
+
+    return function  # type: ignore[return-value]
+
+
+def tensor(op: str, x: Any, name: str = "x") -> Any:
+    """A tensor; raises ValueError for anything else."""
+    if isinstance(x, Value):
+        return x
+    raise ValueError(f"{op}: {name} must be a Tensor, got {type(x).__name__}; use paddle.to_tensor(...)")
+
+
+def floating(op: str, x: Any, name: str = "x") -> Any:
+    """A floating tensor; raises ValueError for no tensor, RuntimeError for one of another dtype."""
+    if not isinstance(x, Value):
+        tensor(op, x, name)
+    d = dtype_of(x)
+    if d not in FLOATS:
+        raise RuntimeError(
+            f"{op}: {name} must be floating, got {FROM_NUMPY[d]}; convert it with astype('float32') first"
+        )
+    return x
+
+
+def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
+    """An axis as a non-negative int; raises ValueError outside."""
+    axis = operator.index(axis)
+    if not -ndim <= axis < max(ndim, 1):
+        raise ValueError(f"{op}: {name} must be in [{-ndim}, {max(ndim, 1) - 1}], got {axis}")
+    return axis % ndim if ndim else 0
+
+
+def check_reduction(op: str, reduction: str) -> str:
+    """The reduction; raises ValueError for an unknown one."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{op}: reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
+    return reduction
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """Losses as they are, their mean or their sum."""
+    if reduction == "none":
+        return losses
+    return (rd.mean if reduction == "mean" else rd.sum)(losses, axis=tuple(range(ndim_of(losses))), keepdims=False)
+
+
+def per_axis(op: str, name: str, value: Any, axes: int) -> Sizes:
+    """An int, or a sequence of one int or one per axis, as a tuple; raises ValueError for another number of them."""
+    if type(value) is int:
+        return (value,) * axes
+    if isinstance(value, Value):
+        value = np.asarray(value.numpy()).reshape(-1).tolist()
+    if not isinstance(value, (list, tuple)):
+        value = (value,)
+    sizes = tuple(_index(op, name, v) for v in value)
+    if len(sizes) == 1:
+        return sizes * axes
+    if len(sizes) != axes:
+        raise ValueError(f"{op}: {name} must be one int or {axes} of them, got {list(sizes)}")
+    return sizes
+
+
+def _index(op: str, name: str, v: Any) -> int:
+    try:
+        return operator.index(v.item() if isinstance(v, Value) else v)
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be made of ints, got {v!r} of type {type(v).__name__}") from None
+
+
+def paddings(op: str, padding: Any, axes: int, channel_last: bool = False) -> Pairs | str:
+    """(before, after) per axis, or "SAME" or "VALID".
+
+    `padding` is one int, one per axis, two per axis in a row, or pairs: one per axis or one per dimension, whose pairs
+    for batch and channels must be zero.
+    """
+    if isinstance(padding, str):
+        word = padding.upper()
+        if word not in ("SAME", "VALID"):
+            raise ValueError(f"{op}: padding must be 'SAME', 'VALID' or ints, got {padding!r}")
+        return word
+    if isinstance(padding, Value):
+        padding = np.asarray(padding.numpy()).reshape(-1).tolist()
+    if isinstance(padding, (list, tuple)) and padding and isinstance(padding[0], (list, tuple)):
+        pairs = [per_axis(op, "padding", pair, 2) for pair in padding]
+        if len(pairs) == axes + 2:
+            space = pairs[1:-1] if channel_last else pairs[2:]
+            others = [pairs[0], pairs[-1] if channel_last else pairs[1]]
+            if any(any(pair) for pair in others):
+                raise ValueError(f"{op}: batch and channels cannot be padded, got padding={padding}")
+            pairs = space
+        if len(pairs) != axes:
+            raise ValueError(f"{op}: padding must have {axes} or {axes + 2} pairs, got {padding}")
+        result: Pairs = tuple((a, b) for a, b in pairs)
+    elif isinstance(padding, (list, tuple)) and len(padding) == 2 * axes and len(padding) != axes:
+        flat = [_index(op, "padding", n) for n in padding]
+        result = tuple((flat[2 * i], flat[2 * i + 1]) for i in range(axes))
+    else:
+        result = tuple((n, n) for n in per_axis(op, "padding", padding, axes))
+    if any(n < 0 for pair in result for n in pair):
+        raise ValueError(f"{op}: padding must not be negative, got {padding}")
+    return result
+
+
+_LAYOUTS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+def channels_last(op: str, data_format: str, axes: int) -> bool:
+    """Whether a layout has the channels last; raises ValueError for one that is not known."""
+    first, last = _LAYOUTS[axes]
+    if data_format == first:
+        return False
+    if data_format == last:
+        return True
+    raise ValueError(f"{op}: data_format must be {first!r} or {last!r}, got {data_format!r}")
+
+
+def move_axis(x: Any, source: int, to: int) -> Any:
+    """`x` with one axis moved."""
+    n = ndim_of(x)
+    source, to = source % n, to % n
+    if source == to:
+        return x
+    order = [i for i in range(n) if i != source]
+    order.insert(to, source)
+    return st.transpose(x, axes=tuple(order))
+
+
+def channels_first(f: Callable[..., Any], x: Any, last: bool) -> Any:
+    """`f` of a tensor with the channels as axis 1, and its result (one or several) in the layout of `x`."""
+    if not last:
+        return f(x)
+    out = f(move_axis(x, -1, 1))
+    if isinstance(out, tuple):
+        return tuple(move_axis(part, 1, -1) for part in out)
+    return move_axis(out, 1, -1)
+
+
+def unsqueezed(x: Any, axis: int) -> Any:
+    """`x` with an axis of length 1."""
+    shape = tuple(shape_of(x))
+    return st.reshape(x, shape=(*shape[:axis], 1, *shape[axis:]))
+
+
+def squeezed(x: Any, axis: int) -> Any:
+    """`x` without an axis of length 1."""
+    shape = tuple(shape_of(x))
+    return st.reshape(x, shape=(*shape[:axis], *shape[axis + 1 :]))
+
+
+def constant(value: Any, like: Any) -> np.ndarray:
+    """A number in the dtype of a tensor."""
+    return np.asarray(value, dtype=dtype_of(like))
+
+
+def concrete(op: str, x: Any, name: str) -> np.ndarray:
+    """The array of a tensor whose values decide; raises NotImplementedError inside a transform, where there are none."""
+    array = x._a
+    while isinstance(array, Value):
+        array = array._a
+    if not hasattr(array, "__array__"):
+        raise NotImplementedError(
+            f"{op}: the values of {name} are not known inside a transform; compute what depends on them outside it"
+        )
+    return np.asarray(array)

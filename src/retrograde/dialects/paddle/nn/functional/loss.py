@@ -1,0 +1,317 @@
+"""Losses between predictions and labels; those over classes are in class_loss.py. `reduction`: mean, sum or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .....core.value import dtype_of, ndim_of, shape_of
+from .....learn import losses as formulas
+from .....ops import elementwise as ew
+from .....ops import loss as ls
+from .....ops import reduction as rd
+from .....ops import selection as sel
+from .....ops.activation import sigmoid
+from .....ops.comparison import equal
+from .....ops.structural import broadcast_to, reshape
+from ..._api import to_dtype
+from ..._promote import pair
+from ._arguments import check_reduction, constant, floating, reduced, tensor
+from .common import pairwise_distance
+
+
+def _both(op: str, input: Any, label: Any) -> tuple[Any, Any]:
+    """Prediction and label in one dtype; raises ValueError where they are no tensors."""
+    return pair(op, floating(op, input, "input"), tensor(op, label, "label"))
+
+
+def _common(op: str, x: Any, y: Any) -> tuple[Any, Any]:
+    """Two tensors in their common shape; raises ValueError where there is none."""
+    try:
+        shape = np.broadcast_shapes(tuple(shape_of(x)), tuple(shape_of(y)))
+    except ValueError:
+        raise ValueError(
+            f"{op}: input {list(shape_of(x))} and label {list(shape_of(y))} cannot be broadcast to one shape"
+        ) from None
+    x, y = (v if tuple(shape_of(v)) == shape else broadcast_to(v, shape=shape) for v in (x, y))
+    return x, y
+
+
+def _weighted(op: str, losses: Any, weight: Any, reduction: str) -> Any:
+    """Losses times weights, reduced; the mean is over the losses."""
+    return reduced(ew.multiply(*pair(op, losses, weight)), reduction)
+
+
+# ------------------------------------------------------------------------------------------ differences
+
+
+def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
+    """The squared difference of input and label."""
+    check_reduction("mse_loss", reduction)
+    x, y = _both("mse_loss", input, label)
+    if shape_of(x) != shape_of(y):
+        x, y = _common("mse_loss", x, y)
+    return ls.mse_loss(x, y, reduction=reduction)
+
+
+def square_error_cost(input: Any, label: Any) -> Any:
+    """The squared difference of input and label, elementwise."""
+    return ew.square(ew.subtract(*_both("square_error_cost", input, label)))
+
+
+def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
+    """The absolute difference of input and label."""
+    check_reduction("l1_loss", reduction)
+    x, y = pair("l1_loss", tensor("l1_loss", input, "input"), tensor("l1_loss", label, "label"))
+    return reduced(ew.absolute(ew.subtract(x, y)), reduction)
+
+
+def smooth_l1_loss(
+    input: Any, label: Any, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Half the squared difference below delta, linear beyond; divided by delta unless `is_huber`."""
+    check_reduction("smooth_l1_loss", reduction)
+    if delta <= 0:
+        raise ValueError(f"smooth_l1_loss: delta must be positive, got {delta}")
+    x, y = _common("smooth_l1_loss", *_both("smooth_l1_loss", input, label))
+    if is_huber:
+        return ls.huber_loss(x, y, reduction=reduction, delta=float(delta))
+    return ls.smooth_l1_loss(x, y, reduction=reduction, beta=float(delta))
+
+
+def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
+    """log(1 + exp(-label * input)) for labels 1 and -1."""
+    check_reduction("soft_margin_loss", reduction)
+    x, y = _both("soft_margin_loss", input, label)
+    if tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise ValueError(f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape")
+    return ls.soft_margin_loss(x, y, reduction=reduction)
+
+
+def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -> Any:
+    """The cross entropy of the similarities of anchors and positives, plus an L2 penalty (Sohn, 2016)."""
+    from .class_loss import soft_cross_entropy
+
+    a, b = floating("npair_loss", anchor, "anchor"), floating("npair_loss", positive, "positive")
+    n = shape_of(labels)[0]
+    column = reshape(to_dtype(labels, dtype_of(a)), shape=(n, 1))
+    same = to_dtype(equal(column, reshape(column, shape=(1, n))), dtype_of(a))
+    target = ew.divide(same, rd.sum(same, axis=(1,), keepdims=True))
+    penalty = sum(rd.mean(rd.sum(ew.square(v), axis=(1,), keepdims=False), axis=(0,), keepdims=False) for v in (a, b))
+    losses = soft_cross_entropy(a @ b.T, target)
+    cross = rd.mean(rd.sum(ew.multiply(target, losses), axis=(0,), keepdims=False), axis=(0,), keepdims=False)
+    return ew.add(ew.multiply(penalty, constant(0.25 * l2_reg, penalty)), cross)
+
+
+# ------------------------------------------------------------------------------------------ probabilities
+
+
+def _one_shape(op: str, x: Any, y: Any) -> None:
+    if tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise ValueError(f"{op}: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape")
+
+
+def binary_cross_entropy(
+    input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """The cross entropy of probabilities and labels in [0, 1]; raises ValueError for other inputs."""
+    op = "binary_cross_entropy"
+    check_reduction(op, reduction)
+    x, y = _both(op, input, label)
+    _one_shape(op, x, y)
+    plain = x._a
+    if isinstance(plain, np.ndarray) and plain.size and not (plain.min() >= 0 and plain.max() <= 1):
+        raise ValueError(f"{op}: the input must lie in [0, 1]; apply a sigmoid, or use binary_cross_entropy_with_logits")
+    if weight is None:
+        return ls.binary_cross_entropy(x, y, None, reduction=reduction)
+    return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none"), weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The cross entropy of the sigmoids of the logits and labels in [0, 1]; positive labels may weigh pos_weight."""
+    op = "binary_cross_entropy_with_logits"
+    check_reduction(op, reduction)
+    x, y = _both(op, logit, label)
+    _one_shape(op, x, y)
+    if pos_weight is not None:
+        pos_weight = to_dtype(pos_weight, dtype_of(x))
+    if weight is None:
+        return ls.binary_cross_entropy_with_logits(x, y, None, pos_weight, reduction=reduction)
+    losses = ls.binary_cross_entropy_with_logits(x, y, None, pos_weight, reduction="none")
+    return _weighted(op, losses, weight, reduction)
+
+
+def sigmoid_focal_loss(
+    logit: Any, label: Any, normalizer: Any = None, alpha: float = 0.25, gamma: float = 2.0,
+    reduction: str = "sum", name: str | None = None,
+) -> Any:  # fmt: skip
+    """Binary cross entropy with logits, each weighted by alpha and (1 - probability of the label)^gamma."""
+    op = "sigmoid_focal_loss"
+    check_reduction(op, reduction)
+    x, y = _both(op, logit, label)
+    if normalizer is not None and ndim_of(normalizer) > 1:
+        raise ValueError(f"{op}: normalizer must have one element, got shape {list(shape_of(normalizer))}")
+    p = sigmoid(x)
+    losses = ls.binary_cross_entropy_with_logits(x, y, None, None, reduction="none")
+    right = p * y + (1 - p) * (1 - y)
+    losses = (alpha * y + (1 - alpha) * (1 - y)) * losses * ew.power_by(1 - right, exponent=float(gamma))
+    return reduced(losses if normalizer is None else losses / normalizer, reduction)
+
+
+def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> Any:
+    """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise."""
+    x, y = _both("log_loss", input, label)
+    return -(y * ew.log(x + epsilon)) - (1 - y) * ew.log(1 - x + epsilon)
+
+
+def kl_div(
+    input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None
+) -> Any:
+    """The Kullback-Leibler divergence label (log label - input), where input holds log-probabilities."""
+    if reduction not in ("mean", "sum", "none", "batchmean"):
+        raise ValueError(f"kl_div: reduction must be 'mean', 'batchmean', 'sum' or 'none', got {reduction!r}")
+    x, y = _both("kl_div", input, label)
+    losses = formulas.kl_divergence(x, y, log_target, positive_only=True)
+    if reduction != "batchmean":
+        return reduced(losses, reduction)
+    total = reduced(losses, "sum")
+    return ew.divide(total, constant(shape_of(x)[0], total)) if shape_of(x) else total
+
+
+def poisson_nll_loss(
+    input: Any, label: Any, log_input: bool = True, full: bool = False, epsilon: float = 1e-8,
+    reduction: str = "mean", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The negative log likelihood of Poisson counts, of which input is the (logarithm of the) rate."""
+    op = "poisson_nll_loss"
+    check_reduction(op, reduction)
+    if epsilon <= 0:
+        raise ValueError(f"{op}: epsilon must be positive, got {epsilon}")
+    x, y = _both(op, input, label)
+    return reduced(formulas.poisson_nll(x, y, log_input, full, epsilon), reduction)
+
+
+def gaussian_nll_loss(
+    input: Any, label: Any, variance: Any, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean",
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The negative log likelihood of a Gaussian with mean `input` and a variance of epsilon at least.
+
+    Raises ValueError for a negative variance or a shape that does not fit.
+    """
+    op = "gaussian_nll_loss"
+    check_reduction(op, reduction)
+    x, y = _both(op, input, label)
+    v = floating(op, variance, "variance")
+    shape, got = tuple(shape_of(x)), tuple(shape_of(v))
+    if got != shape:
+        if got == shape[:-1]:
+            v = reshape(v, shape=(*got, 1))
+        elif not (got[:-1] == shape[:-1] and got[-1] == 1):
+            raise ValueError(f"{op}: variance {list(got)} must have the input's shape {list(shape)}, or 1 in its last")
+    if isinstance(v._a, np.ndarray) and (v._a < 0).any():
+        raise ValueError(f"{op}: the variance must not be negative")
+    return reduced(formulas.gaussian_nll(x, y, to_dtype(v, dtype_of(x)), full, epsilon), reduction)
+
+
+def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
+    """1 minus twice the overlap of probabilities (N, ..., C) and labels (N, ..., 1), over the sum of both."""
+    from .common import one_hot
+
+    if ndim_of(input) < 2 or shape_of(label)[-1] != 1 or shape_of(input)[:-1] != shape_of(label)[:-1]:
+        raise AssertionError(f"dice_loss: label must be {[*shape_of(input)[:-1], 1]}, got {list(shape_of(label))}")
+    x = floating("dice_loss", input, "input")
+    hot = one_hot(reshape(label, shape=tuple(shape_of(label)[:-1])), shape_of(x)[-1])
+    axes = tuple(range(1, ndim_of(x)))
+    both = rd.sum(x * hot, axis=axes, keepdims=False)
+    total = rd.sum(x, axis=axes, keepdims=False) + rd.sum(hot, axis=axes, keepdims=False)
+    return reduced(1 - both * 2 / (total + epsilon), "mean")
+
+
+# ------------------------------------------------------------------------------------------ margins
+
+
+def margin_ranking_loss(
+    input: Any, other: Any, label: Any, margin: float = 0.0, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """max(0, -label (input - other) + margin): label 1 wants input the larger, -1 other."""
+    check_reduction("margin_ranking_loss", reduction)
+    x, y = _both("margin_ranking_loss", input, other)
+    return reduced(formulas.margin_ranking(x, y, to_dtype(label, dtype_of(x)), margin), reduction)
+
+
+def hinge_embedding_loss(
+    input: Any, label: Any, margin: float = 1.0, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """The input where the label is 1, max(0, margin - input) where it is -1."""
+    check_reduction("hinge_embedding_loss", reduction)
+    x, y = _both("hinge_embedding_loss", input, label)
+    near, apart = (equal(y, constant(sign, y)) for sign in (1, -1))
+    return reduced(formulas.hinge_embedding(x, near, apart, margin), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, label: Any, margin: float = 0, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """1 - cos(input1, input2) where the label is 1, max(0, cos - margin) where it is -1."""
+    op = "cosine_embedding_loss"
+    check_reduction(op, reduction)
+    x, y = _both(op, input1, input2)
+    if tuple(shape_of(x)) != tuple(shape_of(y)) or ndim_of(x) > 2 or ndim_of(label) != ndim_of(x) - 1:
+        raise ValueError(
+            f"{op}: wanted inputs (N, M) with a label (N), or (M) with a number, got {list(shape_of(x))}, "
+            f"{list(shape_of(y))} and {list(shape_of(label))}"
+        )
+    if not -1 <= margin <= 1:
+        raise ValueError(f"{op}: margin must lie in [-1, 1], got {margin}")
+
+    def inner(a: Any, b: Any) -> Any:
+        return rd.sum(a * b, axis=(ndim_of(a) - 1,), keepdims=False)
+
+    near, apart = (equal(label, constant(sign, label)) for sign in (1, -1))
+    losses = formulas.cosine_embedding(inner(x, y), inner(x, x), inner(y, y), near, apart, margin)
+    return reduced(losses, reduction)
+
+
+def triplet_margin_loss(
+    input: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, epsilon: float = 1e-6,
+    swap: bool = False, reduction: str = "mean", name: str | None = None,
+) -> Any:  # fmt: skip
+    """max(0, margin + |input - positive| - |input - negative|), in the p-norm."""
+    return triplet_margin_with_distance_loss(
+        input, positive, negative, lambda a, b: pairwise_distance(a, b, p, epsilon), margin, swap, reduction
+    )
+
+
+def triplet_margin_with_distance_loss(
+    input: Any, positive: Any, negative: Any, distance_function: Callable[[Any, Any], Any] | None = None,
+    margin: float = 1.0, swap: bool = False, reduction: str = "mean", name: str | None = None,
+) -> Any:  # fmt: skip
+    """max(0, margin + d(input, positive) - d(input, negative)) for a distance function d."""
+    op = "triplet_margin_with_distance_loss"
+    check_reduction(op, reduction)
+    if margin < 0:
+        raise ValueError(f"{op}: margin must not be negative, got {margin}")
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(input, positive), distance(input, negative)
+    if swap:
+        far = sel.minimum(far, distance(positive, negative), ties="half")
+    return reduced(formulas.triplet(near, far, margin), reduction)
+
+
+def multi_label_soft_margin_loss(
+    input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: str | None = None
+) -> Any:
+    """The mean over classes of the binary cross entropies of the sigmoids of the inputs."""
+    op = "multi_label_soft_margin_loss"
+    check_reduction(op, reduction)
+    x, y = _both(op, input, label)
+    _one_shape(op, x, y)
+    weight = None if weight is None else to_dtype(weight, dtype_of(x))
+    return reduced(formulas.multilabel_soft_margin(x, y, weight), reduction)

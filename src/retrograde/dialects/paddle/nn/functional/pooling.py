@@ -1,0 +1,286 @@
+"""Pooling: maxima, averages, norms, adaptive and fractional forms, and max unpooling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .....core.value import shape_of
+from .....learn.layers import windows as win
+from .....ops import elementwise as ew
+from .....ops import pooling as pl
+from .....ops.structural import cast
+from ._arguments import Pairs, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
+
+
+def _space(op: str, x: Any, axes: int) -> Sizes:
+    """The sizes to pool of (N, C, *size); raises ValueError where there are no such dimensions."""
+    shape = tuple(shape_of(x))
+    if len(shape) != axes + 2:
+        raise ValueError(f"{op}: wanted {axes + 2} dimensions (batch, channels, {axes} of space), got shape {list(shape)}")
+    return shape[2:]
+
+
+def _plan(
+    op: str, size: Sizes, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, last: bool
+) -> tuple[dict[str, Any], Pairs]:
+    """What the operations need, and the padding as it was given."""
+    axes = len(size)
+    kernel = per_axis(op, "kernel_size", kernel_size, axes)
+    steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
+    once = (1,) * axes
+    pads = paddings(op, padding, axes, last)
+    if pads == "VALID":
+        if ceil_mode:
+            raise ValueError(f"{op}: padding 'VALID' goes with ceil_mode=False only")
+        pads = ((0, 0),) * axes
+    elif pads == "SAME":
+        pads = win.same_padding(size, kernel, steps, once)
+    assert not isinstance(pads, str)
+    return win.pooling(op, size, kernel, steps, pads, once, bool(ceil_mode), drop_outside=False), pads
+
+
+# ------------------------------------------------------------------------------------------ maxima
+
+
+@shaped
+def _max_pool(
+    op: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, return_mask: bool, ceil_mode: bool,
+    data_format: str,
+) -> Any:  # fmt: skip
+    x = floating(op, x)
+    last = channels_last(op, data_format, axes)
+    if return_mask and last:
+        raise ValueError(f"{op}: return_mask=True needs the channels first, got data_format={data_format!r}")
+
+    def compute(x: Any) -> Any:
+        plan, _ = _plan(op, _space(op, x, axes), kernel_size, stride, padding, ceil_mode, last)
+        out = win.max_pool(x, return_mask, **plan)
+        return (out[0], _mask(out[1])) if return_mask else out
+
+    return channels_first(compute, x, last)
+
+
+def _mask(places: Any) -> Any:
+    """Places in PaddlePaddle's dtype for them."""
+    return cast(places, dtype=np.dtype(np.int32))
+
+
+def max_pool1d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+    ceil_mode: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The largest element of each window of (N, C, L), and its index if asked."""
+    return _max_pool("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
+
+
+def max_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+    ceil_mode: bool = False, data_format: str = "NCHW", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The largest element of each window of (N, C, H, W), and its index in the flattened image if asked."""
+    return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+
+
+def max_pool3d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+    ceil_mode: bool = False, data_format: str = "NCDHW", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The largest element of each window of (N, C, D, H, W), and its index in the flattened space if asked."""
+    return _max_pool("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+
+
+# ------------------------------------------------------------------------------------------ averages
+
+
+@shaped
+def _avg_pool(
+    op: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, exclusive: bool,
+    divisor: Any, data_format: str,
+) -> Any:  # fmt: skip
+    x = floating(op, x)
+    last = channels_last(op, data_format, axes)
+    if divisor is not None and not divisor > 0:
+        raise ValueError(f"{op}: divisor_override must be positive, got {divisor}")
+
+    def compute(x: Any) -> Any:
+        plan, given = _plan(op, _space(op, x, axes), kernel_size, stride, padding, ceil_mode, last)
+        return win.avg_pool(x, None if exclusive else given, divisor, **plan)
+
+    return channels_first(compute, x, last)
+
+
+def avg_pool1d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, exclusive: bool = True, ceil_mode: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The mean of each window of (N, C, L); padding counts unless `exclusive`."""
+    return _avg_pool("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
+
+
+def avg_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
+    divisor_override: Any = None, data_format: str = "NCHW", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The mean of each window of (N, C, H, W), or its sum over a divisor; padding counts unless `exclusive`."""
+    return _avg_pool(
+        "avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
+    )
+
+
+def avg_pool3d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
+    divisor_override: Any = None, data_format: str = "NCDHW", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The mean of each window of (N, C, D, H, W), or its sum over a divisor; padding counts unless `exclusive`."""
+    return _avg_pool(
+        "avg_pool3d", 3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format
+    )
+
+
+# ------------------------------------------------------------------------------------------ p-norms
+
+
+def _lp_pool(
+    op: str, axes: int, x: Any, norm_type: float, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+    data_format: str,
+) -> Any:  # fmt: skip
+    x, p = floating(op, x), float(norm_type)
+    if p == 0:
+        raise ValueError(f"{op}: norm_type must not be 0")
+    if p == math.inf:
+        return _max_pool(op, axes, x, kernel_size, stride, padding, False, ceil_mode, data_format)
+    powers = ew.power_by(x, exponent=p)
+    sums = _avg_pool(op, axes, powers, kernel_size, stride, padding, ceil_mode, False, 1, data_format)
+    return ew.power_by(sums, exponent=1.0 / p)
+
+
+def lp_pool1d(
+    x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    data_format: str = "NCL", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The p-norm of each window of (N, C, L)."""
+    return _lp_pool("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
+
+
+def lp_pool2d(
+    x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    data_format: str = "NCHW", name: str | None = None,
+) -> Any:  # fmt: skip
+    """The p-norm of each window of (N, C, H, W)."""
+    return _lp_pool("lp_pool2d", 2, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
+
+
+# ------------------------------------------------------------------------------------------ adaptive
+
+
+def _parts(op: str, size: Sizes, output_size: Any) -> Sizes:
+    """The output size per axis; None keeps the input's."""
+    if output_size is None or isinstance(output_size, int):
+        output_size = (output_size,) * len(size)
+    if len(output_size) != len(size):
+        raise ValueError(f"{op}: output_size must be one int or {len(size)} of them, got {list(output_size)}")
+    parts = tuple(n if m is None else int(m) for n, m in zip(size, output_size))
+    win.positive(op, output_size=parts)
+    return parts
+
+
+@shaped
+def _adaptive_avg(op: str, axes: int, x: Any, output_size: Any, data_format: str) -> Any:
+    def compute(x: Any) -> Any:
+        return win.adaptive_avg_pool(x, _parts(op, _space(op, x, axes), output_size))
+
+    return channels_first(compute, floating(op, x), channels_last(op, data_format, axes))
+
+
+def adaptive_avg_pool1d(x: Any, output_size: Any, name: str | None = None) -> Any:
+    """The means of `output_size` parts of (N, C, L)."""
+    return _adaptive_avg("adaptive_avg_pool1d", 1, x, output_size, "NCL")
+
+
+def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
+    """The means of the parts of (N, C, H, W)."""
+    return _adaptive_avg("adaptive_avg_pool2d", 2, x, output_size, data_format)
+
+
+def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Any:
+    """The means of the parts of (N, C, D, H, W)."""
+    return _adaptive_avg("adaptive_avg_pool3d", 3, x, output_size, data_format)
+
+
+@shaped
+def _adaptive_max(op: str, axes: int, x: Any, output_size: Any, return_mask: bool) -> Any:
+    x = floating(op, x)
+    out = win.adaptive_max_pool(x, _parts(op, _space(op, x, axes), output_size), return_mask)
+    return (out[0], _mask(out[1])) if return_mask else out
+
+
+def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+    """The largest elements of `output_size` parts of (N, C, L), and their indices if asked."""
+    return _adaptive_max("adaptive_max_pool1d", 1, x, output_size, return_mask)
+
+
+def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+    """The largest elements of the parts of (N, C, H, W), and their indices if asked."""
+    return _adaptive_max("adaptive_max_pool2d", 2, x, output_size, return_mask)
+
+
+def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
+    """The largest elements of the parts of (N, C, D, H, W), and their indices if asked."""
+    return _adaptive_max("adaptive_max_pool3d", 3, x, output_size, return_mask)
+
+
+# ------------------------------------------------------------------------------------------ unpooling
+
+
+def _unpool(
+    op: str, axes: int, x: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, data_format: str,
+    output_size: Any,
+) -> Any:  # fmt: skip
+    x = floating(op, x)
+    if channels_last(op, data_format, axes):
+        raise ValueError(f"{op}: only channels first is possible, got data_format={data_format!r}")
+    size = _space(op, x, axes)
+    if tuple(shape_of(indices)) != tuple(shape_of(x)):
+        raise ValueError(
+            f"{op}: indices of shape {list(shape_of(indices))} do not fit an input of shape {list(shape_of(x))}"
+        )
+    kernel = per_axis(op, "kernel_size", kernel_size, axes)
+    steps = kernel if stride is None else per_axis(op, "stride", stride, axes)
+    pads = per_axis(op, "padding", padding, axes)
+    default = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(size, steps, kernel, pads))
+    target = default
+    if output_size is not None:
+        target = tuple(int(n) for n in output_size)[-axes:]
+        if len(target) != axes or any(not n - s < m < n + s for m, n, s in zip(target, default, steps)):
+            raise ValueError(f"{op}: output_size {list(output_size)} is too far from {list(default)}")
+    places = cast(indices, dtype=np.dtype(np.int64))
+    if axes == 1:
+        return win.from_row(pl.unpool(win.as_row(x), win.as_row(places), size=(1, *target)))
+    return pl.unpool(x, places, size=target)
+
+
+def max_unpool1d(
+    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCL",
+    output_size: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The maxima of max_pool1d back in their places, zeros elsewhere."""
+    return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, data_format, output_size)
+
+
+def max_unpool2d(
+    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCHW",
+    output_size: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The maxima of max_pool2d back in their places, zeros elsewhere."""
+    return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, data_format, output_size)
+
+
+def max_unpool3d(
+    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCDHW",
+    output_size: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The maxima of max_pool3d back in their places, zeros elsewhere."""
+    return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, data_format, output_size)

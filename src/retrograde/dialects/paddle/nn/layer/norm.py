@@ -1,0 +1,268 @@
+"""Normalisation layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .....core.value import ndim_of, shape_of
+from .....ops import elementwise as ew
+from .....ops import structural as st
+from .....ops.contraction import matmul
+from ..._parameter import ParamAttr
+from .. import functional as F
+from ..initializer import Constant, Normal
+from ._simple import REQUIRED, layer_of
+from .layers import Layer
+
+
+class _BatchNorm(Layer):
+    """What the batch normalisations share: (x - mean) / sqrt(var + epsilon) * weight + bias per channel.
+
+    In training the running `_mean` and `_variance` become momentum * old + (1 - momentum) * the batch's.
+    """
+
+    _ndims: tuple[int, ...] = ()
+    _default_format = "NCHW"
+
+    def __init__(
+        self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
+        bias_attr: Any = None, data_format: str | None = None, use_global_stats: bool | None = None,
+        name: str | None = None, *, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
+        self._data_format = self._default_format if data_format is None else data_format
+        self._use_global_stats, self._name = use_global_stats, name
+        self.weight = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+        self._mean = self._statistic([num_features], 0.0)
+        self._variance = self._statistic([num_features], 1.0)
+
+    def _statistic(self, shape: list[int], value: float) -> Any:
+        return self.create_parameter(shape, ParamAttr(initializer=Constant(value), trainable=False))
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input; raises ValueError for another number of dimensions."""
+        if self._ndims and ndim_of(input) not in self._ndims:
+            wanted = " or ".join(map(str, self._ndims))
+            raise ValueError(f"{type(self).__name__}: wanted {wanted} dimensions, got shape {list(shape_of(input))}")
+        # From the first call on a layout only says whether the channels are last; the text of the layer shows it.
+        last = self._data_format.endswith("C") and self._data_format != "NC"
+        self._data_format = "NHWC" if last else "NCHW"
+        return F.batch_norm(
+            input, self._mean, self._variance, self.weight, self.bias, self.training, self._momentum, self._epsilon,
+            self._data_format if ndim_of(input) > 2 else "NC", self._use_global_stats,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        """The features, momentum and epsilon."""
+        text = f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}"
+        if self._data_format != "NCHW":
+            text += f", data_format={self._data_format}"
+        return text + (f", name={self._name}" if self._name else "")
+
+
+class BatchNorm1D(_BatchNorm):
+    """Batch normalisation of (N, C) or (N, C, L)."""
+
+    _ndims, _default_format = (2, 3), "NCL"
+
+
+class BatchNorm2D(_BatchNorm):
+    """Batch normalisation of (N, C, H, W)."""
+
+    _ndims = (4,)
+
+
+class BatchNorm3D(_BatchNorm):
+    """Batch normalisation of (N, C, D, H, W)."""
+
+    _ndims, _default_format = (5,), "NCDHW"
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over all devices, of which there is one here."""
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """The layer itself: with one device a batch normalisation is synchronised already."""
+        return layer
+
+
+class BatchNorm(_BatchNorm):
+    """Batch normalisation of any number of dimensions, with an activation behind it if `act` names one."""
+
+    def __init__(
+        self, num_channels: int, act: str | None = None, is_test: bool = False, momentum: float = 0.9,
+        epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None, dtype: Any = "float32",
+        data_layout: str = "NCHW", in_place: bool = False, moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False, trainable_statistics: bool = False,
+    ) -> None:  # fmt: skip
+        self._act, self._is_test, self._by_batch = act, is_test, trainable_statistics
+        super().__init__(
+            num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_parameters" not in self.__dict__:  # what is set before the tables of the layer are there
+            object.__setattr__(self, name, value)
+            return
+        super().__setattr__(name, value)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input, activated."""
+        training = (self.training or self._by_batch) and not self._is_test
+        out = F.batch_norm(
+            input, self._mean, self._variance, self.weight, self.bias, training, self._momentum, self._epsilon,
+            self._data_format if ndim_of(input) > 2 else "NC", self._use_global_stats,
+        )  # fmt: skip
+        return out if self._act is None else getattr(F, self._act)(out)
+
+    def extra_repr(self) -> str:
+        """Nothing: the text has the name only."""
+        return ""
+
+
+class _InstanceNorm(Layer):
+    """What the instance normalisations share: each channel of each element by its own statistics."""
+
+    _ndims: tuple[int, ...] = ()
+    _default_format = "NCHW"
+
+    def __init__(
+        self, num_features: int, epsilon: float = 1e-05, momentum: float = 0.9, weight_attr: Any = None,
+        bias_attr: Any = None, data_format: str | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if (weight_attr is False) != (bias_attr is False):
+            raise AssertionError(f"{type(self).__name__}: weight_attr and bias_attr must both be False, or neither")
+        self._num_features, self._epsilon = num_features, epsilon
+        self._data_format, self._name = self._default_format if data_format is None else data_format, name
+        self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input; raises ValueError for another number of dimensions."""
+        if ndim_of(input) not in self._ndims:
+            wanted = " or ".join(map(str, self._ndims))
+            raise ValueError(f"{type(self).__name__}: wanted {wanted} dimensions, got shape {list(shape_of(input))}")
+        return F.instance_norm(
+            input, weight=self.scale, bias=self.bias, eps=self._epsilon,
+            data_format=self._data_format if ndim_of(input) > 2 else "NC",
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        """The features and epsilon."""
+        return f"num_features={self._num_features}, epsilon={self._epsilon}"
+
+
+class InstanceNorm1D(_InstanceNorm):
+    """Instance normalisation of (N, C) or (N, C, L)."""
+
+    _ndims, _default_format = (2, 3), "NCL"
+
+
+class InstanceNorm2D(_InstanceNorm):
+    """Instance normalisation of (N, C, H, W)."""
+
+    _ndims = (4,)
+
+
+class InstanceNorm3D(_InstanceNorm):
+    """Instance normalisation of (N, C, D, H, W)."""
+
+    _ndims, _default_format = (5,), "NCDHW"
+
+
+class LayerNorm(Layer):
+    """(x - mean) / sqrt(var + epsilon) * weight + bias over the last axes; weight and bias are flat."""
+
+    def __init__(
+        self, normalized_shape: Any, epsilon: float = 1e-05, weight_attr: Any = None, bias_attr: Any = None,
+        name: str | None = None, *, elementwise_affine: bool = True, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+        if not all(isinstance(n, int) for n in sizes):
+            raise TypeError(f"LayerNorm: normalized_shape must be an int or a list of them, got {normalized_shape!r}")
+        self._normalized_shape, self._epsilon = sizes, epsilon
+        count = [math.prod(sizes)]
+        with_bias = elementwise_affine and bias
+        self.weight = self.create_parameter(
+            count, weight_attr if elementwise_affine else False, default_initializer=Constant(1.0)
+        )
+        self.bias = self.create_parameter(count, bias_attr if with_bias else False, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
+
+    def extra_repr(self) -> str:
+        """The shape and epsilon."""
+        return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
+
+
+class GroupNorm(Layer):
+    """(x - mean) / sqrt(var + epsilon) * weight + bias, the statistics over groups of channels."""
+
+    def __init__(
+        self, num_groups: int, num_channels: int, epsilon: float = 1e-05, weight_attr: Any = None,
+        bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None, *, affine: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
+        self._data_format = data_format
+        self.weight = self.create_parameter(
+            [num_channels], weight_attr if affine else False, default_initializer=Constant(1.0)
+        )
+        self.bias = self.create_parameter([num_channels], bias_attr if affine else False, is_bias=True)
+
+    def forward(self, input: Any) -> Any:
+        """The normalised input."""
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
+
+    def extra_repr(self) -> str:
+        """The groups, channels and epsilon."""
+        return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
+
+
+LocalResponseNorm = layer_of(
+    "LocalResponseNorm", F.local_response_norm, "x over a power of the mean of squares of neighbouring channels.",
+    {"size": REQUIRED, "alpha": 0.0001, "beta": 0.75, "k": 1.0, "data_format": "NCHW"},
+    shown=("size", "alpha", "beta", "k"),
+)  # fmt: skip
+
+
+class SpectralNorm(Layer):
+    """A weight over its largest singular value, which power iteration estimates: called with the weight."""
+
+    def __init__(
+        self, weight_shape: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, dtype: Any = "float32"
+    ) -> None:
+        super().__init__()
+        self._shape, self._dim, self._power_iters, self._eps = tuple(weight_shape), dim, power_iters, eps
+        rows = self._shape[dim]
+        columns = math.prod(self._shape) // rows
+        for name, n in (("weight_u", rows), ("weight_v", columns)):
+            attr = ParamAttr(initializer=Normal(0.0, 1.0), trainable=False)
+            setattr(self, name, self.create_parameter([n], attr, dtype))
+
+    def forward(self, x: Any) -> Any:
+        """The weight over its largest singular value."""
+        if tuple(shape_of(x)) != self._shape:
+            raise ValueError(f"SpectralNorm: wanted a weight of shape {list(self._shape)}, got {list(shape_of(x))}")
+        order = (self._dim, *(i for i in range(len(self._shape)) if i != self._dim))
+        matrix = st.reshape(st.transpose(x, axes=order), shape=(self._shape[self._dim], self.weight_v.shape[0]))
+        u, v = self.weight_u.detach(), self.weight_v.detach()
+        plain = matrix.detach()
+        for _ in range(self._power_iters):
+            v = F.normalize(matmul(st.transpose(plain, axes=(1, 0)), u), axis=0, epsilon=self._eps)
+            u = F.normalize(matmul(plain, v), axis=0, epsilon=self._eps)
+        self.weight_u.set_value(u)
+        self.weight_v.set_value(v)
+        return ew.divide(x, matmul(u, matmul(matrix, v)))

@@ -1,0 +1,26 @@
+"""`paddle.optimizer.lr`: learning-rate schedules."""
+
+from __future__ import annotations
+
+from .cyclic import CosineAnnealingDecay, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceOnPlateau
+from .decay import (
+    ExponentialDecay,
+    InverseTimeDecay,
+    LambdaDecay,
+    LinearLR,
+    LinearWarmup,
+    MultiplicativeDecay,
+    MultiStepDecay,
+    NaturalExpDecay,
+    NoamDecay,
+    PiecewiseDecay,
+    PolynomialDecay,
+    StepDecay,
+)
+from .scheduler_base import LRScheduler
+
+__all__ = [
+    "CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay", "InverseTimeDecay",
+    "LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup", "MultiStepDecay", "MultiplicativeDecay",
+    "NaturalExpDecay", "NoamDecay", "OneCycleLR", "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "StepDecay",
+]  # fmt: skip

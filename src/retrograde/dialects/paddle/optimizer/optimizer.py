@@ -1,0 +1,347 @@
+"""`Optimizer`: what all optimisers share: rates, groups, decay, clipping, and state by the names of parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...._state import grad_mode
+from ....core.value import Value, dtype_of, shape_of
+from ....learn import bridge
+from ....ops import elementwise as ew
+from .._dtype import FROM_NUMPY
+from .._tensor import Tensor, from_array
+from ..nn.clip import ClipGradBase
+from ..regularizer import L2Decay, WeightDecayRegularizer, coefficient_of
+from .lr import LRScheduler
+
+Pairs = list[tuple[Any, Any]]
+
+
+class Batch:
+    """Parameters with one rate and one L2 coefficient, and their gradients."""
+
+    __slots__ = ("decay", "grads", "lr", "params")
+
+    def __init__(self, lr: float, decay: float) -> None:
+        self.lr, self.decay = lr, decay
+        self.params: list[Any] = []
+        self.grads: list[Any] = []
+
+
+class Optimizer:
+    """Base of the optimisers.
+
+    learning_rate: a number, a schedule or a tensor of one element. parameters: tensors, or dicts with "params" and
+    options of their own. weight_decay: the coefficient of an L2 penalty, or a regulariser. grad_clip: a ClipGrad.
+
+    Raises AttributeError without parameters, TypeError or ValueError for options of the wrong kind.
+    """
+
+    _accumulators: tuple[str, ...] = ()
+    """The kinds of state, in the order in which `state_dict` gives them."""
+    _decays_itself = False
+    """Whether the rule takes the L2 penalty as `weight_decay`."""
+
+    def __init__(
+        self, learning_rate: Any, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        own = type(self).__name__
+        if learning_rate is None:
+            raise ValueError(f"{own}: learning_rate is missing")
+        if not isinstance(learning_rate, (float, int, LRScheduler)) or isinstance(learning_rate, bool):
+            raise TypeError(
+                f"{own}: learning_rate must be a number or an LRScheduler, got {type(learning_rate).__name__}"
+            )
+        if parameters is None:
+            raise AttributeError(f"{own}: parameters are missing; pass parameters=net.parameters()")
+        if isinstance(parameters, (Value, dict)) or not hasattr(parameters, "__iter__"):
+            raise TypeError(f"{own}: parameters must be a list of tensors, got {type(parameters).__name__}")
+        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
+            raise TypeError(f"{own}: grad_clip must be one of nn.ClipGradBy..., got {type(grad_clip).__name__}")
+        given = list(parameters)
+        self._parameter_list = given
+        self._learning_rate, self._grad_clip = learning_rate, grad_clip
+        self._name = name
+        self.regularization = self._regularizer(weight_decay)
+        self._states: dict[int, dict[str, Any]] = {}
+        self._waiting: dict[str, Any] = {}
+        grouped = bool(given) and isinstance(given[0], dict)
+        self._param_groups: list[dict[str, Any]] = []
+        for group in given if grouped else [{"params": given}]:
+            self._add_param_group(dict(group))
+        if not self._parameters():
+            raise IndexError(f"{own}: parameters is empty")
+
+    def _regularizer(self, decay: Any) -> Any:
+        if decay is None or isinstance(decay, WeightDecayRegularizer):
+            return decay
+        if isinstance(decay, (float, int)) and not isinstance(decay, bool):
+            return L2Decay(float(decay))
+        raise TypeError(
+            f"{type(self).__name__}: weight_decay must be a number or a regularizer, got {type(decay).__name__}"
+        )
+
+    def _add_param_group(self, group: dict[str, Any]) -> None:
+        params = group["params"]
+        if isinstance(params, set):
+            raise TypeError(f"{type(self).__name__}: a group's params must be in order, got a set")
+        group["params"] = [params] if isinstance(params, Value) else list(params)
+        seen = {id(p) for p in self._parameters()}
+        for p in group["params"]:
+            if not isinstance(p, Value):
+                raise TypeError(f"{type(self).__name__}: parameters must be tensors, got {type(p).__name__}")
+            if id(p) in seen:
+                raise ValueError(f"{type(self).__name__}: {p.name} stands in more than one group")
+        if "weight_decay" in group:
+            group["weight_decay"] = self._group_decay(group["weight_decay"])
+        self._param_groups.append(group)
+
+    def _group_decay(self, decay: Any) -> Any:
+        return self._regularizer(decay)
+
+    def _parameters(self) -> list[Any]:
+        return [p for group in self._param_groups for p in group["params"]]
+
+    # -------------------------------------------------------------------- rates
+
+    def get_lr(self) -> float:
+        """The present learning rate."""
+        rate = self._learning_rate
+        if isinstance(rate, LRScheduler):
+            return rate()
+        return float(rate.item()) if isinstance(rate, Value) else float(rate)
+
+    def set_lr(self, value: float) -> None:
+        """Set the learning rate; RuntimeError where a schedule gives it."""
+        if not isinstance(value, (int, float, Value)):
+            raise TypeError(f"set_lr: wanted a number, got {type(value).__name__}")
+        if isinstance(self._learning_rate, LRScheduler):
+            raise RuntimeError("set_lr: a schedule gives the learning rate; change it, or use set_lr_scheduler()")
+        self._learning_rate = float(value.item()) if isinstance(value, Value) else float(value)
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Let a schedule give the learning rate."""
+        if not isinstance(scheduler, LRScheduler):
+            raise TypeError(f"set_lr_scheduler: wanted an LRScheduler, got {type(scheduler).__name__}")
+        self._learning_rate = scheduler
+
+    # -------------------------------------------------------------------- steps
+
+    def step(self) -> None:
+        """Change the parameters by their gradients; those without a gradient stay."""
+        with grad_mode(False):
+            for group in self._param_groups:
+                pairs = [(p, p._grad) for p in group["params"] if not p.stop_gradient and p._grad is not None]
+                if pairs:
+                    self._step_group(pairs, group)
+
+    def _step_group(self, pairs: Pairs, group: dict[str, Any]) -> None:
+        clip = group.get("grad_clip", self._grad_clip)
+        if clip is not None:
+            pairs = clip(pairs)
+        pairs = [(p, g if dtype_of(g) == dtype_of(p) else g.astype(p.dtype)) for p, g in pairs]
+        rate = self._group_rate(group)
+        made: dict[tuple[float, float], Batch] = {}
+        for p, g in pairs:
+            scale = getattr(p, "optimize_attr", None)
+            lr = rate * scale.get("learning_rate", 1.0) if scale else rate
+            decay, g = self._penalised(p, g, group)
+            batch = made.get((lr, decay))
+            if batch is None:
+                batch = made[lr, decay] = Batch(lr, decay)
+            batch.params.append(p)
+            batch.grads.append(g)
+        for batch in made.values():
+            self._update(batch, group)
+
+    def _group_rate(self, group: dict[str, Any]) -> float:
+        """The rate of a group: a number there scales the optimiser's."""
+        own = group.get("learning_rate", 1.0)
+        if isinstance(own, LRScheduler):
+            return own()
+        return self.get_lr() * float(own)
+
+    def _penalised(self, p: Any, g: Any, group: dict[str, Any]) -> tuple[float, Any]:
+        """The L2 coefficient left to the rule, and the gradient with what is not left to it."""
+        own = getattr(p, "regularizer", None)
+        decay = own if own is not None else group.get("weight_decay", self.regularization)
+        if decay is None:
+            return 0.0, g
+        number = coefficient_of(decay)
+        if number is not None and self._decays_itself:
+            return number, g
+        return 0.0, ew.add(g, decay(p.detach()))
+
+    def _update(self, batch: Batch, group: dict[str, Any]) -> None:
+        """Run the rule on parameters of one rate; every optimiser defines it."""
+        raise NotImplementedError(f"{type(self).__name__} defines no update")
+
+    def _option(self, name: str, group: dict[str, Any]) -> Any:
+        """An option of the group, or the optimiser's (kept as `_name`)."""
+        return group.get(name, getattr(self, "_" + name))
+
+    # -------------------------------------------------------------------- state
+
+    def _initial(self, name: str, p: Any) -> Any:
+        """The state of one kind before the first step: an array, or a tensor."""
+        return bridge.zeros_like(p)
+
+    def _state(self, p: Any) -> dict[str, Any]:
+        """The state of a parameter; made, or taken from what was loaded, when it is first asked for."""
+        state = self._states.get(id(p))
+        if state is None:
+            state = self._states[id(p)] = {"parameter": p}
+            for name in self._accumulators:
+                made = self._initial(name, p)
+                made.name = key = f"{p.name}_{name}_0"
+                made.persistable = True
+                if key in self._waiting:
+                    made.set_value(self._waiting.pop(key))
+                state[name] = made
+            self._loaded(state)
+        return state
+
+    def _loaded(self, state: dict[str, Any]) -> None:
+        """Derive from the state of a parameter what is kept beside it."""
+
+    def _column(self, name: str, batch: Batch) -> list[Any]:
+        """One kind of state, of all parameters of a batch."""
+        return [self._state(p)[name] for p in batch.params]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of all parameters by name, and that of the schedule as "LR_Scheduler"."""
+        result: dict[str, Any] = {}
+        states = [self._states[id(p)] for p in self._parameters() if id(p) in self._states]
+        for name in self._accumulators:
+            for state in states:
+                result[state[name].name] = state[name]
+        result.update(self._waiting)
+        if isinstance(self._learning_rate, LRScheduler):
+            result["LR_Scheduler"] = self._learning_rate.state_dict()
+        return result
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; what belongs to parameters that have made no step yet waits for it."""
+        given = dict(state_dict)
+        given.pop("master_weights", None)
+        schedule = given.pop("LR_Scheduler", None)
+        if isinstance(self._learning_rate, LRScheduler):
+            if schedule is None:
+                raise AssertionError("set_state_dict: the state has no LR_Scheduler, but a schedule gives the rate")
+            self._learning_rate.set_state_dict(schedule)
+        for state in self._states.values():
+            for name in self._accumulators:
+                if state[name].name in given:
+                    _check_state(state[name], given[state[name].name])
+                    state[name].set_value(given.pop(state[name].name))
+            self._loaded(state)
+        self._waiting = given
+
+    set_dict = load_state_dict = set_state_dict
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """The names of the tensors of the state."""
+        return [state[name].name for name in self._accumulators for state in self._states.values()]
+
+    # -------------------------------------------------------------------- gradients
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Set the gradients of all parameters to zero, or forget them."""
+        for p in self._parameters():
+            if not p.stop_gradient:
+                p.clear_gradient(set_to_zero)
+
+    clear_gradients = clear_grad
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters, or set them to zero."""
+        self.clear_grad(not set_to_none)
+
+    def backward(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None,
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+    ) -> Pairs:  # fmt: skip
+        """The parameters that have gradients, with these (after `loss.backward()`)."""
+        return [(p, p.grad) for p in parameters or self._parameters() if not p.stop_gradient and p._grad is not None]
+
+    def minimize(
+        self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], Pairs]:
+        """Change the parameters by the gradients that `loss.backward()` has left; returns [] and these pairs."""
+        if not isinstance(loss, Value):
+            raise AssertionError(f"minimize: the loss must be a Tensor, got {type(loss).__name__}")
+        pairs = self.backward(loss, parameters=parameters)
+        self.apply_gradients(pairs)
+        return [], pairs
+
+    def apply_gradients(self, params_grads: Pairs) -> list[Any]:
+        """Change parameters by the given gradients."""
+        with grad_mode(False):
+            for group in self._param_groups:
+                members = {id(p) for p in group["params"]}
+                pairs = [(p, g) for p, g in params_grads if id(p) in members and g is not None]
+                if pairs:
+                    self._step_group([(p, g.detach()) for p, g in pairs], group)
+        return []
+
+
+def _check_state(own: Any, given: Any) -> None:
+    shape = list(given.shape if hasattr(given, "shape") else np.shape(given))
+    if shape != list(shape_of(own)):
+        raise AssertionError(f"set_state_dict: {own.name} has shape {list(shape_of(own))}, the state has {shape}")
+
+
+def check_unit(optimizer: str, name: str, value: Any, error: type[Exception] = ValueError) -> Any:
+    """A coefficient in [0, 1), as a float; tensors of one element are taken."""
+    if value is None:
+        raise AssertionError(f"{optimizer}: {name} is missing")
+    number = float(value.item()) if isinstance(value, Value) else value
+    if not 0 <= number < 1:
+        raise error(f"{optimizer}: {name} must be at least 0 and below 1, got {number}")
+    return number
+
+
+def check_not_negative(optimizer: str, name: str, value: Any) -> Any:
+    """A number of at least 0, as a float; tensors of one element are taken."""
+    if value is None:
+        raise AssertionError(f"{optimizer}: {name} is missing")
+    number = float(value.item()) if isinstance(value, Value) else value
+    if not number >= 0:
+        raise ValueError(f"{optimizer}: {name} must not be negative, got {number}")
+    return number
+
+
+def given(optimizer: str, **options: Any) -> None:
+    """Raise ValueError for an option that is None."""
+    for name, value in options.items():
+        if value is None:
+            raise ValueError(f"{optimizer}: {name} is missing")
+
+
+def powers(p: Any, value: float) -> Tensor:
+    """A power of a beta before the first step: one element."""
+    d = np.float64 if dtype_of(p) == np.float64 else np.float32
+    return from_array(np.full((1,), value, d))
+
+
+def steps_made(power: Any, beta: float) -> int:
+    """How many steps a power of beta (to the steps and one more) stands for."""
+    value = float(np.asarray(power._a).reshape(-1)[0])
+    if not 0 < beta < 1 or not 0 < value < 1:
+        return 0
+    return max(round(math.log(value) / math.log(beta)) - 1, 0)
+
+
+def refuse_master_weights(optimizer: str, multi_precision: bool, params: Sequence[Any]) -> None:
+    """Raise NotImplementedError for half-precision parameters that want float32 copies."""
+    for p in params if multi_precision else ():
+        if FROM_NUMPY[dtype_of(p)].itemsize < 4:
+            raise NotImplementedError(
+                f"{optimizer}: multi_precision=True keeps float32 copies of {p.dtype} parameters on GPUs; here keep "
+                "the parameters in float32"
+            )

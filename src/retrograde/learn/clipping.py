@@ -1,0 +1,53 @@
+"""Keeping gradients within bounds: norms of several values together, and scaling them in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._state import grad_mode
+from ..core.value import dtype_of, ndim_of
+from ..ops.elementwise import multiply
+from ..ops.norms import vector_norm
+from ..ops.selection import clip
+from ..ops.structural import cast, stack
+from ..tape import inplace, mutation
+
+
+def norm(x: Any, ord: float = 2.0) -> Any:
+    """The norm of all elements of a value."""
+    return vector_norm(x, ord=float(ord), axis=tuple(range(ndim_of(x))), keepdims=False)
+
+
+def total_norm(xs: Sequence[Any], ord: float = 2.0) -> Any:
+    """The norm of all elements of several values together: that of their norms, in the widest of their dtypes."""
+    norms = [norm(x, ord) for x in xs]
+    widest = np.result_type(*map(dtype_of, norms))
+    return norm(stack(*(n if dtype_of(n) == widest else cast(n, dtype=widest) for n in norms), axis=0), ord)
+
+
+def scale_(x: Any, factor: Any) -> None:
+    """Multiply a value in place and unrecorded, by a number or an array of one element."""
+    a = x._a
+    if type(a) is np.ndarray:
+        np.multiply(a, np.asarray(factor).astype(a.real.dtype), out=a)
+        mutation.note(a)
+        return
+    with grad_mode(False):
+        inplace.update("clip", x, lambda: multiply(x, float(factor)))
+
+
+def clip_(x: Any, low: float | None, high: float | None) -> None:
+    """Limit the elements of a value to `low ... high`, in place and unrecorded."""
+    with grad_mode(False):
+        inplace.update("clip", x, lambda: clip(x, low=low, high=high))
+
+
+def clip_total_(xs: Sequence[Any], total: np.ndarray, bound: float, eps: float = 0.0) -> None:
+    """Scale values in place by bound / (total + eps) where that is below 1; `total` is their common norm."""
+    kind = total.dtype.type
+    factor = np.minimum(kind(bound) / (total + kind(eps)), 1)
+    for x in xs:
+        scale_(x, factor)

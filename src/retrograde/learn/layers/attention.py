@@ -1,0 +1,84 @@
+"""Scaled dot-product attention, and its form with several heads (Vaswani et al. 2017)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import dtype_of, shape_of
+from ...ops.comparison import equal
+from ...ops.contraction import matmul, matrix_transpose
+from ...ops.elementwise import add, multiply
+from ...ops.reduction import all as reduce_all
+from ...ops.selection import drop, where
+from ...ops.softmax import softmax
+from ...ops.structural import reshape, transpose
+
+_INF = math.inf
+
+
+def causal(length: int, sources: int) -> np.ndarray:
+    """Which sources a target may look at: those not after it."""
+    return np.tri(length, sources, dtype=bool)
+
+
+def additive(mask: Any, dtype: np.dtype) -> Any:
+    """A boolean mask (True: takes part) as what is added to the scores: 0, or -inf."""
+    return where(mask, np.zeros((), dtype), np.full((), -_INF, dtype))
+
+
+def attend(
+    q: Any, k: Any, v: Any, mask: Any = None, *, scale: float | None = None,
+    drop_weights: Callable[[Any], Any] | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """softmax(q kᵀ scale + mask) v for (..., L, E), (..., S, E) and (..., S, Ev), and the weights.
+
+    mask: numbers that are added, or booleans (True: takes part); a row that is masked entirely gives zeros. scale is
+    1/sqrt(E) unless given. drop_weights: applied to the weights (dropout).
+    """
+    factor = 1.0 / math.sqrt(shape_of(q)[-1]) if scale is None else scale
+    # Both factors get the root, so that neither overflows in half precision.
+    root = math.sqrt(abs(factor))
+    scores = matmul(multiply(q, math.copysign(root, factor)), multiply(matrix_transpose(k), root))
+    empty = None
+    if mask is not None:
+        if dtype_of(mask).kind == "b":
+            mask = additive(mask, dtype_of(scores))
+        scores = add(scores, mask)
+        last = len(shape_of(scores)) - 1
+        empty = reduce_all(equal(scores, -_INF), axis=(last,), keepdims=True)
+        # The softmax of a row of -inf is nan, and so is its gradient.
+        scores = drop(scores, empty)
+    weights = softmax(scores, axis=len(shape_of(scores)) - 1)
+    if empty is not None:
+        weights = drop(weights, empty)
+    if drop_weights is not None:
+        weights = drop_weights(weights)
+    return matmul(weights, v), weights
+
+
+def split_heads(x: Any, heads: int) -> Any:
+    """(batch, length, heads * size) as (batch, heads, length, size)."""
+    batch, length, width = shape_of(x)
+    return transpose(reshape(x, shape=(batch, length, heads, width // heads)), axes=(0, 2, 1, 3))
+
+
+def merge_heads(x: Any) -> Any:
+    """(batch, heads, length, size) as (batch, length, heads * size)."""
+    batch, heads, length, size = shape_of(x)
+    return reshape(transpose(x, axes=(0, 2, 1, 3)), shape=(batch, length, heads * size))
+
+
+def multi_head(
+    q: Any, k: Any, v: Any, heads: int, mask: Any = None, *, drop_weights: Callable[[Any], Any] | None = None
+) -> tuple[Any, Any]:
+    """Attention of several heads between (batch, L, E), (batch, S, E) and (batch, S, Ev), projected already.
+
+    Returns (batch, L, Ev) and the weights (batch, heads, L, S), to which the mask broadcasts.
+    """
+    q, k, v = (split_heads(x, heads) for x in (q, k, v))
+    out, weights = attend(q, k, v, mask, drop_weights=drop_weights)
+    return merge_heads(out), weights

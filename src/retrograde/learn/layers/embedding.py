@@ -1,0 +1,35 @@
+"""Rows of tables by integers: what goes beyond the operation `ops.scatter_reduce.embedding`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._errors import UnsupportedError
+from ...tape import mutation
+
+
+def renormalise(op: str, weight: Any, indices: Any, max_norm: float, norm_type: float) -> None:
+    """Scale the rows of `weight` (n, d) that `indices` name down to a norm, in place and unrecorded.
+
+    Raises UnsupportedError inside transforms, where values cannot be looked at.
+    """
+    table = weight._a
+    if type(table) is not np.ndarray or type(indices) is not np.ndarray:
+        raise UnsupportedError(f"{op}: max_norm changes the weight in place, which is not possible inside a transform")
+    rows = np.unique(indices)
+    norms = np.linalg.norm(table[rows].astype(np.float64), norm_type, axis=1)
+    large = norms > max_norm
+    if large.any():
+        table[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(table.dtype)[:, None]
+        mutation.note(table)
+
+
+def one_hot_rows(labels: np.ndarray, classes: int, dtype: Any) -> np.ndarray:
+    """For each integer a vector of zeros with a one in its place; all zeros for those outside of the classes."""
+    out = np.zeros((labels.size, classes), dtype)
+    flat = labels.reshape(-1)
+    inside = np.flatnonzero((flat >= 0) & (flat < classes))
+    out[inside, flat[inside]] = 1
+    return out.reshape(*labels.shape, classes)

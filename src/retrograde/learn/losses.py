@@ -1,0 +1,138 @@
+"""Losses that are made of operations, per element: on values of one dtype, before any reduction.
+
+Those that are one operation (squared and absolute differences, cross entropies, class losses, CTC) are in `ops`.
+Dialects check arguments and dtypes, choose masks where they differ (`near` and `apart`: which pairs belong together and
+which do not) and reduce.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..core.value import dtype_of, ndim_of, shape_of
+from ..ops.activation import log_sigmoid
+from ..ops.comparison import equal, greater
+from ..ops.distance import shortfall
+from ..ops.elementwise import add, divide, exp, log, multiply, negative, power_by, sqrt, subtract
+from ..ops.loss_classes import target_weights
+from ..ops.reduction import mean as reduce_mean
+from ..ops.reduction import sum as reduce_sum
+from ..ops.selection import clip, drop, keep
+from ..ops.special import xlogy
+from ..ops.structural import reshape
+
+
+def reduced(x: Any, reduction: str) -> Any:
+    """Losses as they are ("none"), their "mean" or their "sum"."""
+    if reduction == "none":
+        return x
+    return (reduce_mean if reduction == "mean" else reduce_sum)(x, axis=tuple(range(ndim_of(x))), keepdims=False)
+
+
+def hinge(x: Any) -> Any:
+    """max(x, 0), with the whole gradient at 0."""
+    return clip(x, low=0.0, high=None)
+
+
+# ------------------------------------------------------------------------------------------ likelihoods
+
+
+def kl_divergence(x: Any, y: Any, log_target: bool = False, positive_only: bool = False) -> Any:
+    """y (log y - x) for log-probabilities x and probabilities y, or their logarithms where `log_target`.
+
+    positive_only: probabilities of 0 and below count for nothing (else those below 0 give nan).
+    """
+    if log_target:
+        return multiply(exp(y), subtract(y, x))
+    losses = subtract(xlogy(y, y), multiply(y, x))
+    return keep(losses, greater(y, 0.0)) if positive_only else losses
+
+
+def poisson_nll(x: Any, y: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8) -> Any:
+    """The negative log likelihood of counts y, of which x is the (logarithm of the) rate; Stirling's terms if `full`."""
+    losses = subtract(exp(x), multiply(y, x)) if log_input else subtract(x, multiply(y, log(add(x, eps))))
+    if full:
+        counts = clip(y, low=1.0, high=None)  # so that the gradient by a count of 0 is not nan
+        stirling = add(
+            subtract(multiply(counts, log(counts)), counts), multiply(log(multiply(counts, 2 * math.pi)), 0.5)
+        )
+        losses = add(losses, keep(stirling, greater(y, 1.0)))
+    return losses
+
+
+def gaussian_nll(x: Any, y: Any, var: Any, full: bool = False, eps: float = 1e-6) -> Any:
+    """The negative log likelihood of y under a Gaussian with mean x and variance `var`, which is at least eps.
+
+    The gradient passes to `var` as if it had not been raised.
+    """
+    var = add(var, shortfall(var, bound=float(eps)))
+    losses = multiply(add(log(var), divide(power_by(subtract(x, y), exponent=2.0), var)), 0.5)
+    return add(losses, 0.5 * math.log(2 * math.pi)) if full else losses
+
+
+def multilabel_soft_margin(x: Any, y: Any, weight: Any = None) -> Any:
+    """The binary cross entropies of the sigmoids of x and labels y, averaged over the last axis."""
+    positive, other = multiply(y, log_sigmoid(x)), multiply(subtract(1.0, y), log_sigmoid(negative(x)))
+    losses = negative(add(positive, other))
+    if weight is not None:
+        losses = multiply(losses, weight)
+    return reduce_mean(losses, axis=(ndim_of(losses) - 1,) if ndim_of(losses) else (), keepdims=False)
+
+
+# ------------------------------------------------------------------------------------------ classes
+
+
+def of_classes(weight: Any, ndim: int, axis: int) -> Any:
+    """Weights of classes (C,) as they multiply values of `ndim` axes, of which one is that of the classes."""
+    return reshape(weight, shape=tuple(shape_of(weight)[0] if i == axis else 1 for i in range(ndim)))
+
+
+def smoothed_nll(
+    nll: Any, logs: Any, target: Any, weight: Any, axis: int, smoothing: float, reduction: str, ignore_index: int
+) -> Any:
+    """The negative log likelihoods `nll` (reduced already) of class numbers of which a part is spread over all classes.
+
+    logs: the log-probabilities; target: int64, without the axis of classes. The mean is over the weights of the targets.
+    """
+    classes = shape_of(logs)[axis]
+    terms = logs if weight is None else multiply(logs, of_classes(weight, ndim_of(logs), axis))
+    smooth = negative(reduce_sum(terms, axis=(axis,), keepdims=False))
+    smooth = drop(smooth, equal(reshape(target, shape=tuple(shape_of(smooth))), ignore_index))
+    if reduction != "none":
+        smooth = reduced(smooth, "sum")
+    if reduction == "mean":
+        weights = target_weights(target, weight, classes=classes, ignore_index=ignore_index, dtype=dtype_of(logs))
+        smooth = divide(smooth, reduced(weights, "sum"))
+    return add(multiply(nll, 1 - smoothing), multiply(smooth, smoothing / classes))
+
+
+# ------------------------------------------------------------------------------------------ margins
+
+
+Positive = Callable[[Any], Any]
+"""max(x, 0) with what a dialect takes for its gradient at 0: `hinge`, or `ops.activation.relu`, whose is 0."""
+
+
+def margin_ranking(x: Any, other: Any, y: Any, margin: float, positive: Positive = hinge) -> Any:
+    """max(0, -y (x - other) + margin): y = 1 wants x the larger, -1 the other."""
+    return positive(add(multiply(negative(y), subtract(x, other)), margin))
+
+
+def hinge_embedding(x: Any, near: Any, apart: Any, margin: float, positive: Positive = hinge) -> Any:
+    """x where `near`, and max(0, margin - x) where `apart`."""
+    return add(keep(positive(subtract(margin, x)), apart), keep(x, near))
+
+
+def cosine_embedding(
+    xy: Any, xx: Any, yy: Any, near: Any, apart: Any, margin: float, tiny: float = 1e-12, positive: Positive = hinge
+) -> Any:
+    """1 - cos where `near`, max(0, cos - margin) where `apart`, from the inner products of the vectors."""
+    cosine = divide(xy, sqrt(multiply(add(xx, tiny), add(yy, tiny))))
+    return add(keep(subtract(1.0, cosine), near), keep(positive(subtract(cosine, margin)), apart))
+
+
+def triplet(near: Any, far: Any, margin: float, positive: Positive = hinge) -> Any:
+    """max(0, near - far + margin) for distances to what is to be near and what is to be far."""
+    return positive(subtract(add(near, margin), far))

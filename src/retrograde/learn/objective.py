@@ -1,0 +1,72 @@
+"""A closure over parameters as a function of one flat vector: what `quasi_newton` minimises. Called by the dialects' LBFGS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import UnsupportedError
+from .._state import grad_mode
+from ..core.value import Value
+from . import bridge
+
+
+class Objective:
+    """The closure as a function of one flat vector of all parameters (complex ones as real and imaginary parts).
+
+    `closure` clears the gradients, computes the loss, runs backward and returns the loss.
+    """
+
+    def __init__(self, params: Sequence[Value], closure: Callable[[], Any]) -> None:
+        for p in params:
+            if not isinstance(p._a, np.ndarray):
+                raise UnsupportedError("LBFGS: a parameter is not a NumPy array; keep the parameters in NumPy arrays")
+        self.params, self.closure = params, closure
+
+    def call(self) -> Any:
+        """What the closure returns, with recording switched on."""
+        with grad_mode(True):
+            return self.closure()
+
+    def gradient(self) -> np.ndarray:
+        """The gradients of all parameters behind one another; zeros where there is none."""
+        parts = []
+        for p in self.params:
+            array = p._a if p._grad is None else p._grad._a
+            flat = np.zeros(array.size, array.dtype) if p._grad is None else array.reshape(-1)
+            parts.append(flat.view(flat.real.dtype) if flat.dtype.kind == "c" else flat)
+        return np.concatenate(parts)
+
+    def evaluate(self) -> tuple[float, np.ndarray]:
+        """The loss and the gradient where the parameters stand."""
+        loss = number(self.call())
+        return loss, self.gradient()
+
+    def move(self, t: Any, direction: np.ndarray) -> None:
+        """Add `t` times a direction to the parameters."""
+        offset = 0
+        for p in self.params:
+            array = p._a
+            real = array.real.dtype
+            size = array.size * (2 if array.dtype.kind == "c" else 1)
+            part = (t * direction[offset : offset + size]).astype(real, copy=False)
+            array += part.view(array.dtype).reshape(array.shape)
+            bridge.changed(p)
+            offset += size
+
+    def save(self) -> list[np.ndarray]:
+        """Copies of the parameters."""
+        return [p._a.copy() for p in self.params]
+
+    def restore(self, saved: list[np.ndarray]) -> None:
+        """Put the parameters back to what `save` saw."""
+        for p, array in zip(self.params, saved):
+            p._a[...] = array
+            bridge.changed(p)
+
+
+def number(loss: Any) -> float:
+    """A loss, a tensor of one element or a number, as a Python float."""
+    return float(np.asarray(loss._a).reshape(())) if isinstance(loss, Value) else float(loss)

@@ -1,0 +1,204 @@
+"""`retrograde diff A.py B.py`: whether two programs compute the same, and if not, where they part.
+
+Each program runs in a process of its own, under a Recorder (record.py) with the dialects active, or on the installed
+framework (real.py); the records are aligned (align.py), judged by their results (results.py), and the first difference
+is explained (explain.py). Here: the arguments, the two processes, the answer's way out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .answer import Answer
+
+NAME = "diff"
+HELP = "run two programs and say whether they compute the same gradients, or where they part"
+
+FAILED = 2
+"""The exit status where no comparison took place."""
+
+_HERE = Path(__file__).parent
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's arguments."""
+    parser.epilog = "Exit status: 0 the same (also up to rounding), 1 different, 2 a program failed or was not found."
+    parser.add_argument("a", metavar="A.py", help="a program")
+    parser.add_argument("b", metavar="B.py", help="the program that should compute the same, in any dialect")
+    parser.add_argument("--rtol", type=float, metavar="R",
+                        help="relative difference that counts as rounding, of a tensor's largest element "
+                        "(default 2e-6 for float32, 1e-10 for float64)")  # fmt: skip
+    parser.add_argument("--map", action="append", default=[], metavar="NAME=NAME", type=_mapping,
+                        help="a parameter of A and the one of B that it is; may be repeated")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.add_argument("--memory", type=float, default=256, metavar="MIB",
+                        help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip
+    for side in "ab":
+        parser.add_argument(f"--real-{side}", action="store_true",
+                            help=f"run {side.upper()} on the installed framework; only gradients are compared")  # fmt: skip
+        parser.add_argument(f"--python-{side}", metavar="PYTHON",
+                            help=f"the interpreter in which the framework of --real-{side} is installed")  # fmt: skip
+
+
+def _mapping(text: str) -> tuple[str, str]:
+    left, equals, right = text.partition("=")
+    if not (left and equals and right):
+        raise argparse.ArgumentTypeError(f"wanted NAME_IN_A=NAME_IN_B, got {text!r}")
+    return left.strip(), right.strip()
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """All arguments are the subcommand's own."""
+    return list(arguments), []
+
+
+def execute(options: argparse.Namespace, rest: list[str]) -> int:
+    """Run both programs, compare their records and print the answer; gives the exit status."""
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        print("retrograde diff: shows its answer with rich, which is not installed: pip install rich", file=sys.stderr)
+        return FAILED
+    for side in "ab":
+        script = getattr(options, side)
+        if not os.path.isfile(script):
+            print(f"retrograde diff: there is no file {script!r}", file=sys.stderr)
+            return FAILED
+        if getattr(options, f"python_{side}") and not getattr(options, f"real_{side}"):
+            print(f"retrograde diff: --python-{side} goes with --real-{side}", file=sys.stderr)
+            return FAILED
+    with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder:
+        with _progress() as report:
+            failure = _record_both(options, Path(folder), report)
+            if failure:
+                print(failure, file=sys.stderr)
+                return FAILED
+            try:
+                answer = _compared(options, Path(folder), report)
+            except ValueError as error:
+                print(f"retrograde diff: {error}", file=sys.stderr)
+                return FAILED
+        if options.json:
+            print(json.dumps(answer.as_json(), indent=2))
+        else:
+            from .report import show
+
+            show(answer, Console(highlight=False))
+    return 1 if answer.difference is not None else 0
+
+
+def _compared(options: argparse.Namespace, folder: Path, report: Callable[[str], None]) -> Answer:
+    """The answer for the two records in a folder."""
+    from .compare import compare
+    from .record import Record
+
+    collecting = gc.isenabled()
+    gc.disable()  # a long record is a million tuples, none of them garbage: looking at them takes three times the rest
+    try:
+        a, b = (Record.read(folder / side) for side in "ab")
+        return compare(
+            a, b, file_a=options.a, file_b=options.b, rtol=options.rtol, mapping=options.map,
+            gradients_only=options.real_a or options.real_b,
+            progress=lambda done, of: report(f"aligning {done:,} of {of:,}"),
+        )  # fmt: skip
+    finally:
+        if collecting:
+            gc.enable()
+
+
+# ------------------------------------------------------------------------------------------ the two processes
+
+
+def _record_both(options: argparse.Namespace, folder: Path, report: Callable[[str], None]) -> str:
+    """Run both programs side by side; gives what went wrong, "" if nothing."""
+    processes = []
+    try:
+        for side in "ab":
+            out = folder / side
+            out.mkdir()
+            processes.append(_start(options, side, out))
+        while any(p.poll() is None for p in processes):
+            time.sleep(0.02)
+            report("   ".join(f"{side.upper()} {_how_far(folder / side)}" for side in "ab"))
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    failures = [_failure(getattr(options, side), folder / side) for side in "ab"]
+    return "\n".join(text for text in failures if text)
+
+
+def _start(options: argparse.Namespace, side: str, out: Path) -> subprocess.Popen[bytes]:
+    script, budget = getattr(options, side), str(int(options.memory * 2**20))
+    environment = dict(os.environ)
+    if getattr(options, f"real_{side}"):
+        python = getattr(options, f"python_{side}") or sys.executable
+        command = [python, str(_HERE / "real.py"), str(out), script]
+    else:
+        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, script]
+        paths = [str(_HERE.parents[2]), environment.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    with open(out / "output", "wb") as output, open(out / "errors", "wb") as errors:
+        try:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment)
+        except OSError as error:
+            raise SystemExit(f"retrograde diff: cannot start {command[0]}: {error.strerror}") from None
+
+
+def _how_far(out: Path) -> str:
+    try:
+        events, line = (out / "progress").read_text().split()
+    except (OSError, ValueError):
+        return "starting" if not (out / "ended").exists() else "done"
+    return "done" if (out / "ended").exists() else f"{int(events):,} events, line {line}"
+
+
+def _failure(script: str, out: Path) -> str:
+    """What to say of a program that did not end well."""
+    try:
+        reason = json.loads((out / "ended").read_text(encoding="utf-8"))["failure"]
+    except (OSError, ValueError):
+        reason = (out / "errors").read_text(errors="replace")[-2000:] or "the process died"
+    if not reason:
+        return ""
+    return f"retrograde diff: {script} failed, so there is nothing to compare\n{reason.rstrip()}"
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on a terminal that says what is going on, once it takes longer than half a second."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    begun = time.monotonic()
+    status: Any = None
+
+    def report(text: str) -> None:
+        nonlocal status
+        if status is None:
+            if time.monotonic() - begun < 0.5:
+                return
+            status = Console(stderr=True).status(text)
+            status.start()
+        status.update(text)
+
+    try:
+        yield report
+    finally:
+        if status is not None:
+            status.stop()

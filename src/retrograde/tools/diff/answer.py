@@ -1,0 +1,119 @@
+"""What a comparison answers: plain data, which report.py prints and `--json` writes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SAME, ROUNDING, DIFFERENT = "same", "same up to rounding", "different"
+
+
+@dataclass
+class Place:
+    """A line of the user's program."""
+
+    file: str
+    line: int
+    text: str = ""
+
+
+@dataclass
+class Shown:
+    """A value: its shape and dtype, the elements around the largest difference, where it comes from."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    text: str
+    origin: Place | None = None
+    made_by: str = ""
+    same: bool = True
+    """Whether the other program has this value."""
+
+
+@dataclass
+class Step:
+    """One side of the first difference: what is done where, with what result, and what feeds it."""
+
+    place: Place
+    what: str
+    value: Shown | None = None
+    feeds: list[Shown] = field(default_factory=list)
+    seen_at: Place | None = None
+    """Where the difference becomes visible, if that is later."""
+
+
+@dataclass
+class Difference:
+    """The first thing that differs."""
+
+    reason: str
+    a: Step | None
+    b: Step | None
+    relative: float = math.inf
+    absolute: float = math.inf
+    index: tuple[int, ...] = ()
+    shows_in: str = ""
+    """The first result that is not the same: a loss, a gradient, a parameter."""
+
+
+@dataclass
+class Stretch:
+    """Operations of both programs that differ and lead to the same value."""
+
+    a: list[str]
+    b: list[str]
+    a_lines: tuple[Place, Place]
+    b_lines: tuple[Place, Place]
+    relative: float
+    times: int = 1
+
+
+@dataclass
+class Gradient:
+    """The gradients of one parameter, side by side."""
+
+    name_a: str
+    name_b: str
+    shape_a: tuple[int, ...] | None
+    shape_b: tuple[int, ...] | None
+    norm_a: float | None
+    norm_b: float | None
+    relative: float
+    layout: str
+    same: bool
+
+
+@dataclass
+class Answer:
+    """What `retrograde diff` says."""
+
+    verdict: str
+    file_a: str
+    file_b: str
+    operations_a: int | None
+    operations_b: int | None
+    """None for a program that ran on the installed framework."""
+    largest: float = 0.0
+    """The largest relative difference among losses, gradients, parameters and results."""
+    largest_in: str = ""
+    difference: Difference | None = None
+    stretches: list[Stretch] = field(default_factory=list)
+    gradients: list[Gradient] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    rtol: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as what `json` writes; numbers that are not finite become strings."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, dict):
+        return {key: _plain(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_plain(value) for value in x]
+    if isinstance(x, float) and not math.isfinite(x):
+        return repr(x)
+    return x

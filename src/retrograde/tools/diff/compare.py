@@ -1,0 +1,303 @@
+"""From two records to the answer. Called by the command, and by tests with records made in their own process."""
+
+from __future__ import annotations
+
+import linecache
+import math
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .align import LAYOUT_ONLY, Alignment
+from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
+from .explain import Explanation, Finding
+from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
+from .leaves import LeafPairs
+from .record import ABSENT, Event, Record
+from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
+from .side import Side
+from .values import RESHAPED, Distance
+
+
+def compare(
+    a: Record, b: Record, *, file_a: str, file_b: str, rtol: float | None = None,
+    mapping: Sequence[tuple[str, str]] = (), gradients_only: bool = False, progress: Callable[[int, int], None] | None = None,
+) -> Answer:  # fmt: skip
+    """Whether two programs compute the same, and where they part.
+
+    rtol: the relative difference that counts as rounding; what the dtypes suggest if None.
+    gradients_only: one of the records has nothing else. How rounding grows from step to step cannot be followed then,
+        so 50 times as much counts as rounding.
+
+    Raises ValueError where the mapping names a parameter that the program does not have.
+    """
+    leaves = LeafPairs(a, b, mapping)
+    if leaves.unknown:
+        have = ", ".join(leaf.name for leaf in (*a.leaves, *b.leaves) if leaf.name)
+        raise ValueError(f"--map: no parameter is called {', '.join(leaves.unknown)}; there are {have or 'none'}")
+    alignment = Alignment(a, b, leaves, rtol, progress, slack=50.0 if gradients_only else 1.0)
+    results, notes = paired_results(alignment)
+    if gradients_only:
+        results = [r for r in results if r.kind in (GRADIENT, RETURNED)]
+        notes.append("only gradients are compared")
+    answer = Answer(
+        SAME, file_a, file_b, _counted(alignment.a, gradients_only), _counted(alignment.b, gradients_only), notes=notes,
+        rtol=f"{rtol:g}" if rtol is not None else "by dtype",
+    )  # fmt: skip
+    bad = None
+    for result in results:
+        result.distance = distance = _distance(alignment, result)
+        if not _agrees(alignment, result, distance):
+            bad = bad or result
+        elif distance is not None and distance.relative > answer.largest:
+            answer.largest, answer.largest_in = distance.relative, _where(result, distance)
+    apart = None if bad else _nothing_in_common(alignment, results)
+    answer.gradients = _table(alignment, results)
+    answer.stretches = _stretches(alignment)
+    if bad is not None:
+        answer.verdict = DIFFERENT
+        answer.difference = _difference(alignment, bad, gradients_only)
+        distance = bad.distance
+        if distance is not None and distance.relative > answer.largest:
+            answer.largest, answer.largest_in = distance.relative, _where(bad, distance)
+    elif apart is not None:
+        answer.verdict, answer.difference = DIFFERENT, _shown_difference(alignment, apart, "everything")
+    elif answer.largest > 0:
+        answer.verdict = ROUNDING
+        if answer.largest > 1e-4:
+            notes.append("rounding has grown on the way: every step agrees, given what the steps before made of it")
+    return answer
+
+
+def _nothing_in_common(alignment: Alignment, results: Sequence[Result]) -> Finding | None:
+    """The finding for programs of which only one computes anything, or gradients, that could be compared."""
+    a, b = alignment.a, alignment.b
+    if bool(a.passes) != bool(b.passes):
+        who = "A" if a.passes else "B"
+        return Finding(f"only {who} runs a backward pass", (a.passes or [-1])[0], (b.passes or [-1])[0])
+    if not results and (a.operations or b.operations):
+        first = [next((n for n, e in enumerate(side.events) if e.kind == OP), -1) for side in (a, b)]
+        return Finding("the programs have no result in common", first[0], first[1])
+    return None
+
+
+def _counted(side: Side, gradients_only: bool) -> int | None:
+    return None if gradients_only and not side.operations else side.operations
+
+
+def _distance(alignment: Alignment, result: Result) -> Distance | None:
+    if result.a is None or result.b is None:
+        return None
+    match = alignment.partner.get(result.b)
+    if match is not None and match.value == result.a:
+        return match.distance
+    return alignment.distance(result.a, result.b)
+
+
+def _agrees(alignment: Alignment, result: Result, distance: Distance | None) -> bool:
+    if result.a is None or result.b is None or distance is None:
+        return _is_zero(alignment, result)
+    if distance.layout == RESHAPED and result.kind in (GRADIENT, RETURNED, PARAMETER):
+        return alignment.a.values.size(result.a) == 1 and distance.relative <= alignment.tolerance(result.a, result.b)
+    return alignment.agree(result.a, result.b, distance)
+
+
+def _is_zero(alignment: Alignment, result: Result) -> bool:
+    """Whether a gradient that only one program has is nothing but zeros."""
+    side, value = (alignment.a, result.a) if result.a is not None else (alignment.b, result.b)
+    return value is not None and side.values.norm(value) == 0.0
+
+
+def _where(result: Result, distance: Distance) -> str:
+    at = f" at {list(distance.at)}" if distance.at else ""
+    return f"{result.title}{at}"
+
+
+# ------------------------------------------------------------------------------------------ gradients
+
+
+def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
+    """The last gradient of each parameter; the first that differs, if one does."""
+    rows: dict[tuple[int, int, str], Result] = {}
+    for result in results:
+        if result.kind not in (GRADIENT, RETURNED):
+            continue
+        key = (*result.leaf, result.name if result.leaf == (-1, -1) else result.kind)
+        shown = rows.get(key)
+        if shown is None or _agrees(alignment, shown, shown.distance):
+            rows[key] = result
+    table = []
+    for result in rows.values():
+        i, j = result.leaf
+        distance = alignment.distance(result.a, result.b) if result.a is not None and result.b is not None else None
+        table.append(Gradient(
+            leaf_name(alignment.a, i) if i >= 0 else "" if result.a is None else result.name,
+            leaf_name(alignment.b, j) if j >= 0 else "" if result.b is None else result.name,
+            None if result.a is None else alignment.a.values.shape(result.a),
+            None if result.b is None else alignment.b.values.shape(result.b),
+            None if result.a is None else alignment.a.values.norm(result.a),
+            None if result.b is None else alignment.b.values.norm(result.b),
+            math.inf if distance is None else distance.relative,
+            "" if distance is None else distance.layout,
+            _agrees(alignment, result, result.distance),
+        ))  # fmt: skip
+    return table
+
+
+# ------------------------------------------------------------------------------------------ the difference
+
+
+def _difference(alignment: Alignment, result: Result, gradients_only: bool) -> Difference:
+    if gradients_only:
+        ends = (result.a if result.a is not None else ABSENT, result.b if result.b is not None else ABSENT)
+        i, j = (-1 if v == ABSENT else e for v, e in zip(ends, (result.event_a, result.event_b)))
+        finding = Finding("the gradients differ" if min(i, j) >= 0 else "only one side has this gradient", i, j, ends)
+    else:
+        finding = Explanation(alignment).of(result)
+    return _shown_difference(alignment, finding, result.title)
+
+
+def _shown_difference(alignment: Alignment, finding: Finding, title: str) -> Difference:
+    va, vb = finding.values
+    a, b = alignment.a, alignment.b
+    va = va if va != ABSENT else _made(a, finding.a)
+    vb = vb if vb != ABSENT else _made(b, finding.b)
+    distance = alignment.distance(va, vb) if va != ABSENT and vb != ABSENT else Distance(math.inf, math.inf)
+    return Difference(
+        finding.reason, _step(alignment, finding, True, va, distance), _step(alignment, finding, False, vb, distance),
+        distance.relative, distance.absolute, distance.at, title,
+    )  # fmt: skip
+
+
+def _made(side: Side, event: int) -> int:
+    return side.events[event].outs[0] if event >= 0 and side.events[event].outs else ABSENT
+
+
+def _step(alignment: Alignment, finding: Finding, is_a: bool, value: int, distance: Distance) -> Step | None:
+    side = alignment.a if is_a else alignment.b
+    number = finding.a if is_a else finding.b
+    if number < 0:
+        return None
+    named = finding.lines[0 if is_a else 1]
+    e = side.events[number]
+    at = side.events[named] if named >= 0 else e
+    feeds = [_shown(alignment, is_a, v, ()) for v in e.ins if v != ABSENT] if e.kind != ACCUMULATE else []
+    return Step(
+        place_of(side, at), what_of(at),
+        _shown(alignment, is_a, value, distance.at) if value != ABSENT else None,
+        feeds, place_of(side, e) if at is not e and at.line != e.line else None,
+    )  # fmt: skip
+
+
+def place_of(side: Side, e: Event) -> Place:
+    """The user's line of an event, with its text."""
+    name = side.record.files[e.file] if e.file < len(side.record.files) else ""
+    return Place(name, e.line, linecache.getline(name, e.line).strip() if name else "")
+
+
+_WHATS = {WRITE: "change in place", ACCUMULATE: "adding to .grad", CLEAR: "clearing .grad", DETACH: "detaching",
+          SOURCE: "a value that is given"}  # fmt: skip
+
+
+def what_of(e: Event) -> str:
+    """What an event does, for a line of text."""
+    if e.kind in (OP, UPDATE):
+        name = f"{e.name} step" if e.kind == UPDATE else e.name
+        return f"{name}({e.params})" if e.params else name
+    return _WHATS.get(e.kind, e.name)
+
+
+def _shown(alignment: Alignment, is_a: bool, value: int, index: tuple[int, ...]) -> Shown:
+    side = alignment.a if is_a else alignment.b
+    kept = side.values.kept(value)
+    maker = side.maker(value)
+    same = alignment.matched_a(value) if is_a else alignment.matched_b(value)
+    return Shown(
+        tuple(kept.shape), kept.dtype, elements(side, value, index), None if maker is None else place_of(side, maker),
+        "" if maker is None else maker.name if maker.kind == OP else what_of(maker), same,
+    )  # fmt: skip
+
+
+def elements(side: Side, value: int, index: tuple[int, ...] = ()) -> str:
+    """A few elements of a value: those around an index, else the first ones."""
+    array = side.values.array(value)
+    if array is None:
+        figures = side.values.kept(value).digest
+        return f"between {figures[3]:.6g} and {figures[4]:.6g}"
+    flat = array.reshape(-1)
+    at = 0
+    if index and len(index) == array.ndim and array.size > 6:
+        shape_fits = all(i < n for i, n in zip(index, array.shape))
+        at = int(np.ravel_multi_index(index, array.shape)) if shape_fits else 0
+    start = max(0, min(at - 1, flat.size - 4)) if flat.size > 6 else 0
+    shown = [_number(x) for x in (flat[start : start + 4] if flat.size > 6 else flat)]
+    text = ", ".join(shown)
+    return f"{'... ' if start else ''}{text}{' ...' if flat.size > 6 and start + 4 < flat.size else ''}"
+
+
+def _number(x: np.generic) -> str:
+    if x.dtype.kind in "fc" or x.dtype.name == "bfloat16":
+        return f"{x.item():.7g}" if x.dtype.kind != "c" else f"{x.item():.5g}"
+    return str(x.item())
+
+
+# ------------------------------------------------------------------------------------------ stretches
+
+
+def _stretches(alignment: Alignment) -> list[Stretch]:
+    """Where both programs come to the same value by different operations."""
+    found: dict[tuple[object, ...], Stretch] = {}
+    for vb, match in alignment.partner.items():
+        if match.alike:
+            continue
+        eb, ea = alignment.b.producer[vb], alignment.a.producer[match.value]
+        if alignment.b.events[eb].kind != OP or alignment.a.events[ea].kind != OP:
+            continue
+        way_a = _way(alignment.a, ea, alignment.matched_a)
+        way_b = _way(alignment.b, eb, alignment.matched_b)
+        left, right = _names(alignment.a, way_a), _names(alignment.b, way_b)
+        if [x.partition("(")[0] for x in left] == [x.partition("(")[0] for x in right] or not left or not right:
+            continue
+        lines_a, lines_b = _lines(alignment.a, way_a), _lines(alignment.b, way_b)
+        key = (tuple(left), tuple(right), lines_a[0].line, lines_a[1].line, lines_b[0].line, lines_b[1].line)
+        stretch = found.get(key)
+        if stretch is None:
+            found[key] = Stretch(left, right, lines_a, lines_b, match.distance.relative)
+        else:
+            stretch.times += 1
+            stretch.relative = max(stretch.relative, match.distance.relative)
+    return list(found.values())
+
+
+def _way(side: Side, end: int, matched: Callable[[int], bool]) -> list[int]:
+    """The operations that make an event's result out of what both programs have."""
+    region = {end}
+    stack = list(side.events[end].ins)
+    while stack and len(region) < 200:
+        v = stack.pop()
+        if v == ABSENT or matched(v):
+            continue
+        number = side.producer.get(v, -1)
+        if number >= 0 and number not in region and side.events[number].kind == OP:
+            region.add(number)
+            stack += side.events[number].ins
+    return sorted(region)
+
+
+def _names(side: Side, way: Sequence[int]) -> list[str]:
+    return [side.events[n].name for n in way if side.events[n].name not in LAYOUT_ONLY]
+
+
+def _lines(side: Side, way: Sequence[int]) -> tuple[Place, Place]:
+    places = sorted((place_of(side, side.events[n]) for n in way), key=lambda place: (place.file, place.line))
+    return places[0], places[-1]
+
+
+def short_file(path: str) -> str:
+    """A file's name for a narrow column: relative to where one is, if that is shorter."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return path
+    return relative if len(relative) < len(path) else path

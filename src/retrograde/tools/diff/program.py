@@ -1,0 +1,81 @@
+"""Runs a program under a Recorder: in this process (`recorded`), or as the process that `retrograde diff` starts.
+
+As a module it is called with the folder for the record, the budget in bytes and the program. It writes the events, the
+values, now and then how far it is, and at the end how the program ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from ... import _activate, _state
+from ..run import prepare_script
+from .record import BUDGET, Record, Recorder
+
+
+def recorded(path: str | Path, budget: int = BUDGET) -> Record:
+    """Run a program in this process, its output discarded, and return what it computed.
+
+    The dialects must have been activated. What the program leaves behind in the process stays.
+    """
+    recorder = Recorder(budget=budget)
+    main = ModuleType("__main__")
+    main.__file__ = str(path)
+    code = compile(Path(path).read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
+    with contextlib.redirect_stdout(io.StringIO()), _state.observe(recorder):
+        exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
+    return recorder.record()
+
+
+class Progress:
+    """Writes how many events there are, at most every 0.1 s, where the process that waits looks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._next, self._line = path, 0.0, 0
+
+    def __call__(self, events: int, line: int) -> None:
+        self._line = line or self._line
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + 0.1
+            new = self._path.with_suffix(".new")
+            new.write_text(f"{events} {self._line}")
+            new.replace(self._path)
+
+
+def main(arguments: list[str]) -> int:
+    """The process of one side; its status says whether a record was written, not how the program ended."""
+    folder, budget, script, *rest = arguments
+    out = Path(folder)
+    _activate.activate(*_activate.available())
+    module = ModuleType("__main__")
+    module.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = module
+    recorder = Recorder(out, int(budget), Progress(out / "progress"))
+    failure = ""
+    try:
+        code = prepare_script(module, script, rest)
+        with _state.observe(recorder):
+            exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
+    except SystemExit as stop:
+        if stop.code not in (None, 0):
+            failure = f"it ended with exit status {stop.code!r}"
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        failure = "".join(traceback.format_exception(type(error), error, trace))
+    recorder.close()
+    (out / "ended").write_text(json.dumps({"failure": failure}), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,305 @@
+"""One side of a comparison on the framework that is installed: its gradients, as a record that has nothing else.
+
+Runs as a script, in an interpreter that need not know retrograde: only the standard library, NumPy (which every
+framework brings) and two files beside this one. What gives gradients is wrapped by its public names: after each call
+the gradients of the tensors that the program's frames hold, or those returned, are written down.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import importlib.util
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+
+def _neighbour(name: str) -> ModuleType:
+    """A file beside this one, as a module; its folder must not be on the path, where it would hide users' modules."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"_retrograde_diff_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Gradients:
+    """The record: passes, leaves and gradients."""
+
+    def __init__(self, places: ModuleType, kinds: ModuleType) -> None:
+        self.places, self.kinds = places, kinds
+        self.events: list[list[Any]] = []
+        self.values: list[list[Any]] = []
+        self.leaves: list[list[Any]] = []
+        self.files: list[str] = []
+        self.content = bytearray()
+        self.numbers: dict[int, int] = {}
+        self.kept: list[Any] = []
+        self.totals: dict[int, Any] = {}
+        self.passes = 0
+        self.busy = False
+
+    def value(self, array: Any) -> int:
+        """Keep an array; gives the number of the value."""
+        import numpy as np
+
+        array = np.ascontiguousarray(array) if array.ndim else array
+        self.values.append([list(array.shape), array.dtype.name, len(self.content), []])
+        raw = array.tobytes()
+        self.content += raw + bytes(-len(raw) % 16)
+        return len(self.values) - 1
+
+    def event(self, kind: int, name: str, ins: list[int], outs: list[int], detail: list[int]) -> None:
+        """Note an event at the user's line."""
+        filename, line = self.places.user_line(2)
+        if filename not in self.files:
+            self.files.append(filename)
+        self.events.append([kind, name, "", ins, outs, self.files.index(filename), line, detail])
+
+    def leaf(self, tensor: Any, name: str, array: Any) -> int:
+        """The number of a leaf, which is kept alive so that its id stays its own."""
+        number = self.numbers.get(id(tensor))
+        if number is None:
+            number = self.numbers[id(tensor)] = len(self.leaves)
+            self.kept.append(tensor)
+            self.leaves.append([name, self.value(array)])
+        return number
+
+    def begin(self) -> None:
+        """A backward pass begins."""
+        self.passes += 1
+        self.event(self.kinds.PASS, "backward", [], [], [self.passes, 0])
+
+    def end(self) -> None:
+        """It has ended."""
+        self.event(self.kinds.PASSED, "backward", [], [], [self.passes])
+
+    def accumulated(self, is_tensor: Callable[[Any], bool], gradient: Callable[[Any], Any],
+                    array: Callable[[Any], Any]) -> None:  # fmt: skip
+        """Write down the gradients that the tensors in sight have now, where the pass has changed them."""
+        import numpy as np
+
+        tensors: dict[int, Any] = {}
+
+        def seen(x: Any) -> bool:
+            if is_tensor(x):
+                tensors[id(x)] = x
+                return True
+            return False
+
+        names = self.places.names_in_sight(seen, 3)
+        for key, name in names.items():
+            tensor = tensors[key]
+            g = gradient(tensor)
+            if g is None:
+                continue
+            total = array(g)
+            before = self.totals.get(key)
+            if before is not None and before.shape == total.shape and np.array_equal(before, total):
+                continue
+            self.totals[key] = total.copy()
+            number = self.leaf(tensor, name, array(tensor))
+            value = self.value(total)
+            self.event(self.kinds.ACCUMULATE, "accumulate", [value], [value], [self.passes, number, 0])
+
+    def returned(self, gradients: list[Any], tensors: list[Any], names: list[str], array: Callable[[Any], Any]) -> None:
+        """Write down gradients that a call has returned."""
+        for position, (g, tensor, name) in enumerate(zip(gradients, tensors, names)):
+            number = -1 if tensor is None else self.leaf(tensor, name, array(tensor))
+            if g is not None:
+                self.event(self.kinds.RESULT, "gradient", [], [self.value(array(g))], [self.passes, number, position])
+
+    def wrap(self, owner: Any, name: str, after: Callable[..., None]) -> None:
+        """Let `after(result, *args, **kwargs)` see what `owner.name` returns, unless it was called from another one."""
+        if not hasattr(owner, name):
+            return
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            if self.busy:
+                return original(*args, **kwargs)
+            self.busy = True
+            try:
+                self.begin()
+                result = original(*args, **kwargs)
+                after(result, *args, **kwargs)
+                self.end()
+            finally:
+                self.busy = False
+            return result
+
+        setattr(owner, name, wrapped)
+
+    def write(self, folder: str) -> None:
+        """Write the record where the comparison reads it."""
+        part = {"events": self.events, "values": self.values, "leaves": self.leaves, "files": self.files}
+        with open(os.path.join(folder, "events.jsonl"), "w", encoding="utf-8") as file:
+            file.write(json.dumps(part) + "\n")
+        with open(os.path.join(folder, "values.bin"), "wb") as binary:
+            binary.write(self.content)
+
+
+def _listed(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _flat(x: Any) -> list[Any]:
+    if isinstance(x, (list, tuple)):
+        return [leaf for entry in x for leaf in _flat(entry)]
+    return [x]
+
+
+def watch_torch(record: Gradients, torch: Any) -> None:
+    """Wrap what gives gradients in PyTorch."""
+
+    def array(x: Any) -> Any:
+        x = x.detach().cpu()
+        return (x.float() if x.dtype == torch.bfloat16 else x).resolve_conj().numpy()
+
+    def is_leaf(x: Any) -> bool:
+        return isinstance(x, torch.Tensor) and x.is_leaf and x.requires_grad
+
+    def after(result: Any, *args: Any, **kwargs: Any) -> None:
+        record.accumulated(is_leaf, lambda x: x.grad, array)
+
+    def after_grad(result: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
+        tensors = _listed(inputs)
+        names = record.places.names_in_sight(lambda x: isinstance(x, torch.Tensor), 3)
+        record.returned(_listed(result), tensors, [names.get(id(x), "") for x in tensors], array)
+
+    record.wrap(torch.Tensor, "backward", after)
+    record.wrap(torch.autograd, "backward", after)
+    record.wrap(torch.autograd, "grad", after_grad)
+
+
+def watch_paddle(record: Gradients, paddle: Any) -> None:
+    """Wrap what gives gradients in PaddlePaddle."""
+
+    def array(x: Any) -> Any:
+        return (x.astype("float32") if "bfloat16" in str(x.dtype) else x).numpy()
+
+    def is_leaf(x: Any) -> bool:
+        return isinstance(x, paddle.Tensor) and x.is_leaf and not x.stop_gradient
+
+    def after(result: Any, *args: Any, **kwargs: Any) -> None:
+        record.accumulated(is_leaf, lambda x: x.grad, array)
+
+    def after_grad(result: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
+        tensors = _listed(inputs)
+        names = record.places.names_in_sight(lambda x: isinstance(x, paddle.Tensor), 3)
+        record.returned(_listed(result), tensors, [names.get(id(x), "") for x in tensors], array)
+
+    record.wrap(paddle.Tensor, "backward", after)
+    record.wrap(paddle.autograd, "backward", after)
+    record.wrap(paddle, "grad", after_grad)
+
+
+def watch_mindspore(record: Gradients, mindspore: Any) -> None:
+    """Wrap what gives gradients in MindSpore: functions that return functions."""
+
+    def array(x: Any) -> Any:
+        return x.asnumpy()
+
+    def note(gradients: Any, weights: Any) -> None:
+        found = [g for g in _flat(gradients) if isinstance(g, mindspore.Tensor)]
+        parameters = list(weights) if isinstance(weights, (list, tuple)) or hasattr(weights, "__iter__") else (
+            [] if weights is None else [weights])  # fmt: skip
+        tensors = [None] * (len(found) - len(parameters)) + parameters
+        record.returned(found, tensors, ["" if p is None else p.name for p in tensors], array)
+
+    def following(function: Any, weights: Any, with_value: bool) -> Any:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if record.busy:
+                return function(*args, **kwargs)
+            record.busy = True
+            try:
+                record.begin()
+                result = function(*args, **kwargs)
+                note(result[1] if with_value else result, weights)
+                record.end()
+            finally:
+                record.busy = False
+            return result
+
+        return call
+
+    def transform(owner: Any, name: str, with_value: bool) -> None:
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def made(fn: Any, grad_position: Any = 0, weights: Any = None, *args: Any, **kwargs: Any) -> Any:
+            return following(original(fn, grad_position, weights, *args, **kwargs), weights, with_value)
+
+        setattr(owner, name, made)
+
+    for owner in (mindspore, mindspore.ops):
+        transform(owner, "grad", False)
+        transform(owner, "value_and_grad", True)
+    operation = mindspore.ops.GradOperation
+    call = operation.__call__
+
+    def called(self: Any, fn: Any, weights: Any = None) -> Any:
+        made = call(self, fn) if weights is None else call(self, fn, weights)
+        return following(made, weights if self.get_by_list else None, False)
+
+    operation.__call__ = called
+
+
+WATCHERS = {"torch": watch_torch, "paddle": watch_paddle, "mindspore": watch_mindspore}
+
+
+def _watch_imports(record: Gradients) -> None:
+    """Wrap a framework as soon as it has been imported."""
+    left = dict(WATCHERS)
+    original = builtins.__import__
+
+    def importing(name: str, *args: Any, **kwargs: Any) -> Any:
+        module = original(name, *args, **kwargs)
+        for framework in list(left):
+            loaded = sys.modules.get(framework)
+            if loaded is not None and not getattr(getattr(loaded, "__spec__", None), "_initializing", False):
+                left.pop(framework)(record, loaded)
+        return module
+
+    builtins.__import__ = importing
+
+
+def main(folder: str, script: str) -> int:
+    """Run the script and write its gradients into the folder."""
+    record = Gradients(_neighbour("places"), _neighbour("kinds"))
+    _watch_imports(record)
+    failure = ""
+    module = ModuleType("__main__")
+    module.__file__ = script
+    sys.modules["__main__"] = module
+    sys.argv[:] = [script]
+    sys.path[0] = os.path.dirname(os.path.realpath(script))
+    try:
+        with open(script, encoding="utf-8") as file:
+            code = compile(file.read(), os.path.abspath(script), "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
+    except SystemExit as stop:
+        failure = "" if stop.code in (None, 0) else f"it ended with exit status {stop.code!r}"
+    except BaseException as error:
+        failure = traceback.format_exc()
+        if isinstance(error, ModuleNotFoundError) and error.name in WATCHERS:
+            failure = f"{error.name} is not installed for {sys.executable}; --python-a and --python-b name another one"
+    record.write(folder)
+    with open(os.path.join(folder, "ended"), "w", encoding="utf-8") as file:
+        json.dump({"failure": failure}, file)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

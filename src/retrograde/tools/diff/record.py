@@ -1,0 +1,574 @@
+"""What one program computes, written down: `Recorder` observes the engine, `Record` is what it has seen.
+
+The record is in single-assignment form: every value that an operation reads or makes has a number, memory that is
+written gets a new one. Values are kept whole up to a budget of bytes, as digests beyond it. Called by program.py,
+which runs the user's program under a Recorder.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import mmap
+import os
+import re
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from ...core.batched import BatchedArray
+from ...core.dual import DualArray
+from ...core.node import Accumulate, Node, Slot
+from ...core.value import Value
+from . import places
+from .kinds import (
+    ACCUMULATE,
+    CLEAR,
+    COTANGENT,
+    DETACH,
+    OP,
+    PASS,
+    PASSED,
+    REREAD,
+    RESULT,
+    SOURCE,
+    UPDATE,
+    WRITE,
+)  # fmt: skip
+
+_ndarray = np.ndarray
+
+ABSENT = -1
+"""The number of an operand that is not there."""
+
+SAMPLES = 32
+"""How many elements a digest keeps, evenly spaced."""
+
+BUDGET = 256 * 2**20
+"""The bytes of values that a record keeps whole, unless told otherwise."""
+
+
+class Event(NamedTuple):
+    """One thing that the program did: `ins` and `outs` are numbers of values, `detail` depends on the kind."""
+
+    kind: int
+    name: str
+    params: str
+    ins: Sequence[int]
+    outs: Sequence[int]
+    file: int
+    line: int
+    detail: Sequence[int] = ()
+    """OP: whether it was recorded, then for each operand whether it carries a gradient. CLEAR: the leaf. PASS: its
+    number, whether its gradients are differentiated again, then for each root the operation that made it and which of
+    its results. PASSED: its number. COTANGENT: pass, operation, output. ACCUMULATE: pass, leaf, whether there was a
+    gradient already. RESULT: pass, leaf or -1, position."""
+
+
+class Kept(NamedTuple):
+    """A value: whole at `offset` of the record's bytes, or (`offset` -1) as a digest there would be no room for."""
+
+    shape: Sequence[int]
+    dtype: str
+    offset: int
+    digest: Sequence[float] = ()
+    """Sum, sum of magnitudes, root of the sum of squares, smallest, largest; then `SAMPLES` elements at most."""
+
+
+class Leaf(NamedTuple):
+    """A tensor that accumulates: its name ("" if it has none), its value when first seen."""
+
+    name: str
+    value: int
+
+
+class Record:
+    """What a program computed, as read by the comparison."""
+
+    def __init__(
+        self, events: list[Event], values: list[Kept], leaves: list[Leaf], files: list[str], content: memoryview
+    ) -> None:
+        self.events, self.values, self.leaves, self.files, self.content = events, values, leaves, files, content
+
+    @classmethod
+    def read(cls, folder: Path) -> Record:
+        """The record that a Recorder has written into a folder."""
+        events: list[Event] = []
+        values: list[Kept] = []
+        leaves: list[Leaf] = []
+        files: list[str] = []
+        with open(folder / "events.jsonl", encoding="utf-8") as lines:
+            for line in lines:
+                part = json.loads(line)
+                events += map(Event._make, part["events"])
+                values += map(Kept._make, part["values"])
+                leaves += map(Leaf._make, part["leaves"])
+                files += part["files"]
+        with open(folder / "values.bin", "rb") as binary:
+            size = os.fstat(binary.fileno()).st_size
+            content: Any = mmap.mmap(binary.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+        return cls(events, values, leaves, files, memoryview(content))
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def shown(params: dict[str, Any]) -> str:
+    """An operation's parameters as text that is the same in every process."""
+    parts = []
+    for key, value in params.items():
+        text = value.name if isinstance(value, np.dtype) else repr(value.item() if isinstance(value, np.generic) else value)
+        if len(text) > 200:
+            text = text[:160] + "..." + text[-37:]
+        parts.append(f"{key}={_ADDRESS.sub('', text) if ' at 0x' in text else text}")
+    return ", ".join(parts)
+
+
+def digest(array: np.ndarray) -> list[float]:
+    """What is kept of a large value (see `Kept.digest`)."""
+    flat = array.reshape(-1)
+    wide = np.abs(flat) if flat.dtype.kind == "c" else flat
+    wide = wide.astype(np.float64) if wide.dtype != np.float64 else wide
+    size = np.abs(wide)
+    step = max(1, -(-flat.size // SAMPLES))
+    with np.errstate(all="ignore"):
+        figures = [wide.sum(), size.sum(), np.sqrt(np.dot(wide, wide)), wide.min(), wide.max()]
+    return [float(x) for x in figures] + [float(x) for x in wide[::step]]
+
+
+def _inside(x: Any) -> tuple[Any, bool]:
+    """The NumPy array at the bottom of a value of any level, and whether a value of a lower level lies between."""
+    a = x._a if isinstance(x, Value) else x
+    below = False
+    while type(a) is not _ndarray:
+        if isinstance(a, Value):
+            a, below = a._a, True
+        elif type(a) is BatchedArray:
+            a = a.content
+        elif type(a) is DualArray:
+            a = a.primal
+        else:
+            return np.asarray(a), below
+    return a, below
+
+
+def _owner(a: Any) -> Any:
+    """The array that owns memory; unlike the tape's notion of it, the same for a tensor and its `.data`."""
+    base = a.base
+    while base is not None:
+        base = base.obj if type(base) is memoryview else base
+        if not isinstance(base, _ndarray):
+            base = getattr(base, "base", None)
+            if not isinstance(base, _ndarray):
+                break
+        a, base = base, base.base
+    return a
+
+
+class Recorder:
+    """Writes down what the engine shows it (see `_state.observe`), in memory or into a folder."""
+
+    BATCH = 4096
+    """Events that are kept in memory before they are written."""
+
+    def __init__(self, folder: Path | None = None, budget: int = BUDGET,
+                 progress: Callable[[int, int], None] | None = None) -> None:  # fmt: skip
+        self.events: list[Event] = []
+        self.values: list[Kept] = []
+        self.leaves: list[Leaf] = []
+        self.files: list[str] = []
+        self.content = bytearray()
+        self._flushed = [0, 0]  # events and values that have been written already
+        self._size = 0
+        self._folder, self._budget, self._progress = folder, budget, progress
+        self._sinks: tuple[IO[str], IO[bytes]] | None = None
+        if folder is not None:
+            # closed by close(), when the program has ended
+            self._sinks = (
+                open(folder / "events.jsonl", "w", encoding="utf-8"),  # noqa: SIM115
+                open(folder / "values.bin", "wb"),  # noqa: SIM115
+            )
+        self._file_numbers: dict[str, int] = {}
+        self._written_tables = [0, 0]
+        self._known: dict[int, tuple[Any, int, int, int]] = {}
+        """id(array) -> weak reference, its value, the number of events when it was noted, the operation that made it."""
+        self._known_limit = 4096
+        self._writes: dict[int, tuple[Any, int]] = {}
+        """id(owner) -> weak reference, the number of events when its memory was written last."""
+        self._pending: list[tuple[Any, str, int]] = []
+        self._incoming: dict[int, int] = {}
+        """id(array) -> the value that is about to be written into it."""
+        self._leaf_numbers: dict[int, tuple[Any, int]] = {}
+        """id of a leaf, and of its array -> weak reference, number."""
+        self._updating: tuple[str, list[Any], str, list[list[int]]] | None = None
+        self._thread = threading.get_ident()
+
+    # ------------------------------------------------------------------------------------------ keeping
+
+    def _event(self, kind: int, name: str, params: str, ins: Sequence[int], outs: Sequence[int],
+               place: tuple[str, int], detail: Sequence[int] = ()) -> int:  # fmt: skip
+        filename, line = place
+        file = self._file_numbers.get(filename)
+        if file is None:
+            file = self._file_numbers[filename] = len(self.files)
+            self.files.append(filename)
+        self.events.append(Event(kind, name, params, ins, outs, file, line, detail))
+        number = self._flushed[0] + len(self.events) - 1
+        if self._sinks is not None and len(self.events) >= self.BATCH:
+            self._flush()
+        if self._progress is not None and not number % 256:
+            self._progress(number, line)
+        return number
+
+    @property
+    def _now(self) -> int:
+        return self._flushed[0] + len(self.events)
+
+    def _keep(self, a: np.ndarray) -> int:
+        """Keep an array's content as a new value."""
+        n = a.nbytes
+        if self._size + n <= self._budget or n <= 64:
+            kept = Kept(a.shape, name_of(a.dtype), self._size)
+            raw = a.tobytes()
+            self.content += raw
+            pad = -n % 16
+            if pad:
+                self.content += bytes(pad)
+            self._size += n + pad
+        else:
+            kept = Kept(a.shape, name_of(a.dtype), -1, digest(a))
+        self.values.append(kept)
+        return self._flushed[1] + len(self.values) - 1
+
+    def _note(self, a: np.ndarray, value: int, operation: int = -1) -> None:
+        """From now on this array holds that value."""
+        known = self._known
+        if len(known) > self._known_limit:
+            for key in [key for key, entry in known.items() if entry[0]() is None]:
+                del known[key]
+            for key in [key for key, write in self._writes.items() if write[0]() is None]:
+                del self._writes[key]
+            self._known_limit = max(4096, 2 * len(known))
+        known[id(a)] = (weakref.ref(a), value, self._now, operation)
+
+    def _flush(self) -> None:
+        assert self._sinks is not None
+        lines, binary = self._sinks
+        leaves, files = self._written_tables
+        part = {"events": self.events, "values": self.values, "leaves": self.leaves[leaves:],
+                "files": self.files[files:]}  # fmt: skip
+        lines.write(json.dumps(part, separators=(",", ":")) + "\n")
+        binary.write(self.content)
+        self._flushed[0] += len(self.events)
+        self._flushed[1] += len(self.values)
+        self._written_tables = [len(self.leaves), len(self.files)]
+        self.events, self.values, self.content = [], [], bytearray()
+
+    def close(self) -> None:
+        """Write what is still in memory."""
+        self._settle()
+        if self._sinks is not None:
+            self._flush()
+            for sink in self._sinks:
+                sink.close()
+
+    def record(self) -> Record:
+        """The record of a Recorder without a folder."""
+        self._settle()
+        return Record(self.events, self.values, self.leaves, self.files, memoryview(bytes(self.content)))
+
+    # ------------------------------------------------------------------------------------------ reading memory
+
+    def _ref(self, x: Any) -> int:
+        """The number of the value that an operand has now."""
+        if x is None:
+            return ABSENT
+        a = x._a if isinstance(x, Value) else x
+        if type(a) is not _ndarray:
+            a, _ = _inside(a)
+        entry = self._known.get(id(a))
+        if entry is not None and entry[0]() is a:
+            if self._writes:
+                owner = a if a.base is None else _owner(a)
+                write = self._writes.get(id(owner))
+                if write is not None and write[1] > entry[2] and write[0]() is owner:
+                    return self._reread(a, entry[1])
+            return entry[1]
+        if a.base is not None:  # the same elements through another array, such as `.data`
+            owner = _owner(a)
+            entry = self._known.get(id(owner))
+            if entry is not None and entry[0]() is owner and owner.shape == a.shape and owner.strides == a.strides:
+                return self._ref(owner)
+        value = self._keep(a)
+        self._event(SOURCE, "value", "", (), (value,), places.user_line(3))
+        self._note(a, value)
+        return value
+
+    def _reread(self, a: np.ndarray, old: int) -> int:
+        before = self._bytes(old)
+        if before is not None and before == a.tobytes():
+            self._note(a, old)
+            return old
+        value = self._keep(a)
+        self._event(REREAD, "written through another view", "", (old,), (value,), places.user_line(4))
+        self._note(a, value)
+        return value
+
+    def _bytes(self, value: int) -> bytes | None:
+        index = value - self._flushed[1]
+        if index < 0:
+            return None
+        kept = self.values[index]
+        if kept.offset < 0:
+            return None
+        start = kept.offset - (self._size - len(self.content))
+        return bytes(self.content[start : start + _nbytes(kept)])
+
+    def _settle(self) -> None:
+        """Look at the memory that has been written since the last event."""
+        pending, self._pending = self._pending, []
+        for a, filename, line in pending:
+            self._wrote(a, (filename, line))
+
+    def _wrote(self, a: np.ndarray, place: tuple[str, int]) -> None:
+        incoming = self._incoming.pop(id(a), ABSENT)
+        owner = _owner(a)
+        target = a
+        entry = self._known.get(id(a))
+        if entry is None or entry[0]() is not a:
+            entry = self._known.get(id(owner))
+            target = owner
+        value = self._keep(target)
+        ins = [ABSENT] if entry is None or entry[0]() is not target else [entry[1]]
+        if incoming != ABSENT and target is a:
+            ins.append(incoming)
+        self._event(WRITE, "write in place", "", ins, (value,), place)
+        self._writes[id(owner)] = (weakref.ref(owner), self._now)
+        self._note(target, value)
+
+    # ------------------------------------------------------------------------------------------ what the engine shows
+
+    def operation(self, prim: Any, operands: Any, params: dict[str, Any], results: Any, node: Any) -> None:
+        """An operation has been evaluated."""
+        if threading.get_ident() != self._thread:
+            return
+        several = type(results) is tuple or type(results) is list
+        arrays = []
+        for y in results if several else (results,):
+            a = y._a
+            if type(a) is not _ndarray:
+                a, below = _inside(y)
+                if below:  # what lies between has been recorded by itself
+                    if node is not None:
+                        node.event = self._producer(a)
+                    return
+            arrays.append(a)
+        if self._pending:
+            self._settle()
+        ref = self._ref
+        ins = [ref(x) for x in operands]
+        detail = [0 if node is None else 1]
+        detail += [1 if isinstance(x, Value) and x._node is not None else 0 for x in operands]
+        outs = [self._keep(a) for a in arrays]
+        number = self._event(
+            OP, prim.name, shown(params) if params else "", ins, outs, places.user_line(2), detail
+        )
+        for a, value in zip(arrays, outs):
+            self._note(a, value, number)
+        if node is not None:
+            node.event = number
+
+    def _producer(self, a: Any) -> int:
+        entry = self._known.get(id(a))
+        return -1 if entry is None or entry[0]() is not a else entry[3]
+
+    def reading(self, array: Any) -> None:
+        """Memory is about to be changed without an operation, by what it holds."""
+        if type(array) is _ndarray and threading.get_ident() == self._thread:
+            self._settle()
+            self._ref(array)
+
+    def assigning(self, target: Any, new: Any) -> None:
+        """An array is about to be written into another."""
+        if type(new) is _ndarray and type(target) is _ndarray and threading.get_ident() == self._thread:
+            if self._pending:
+                self._settle()
+            entry = self._known.get(id(new))
+            if entry is not None and entry[0]() is new:
+                self._incoming[id(target)] = entry[1]
+
+    def changed(self, array: Any) -> None:
+        """Memory is being written; what it holds is looked at when something is recorded next."""
+        if self._updating is None and type(array) is _ndarray and threading.get_ident() == self._thread:
+            for entry in self._pending:
+                if entry[0] is array:
+                    self._settle()
+                    break
+            self._pending.append((array, *places.user_line(2)))
+
+    def updating(self, rule: str, columns: list[Any], options: dict[str, Any]) -> None:
+        """An optimiser's rule is about to run on parameters, gradients and state (a column each)."""
+        self._settle()
+        ins = [[self._ref(x) for x in row] for row in zip(*(c or [None] * len(columns[0]) for c in columns))]
+        self._updating = (rule, columns, shown(dict(sorted(options.items()))), ins)
+
+    def updated(self) -> None:
+        """The rule has run."""
+        assert self._updating is not None
+        (rule, columns, options, ins), self._updating = self._updating, None
+        place = places.user_line(2)
+        for i, before in enumerate(ins):
+            arrays = [c[i] for j, c in enumerate(columns) if c is not None and j != 1]
+            outs = [self._keep(a) for a in arrays]
+            self._event(UPDATE, rule.lstrip("_"), options, before, outs, place)
+            for a, value in zip(arrays, outs):
+                owner = _owner(a)
+                self._writes[id(owner)] = (weakref.ref(owner), self._now)
+                self._note(a, value)
+
+    def detached(self, x: Value) -> None:
+        """The history of a value is cut off here."""
+        entry = self._known.get(id(x._a))
+        if x._node is not None and entry is not None and entry[0]() is x._a:
+            self._settle()
+            self._event(DETACH, "detach", "", (self._ref(x),), (), places.user_line(2))
+
+    def cleared(self, x: Value) -> None:
+        """The user has set a gradient."""
+        entry = self._leaf_numbers.get(id(x))
+        if entry is not None and entry[0]() is x:
+            self._settle()
+            self._event(CLEAR, "grad", "", (), (), places.user_line(2), (entry[1],))
+
+    # ------------------------------------------------------------------------------------------ backward passes
+
+    def _leaf(self, x: Value) -> int:
+        entry = self._leaf_numbers.get(id(x))
+        if entry is not None and entry[0]() is x:
+            return entry[1]
+        a, _ = _inside(x)
+        entry = self._leaf_numbers.get(id(a))
+        if entry is not None and entry[0]() is a:  # a stand-in for the same memory, as gradient functions make them
+            self._leaf_numbers[id(x)] = (weakref.ref(x), entry[1])
+            return entry[1]
+        holders: dict[int, int] = {}
+
+        def is_value(y: Any) -> bool:
+            if not isinstance(y, Value):
+                return False
+            holders.setdefault(id(y._a), id(y))
+            return True
+
+        names = places.names_in_sight(is_value, 2)
+        name = names.get(id(x)) or names.get(holders.get(id(a), 0)) or getattr(x, "name", None)
+        number = len(self.leaves)
+        self._leaf_numbers[id(x)] = (weakref.ref(x), number)
+        self._leaf_numbers[id(a)] = (weakref.ref(a), number)
+        self.leaves.append(Leaf(name if isinstance(name, str) else "", self._ref(x)))
+        return number
+
+    def pass_begins(self, run: Any, roots: Sequence[Any], gradients: Sequence[Any], inputs: Any) -> None:
+        """A backward pass begins at these edges."""
+        if threading.get_ident() != self._thread:
+            return
+        self._settle()
+        outs = []
+        for root in roots:
+            node = root.node if type(root) is Slot else root
+            outs.append(node.event if type(node) is Node else -1)
+            outs.append(root.index if type(root) is Slot else 0)
+        seeds = [self._keep(_inside(g)[0]) for g in gradients]
+        detail = (run.number, int(run.create_graph), *outs)
+        self._event(PASS, "backward", "", (), seeds, places.user_line(2), detail)
+
+    def pulled(self, run: Any, node: Any, g: Any) -> None:
+        """The gradient with respect to an operation's results has arrived."""
+        if node.event < 0 or threading.get_ident() != self._thread:
+            return
+        if self._pending:
+            self._settle()
+        place = ("", 0)
+        for i, part in enumerate(g if type(g) is list else (g,)):
+            if part is not None:
+                value = self._gradient(part)
+                self._event(COTANGENT, "gradient", "", (), (value,), place, (run.number, node.event, i))
+
+    def _gradient(self, g: Any) -> int:
+        """A gradient's value: a known one if the user's own backward or a hook computed it."""
+        a, _ = _inside(g)
+        entry = self._known.get(id(a))
+        return entry[1] if entry is not None and entry[0]() is a else self._keep(a)
+
+    def arriving(self, run: Any, target: Value, g: Any) -> None:
+        """A gradient is about to be added to `target.grad`."""
+        if threading.get_ident() != self._thread:
+            return
+        self._settle()
+        leaf = self._leaf(target)
+        before = target._grad
+        had = before is not None and bool(np.any(_inside(before)[0]))
+        self._arriving = (leaf, self._gradient(g), had)
+
+    def arrived(self, run: Any, target: Value) -> None:
+        """It has been added."""
+        if threading.get_ident() != self._thread:
+            return
+        self._pending.clear()
+        leaf, contribution, had = self._arriving
+        total, _ = _inside(target._grad)
+        value = self._keep(total)
+        self._event(ACCUMULATE, "accumulate", "", (contribution,), (value,), places.user_line(2),
+                    (run.number, leaf, int(had)))  # fmt: skip
+        owner = _owner(total)
+        self._writes[id(owner)] = (weakref.ref(owner), self._now)
+        self._note(total, value)
+
+    def pass_ends(self, run: Any, inputs: Any) -> None:
+        """A backward pass has ended; it returns what it captured for `inputs`."""
+        if threading.get_ident() != self._thread:
+            return
+        self._event(PASSED, "backward", "", (), (), ("", 0), (run.number,))
+        if inputs is None:
+            return
+        place = places.user_line(2)
+        for position, edge in enumerate(inputs):
+            g = run.captured.get(edge)
+            leaf = -1
+            if type(edge) is Accumulate:
+                x = edge.leaf()
+                if x is not None:
+                    leaf = self._leaf(x)
+            if g is not None and not run.accumulate:
+                a, _ = _inside(g)
+                value = self._gradient(g)
+                self._event(RESULT, "gradient", "", (), (value,), place, (run.number, leaf, position))
+                if type(a) is _ndarray:
+                    self._note(a, value)
+
+
+def _nbytes(kept: Kept) -> int:
+    n = dtype_named(kept.dtype).itemsize
+    for size in kept.shape:
+        n *= size
+    return n
+
+
+@functools.cache
+def name_of(dtype: np.dtype) -> str:
+    """The name of a dtype, which NumPy takes 5 us to put together."""
+    return dtype.name
+
+
+@functools.cache
+def dtype_named(name: str) -> np.dtype:
+    """A dtype by its name, those of ml_dtypes among them."""
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))

@@ -1,0 +1,150 @@
+"""The answer on one screen, with rich."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from .answer import DIFFERENT, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
+from .compare import short_file
+
+STRETCHES, GRADIENTS, FEEDS = 5, 12, 4
+"""How many of each are shown; the others are counted."""
+
+
+def show(answer: Answer, console: Console) -> None:
+    """Print an answer."""
+    parts: list[RenderableType] = [_verdict(answer)]
+    if answer.difference is not None:
+        parts.append(_difference(answer.difference, answer))
+    if answer.stretches:
+        parts.append(_stretches(answer.stretches))
+    if answer.gradients:
+        parts.append(_gradients(answer.gradients))
+    parts += [Text(f"note: {note}", style="dim") for note in answer.notes]
+    console.print(Group(*parts))
+
+
+def _verdict(answer: Answer) -> RenderableType:
+    colour = "red" if answer.verdict == DIFFERENT else "green"
+    words = {
+        SAME: "The same: every loss, gradient and parameter agrees to the last bit.",
+        DIFFERENT: "Different.",
+    }.get(answer.verdict, "The same up to rounding.")
+    text = Text.assemble((words, f"bold {colour}"))
+    if answer.largest:
+        text.append(f"  Largest difference {_relative(answer.largest)} of the largest element, in {answer.largest_in}.")
+    text.append(
+        f"\nA {short_file(answer.file_a)} ({_count(answer.operations_a)})   "
+        f"B {short_file(answer.file_b)} ({_count(answer.operations_b)})   rounding: {answer.rtol}", style="dim",
+    )  # fmt: skip
+    return text
+
+
+def _count(operations: int | None) -> str:
+    return "on the installed framework" if operations is None else f"{operations:,} operations"
+
+
+def _relative(x: float) -> str:
+    return f"{x:.1e}" if math.isfinite(x) else "without bounds"
+
+
+def _line(place: Place, file: str) -> str:
+    where = f"line {place.line}" if place.file and place.file.endswith(file.rpartition("/")[2]) else (
+        f"{short_file(place.file)}:{place.line}" if place.file else "unknown line")  # fmt: skip
+    return f"[bold]{escape(where)}[/]  {escape(place.text)}"
+
+
+def _difference(difference: Difference, answer: Answer) -> RenderableType:
+    table = Table(box=None, expand=True, pad_edge=False, show_header=True)
+    table.add_column("A", ratio=1, overflow="fold")
+    table.add_column("B", ratio=1, overflow="fold")
+    left, right = _step(difference.a, answer.file_a), _step(difference.b, answer.file_b)
+    for i in range(max(len(left), len(right))):
+        table.add_row(left[i] if i < len(left) else "", right[i] if i < len(right) else "")
+    at = f" at {list(difference.index)}" if difference.index else ""
+    foot = f"shows first in {difference.shows_in}"
+    if math.isfinite(difference.absolute) and difference.absolute:
+        foot = f"largest difference {difference.absolute:.3g}{at}; " + foot
+    return Panel(table, title=f"First difference: {escape(difference.reason)}", title_align="left",
+                 subtitle=escape(foot), subtitle_align="left", border_style="red")  # fmt: skip
+
+
+def _step(step: Step | None, file: str) -> list[str]:
+    if step is None:
+        return ["[dim]nothing that corresponds[/]"]
+    lines = [_line(step.place, file), f"[cyan]{escape(step.what)}[/]"]
+    if step.seen_at is not None:
+        lines.append(f"seen at {_line(step.seen_at, file)}")
+    if step.value is not None:
+        lines.append(f"= {_value(step.value)}")
+    for feed in step.feeds[:FEEDS]:
+        origin = f" from {feed.made_by} at line {feed.origin.line}" if feed.origin and feed.origin.line else ""
+        only = "" if feed.same else " [yellow](only here)[/]"
+        lines.append(f"[dim]fed by[/] {_value(feed)}[dim]{escape(origin)}[/]{only}")
+    if len(step.feeds) > FEEDS:
+        lines.append(f"[dim]and {len(step.feeds) - FEEDS} more[/]")
+    return lines
+
+
+def _value(value: Shown) -> str:
+    return f"{escape(value.dtype)}{escape(str(list(value.shape)))} {escape(value.text)}"
+
+
+def _operations(names: Sequence[str]) -> str:
+    text = ", ".join(names[:6])
+    return text if len(names) <= 6 else f"{text} ... ({len(names)} operations)"
+
+
+def _span(lines: tuple[Place, Place]) -> str:
+    first, last = lines
+    return f"{first.line}" if first.line == last.line else f"{first.line}-{last.line}"
+
+
+def _stretches(stretches: Sequence[Stretch]) -> RenderableType:
+    table = Table(title="Written differently, with the same value at the end", title_justify="left", title_style="bold",
+                  box=None, pad_edge=False)  # fmt: skip
+    for name in ("A line", "operations", "B line", "operations", "difference"):
+        table.add_column(name, overflow="fold")
+    for s in sorted(stretches, key=lambda s: -s.relative)[:STRETCHES]:
+        times = f" ({s.times} times)" if s.times > 1 else ""
+        table.add_row(_span(s.a_lines), escape(_operations(s.a)), _span(s.b_lines), escape(_operations(s.b)),
+                      f"{s.relative:.1e}{times}" if s.relative else f"none{times}")  # fmt: skip
+    if len(stretches) > STRETCHES:
+        table.add_row("", f"and {len(stretches) - STRETCHES} more", "", "", "")
+    return table
+
+
+def _gradients(gradients: Sequence[Gradient]) -> RenderableType:
+    table = Table(title="Gradients", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in ("A", "B"):
+        table.add_column(name, overflow="fold")
+    table.add_column("shape")
+    for name in ("norm in A", "norm in B", "difference"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    order = sorted(range(len(gradients)), key=lambda i: (gradients[i].same, -gradients[i].relative))[:GRADIENTS]
+    for i in sorted(order):
+        g = gradients[i]
+        shapes = [str(list(s)) if s is not None else "none" for s in (g.shape_a, g.shape_b)]
+        mark = "[green]same[/]" if g.same else "[red]different[/]"
+        table.add_row(
+            escape(g.name_a), escape(g.name_b if g.name_b != g.name_a else "the same name"),
+            escape(shapes[0] if shapes[0] == shapes[1] else " / ".join(shapes)), _norm(g.norm_a), _norm(g.norm_b),
+            f"{g.relative:.1e}" if math.isfinite(g.relative) and g.relative else "none" if not g.relative else "",
+            mark + (f" ({escape(g.layout)})" if g.layout else ""),
+        )  # fmt: skip
+    if len(gradients) > GRADIENTS:
+        rest = len(gradients) - GRADIENTS
+        table.add_row(f"and {rest} more", "", "", "", "", "", "")
+    return table
+
+
+def _norm(x: float | None) -> str:
+    return "" if x is None else f"{x:.6g}"

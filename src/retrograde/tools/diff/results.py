@@ -1,0 +1,213 @@
+"""What programs are judged by: their losses, gradients, updated parameters and buffers, and what they end with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .align import Alignment
+from .kinds import ACCUMULATE, COTANGENT, OP, REREAD, RESULT, UPDATE, WRITE
+from .memory import changes
+from .side import Side
+from .values import Distance
+
+LOSS, GRADIENT, RETURNED, PARAMETER, BUFFER, END = (
+    "the loss", "the gradient", "the returned gradient", "the parameter", "the buffer", "the result",
+)  # fmt: skip
+
+
+@dataclass
+class Result:
+    """A value of A and the one of B that should be the same; None where one program has none."""
+
+    kind: str
+    name: str
+    a: int | None
+    b: int | None
+    event_a: int
+    event_b: int
+    leaf: tuple[int, int] = (-1, -1)
+    places: tuple[int, int] = (-1, -1)
+    """Which backward passes, for losses and gradients."""
+    distance: Distance | None = None
+
+    @property
+    def title(self) -> str:
+        """The result for a sentence."""
+        return f"{self.kind} {self.name}".strip()
+
+
+def paired_results(alignment: Alignment) -> tuple[list[Result], list[str]]:
+    """The results of both programs, in the order in which A has them, and what could not be paired."""
+    notes: list[str] = []
+    results = _losses(alignment, notes) + _gradients(alignment, notes) + _returned(alignment) + _memory(alignment, notes)
+    # What is computed and never used is judged where nothing else is, or where both programs end alike.
+    results += _ends(alignment, notes)
+    results.sort(key=lambda r: r.event_a)
+    return results, notes
+
+
+def _losses(alignment: Alignment, notes: list[str]) -> list[Result]:
+    a, b = alignment.a, alignment.b
+    if len(a.passes) != len(b.passes):
+        notes.append(f"A runs {len(a.passes)} backward passes, B {len(b.passes)}")
+    found = []
+    for place, (p, q) in enumerate(alignment.passes if alignment.all_passes else ()):
+        for va, vb in zip(a.roots(a.passes[p]), b.roots(b.passes[q])):
+            if va is not None and vb is not None:
+                name = "" if len(alignment.passes) == 1 else f"of backward pass {place + 1}"
+                found.append(Result(LOSS, name, va, vb, a.passes[p], b.passes[q], places=(p, q)))
+    return found
+
+
+def leaf_name(side: Side, leaf: int) -> str:
+    """What a leaf is called: its name, or its number."""
+    return side.record.leaves[leaf].name or f"#{leaf + 1}"
+
+
+def _gradients(alignment: Alignment, notes: list[str]) -> list[Result]:
+    a, b = alignment.a, alignment.b
+    of_a, of_b = a.gradients(), b.gradients()
+    dtypes = {
+        tuple(side.values.kept(side.record.leaves[leaf].value).dtype for side, leaf in zip((a, b), pair))
+        for pair in alignment.leaves.pairs
+    }
+    notes += [f"A computes in {p}, B in {q}" for p, q in sorted(dtypes) if p != q]
+    changed_a, changed_b = changes(a)[0], changes(b)[0]
+    found = []
+    for i, j in alignment.leaves.pairs:
+        left, right = of_a.get(i, []), of_b.get(j, [])
+        pairs = alignment.facing_gradients(left, right)
+        if left and right and (len(left) != len(right) or any(-1 in pair for pair in pairs)):
+            if not alignment.all_passes:
+                if alignment.agree(a.events[left[-1]].outs[0], b.events[right[-1]].outs[0]):
+                    pairs = [(left[-1], right[-1])]
+                else:  # those that both have, and one more
+                    n = min(len(left), len(right))
+                    pairs = [*zip(left[:n], right[:n]), *((x, -1) for x in left[n : n + 1]),
+                             *((-1, y) for y in right[n : n + 1])]  # fmt: skip
+            elif i not in changed_a and j not in changed_b:  # an input: what is not asked for is no mistake
+                if any(-1 in pair for pair in pairs):
+                    notes.append(f"not every pass gives a gradient of {leaf_name(a, i)} in both programs")
+                pairs = [pair for pair in pairs if -1 not in pair]
+        for n, (ea, eb) in enumerate(pairs):
+            number = f" (number {n + 1})" if len(pairs) > 1 else ""
+            found.append(_gradient(alignment, ea, eb, (i, j), f"of {leaf_name(a, i)}{number}"))
+    for i in alignment.leaves.only_a:
+        found += [_gradient(alignment, e, -1, (i, -1), f"of {leaf_name(a, i)}") for e in of_a.get(i, [])[:1]]
+    for j in alignment.leaves.only_b:
+        found += [_gradient(alignment, -1, e, (-1, j), f"of {leaf_name(b, j)}") for e in of_b.get(j, [])[:1]]
+    return found
+
+
+def _gradient(alignment: Alignment, ea: int, eb: int, leaf: tuple[int, int], name: str) -> Result:
+    """The result of two events at which a gradient is known; -1 for a program that has none."""
+    a, b = alignment.a, alignment.b
+    p, q = a.place(ea) if ea >= 0 else -1, b.place(eb) if eb >= 0 else -1
+    if ea < 0:  # at the end of the pass in which it should be
+        p = next((x for x, y in alignment.passes if y == q), -1)
+        at = a.passes[p + 1] if 0 <= p < len(a.passes) - 1 else len(a.events)
+    else:
+        at = ea
+        if eb < 0:
+            q = next((y for x, y in alignment.passes if x == p), -1)
+    va, vb = a.events[ea].outs[0] if ea >= 0 else None, b.events[eb].outs[0] if eb >= 0 else None
+    return Result(GRADIENT, name, va, vb, at, eb, leaf, (p, q))
+
+
+def _returned(alignment: Alignment) -> list[Result]:
+    a, b = alignment.a, alignment.b
+    left, right = _returned_at(a), _returned_at(b)
+    if list(left) != list(right) and len(left) == len(right):
+        right = dict(zip(left, right.values()))
+    return [
+        Result(RETURNED, f"for input {key[1]} of pass {key[0] + 1}", a.events[n].outs[0], b.events[right[key]].outs[0],
+               n, right[key], places=(key[0], b.place(right[key])))
+        for key, n in left.items() if key in right
+    ]  # fmt: skip
+
+
+def _returned_at(side: Side) -> dict[tuple[int, int], int]:
+    """(place of the pass, position) -> the event, for gradients with respect to what is no leaf."""
+    return {
+        (side.pass_of.get(e.detail[0], -1), e.detail[2]): n
+        for n, e in enumerate(side.events) if e.kind == RESULT and e.detail[1] < 0
+    }  # fmt: skip
+
+
+def _memory(alignment: Alignment, notes: list[str]) -> list[Result]:
+    """What parameters and buffers hold after each change in place."""
+    (leaves_a, buffers_a), (leaves_b, buffers_b) = changes(alignment.a), changes(alignment.b)
+    found = []
+    for i, j in alignment.leaves.pairs:
+        left, right = leaves_a.get(i, []), leaves_b.get(j, [])
+        name = leaf_name(alignment.a, i)
+        if len(left) != len(right) and left and right:
+            notes.append(f"A changes {name} {len(left)} times, B {len(right)} times")
+            left, right = left[-1:], right[-1:]
+        found += _changes(alignment, PARAMETER, name, left, right, (i, j))
+    for left in buffers_a:
+        size = alignment.a.values.size(left[0])
+        for right in buffers_b:
+            if alignment.b.values.size(right[0]) == size:
+                buffers_b.remove(right)
+                n = min(len(left), len(right))  # one program may fill its buffers by a change in place
+                found += _changes(alignment, BUFFER, "", left[-n:], right[-n:], (-1, -1))
+                break
+    return found
+
+
+def _changes(
+    alignment: Alignment, kind: str, name: str, left: list[int], right: list[int], leaf: tuple[int, int]
+) -> list[Result]:
+    a, b = alignment.a, alignment.b
+    title = f"{name} after change {{}}" if len(left) > 1 else f"{name} after its change"
+    return [
+        Result(kind, title.format(n + 1).strip(), va, vb, a.producer[va], b.producer[vb], leaf)
+        for n, (va, vb) in enumerate(zip(left, right))
+    ]
+
+
+def _ends(alignment: Alignment, notes: list[str]) -> list[Result]:
+    """Values that nothing uses, in both programs: what A has left unmatched beside what B has."""
+    left, right = _unused(alignment.a), _unused(alignment.b)
+    ends_b = set(right)
+    has_passes = bool(alignment.a.passes or alignment.b.passes)
+    unmatched_b = [v for v in right if not alignment.matched_b(v)]
+    found, alone = [], 0
+    for va in left:
+        if alignment.matched_a(va):
+            same = [v for v in alignment.found[alignment.classes_a[va]] if v in ends_b]
+            if same:
+                found.append(Result(END, "", va, same[0], alignment.a.producer[va], alignment.b.producer[same[0]]))
+            continue
+        size = alignment.a.values.size(va)
+        name = alignment.a.events[alignment.a.producer[va]].name
+        # Beside gradients, only what was made alike is held against each other: what is printed on the way may differ.
+        alike = [v for v in unmatched_b if alignment.b.events[alignment.b.producer[v]].name == name]
+        vb = next(iter(alike), None if has_passes else next(
+            (v for v in unmatched_b if alignment.b.values.size(v) == size), next(iter(unmatched_b), None)))  # fmt: skip
+        if vb is not None:
+            unmatched_b.remove(vb)
+            found.append(Result(END, "", va, vb, alignment.a.producer[va], alignment.b.producer[vb]))
+        else:
+            alone += 1
+    if not has_passes:
+        for who, n in (("A", alone), ("B", len(unmatched_b))):
+            if n:
+                notes.append(f"{who} has {n} results that the other program has not")
+    return found
+
+
+def _unused(side: Side) -> list[int]:
+    """The results of operations of which nothing was used, not even as the root of a backward pass."""
+    used: set[int] = set()
+    for number in side.passes:
+        used.update(e for e in side.events[number].detail[2::2] if e >= 0)
+    for e in side.events:
+        if e.kind in (OP, UPDATE, WRITE, REREAD, ACCUMULATE):
+            used.update(side.producer.get(v, -1) for v in e.ins)
+        elif e.kind == COTANGENT:
+            used.add(e.detail[1])
+    return [
+        e.outs[0] for n, e in enumerate(side.events) if e.kind == OP and n not in used and n not in side.within
+    ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""One record with what the comparison looks up in it: who made a value, who reads it, what belongs to which pass."""
+
+from __future__ import annotations
+
+from .kinds import ACCUMULATE, COTANGENT, OP, PASS, PASSED, REREAD, RESULT, SOURCE, UPDATE, WRITE
+from .record import ABSENT, Event, Record
+from .values import Values
+
+MAKERS = (OP, SOURCE, WRITE, REREAD, UPDATE, ACCUMULATE, RESULT)
+"""The events whose results are values of the program (gradients on their way are not)."""
+
+GRADIENTS = (ACCUMULATE, RESULT)
+
+
+class Side:
+    """One record with what the comparison looks up in it."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.events, self.values = record, record.events, Values(record)
+        self.producer: dict[int, int] = {}
+        """value -> the event that made it."""
+        self.consumers: dict[int, list[tuple[int, int]]] = {}
+        """value -> the operations and updates that read it, with the position."""
+        self.passes: list[int] = []
+        """The events at which backward passes begin."""
+        self.pass_of: dict[int, int] = {}
+        """The engine's number of a pass -> its place in `passes`."""
+        self.cotangents: dict[tuple[int, int, int], int] = {}
+        """(place of the pass, operation, output) -> gradient."""
+        self.again: dict[int, int] = {}
+        """Leaves that stand for an earlier one (LeafPairs)."""
+        self.operations = 0
+        self.within: dict[int, int] = {}
+        """The operations that took place inside a backward pass -> the event at which that began."""
+        running: list[int] = []
+        for number, e in enumerate(record.events):
+            kind = e.kind
+            if kind == COTANGENT:
+                run, operation, output = e.detail
+                self.cotangents[self.pass_of.get(run, -1), operation, output] = e.outs[0]
+                continue
+            if kind == PASS:
+                self.pass_of[e.detail[0]] = len(self.passes)
+                self.passes.append(number)
+                running.append(number)
+                continue
+            if kind == PASSED:
+                running.pop()
+                continue
+            for value in e.outs:
+                self.producer.setdefault(value, number)
+            if kind in (OP, UPDATE, WRITE):
+                self.operations += kind != WRITE
+                if running:
+                    self.within[number] = running[-1]
+                for position, value in enumerate(e.ins):
+                    if value != ABSENT:
+                        self.consumers.setdefault(value, []).append((number, position))
+
+    def roots(self, begun: int) -> list[int | None]:
+        """The values at which a backward pass begins; None for leaves and what was not recorded."""
+        _, _, *pairs = self.events[begun].detail
+        return [self.events[e].outs[i] if e >= 0 else None for e, i in zip(pairs[::2], pairs[1::2])]
+
+    def gradients(self) -> dict[int, list[int]]:
+        """leaf (-1: no leaf) -> the events at which its gradients arrive or are returned."""
+        found: dict[int, list[int]] = {}
+        for number, e in enumerate(self.events):
+            if e.kind in GRADIENTS:
+                found.setdefault(self.again.get(e.detail[1], e.detail[1]), []).append(number)
+        return found
+
+    def place(self, number: int) -> int:
+        """In which backward pass a gradient's event takes place."""
+        return self.pass_of.get(self.events[number].detail[0], -1)
+
+    def maker(self, value: int) -> Event | None:
+        """The event that made a value."""
+        number = self.producer.get(value)
+        return None if number is None else self.events[number]

@@ -1,0 +1,221 @@
+"""Values of a record as arrays, and how far two of them lie apart, whatever their layouts."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .record import Kept, Record, digest, dtype_named
+
+SAME, TRANSPOSED, RESHAPED = "", "transposed", "reshaped"
+
+
+class Distance(NamedTuple):
+    """How two values differ: the largest difference over the largest magnitude, and where that is."""
+
+    relative: float
+    absolute: float
+    at: tuple[int, ...] = ()
+    """Of the largest difference, in the first value."""
+    layout: str = SAME
+    """How the second lies relative to the first: the same, transposed, or reshaped."""
+
+
+FAR = Distance(math.inf, math.inf)
+"""Of values that have different numbers of elements."""
+
+_EPSILONS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "complex64": 2.0**-23}
+
+
+@functools.cache
+def default_rtol(*dtypes: str) -> float:
+    """What counts as rounding for values of these dtypes: 16 units in the last place of the coarsest; 1e-10 for float64.
+
+    Less than what an epsilon of 1e-5 on the wrong side of a root makes of float32, more than what another order of
+    summation does.
+    """
+    return max(16 * _EPSILONS.get(name, 0.0) for name in dtypes) or 1e-10
+
+
+class Values:
+    """The values of one record."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._norms: dict[int, float] = {}
+
+    def kept(self, value: int) -> Kept:
+        """Shape, dtype and place of a value."""
+        return self._record.values[value]
+
+    def shape(self, value: int) -> tuple[int, ...]:
+        """The shape of a value."""
+        return tuple(self._record.values[value].shape)
+
+    def size(self, value: int) -> int:
+        """The number of elements of a value."""
+        return math.prod(self._record.values[value].shape)
+
+    def raw(self, value: int) -> bytes | None:
+        """The bytes of a value in the order of its axes; None for one that is kept as a digest."""
+        kept = self._record.values[value]
+        if kept.offset < 0:
+            return None
+        n = math.prod(kept.shape) * dtype_named(kept.dtype).itemsize
+        return self._record.content[kept.offset : kept.offset + n].tobytes()
+
+    def array(self, value: int) -> np.ndarray | None:
+        """A value; None for one that is kept as a digest."""
+        raw = self.raw(value)
+        if raw is None:
+            return None
+        kept = self._record.values[value]
+        return np.frombuffer(raw, dtype_named(kept.dtype)).reshape(kept.shape)
+
+    def digest(self, value: int) -> list[float]:
+        """The digest of a value, however it is kept."""
+        kept = self._record.values[value]
+        array = self.array(value)
+        return list(kept.digest) if array is None else digest(array)
+
+    def norm(self, value: int) -> float:
+        """The root of the sum of squares; nan where an element is."""
+        known = self._norms.get(value)
+        if known is None:
+            array = self.array(value)
+            if array is None:
+                known = self._record.values[value].digest[2]
+            elif array.size == 1 and array.dtype.kind == "f":
+                known = abs(float(array.reshape(-1)[0]))
+            else:
+                wide = _wide(array).reshape(-1)
+                with np.errstate(all="ignore"):
+                    known = math.sqrt(abs(np.vdot(wide, wide)))
+            self._norms[value] = known
+        return known
+
+    def telling(self, value: int) -> bool:
+        """Whether the content alone says which value it is: not a round number, not one number throughout, no mask."""
+        kept = self._record.values[value]
+        kind = kept.dtype
+        if kind == "bool" or kind.startswith(("int", "uint")) or self.size(value) == 0:
+            return False
+        array = self.array(value)
+        if array is None:
+            return kept.digest[3] != kept.digest[4]
+        flat = array.reshape(-1)
+        if flat.size == 1:
+            x = complex(flat[0])
+            x = x.real or x.imag
+            return bool(np.isfinite(x)) and (64 * x) % 1 != 0 and (100 * x) % 1 != 0
+        if flat.size <= 64:
+            return bool((flat != flat[0]).any())
+        return bool(flat[0] != flat[1] or flat[0] != flat[flat.size // 2] or (flat != flat[0]).any())
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def distance(a: Values, va: int, b: Values, vb: int, rtol: float) -> Distance:
+    """How far two values are apart, in the layout in which they agree within `rtol`, else in their own."""
+    ra, rb = a.raw(va), b.raw(vb)
+    ka, kb = a.kept(va), b.kept(vb)
+    shape_a, shape_b = tuple(ka.shape), tuple(kb.shape)
+    if ra is not None and ra == rb and ka.dtype == kb.dtype and shape_a == shape_b:
+        return Distance(0.0, 0.0)
+    if math.prod(shape_a) != math.prod(shape_b):
+        return FAR
+    if ra is None or rb is None:
+        return _between_digests(a.digest(va), b.digest(vb), shape_a, shape_b)
+    x, y = a.array(va), b.array(vb)
+    assert x is not None
+    assert y is not None
+    if x.size == 1:
+        return _of_numbers(x, y, shape_a)
+    x, y = _wide(x), _wide(y)
+    first = FAR
+    if shape_a == shape_b:
+        first = _between(x, y, SAME)
+        if first.relative <= rtol or len(shape_a) < 2:
+            return first
+    for layout, order in _layouts(shape_a, shape_b):
+        found = _between(x, y.transpose(order), layout)
+        if found.relative <= rtol:
+            return found
+    if shape_a != shape_b:
+        found = _between(x, y.reshape(shape_a), RESHAPED)
+        if found.relative <= rtol or first is FAR:
+            return found
+    return first
+
+
+def _of_numbers(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> Distance:
+    p, q = x.reshape(-1)[0].item(), y.reshape(-1)[0].item()
+    layout = SAME if x.shape == y.shape else RESHAPED
+    index = (0,) * len(shape)
+    if p == q or (p != p and q != q):
+        return Distance(0.0, 0.0, index, layout)
+    off = abs(p - q)
+    if not off < math.inf:
+        return Distance(math.inf, math.inf, index, layout)
+    return Distance(off / max(abs(p), abs(q)), float(off), index, layout)
+
+
+def _layouts(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+    """The orders in which the axes of a value of shape `b` give shape `a`."""
+    n = len(a)
+    if n != len(b) or n < 2 or n > 5 or sorted(a) != sorted(b):
+        return []
+    reverse = tuple(range(n))[::-1]
+    swapped = (*range(n - 2), n - 1, n - 2)
+    orders = [reverse, swapped] if n > 3 else [reverse]
+    orders += [o for o in itertools.permutations(range(n)) if o not in orders]
+    return [(TRANSPOSED if n == 2 else f"axes {o}", o)
+            for o in orders if o != tuple(range(n)) and tuple(b[i] for i in o) == a]  # fmt: skip
+
+
+def _between(x: np.ndarray, y: np.ndarray, layout: str) -> Distance:
+    if not x.size:
+        return Distance(0.0, 0.0, (), layout)
+    with np.errstate(all="ignore"):
+        off = np.abs(x - y)
+        at = int(np.argmax(off))  # nan counts as the largest
+        worst = float(off.reshape(-1)[at])
+        if not worst < math.inf:  # the same infinities and nans in both are no difference
+            off = np.where((x == y) | ((x != x) & (y != y)), 0.0, off)
+            at = int(np.argmax(off))
+            worst = float(off.reshape(-1)[at])
+            if not worst < math.inf:
+                worst = math.inf
+            scale = float(max(abs(z[np.isfinite(z)]).max(initial=0.0) for z in (x, y)))
+        else:
+            scale = float(max(np.abs(x).max(), np.abs(y).max()))
+    index = tuple(int(i) for i in np.unravel_index(at, x.shape))
+    return Distance(worst / scale if scale and worst else worst, worst, index, layout)
+
+
+def _between_digests(
+    x: list[float], y: list[float], shape_a: tuple[int, ...], shape_b: tuple[int, ...]
+) -> Distance:
+    """Of values too large to be kept: the same elements in another order look the same, but for the samples."""
+    layout = SAME if shape_a == shape_b else TRANSPOSED if shape_a == shape_b[::-1] else RESHAPED
+    p, q = np.array(x), np.array(y)
+    scale = max(abs(p[3]), abs(p[4]), abs(q[3]), abs(q[4])) or 1.0
+    with np.errstate(all="ignore"):
+        # The sums are compared with what they are sums of; the other figures and the samples with the largest element.
+        off = np.abs(p - q)
+        relative = off / scale
+        relative[0] = off[0] / (max(p[1], q[1]) or 1.0)
+        relative[1:3] = off[1:3] / (np.maximum(p[1:3], q[1:3]) + (p[1:3] + q[1:3] == 0))
+    if shape_a != shape_b:
+        relative = relative[:5]
+    both = (p[: len(relative)] == q[: len(relative)]) | (np.isnan(p) & np.isnan(q))[: len(relative)]
+    relative = np.where(both, 0.0, relative)
+    worst = float(np.max(relative)) if relative.size else 0.0
+    worst = worst if worst == worst else math.inf
+    return Distance(worst, worst * scale, (), layout)

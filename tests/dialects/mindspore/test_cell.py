@@ -1,0 +1,263 @@
+"""`nn.Cell`: members and their names, flags, hooks, custom bprop; figures recorded from MindSpore 2.10."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograde.dialects import mindspore as ms
+from retrograde.dialects.mindspore import Parameter, ParameterTuple, Tensor, nn, ops
+
+X, Y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+
+
+class Sub(nn.Cell):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = Parameter(Tensor([1.0, 1.0]), name="weight")
+        self.n = Parameter(Tensor([1.0, 1.0]))
+
+    def construct(self, x: Any) -> Any:
+        return x * self.w
+
+    def extend_repr(self) -> str:
+        return "a=1, b=2"
+
+
+class Net(nn.Cell):
+    def __init__(self) -> None:
+        super().__init__()
+        self.sub = Sub()
+        self.bias = Parameter(Tensor([0.0]), name="b", requires_grad=False)
+        self.t, self.items = Tensor([1.0]), [Sub()]
+        self.cl = nn.CellList([Sub()])
+        self.pt = ParameterTuple([Parameter(Tensor([1.0]), name="pp")])
+        self.un = Parameter(Tensor([1.0]))
+
+    def construct(self, x: Any) -> Any:
+        return self.sub(x) + self.bias
+
+
+def names(parameters: Any) -> list[str]:
+    return [p.name for p in parameters]
+
+
+def test_names_follow_attributes() -> None:
+    net = Net()
+    paths = ["bias", "pp", "un", "sub.w", "sub.n", "cl.0.w", "cl.0.n"]
+    assert [path for path, _ in net.parameters_and_names()] == paths
+    assert names(net.get_parameters()) == ["b", *paths[1:]]
+    assert names(net.trainable_params()) == paths[1:]
+    assert names(net.trainable_params(recurse=False)) == ["pp", "un"]
+    assert names(net.untrainable_params()) == ["b"]
+    assert [path for path, _ in net.cells_and_names()] == ["", "sub", "cl", "cl.0"]
+    assert list(net.name_cells()) == ["sub", "cl"]
+    net.update_parameters_name("x.")
+    assert names(net.get_parameters())[:4] == ["x.bias", "x.pp", "x.un", "x.sub.w"]
+    net.insert_child_to_cell("late", Sub())
+    assert net.late.w.name == "weight"
+    assert names(nn.SequentialCell(Sub(), Sub()).get_parameters()) == ["0.w", "0.n", "1.w", "1.n"]
+
+
+def test_text() -> None:
+    assert repr(Net()) == (
+        "Net(\n  (sub): Sub(a=1, b=2)\n  (cl): CellList(\n    (0): Sub(a=1, b=2)\n  )\n)"
+    )
+    assert repr(nn.SequentialCell(OrderedDict([("r", Sub())]))) == "SequentialCell(\n  (r): Sub(a=1, b=2)\n)"
+
+
+@pytest.mark.parametrize(("make", "error"), [
+    (lambda net: net.insert_param_to_cell("a.b", Parameter(Tensor([1.0]))), KeyError),
+    (lambda net: net.insert_param_to_cell("sub", Parameter(Tensor([1.0]))), KeyError),
+    (lambda net: net.insert_param_to_cell("q", Tensor([1.0])), TypeError),
+    (lambda net: net.insert_param_to_cell(3, Parameter(Tensor([1.0]))), TypeError),
+    (lambda net: net.insert_child_to_cell("q", 3), TypeError),
+    (lambda net: net.insert_child_to_cell("", Sub()), KeyError),
+    (lambda net: setattr(net, "sub", 3), TypeError),
+    (lambda net: setattr(net, "bias", 3), TypeError),
+    (lambda net: net.nothing, AttributeError),
+    (lambda net: net.update_parameters_name(3), TypeError),
+    (lambda net: net.to_float(ms.int32), ValueError),
+    (lambda net: net.register_forward_hook(3), TypeError),
+    (lambda net: nn.Cell()(X), AttributeError),
+    (lambda net: nn.SequentialCell(3), TypeError),
+    (lambda net: nn.SequentialCell(Sub())[5], IndexError),
+    (lambda net: nn.SequentialCell(Sub())["a"], TypeError),
+    (lambda net: nn.CellList([3]), TypeError),
+    (lambda net: nn.CellList([Sub()])(X), NotImplementedError),
+    (lambda net: nn.CellDict({"a": 3}), TypeError),
+    (lambda net: nn.CellDict({"a": Sub()})["b"], KeyError),
+])  # fmt: skip
+def test_errors(make: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        make(Net())
+
+
+def test_tensor_set_on_a_parameter_gives_it_values() -> None:
+    net = Sub()
+    p = net.w
+    net.w = Tensor([5.0, 6.0])
+    assert net.w is p
+    assert p.asnumpy().tolist() == [5.0, 6.0]
+    net.w += 1
+    assert net.w is p
+    assert p.asnumpy().tolist() == [6.0, 7.0]
+
+
+def test_flags_and_precision() -> None:
+    net = Net()
+    assert (net.training, net.requires_grad, net.set_train() is net, net.sub.training) == (False, False, True, True)
+    assert net.set_train(False).training is False
+    assert net.add_flags_recursive(b=2).sub.b == 2
+    net.to_float(ms.float16)
+    assert net.sub(X).dtype is ms.float16
+    assert net.sub.w.dtype is ms.float32
+    by_w = ms.grad(net.sub, None, [net.sub.w])(X)[0]
+    assert (by_w.dtype, by_w.tolist()) == (ms.float32, [1.0, 2.0])
+
+
+def test_forward_hooks() -> None:
+    class Scale(nn.Cell):
+        def construct(self, x: Any, y: Any = None, k: int = 1) -> Any:
+            return x * 2 if y is None else x * y * k
+
+    cell, seen = Scale(), []
+    first = cell.register_forward_pre_hook(lambda c, args: args[0] * 10)
+    assert cell(X).tolist() == [20.0, 40.0]
+    first.remove()
+    named = cell.register_forward_pre_hook(lambda c, args, kwargs: (args, {"k": 5}), with_kwargs=True)
+    assert cell(X, Y).tolist() == [15.0, 40.0]
+    named.remove()
+    cell.register_forward_hook(lambda c, args, out: seen.append("late"))
+    cell.register_forward_hook(lambda c, args, out: seen.append(len(args)), prepend=True)
+    cell.register_forward_hook(lambda c, args, out: out + 1)
+    assert cell(X, y=Y).tolist() == [4.0, 9.0]
+    assert seen == [1, "late"]
+
+
+def test_backward_hooks() -> None:
+    class Two(nn.Cell):
+        def construct(self, x: Any) -> Any:
+            return x * 2, x * 3
+
+    cell, seen = Two(), []
+    pre = cell.register_backward_pre_hook(lambda c, go: seen.append(go))
+    assert ms.grad(lambda x: cell(x)[0])(X).tolist() == [2.0, 2.0]
+    assert seen[0][1] is None
+    assert seen[0][0].tolist() == [1.0, 1.0]
+    pre.remove()
+    post = cell.register_backward_hook(lambda c, gi, go: (gi[0] * 10,))
+    assert ms.grad(cell)(X).tolist() == [50.0, 50.0]
+    post.remove()
+    net = Sub()
+    net.register_backward_hook(lambda c, gi, go: seen.append(gi))
+    ms.grad(net, None, [net.w])(X)
+    assert seen[-1] == (None,)
+
+
+def test_tensor_hooks() -> None:
+    def f(x: Any) -> Any:
+        y = x * x
+        y.register_hook(lambda g: g * 10)
+        return y * 3
+
+    assert ms.grad(f)(X).tolist() == [60.0, 120.0]
+    x, p = Tensor([1.0, 2.0]), Parameter(Tensor([3.0]), name="p")
+    handles = [x.register_hook(lambda g: g * 10), p.register_hook(lambda g: g * 10)]
+    assert ms.grad(lambda x: x * x)(x).tolist() == [20.0, 40.0]
+    assert ms.grad(lambda x: x * p, None, [p])(X)[0].tolist() == [30.0]
+    for handle in handles:
+        handle.remove()
+    assert ms.grad(lambda x: x * x)(x).tolist() == [2.0, 4.0]
+    assert ms.grad(lambda x: ops.HookBackward(lambda g: g[0] * 3)(x * x))(X).tolist() == [6.0, 12.0]
+    assert ms.grad(lambda x: ops.InsertGradientOf(lambda g: g * 2)(x * x))(X).tolist() == [4.0, 8.0]
+
+
+def test_bprop() -> None:
+    class Wrong(nn.Cell):
+        def construct(self, x: Any, y: Any) -> Any:
+            return x * y
+
+        def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> Any:
+            return dout * y * 10, dout * x * 100
+
+    class Pair(nn.Cell):
+        def construct(self, x: Any, k: float = 2.0) -> Any:
+            return x * k, x * 3
+
+        def bprop(self, x: Any, k: float, out: Any, dout: Any) -> Any:
+            assert isinstance(out, tuple)
+            return dout[0] * x * k + dout[1] * 0, 0
+
+    class Short(Wrong):
+        def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> Any:
+            return dout
+
+    assert [g.tolist() for g in ms.grad(Wrong(), (0, 1))(X, Y)] == [[30.0, 40.0], [100.0, 200.0]]
+    assert ms.grad(lambda x: (Wrong()(x, x) * Wrong()(x, Y)).sum())(X).tolist() == [360.0, 1920.0]
+    assert ms.grad(lambda x: Pair()(x, k=5.0)[0])(X).tolist() == [5.0, 10.0]
+    assert ms.grad(lambda x: Pair()(x)[1])(X).tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="2 inputs"):
+        ms.grad(Short())(X, Y)
+
+
+def test_custom_operation() -> None:
+    square = ops.Custom(lambda a: a * a, lambda a: a, lambda a: a, "pyfunc", lambda a, out, dout: (dout * a * 2,))
+    assert ms.grad(lambda x: square(x) * 3)(X).tolist() == [6.0, 12.0]
+    with pytest.raises(NotImplementedError):
+        ops.Custom("kernel.so", func_type="aot")
+
+
+def test_copies_and_state() -> None:
+    net = Net()
+    other = copy.deepcopy(net)
+    other.sub.w.set_data(Y)
+    assert net.sub.w.tolist() == [1.0, 1.0]
+    assert names(other.get_parameters()) == names(net.get_parameters())
+    net.load_state_dict(other.state_dict())
+    assert net.sub.w.tolist() == Y.tolist()
+    with pytest.raises(RuntimeError, match="missing"):
+        net.load_state_dict({})
+
+
+def test_state_of_a_cell_is_a_constant_to_the_next_call() -> None:
+    class Recurrent(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.h, self.w = Tensor([1.0]), Parameter(Tensor([2.0]), name="w")
+
+        def construct(self, x: Any) -> Any:
+            self.h = self.h * self.w + x
+            return self.h * self.h
+
+    net = Recurrent()
+    for h in (1.0, 3.0, 7.0):
+        value, gradients = ms.value_and_grad(net, None, [net.w])(Tensor([1.0]))
+        new = 2 * h + 1
+        assert (value.tolist(), gradients[0].tolist(), net.h.tolist()) == ([new * new], [2 * new * h], [new])
+        assert net.h._node is None
+
+
+def test_threads_share_parameters() -> None:
+    """A gradient function that ends while another runs on the same parameters leaves them what they are to that one."""
+    p, inside, done = Parameter(Tensor([3.0]), name="p"), threading.Event(), threading.Event()
+
+    def slow(x: Any) -> Any:
+        inside.set()
+        done.wait(10)
+        return x * p
+
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(ms.grad(slow, None, [p])(X)))
+    thread.start()
+    inside.wait(10)
+    ms.grad(lambda x: x * p, None, [p])(X)
+    done.set()
+    thread.join()
+    np.testing.assert_array_equal(found[0][0].asnumpy(), [3.0])
+    assert p._node is None

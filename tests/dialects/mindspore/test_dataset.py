@@ -1,0 +1,127 @@
+"""`mindspore.dataset`: sources, steps, iterators; figures recorded from MindSpore 2.10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograde.dialects import mindspore as ms
+from retrograde.dialects.mindspore import Tensor
+from retrograde.dialects.mindspore import dataset as ds
+
+XS = np.arange(10, dtype=np.float32).reshape(5, 2)
+YS = np.arange(5)
+
+
+def both() -> Any:
+    return ds.NumpySlicesDataset((XS, YS), ["x", "y"], shuffle=False)
+
+
+def rows(d: Any) -> list[Any]:
+    return [[x.asnumpy().tolist() for x in row] for row in d.create_tuple_iterator(num_epochs=1)]
+
+
+class Squares:
+    def __getitem__(self, i: int) -> Any:
+        return np.float32(i), i * i
+
+    def __len__(self) -> int:
+        return 4
+
+
+def test_what_a_dataset_says_of_itself() -> None:
+    d = both()
+    assert d.get_col_names() == ["x", "y"]
+    assert (d.get_dataset_size(), d.output_shapes(), len(d)) == (5, [[2], []], 5)
+    assert d.output_types() == [np.dtype(np.float32), np.dtype(np.int64)]
+    b = d.batch(2)
+    assert (b.get_dataset_size(), b.get_batch_size(), b.output_shapes()) == (3, 2, [[2, 2], [2]])
+    assert d.batch(2, True).get_dataset_size() == 2
+    assert d.repeat(2).get_repeat_count() == 2
+
+
+def test_iterators() -> None:
+    first = next(iter(both().create_dict_iterator()))
+    assert isinstance(first["x"], Tensor)
+    assert first["x"].dtype is ms.float32
+    assert isinstance(next(iter(both().create_dict_iterator(output_numpy=True)))["x"], np.ndarray)
+    it = both().batch(2).create_tuple_iterator(num_epochs=2)
+    assert [len(list(it)) for _ in range(2)] == [3, 3]
+    with pytest.raises(RuntimeError):
+        next(it)
+    it = both().create_dict_iterator()
+    assert [int(next(it)["y"]), int(next(it)["y"])] == [0, 1]
+
+
+@pytest.mark.parametrize("step, want", [
+    (lambda d: d.project("y"), [[0], [1], [2], [3], [4]]),
+    (lambda d: d.batch(2).project("y"), [[[0, 1]], [[2, 3]], [[4]]]),
+    (lambda d: d.map(lambda v: v * 2, input_columns=["y"]).project("y"), [[0], [2], [4], [6], [8]]),
+    (lambda d: d.map([lambda v: v + 1, lambda v: v * 2], "y").project("y"), [[2], [4], [6], [8], [10]]),
+    (lambda d: d.map(lambda a, b: (a.sum() + b, b), ["x", "y"], ["s", "y"]).take(2), [[1.0, 0], [6.0, 1]]),
+    (lambda d: d.map(lambda v: (v, v * 10), ["y"], ["y", "z"]).take(1), [[0, 0, [0.0, 1.0]]]),
+    (lambda d: d.repeat(2).take(6).project("y"), [[0], [1], [2], [3], [4], [0]]),
+    (lambda d: d.skip(3).project("y"), [[3], [4]]),
+    (lambda d: d.rename(["y"], ["t"]).project("t").take(1), [[0]]),
+    (lambda d: d.filter(lambda v: v % 2 == 0, ["y"]).project("y"), [[0], [2], [4]]),
+    (lambda d: d.project("y").zip(ds.NumpySlicesDataset(YS + 10, ["z"], shuffle=False)).take(2), [[0, 10], [1, 11]]),
+    (lambda d: (d + both()).project("y").skip(4).take(2), [[4], [0]]),
+    (lambda d: d.split([3, 2], randomize=False)[1].project("y"), [[3], [4]]),
+    (lambda d: d.split([0.6, 0.4], randomize=False)[0].project("y"), [[0], [1], [2]]),
+    (lambda d: d.padded_batch(4, pad_info={"x": ([3], -1)}).take(1).project("x"),
+     [[[[0.0, 1.0, -1.0], [2.0, 3.0, -1.0], [4.0, 5.0, -1.0], [6.0, 7.0, -1.0]]]]),
+    (lambda d: d.batch(5, per_batch_map=lambda a, b, info: ([v * 2 for v in a], b)).project("x"), [[(XS * 2).tolist()]]),
+    (lambda d: d.map(ds.transforms.OneHot(5), ["y"]).project("y").take(2), [[[1, 0, 0, 0, 0]], [[0, 1, 0, 0, 0]]]),
+    (lambda d: d.map(ds.transforms.Compose([lambda v: v + 1, ds.transforms.TypeCast(ms.float32)]), ["y"])
+     .project("y").take(1), [[1.0]]),
+    (lambda d: ds.GeneratorDataset(Squares(), ["a", "b"], sampler=[3, 1]), [[3.0, 9], [1.0, 1]]),
+    (lambda d: ds.GeneratorDataset(Squares(), ["a", "b"], shuffle=False).batch(3), [[[0.0, 1.0, 2.0], [0, 1, 4]], [[3.0], [9]]]),
+    (lambda d: ds.NumpySlicesDataset(YS, ["y"], sampler=ds.SequentialSampler(1, 2)), [[1], [2]]),
+    (lambda d: ds.NumpySlicesDataset({"a": [1, 2], "b": [3.0, 4.0]}, shuffle=False), [[1, 3.0], [2, 4.0]]),
+    (lambda d: ds.NumpySlicesDataset(([1, 2], [3, 4]), shuffle=False), [[1, 3], [2, 4]]),
+    (lambda d: ds.NumpySlicesDataset([[1, 2], [3, 4]], shuffle=False), [[[1, 2]], [[3, 4]]]),
+])  # fmt: skip
+def test_steps(step: Any, want: list[Any]) -> None:
+    assert rows(step(both())) == want
+
+
+def test_column_order_after_map() -> None:
+    assert both().map(lambda v: (v, v), ["y"], ["y", "z"]).get_col_names() == ["y", "z", "x"]
+    assert both().map(lambda v: v, ["y"]).get_col_names() == ["x", "y"]
+
+
+def test_a_generator_is_run_anew_each_epoch() -> None:
+    def source() -> Iterator[Any]:
+        for i in range(3):
+            yield np.array([i], np.float32), np.array(i)
+
+    d = ds.GeneratorDataset(source, ["a", "b"], shuffle=False)
+    assert rows(d) == rows(d) == [[[0.0], 0], [[1.0], 1], [[2.0], 2]]
+    assert d.get_dataset_size() == 3
+
+
+def test_shuffling_repeats_with_the_seed() -> None:
+    ds.config.set_seed(7)
+    try:
+        d = ds.NumpySlicesDataset(np.arange(50), ["y"])
+        assert rows(d) == rows(d)
+        assert rows(d) != [[i] for i in range(50)]
+        assert sorted(rows(both().project("y").shuffle(3))) == [[i] for i in range(5)]
+    finally:
+        ds.config._settings["seed"] = None
+
+
+@pytest.mark.parametrize("kind, call", [
+    (TypeError, lambda: ds.GeneratorDataset(3, ["a"])), (ValueError, lambda: ds.NumpySlicesDataset(([1, 2], [3]))),
+    (ValueError, lambda: both().batch(0)), (TypeError, lambda: both().batch("a")), (ValueError, lambda: both().map(3)),
+    (RuntimeError, lambda: rows(both().map(lambda v: v, ["q"]))), (ValueError, lambda: both().shuffle(1)),
+    (RuntimeError, lambda: both().project(["q"])), (ValueError, lambda: both().take(0)), (ValueError, lambda: both().skip(-1)),
+    (ValueError, lambda: both().repeat(0)), (RuntimeError, lambda: rows(ds.GeneratorDataset(Squares(), ["a"], shuffle=False))),
+    (AttributeError, lambda: ds.MnistDataset),
+])  # fmt: skip
+def test_refusals(kind: type[Exception], call: Any) -> None:
+    with pytest.raises(kind):
+        call()

@@ -1,0 +1,92 @@
+"""Layers and losses against figures recorded from MindSpore 2.10 (layer_cases.py)."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from dialects.mindspore import layer_cases
+
+from retrograde.dialects import mindspore as ms
+from retrograde.dialects.mindspore import Tensor, nn
+
+RECORD = json.loads(layer_cases.RECORD.read_text())
+CASES = layer_cases.cases()
+# MindSpore's tanh, exp and log are approximations in single precision.
+ROUGH = ("RNN", "GRU", "LSTM", "Multihead", "Transformer")
+
+
+def agree(want: Any, got: Any, tolerance: float) -> bool:
+    """Whether two summaries agree."""
+    return want[:2] == got[:2] and all(
+        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance * max(1.0, math.prod(want[1]) ** 0.5))
+        for a, b in zip(want[2:], got[2:])
+    )
+
+
+@pytest.mark.parametrize("i", range(len(CASES)), ids=[f"{make}-{training}" for make, _, training in CASES])
+def test_figures(i: int) -> None:
+    got, want = layer_cases.measured(ms, *CASES[i]), RECORD["figures"][i]
+    tolerance = 4e-4 if any(name in CASES[i][0] for name in ROUGH) else 3e-5
+    assert got.keys() == want.keys()
+    for part, figures in want.items():
+        assert len(figures) == len(got[part]), part
+        for a, b in zip(figures, got[part]):
+            assert agree(a, b, tolerance), (part, a, b)
+
+
+@pytest.mark.parametrize("i", range(len(layer_cases.ERRORS)), ids=[make for make, _ in layer_cases.ERRORS])
+def test_errors(i: int) -> None:
+    assert layer_cases.error(ms, *layer_cases.ERRORS[i]) == RECORD["errors"][i]
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: nn.Dense(3, 2, activation="relu"),
+     "Dense(\n  input_channels=3, output_channels=2, has_bias=True, activation=ReLU()\n  (activation): ReLU()\n)"),
+    (lambda: nn.MaxPool1d(2), "MaxPool1d(kernel_size=(1, 2), stride=(1, 1), pad_mode=VALID)"),
+    (lambda: nn.Dropout(p=0.3), "Dropout(p=0.3)"),
+    (lambda: nn.GroupNorm(1, 3), "GroupNorm(num_groups=1, num_channels=3)"),
+    (lambda: nn.WithLossCell(nn.Dense(2, 2), nn.MSELoss()),
+     "WithLossCell(\n  (_backbone): Dense(input_channels=2, output_channels=2, has_bias=True)\n  (_loss_fn): MSELoss()\n)"),
+])  # fmt: skip
+def test_texts(make: Any, text: str) -> None:
+    assert repr(make()) == text
+
+
+def test_parameter_names() -> None:
+    net = nn.SequentialCell(nn.Conv2d(1, 2, 3, has_bias=True), nn.BatchNorm2d(2), nn.LSTM(2, 2))
+    assert [p.name for p in net.get_parameters()] == [
+        "0.weight", "0.bias", "1.moving_mean", "1.moving_variance", "1.gamma", "1.beta",
+        "2.weight_ih_l0", "2.weight_hh_l0", "2.bias_ih_l0", "2.bias_hh_l0",
+    ]  # fmt: skip
+    assert [p.name for p in nn.PReLU().get_parameters()] == ["a"]
+
+
+def test_default_initial_values_lie_within_their_bounds() -> None:
+    ms.set_seed(3)
+    dense, conv = nn.Dense(100, 50), nn.Conv2d(4, 8, 5, has_bias=True)
+    assert np.abs(dense.weight.asnumpy()).max() == pytest.approx(0.1, rel=0.01)
+    assert np.abs(dense.bias.asnumpy()).max() <= 0.1
+    assert np.abs(conv.weight.asnumpy()).max() == pytest.approx(0.1, rel=0.02)
+    assert np.abs(conv.bias.asnumpy()).max() <= 0.1
+
+
+def test_dropout_in_training_keeps_the_mean() -> None:
+    ms.set_seed(0)
+    layer = nn.Dropout(p=0.25).set_train()
+    out = layer(Tensor(np.ones((100, 100), np.float32))).asnumpy()
+    assert set(np.unique(out)) == {0.0, np.float32(1 / 0.75)}
+    assert out.mean() == pytest.approx(1, abs=0.02)
+
+
+def test_where_mindspore_is_wrong() -> None:
+    # The transposed convolution of MindSpore leaves the padding of the output zero; SeLU's gradient below 0 is wrong.
+    layer = nn.Conv2dTranspose(1, 1, 3, stride=2, pad_mode="pad", padding=1, output_padding=1, weight_init="ones")
+    assert layer(Tensor(np.ones((1, 1, 2, 2), np.float32))).asnumpy()[0, 0].tolist() == [
+        [1, 2, 1, 1], [2, 4, 2, 2], [1, 2, 1, 1], [1, 2, 1, 1],
+    ]  # fmt: skip
+    slope = ms.grad(nn.SeLU())(Tensor([-3.0])).asnumpy()
+    np.testing.assert_allclose(slope, 1.0507009873 * 1.6732632423 * np.exp(-3.0), rtol=1e-6)

@@ -1,0 +1,118 @@
+"""The functions of `mindspore.ops`, `numpy` and `mint` against figures recorded from MindSpore; derivatives at kinks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from dialects.mindspore.ops_cases import DIFFERENT, evaluate, load, same
+
+from retrograde.dialects import mindspore as ms
+from retrograde.dialects.mindspore import Tensor, ops
+
+RECORDED = load()
+
+
+def _group(expression: str) -> str:
+    return expression.partition(":")[2][:10] if expression.startswith("V") else expression.partition("(")[0]
+
+
+@pytest.mark.parametrize("group", sorted({_group(e) for e in RECORDED}))
+def test_recorded(group: str) -> None:
+    for expression, wanted in RECORDED.items():
+        if _group(expression) == group and expression not in DIFFERENT:
+            got = evaluate(ms, expression)
+            assert same(wanted, got), f"{expression}: MindSpore gives {wanted}, here it is {got}"
+
+
+_T = [[1.0, 3.0, 3.0], [2.0, 2.0, 0.0]]
+KINKS: list[tuple[str, Any, list[Any], list[Any]]] = [
+    ("abs", ops.abs, [0.0], [0.0]), ("relu", ops.relu, [0.0], [0.0]),
+    ("relu6", ops.relu6, [0.0, 6.0], [0.0, 1.0]), ("sqrt", ops.sqrt, [0.0], [np.inf]),
+    ("hardtanh", ops.hardtanh, [-1.0, 0.0, 1.0], [0.5, 1.0, 0.5]),
+    ("hardsigmoid", ops.hardsigmoid, [-3.0, 3.0], [0.0, 0.0]), ("hardswish", ops.hardswish, [-3.0, 3.0], [-0.5, 1.5]),
+    ("hardshrink", ops.hardshrink, [-0.5, 0.5], [0.0, 0.0]), ("softshrink", ops.softshrink, [-0.5, 0.5], [0.0, 0.0]),
+    ("threshold", lambda x: ops.threshold(x, 1.0, 2.0), [1.0, 1.5], [0.0, 1.0]),
+    ("leaky_relu", lambda x: ops.leaky_relu(x, 0.1), [-1.0, 0.0, 1.0], [0.1, 0.55, 1.0]),
+    ("leaky_relu by default", ops.leaky_relu, [0.0], [0.6]), ("elu", ops.elu, [0.0], [1.0]),
+    ("softsign", ops.softsign, [0.0], [1.0]),
+    ("nan_to_num", ops.nan_to_num, [np.nan, np.inf, 1.0], [0.0, 0.0, 1.0]), ("sinc", ops.sinc, [0.0], [0.0]),
+    ("maximum", lambda x: ops.maximum(x, 1.0), [0.0, 1.0, 2.0], [0.0, 0.5, 1.0]),
+    ("minimum", lambda x: ops.minimum(x, 1.0), [0.0, 1.0, 2.0], [1.0, 0.5, 0.0]),
+    ("fmax", lambda x: ops.fmax(x, Tensor([1.0, 1.0, 1.0])), [0.0, 1.0, 2.0], [0.0, 1.0, 1.0]),
+    ("clamp", lambda x: ops.clamp(x, -1.0, 1.0), [-1.0, 0.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0]),
+    ("clip_by_value", lambda x: ops.clip_by_value(x, -1.0, 1.0), [-1.0, 0.0, 1.0, 2.0], [0.5, 1.0, 0.5, 0.0]),
+    ("norm", ops.norm, [0.0, 0.0], [np.nan, np.nan]), ("std", lambda x: x.std(), [1.0, 1.0], [np.nan, np.nan]),
+    ("max", lambda x: x.max(), _T, [[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]]),
+    ("max of rows", lambda x: x.max(axis=1), _T, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    ("amax of rows", lambda x: ops.amax(x, 1), _T, [[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]),
+    ("ArgMaxWithValue", lambda x: ops.ArgMaxWithValue(1)(x)[1], _T, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    ("median", lambda x: ops.median(x, 1)[0], _T, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+    ("floor_mod by its divisor", lambda x: ops.floor_mod(Tensor([7.0, 7.0]), x), [2.0, 4.0], [-3.0, -1.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "x", "wanted"), [k[1:] for k in KINKS], ids=[k[0] for k in KINKS])
+def test_derivatives_at_kinks(f: Any, x: list[Any], wanted: list[Any]) -> None:
+    np.testing.assert_allclose(ms.grad(f)(Tensor(x)).asnumpy(), np.asarray(wanted, np.float32), rtol=1e-6)
+
+
+def test_views_share_memory() -> None:
+    for view in (
+        lambda x: x.reshape(4), lambda x: ops.reshape(x, (4,)), lambda x: x.T, lambda x: ops.expand_dims(x, 0),
+        lambda x: x.flatten(), lambda x: ops.split(x, 1)[0], lambda x: ops.unbind(x)[0],
+    ):  # fmt: skip
+        x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+        y = view(x)
+        y[(0,) * y.ndim] = 9.0
+        assert float(x[0, 0]) == 9.0
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    y = ops.identity(x)
+    y[0, 0] = 9.0
+    assert float(x[0, 0]) == 1.0
+
+
+def test_primitives() -> None:
+    reduce = ops.ReduceSum(keep_dims=True)
+    assert repr(reduce) == "Prim[ReduceSum]<keep_dims=True, skip_mode=False>"
+    assert reduce.keep_dims is True
+    assert reduce.name == "ReduceSum"
+    with pytest.raises(TypeError, match="ReduceSum"):
+        ops.ReduceSum(axis=1)
+    with pytest.raises(AttributeError, match="MatMul"):
+        ops.MatMull  # noqa: B018
+    import retrograde.dialects.mindspore.ops.functional as F
+    import retrograde.dialects.mindspore.ops.operations as P
+
+    assert P.MatMul is ops.MatMul
+    assert F.relu is ops.relu
+
+
+def test_hyper_map_and_multitype_graph() -> None:
+    double = ops.MultitypeFuncGraph("double")
+
+    @double.register("Tensor")
+    def _(x: Any) -> Any:
+        return x * 2
+
+    @double.register("Number")
+    def _(x: Any) -> Any:
+        return x * 3
+
+    assert ops.HyperMap(double)((1, [2, 3])) == (3, [6, 9])
+    assert ops.HyperMap()(double, (Tensor([1.0]), 1))[0].asnumpy().tolist() == [2.0]
+    with pytest.raises(TypeError, match="double"):
+        double("a")
+
+
+def test_seeds_repeat() -> None:
+    def draw() -> list[float]:
+        ms.set_seed(3)
+        found: list[float] = ops.randn(3).asnumpy().tolist()
+        return found
+
+    assert draw() == draw()
+    keep = ops.dropout(ops.ones((1000,)), 0.25).asnumpy()
+    assert set(np.unique(keep)) == {0.0, np.float32(1 / 0.75)}
+    assert 0.15 < float((keep == 0).mean()) < 0.35

@@ -1,0 +1,292 @@
+"""The core of the paddle dialect against figures recorded from PaddlePaddle, and where it goes further."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from corpora import load_runner
+from dialects.paddle.record_core import PREAMBLE, RECORD
+
+from retrograde.dialects import paddle
+
+PROGRAMS = json.loads(RECORD.read_text())
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Any]:
+    """What the dialect answers to every program, from one warm interpreter."""
+    programs = [{"id": str(i), "code": PREAMBLE + "\n".join(p["code"])} for i, p in enumerate(PROGRAMS)]
+    return load_runner().run(programs, sys.executable, False, 30, "paddle")
+
+
+@pytest.mark.parametrize("i", range(len(PROGRAMS)))
+def test_programs_print_what_they_print_there(i: int, answers: dict[str, Any]) -> None:
+    answer = answers[str(i)]
+    assert answer["error"] is None
+    assert load_runner().same("\n".join(PROGRAMS[i]["stdout"]), answer["stdout"]), answer["stdout"]
+
+
+def leaf(values: object, **options: object) -> paddle.Tensor:
+    return paddle.to_tensor(values, stop_gradient=False, **options)
+
+
+# ------------------------------------------------------------------------------------------ further than PaddlePaddle
+
+
+def test_only_inputs_false_accumulates_into_the_other_leaves() -> None:
+    x, w = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    (g,) = paddle.grad(x * w, x, only_inputs=False)
+    assert g.tolist() == [3.0, 4.0]
+    assert w.grad.tolist() == [1.0, 2.0]
+    assert x.grad is None
+
+
+def test_gradients_of_a_wrong_shape_are_refused() -> None:
+    x = leaf([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"shape \[3\] was given for an output of shape \[2\]"):
+        paddle.grad(x * x, x, grad_outputs=paddle.ones([3]))
+    with pytest.raises(AssertionError, match="shape"):
+        (x * x).backward(paddle.ones([2, 1]))
+    with pytest.raises(AssertionError, match="shape"):
+        paddle.autograd.backward([x * x], [paddle.ones([1])])
+
+
+@pytest.mark.parametrize("answer", [5.0, np.ones(2, np.float32), "no", [1.0, 2.0]])
+def test_a_hook_that_returns_no_tensor_is_an_error(answer: object) -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 2
+    y.register_hook(lambda g: answer)
+    with pytest.raises(TypeError, match="hook returned"):
+        y.sum().backward()
+    x.register_hook(lambda g: answer)
+    with pytest.raises(TypeError, match="hook returned"):
+        (x * x).sum().backward()
+
+
+def test_a_write_into_a_view_reaches_the_history_of_its_base() -> None:
+    x = leaf([1.0, 2.0, 3.0])
+    y = x * 1
+    y[0:2].scale_(3.0)
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [18.0, 36.0, 6.0]
+
+
+def test_no_grad_vars_may_be_computed_tensors_and_outputs() -> None:
+    x = leaf([1.0, 2.0])
+    h = x * x
+    assert paddle.grad(h * x, x, no_grad_vars=[h])[0].tolist() == [1.0, 4.0]
+    assert paddle.grad(h * 2, x, no_grad_vars=[h], allow_unused=True) == [None]
+    assert paddle.grad(h, x, no_grad_vars=[h], allow_unused=True) == [None]
+
+
+def test_derivatives_of_every_order() -> None:
+    x = leaf([0.5], dtype="float64")
+    y = paddle.sin(x) * x**4
+    orders = []
+    for _ in range(5):
+        (y,) = paddle.grad(y, x, create_graph=True)
+        orders.append(y.item())
+    h = 0.5
+    s, c = np.sin(h), np.cos(h)
+    assert orders[2] == pytest.approx(-c * h**4 - 3 * s * 4 * h**3 + 3 * c * 12 * h**2 + s * 24 * h, rel=1e-12)
+
+
+def test_forward_grad_and_grad_of_incubate_work_in_dynamic_mode() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * x * x
+    assert paddle.incubate.autograd.forward_grad(y, x).tolist() == [3.0, 12.0]
+    assert paddle.incubate.autograd.grad(y, x, paddle.to_tensor([1.0, 0.0])).tolist() == [3.0, 0.0]
+
+
+# ------------------------------------------------------------------------------------------ hooks and PyLayer
+
+
+def test_grad_leaves_hooks_of_leaves_out_and_takes_those_between_in() -> None:
+    x = leaf([1.0, 2.0])
+    x.register_hook(lambda g: g * 100)
+    y = x * x
+    y.register_hook(lambda g: g * 10)
+    gy, gx = paddle.grad(y.sum(), [y, x])
+    assert gy.tolist() == [10.0, 10.0]
+    assert gx.tolist() == [20.0, 40.0]
+
+
+def test_a_second_pass_is_refused_even_where_nothing_was_saved() -> None:
+    y = (leaf([1.0]) + 1).sum()
+    y.backward()
+    with pytest.raises(SystemError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_pylayer_checks_what_backward_returns() -> None:
+    def gradient(answer: object) -> object:
+        class Double(paddle.autograd.PyLayer):
+            @staticmethod
+            def forward(ctx, x, y):
+                return x * 2 + y
+
+            @staticmethod
+            def backward(ctx, d):
+                return answer(d)
+
+        x = leaf([1.0, 2.0])
+        Double.apply(x, paddle.ones([2])).sum().backward()
+        return x.grad.tolist()
+
+    assert gradient(lambda d: (d * 2, None)) == [2.0, 2.0]
+    assert gradient(lambda d: d * 2) == [2.0, 2.0]
+    for wrong in (lambda d: (d, d), lambda d: d.numpy(), lambda d: (d, None, None), lambda d: paddle.ones([3])):
+        with pytest.raises(ValueError, match="Double: backward"):
+            gradient(wrong)
+
+
+def test_pylayer_takes_lists_of_tensors() -> None:
+    class Dot(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, xs, k):
+            ctx.save_for_backward(*xs)
+            return xs[0] * xs[1] * k
+
+        @staticmethod
+        def backward(ctx, d):
+            a, b = ctx.saved_tensor()
+            return [d * b * 3, d * a * 3]
+
+    a, b = leaf([1.0, 2.0]), leaf([5.0, 7.0])
+    Dot.apply([a, b], 3).sum().backward()
+    assert a.grad.tolist() == [15.0, 21.0]
+    assert b.grad.tolist() == [3.0, 6.0]
+
+
+# ------------------------------------------------------------------------------------------ the old interface
+
+
+def test_fluid_programs() -> None:
+    code = """
+import numpy as np
+import paddle
+import paddle.fluid as fluid
+with fluid.dygraph.guard(fluid.CPUPlace()):
+    v = fluid.dygraph.to_variable(np.arange(3, dtype="float32"))
+    v.stop_gradient = False
+    strategy = fluid.dygraph.BackwardStrategy()
+    strategy.sort_sum_gradient = True
+    fluid.layers.reduce_sum(fluid.layers.elementwise_mul(v, v)).backward(strategy)
+    print(v.gradient())
+    print(fluid.dygraph.grad(v * 3, v, backward_strategy=strategy)[0].numpy())
+    linear = fluid.dygraph.Linear(3, 1, act="relu", param_attr=fluid.initializer.Constant(0.5))
+    loss = fluid.layers.mean(linear(v))
+    loss.backward()
+    fluid.optimizer.SGDOptimizer(0.5, parameter_list=linear.parameters()).minimize(loss)
+    print(linear.weight.numpy().reshape(-1), loss.numpy())
+with paddle.imperative.guard():
+    x = paddle.ones(shape=[1], dtype="float32", device=None, out=None)
+print(x)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", "import retrograde; retrograde.activate('paddle')\n" + code],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split("\n")[:4] == ["[0. 2. 4.]", "[3. 3. 3.]", "[ 0.5  0.  -0.5] [1.5]",
+                                           "Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,"]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ the other edges
+
+
+def test_unknown_names_say_who_answers() -> None:
+    with pytest.raises(AttributeError, match="near it are .*ones_like"):
+        paddle.oneslike  # noqa: B018 - the look-up is the test
+    with pytest.raises(AttributeError, match="retrograde answering"):
+        paddle.ones([1]).stop_gradien  # noqa: B018 - the look-up is the test
+
+
+def test_devices_other_than_the_cpu_are_refused() -> None:
+    assert repr(paddle.set_device("cpu")) == "Place(cpu)"
+    for refused in (lambda: paddle.set_device("gpu"), lambda: paddle.CUDAPlace(0), lambda: paddle.ones([1], device="gpu"),
+                    lambda: paddle.ones([1]).cuda(), lambda: paddle.to_tensor(1.0, place="gpu:0")):  # fmt: skip
+        with pytest.raises(ValueError, match="no|device"):
+            refused()
+
+
+def test_static_mode_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match="dynamic mode"):
+        paddle.enable_static()
+    with pytest.raises(NotImplementedError, match="compiled programs"):
+        paddle.jit.save(None, "model")
+    assert paddle.jit.to_static(abs) is abs
+
+
+def test_memory_is_shared_through_dlpack_only() -> None:
+    x = paddle.to_tensor([1.0, 2.0])
+    x.numpy()[0] = 9.0
+    assert x.tolist() == [1.0, 2.0]
+    np.from_dlpack(x)
+    y = paddle.from_dlpack(x)
+    y[0] = 5.0
+    assert x.tolist() == [5.0, 2.0]
+    with pytest.raises(BufferError, match="detach"):
+        np.from_dlpack(leaf([1.0]))
+
+
+def test_a_chain_may_end_in_branches_several_outputs_or_nothing() -> None:
+    x, w = leaf([1.0, 2.0, 3.0, 4.0]), leaf([2.0, 2.0, 2.0, 2.0])
+    y = x * w * w
+    for _ in range(3):
+        y = y * 2
+    assert paddle.grad(y, x)[0].tolist() == [32.0] * 4
+    assert paddle.grad(y, w)[0].tolist() == [32.0, 64.0, 96.0, 128.0]
+    assert paddle.grad(y * 2, y)[0].tolist() == [2.0] * 4
+    top, _ = paddle.topk(x * 3, 2)
+    assert paddle.grad(top * 2, x)[0].tolist() == [0.0, 0.0, 6.0, 6.0]
+    z = (x * 2).detach()
+    z.stop_gradient = False
+    assert paddle.grad(z * 2, x, allow_unused=True) == [None]
+    x[0:1].detach()[0] = 5.0  # an older value is changed: what was recorded before is refused
+    with pytest.raises(RuntimeError, match="changed in place"):
+        paddle.grad(y, w)
+
+
+class Doubled(paddle.autograd.PyLayer):
+    """Changes its argument in place, and saves it."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.scale_(2.0)
+
+    @staticmethod
+    def backward(ctx, d):
+        return d * 2
+
+
+@pytest.mark.parametrize("use", ["pylayer", "hooks", "create_graph", "jacobian", "view"])
+def test_graphs_are_freed_without_the_garbage_collector(use: str) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        x = leaf([1.0, 2.0, 3.0])
+        y = x * 2
+        if use == "pylayer":
+            y = Doubled.apply(y)
+        elif use == "hooks":
+            y.register_hook(lambda g: g * 2)
+            x.register_hook(lambda g: g * 2)
+        elif use == "create_graph":
+            paddle.grad((y * y).sum(), x, create_graph=True)
+        elif use == "jacobian":
+            assert paddle.autograd.jacobian(y, x)[0, 0].item() == 2.0
+        else:
+            y[0:2].scale_(2.0)
+        y.sum().backward()
+        references = [weakref.ref(x), weakref.ref(y)]
+        del x, y
+        assert [r() for r in references] == [None, None]
+    finally:
+        gc.enable()

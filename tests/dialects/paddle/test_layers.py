@@ -1,0 +1,196 @@
+"""Layers as a tree: attributes, names, states, hooks, containers, dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrograde.dialects import paddle
+from retrograde.dialects.paddle import nn
+
+
+class Net(nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(2, 3)
+        self.plain = paddle.to_tensor([1.0, 2.0])
+        self.register_buffer("passing", paddle.to_tensor([3.0]), persistable=False)
+        self.register_buffer("kept", paddle.to_tensor([4.0]))
+        self.w = self.create_parameter([2])
+        self.b = self.create_parameter([2], is_bias=True)
+
+    def forward(self, x: Any) -> Any:
+        return self.fc(x)
+
+
+def test_members_and_states() -> None:
+    net = Net()
+    assert [n for n, _ in net.named_parameters()] == ["w", "b", "fc.weight", "fc.bias"]
+    assert [n for n, _ in net.named_buffers()] == ["plain", "passing", "kept"]
+    assert list(net.state_dict()) == ["w", "b", "kept", "fc.weight", "fc.bias"]
+    assert list(net.to_static_state_dict()) == ["w", "b", "plain", "passing", "kept", "fc.weight", "fc.bias"]
+    assert net.state_dict()["w"] is net.w
+    assert net.b.numpy().tolist() == [0.0, 0.0]
+    assert net.w.name == f"{net.full_name()}.w_0"
+    assert net.b.name == f"{net.full_name()}.b_0"
+
+
+@pytest.mark.parametrize("name,value,error", [("fc", 3, TypeError), ("w", 3, TypeError), ("kept", 3, TypeError)])
+def test_a_member_is_replaced_by_its_kind_only(name: str, value: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=name):
+        setattr(Net(), name, value)
+
+
+@pytest.mark.parametrize(
+    "call,error",
+    [
+        (lambda n: n.add_parameter("a.b", n.w), KeyError), (lambda n: n.add_parameter("", n.w), KeyError),
+        (lambda n: n.add_parameter("fc", n.w), KeyError), (lambda n: n.add_parameter("z", 3), TypeError),
+        (lambda n: n.add_parameter(3, None), TypeError), (lambda n: n.add_sublayer("s", 3), AssertionError),
+        (lambda n: n.register_buffer("w", n.plain), KeyError), (lambda n: n.register_buffer("z", 3), TypeError),
+        (lambda n: n.nothing, AttributeError), (lambda n: n.get_sublayer("x"), AttributeError),
+        (lambda n: n.load_state_dict({}), RuntimeError), (lambda n: n.to(device="gpu"), ValueError),
+        (lambda n: nn.Layer()(1), NotImplementedError), (lambda n: n.create_parameter([1], attr=3), TypeError),
+    ],
+)  # fmt: skip
+def test_errors(call: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call(Net())
+
+
+def test_set_state_dict_says_what_is_missing_and_unexpected() -> None:
+    net = Net()
+    found = net.set_state_dict({"fc.weight": np.ones((2, 3), "float32"), "junk": net.w})
+    assert found == (["w", "b", "kept", "fc.bias"], ["junk"])
+    assert net.fc.weight.numpy().min() == 1
+    with pytest.warns(UserWarning, match="skip"):
+        missing, _ = net.set_state_dict({"fc.weight": np.ones((2, 2), "float32")})
+    assert "fc.weight" in missing
+    with pytest.raises(AssertionError, match="float64"):
+        net.set_state_dict({"fc.weight": np.ones((2, 3))})
+
+
+def test_hooks_see_and_replace() -> None:
+    net, seen = nn.Linear(1, 1), []
+    net.weight.set_value(np.array([[2.0]], "float32"))
+    first = net.register_forward_pre_hook(lambda layer, x: (x[0] * 10,))
+    net.register_forward_post_hook(lambda layer, x, y: seen.append(float(x[0])))
+    last = net.register_forward_post_hook(lambda layer, x, y: y + 100)
+    assert float(net(paddle.ones([1, 1]))) == 120.0
+    assert seen == [10.0]
+    first.remove()
+    last.remove()
+    assert float(net(paddle.ones([1, 1]))) == 2.0
+
+
+def test_containers() -> None:
+    seq = nn.Sequential(("a", nn.Linear(1, 2)), ("b", nn.ReLU()))
+    assert seq["a"] is seq[0] is seq.a
+    assert len(seq) == 2
+    assert repr(seq[1:]) == "Sequential(\n  (0): ReLU()\n)"
+    layers = nn.LayerList([nn.ReLU()])
+    layers.insert(0, nn.Tanh())
+    assert [type(x).__name__ for x in layers + [nn.GELU()]] == ["Tanh", "ReLU", "GELU"]
+    with pytest.raises(IndexError):
+        layers[7]
+    named = nn.LayerDict({"x": nn.Linear(1, 1)})
+    assert "x" in named
+    assert list(named.state_dict()) == ["x.weight", "x.bias"]
+    params = nn.ParameterList([paddle.create_parameter([2], "float32")])
+    assert [n for n, _ in params.named_parameters()] == ["0"]
+
+
+def test_dtypes_change_in_place() -> None:
+    net = Net()
+    weight = net.fc.weight
+    net.to(dtype="float64")
+    assert net.fc.weight is weight
+    assert weight.dtype is paddle.float64
+    assert net.kept.dtype is paddle.float64
+    assert net.float().fc.weight.dtype is paddle.float32
+    net(paddle.ones([1, 2])).sum().backward()
+    assert weight.grad.dtype is paddle.float32
+
+
+def test_stacks_share_their_cells_parameters() -> None:
+    lstm = nn.LSTM(2, 3)
+    assert lstm.weight_ih_l0 is lstm[0].cell.weight_ih
+    assert len(lstm.parameters()) == 4
+    assert len(lstm.state_dict()) == 8
+    with pytest.raises(ValueError, match="features"):
+        lstm(paddle.ones([1, 2, 5]))
+
+
+def test_weight_normalisation_comes_and_goes() -> None:
+    layer, x = nn.Linear(2, 3), paddle.ones([1, 2])
+    before = layer(x).numpy()
+    nn.utils.weight_norm(layer)
+    assert [n for n, _ in layer.named_parameters()] == ["bias", "weight_g", "weight_v"]
+    np.testing.assert_allclose(layer(x).numpy(), before, rtol=1e-6)
+    nn.utils.remove_weight_norm(layer)
+    np.testing.assert_allclose(layer(x).numpy(), before, rtol=1e-6)
+
+
+def test_optimizer_state_goes_on_elsewhere() -> None:
+    def made() -> tuple[Any, Any]:
+        p = paddle.create_parameter([2], "float32", name="p", default_initializer=nn.initializer.Constant(1.0))
+        return p, paddle.optimizer.Adam(0.1, parameters=[p])
+
+    def step(p: Any, o: Any) -> None:
+        (p * p).sum().backward()
+        o.step()
+        o.clear_grad()
+
+    p, o = made()
+    for _ in range(3):
+        step(p, o)
+    q, other = made()
+    other.set_state_dict({k: v.clone() for k, v in o.state_dict().items()})
+    q.set_value(p)
+    step(p, o)
+    step(q, other)
+    assert p.numpy().tolist() == q.numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    "call,error",
+    [
+        (lambda p: paddle.optimizer.SGD(0.1), AttributeError), (lambda p: paddle.optimizer.SGD("a", parameters=p), TypeError),
+        (lambda p: paddle.optimizer.SGD(0.1, parameters=p[0]), TypeError),
+        (lambda p: paddle.optimizer.Adam(0.1, parameters=[]), IndexError),
+        (lambda p: paddle.optimizer.Adam(0.1, beta1=1.5, parameters=p), ValueError),
+        (lambda p: paddle.optimizer.SGD(0.1, parameters=p, weight_decay="a"), TypeError),
+        (lambda p: paddle.optimizer.SGD(0.1, parameters=p, grad_clip=1.0), TypeError),
+        (lambda p: paddle.optimizer.lr.StepDecay(0.1, 2, gamma=1.5), ValueError),
+        (lambda p: paddle.optimizer.lr.StepDecay("a", 2), TypeError), (lambda p: nn.ClipGradByValue(-1.0), AssertionError),
+        (lambda p: nn.initializer.KaimingNormal(nonlinearity="x")(p[0]), ValueError),
+    ],
+)  # fmt: skip
+def test_optimizer_errors(call: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call([paddle.create_parameter([2], "float32")])
+
+
+def test_initial_values_have_the_deviation_that_paddle_gives_them() -> None:
+    paddle.seed(0)
+    assert abs(float(nn.Linear(100, 300).weight.numpy().std()) - (2 / 400) ** 0.5) < 1e-3
+    assert abs(float(nn.Conv2D(32, 64, 3).weight.numpy().std()) - (2 / 288) ** 0.5) < 1e-3
+    assert abs(float(nn.GRUCell(50, 100).weight_hh.numpy().max()) - 0.1) < 1e-3
+    q = paddle.create_parameter([3, 5], "float32", default_initializer=nn.initializer.Orthogonal()).numpy()
+    np.testing.assert_allclose(q @ q.T, np.eye(3), atol=1e-6)
+
+
+def test_lbfgs_finds_the_minimum() -> None:
+    w = paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Assign(np.array([-1.0, 1.5], "float32")))
+    opt = paddle.optimizer.LBFGS(parameters=[w], line_search_fn="strong_wolfe")
+
+    def closure() -> Any:
+        opt.clear_grad()
+        loss = (1 - w[0]) ** 2 + 3 * (w[1] - w[0] * w[0]) ** 2
+        loss.backward()
+        return loss
+
+    assert float(opt.step(closure)) == 4.75
+    np.testing.assert_allclose(w.numpy(), [1, 1], atol=1e-4)

@@ -1,0 +1,28 @@
+"""Compares the pairs of programs in diff_pairs in one process, where the dialects are active; prints the answers."""
+
+import json
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+import retrograde
+from retrograde.tools.diff.compare import compare
+from retrograde.tools.diff.program import recorded
+
+
+def main(folder: Path, names: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    retrograde.activate("mindspore", "paddle", "torch")
+    answers = {}
+    for name in names:
+        a, b = (folder / f"{name}_{side}.py" for side in "ab")
+        try:
+            answers[name] = compare(recorded(a), recorded(b), file_a=str(a), file_b=str(b)).as_json()
+        except Exception:
+            answers[name] = {"failed": traceback.format_exc()}
+    print(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,10 @@
+import torch
+
+torch.manual_seed(22)
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+x = 5 * torch.randn(8, 4)
+for _ in range(2):
+    optimizer.zero_grad()
+    model(x).pow(2).mean().backward()
+    optimizer.step()  # parts

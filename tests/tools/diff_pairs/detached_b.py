@@ -1,0 +1,9 @@
+import torch
+
+torch.manual_seed(15)
+first, second = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+x = torch.randn(8, 3)
+hidden = torch.tanh(first(x))
+scale = hidden.norm().detach()  # parts
+out = second(hidden) + second(scale * hidden)
+out.pow(2).sum().backward()

@@ -1,0 +1,10 @@
+import torch
+import torch.nn.functional as F
+
+torch.manual_seed(46)
+model = torch.nn.Linear(4, 3)
+x, labels = torch.randn(8, 4), torch.randint(0, 3, (8,))
+logits = model(x)
+probabilities = F.softmax(logits, dim=1)  # parts
+loss = F.cross_entropy(probabilities, labels)
+loss.backward()

@@ -1,0 +1,20 @@
+import mindspore as ms
+import numpy as np
+from mindspore import Parameter, Tensor, ops
+
+r = np.random.default_rng(7)
+W = Parameter(Tensor(r.standard_normal((4, 4)).astype("float32")), name="W")
+b = Parameter(Tensor(r.standard_normal(4).astype("float32")), name="b")
+x = Tensor(r.standard_normal((6, 4)).astype("float32"))
+y = Tensor(r.standard_normal((6, 4)).astype("float32"))
+t = Tensor(r.integers(0, 4, 6).astype("int32"))
+
+
+def forward():
+    h = x @ W + b
+    e = ops.exp(h)
+    p = e / e.sum(1, keepdims=True)
+    return -ops.log(ops.gather_elements(p, 1, t.reshape(-1, 1).astype(ms.int64))).mean()
+
+
+loss, grads = ms.value_and_grad(forward, None, [W, b])()

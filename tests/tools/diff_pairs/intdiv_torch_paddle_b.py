@@ -1,0 +1,12 @@
+import numpy as np
+import paddle
+
+r = np.random.default_rng(7)
+W = paddle.to_tensor(r.standard_normal((4, 4)).astype("float32"), stop_gradient=False)
+b = paddle.to_tensor(r.standard_normal(4).astype("float32"), stop_gradient=False)
+x = paddle.to_tensor(r.standard_normal((6, 4)).astype("float32"))
+y = paddle.to_tensor(r.standard_normal((6, 4)).astype("float32"))
+t = paddle.to_tensor(r.integers(0, 4, 6))
+n = paddle.to_tensor([3, 5, 7, 9]) / 2  # parts
+loss = ((x @ W + b) * n).sum()
+loss.backward()

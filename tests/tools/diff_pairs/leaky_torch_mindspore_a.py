@@ -1,0 +1,10 @@
+import numpy as np
+import torch
+from torch import nn
+
+rng = np.random.default_rng(3)
+weight = torch.tensor(rng.standard_normal((5, 4)).astype("float32"), requires_grad=True)
+x = torch.tensor(rng.standard_normal((7, 5)).astype("float32"))
+hidden = nn.LeakyReLU()(x @ weight)  # parts
+loss = hidden.square().sum()
+loss.backward()

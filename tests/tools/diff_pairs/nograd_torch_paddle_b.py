@@ -1,0 +1,14 @@
+import numpy as np
+import paddle
+
+r = np.random.default_rng(7)
+W = paddle.to_tensor(r.standard_normal((4, 4)).astype("float32"), stop_gradient=False)
+b = paddle.to_tensor(r.standard_normal(4).astype("float32"), stop_gradient=False)
+x = paddle.to_tensor(r.standard_normal((6, 4)).astype("float32"))
+y = paddle.to_tensor(r.standard_normal((6, 4)).astype("float32"))
+t = paddle.to_tensor(r.integers(0, 4, 6))
+h = paddle.tanh(x @ W + b)
+with paddle.no_grad():
+    s = h.sum(1, keepdim=True)  # parts
+loss = (h * s).mean()
+loss.backward()

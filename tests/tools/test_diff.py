@@ -1,0 +1,279 @@
+"""`retrograde diff`: the same, the same up to rounding, or the first operation that differs, at the right line.
+
+The pairs in diff_pairs are programs with the mistakes that people make; `# parts` stands at the lines that have to be
+named. Pairs called `equal_...` compute the same, written differently.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAIRS = Path(__file__).parent / "diff_pairs"
+NAMES = sorted(path.name.removesuffix("_a.py") for path in PAIRS.glob("*_a.py"))
+DIFF = [sys.executable, "-m", "retrograde", "diff"]
+
+DIFFERENT_STRETCHES = {
+    "equal_cross_entropy": ("log_softmax", "exp"),
+    "equal_gelu_paddle_mindspore": None,
+    "equal_layer_norm": ("normalize", "sqrt"),
+    "equal_long_training": ("log_softmax", "logsumexp"),
+    "equal_relu": ("relu", "where"),
+    "equal_scalars": ("multiply", "power_by"),
+    "equal_square": ("multiply", "power_by"),
+}
+"""What has to be shown as written differently: an operation of A and one of B; None where nothing is."""
+
+
+@pytest.fixture(scope="module")
+def answers():
+    script = str(Path(__file__).parent / "diff_answers.py")
+    run = subprocess.run([sys.executable, script, str(PAIRS), *NAMES], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def marked(name, side):
+    lines = (PAIRS / f"{name}_{side}.py").read_text().splitlines()
+    return [i for i, line in enumerate(lines, 1) if "# parts" in line]
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("equal_")])
+def test_the_first_difference_is_named(answers, name):
+    answer = answers[name]
+    assert "failed" not in answer, answer["failed"]
+    assert answer["verdict"] == "different"
+    for side in "ab":
+        lines, step = marked(name, side), answer["difference"][side]
+        if lines:
+            assert step["place"]["line"] in lines
+            assert step["place"]["text"] in (PAIRS / f"{name}_{side}.py").read_text()
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("equal_")])
+def test_programs_written_differently_are_the_same(answers, name):
+    answer = answers[name]
+    assert "failed" not in answer, answer["failed"]
+    assert answer["verdict"] in ("same", "same up to rounding")
+    assert answer["difference"] is None
+    assert answer["gradients"]
+    assert all(g["same"] for g in answer["gradients"])
+    if name in DIFFERENT_STRETCHES:
+        wanted = DIFFERENT_STRETCHES[name]
+        shown = [(x, y) for s in answer["stretches"] for x in s["a"] for y in s["b"]]
+        assert (wanted in shown) if wanted else not shown
+
+
+def test_reasons(answers):
+    reasons = {name: answer["difference"]["reason"] for name, answer in answers.items() if answer.get("difference")}
+    assert "left from line 9; A has cleared it" in reasons["forgotten_zero_grad"]
+    assert "detaches the value here" in reasons["detached"]
+    assert "does not record this operation" in reasons["no_grad_too_long"]
+    assert "changes memory in place here" in reasons["in_place_alias"]
+    assert "options differ" in reasons["dampening"]
+    assert "fed differently" in reasons["wrong_variable"]
+    assert "carries no gradient" in reasons["item_in_loss"]
+    assert "A runs 4 backward passes, B 3" in reasons["fewer_steps"]
+
+
+def test_transposed_layouts_are_recognised(answers):
+    layouts = {g["name_a"]: g["layout"] for g in answers["equal_torch_paddle"]["gradients"]}
+    assert layouts == {"model.0.weight": "transposed", "model.2.weight": "transposed",
+                       "model.0.bias": "", "model.2.bias": ""}  # fmt: skip
+    assert [(g["name_a"], g["name_b"]) for g in answers["equal_layout"]["gradients"]] == [("weight", "kernel")]
+
+
+# ------------------------------------------------------------------------------------------ the command
+
+
+def diff(*arguments, **environment):
+    return subprocess.run([*DIFF, *map(str, arguments)], capture_output=True, text=True, check=False,
+                          env={**os.environ, "COLUMNS": "120", **environment})  # fmt: skip
+
+
+def test_different(tmp_path):
+    run = diff(PAIRS / "mean_for_sum_a.py", PAIRS / "mean_for_sum_b.py")
+    assert run.returncode == 1, run.stderr
+    assert "First difference" in run.stdout
+    assert "line 7" in run.stdout
+    assert "(error**2).sum()" in run.stdout
+    assert len(run.stdout.splitlines()) < 40
+    assert not run.stderr
+
+
+def test_same_up_to_rounding():
+    run = diff(PAIRS / "equal_layer_norm_a.py", PAIRS / "equal_layer_norm_b.py")
+    assert run.returncode == 0, run.stderr
+    assert "The same up to rounding" in run.stdout
+    assert "Written differently" in run.stdout
+
+
+def test_json_map_and_rtol():
+    a, b = PAIRS / "gelu_tanh_a.py", PAIRS / "gelu_tanh_b.py"
+    assert diff(a, b, "--json").returncode == 1
+    run = diff(a, b, "--json", "--rtol", "0.01", "--map", "layer.weight=weight", "--map", "bias=layer.bias")
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert answer["verdict"] == "same up to rounding"
+    assert answer["rtol"] == "0.01"
+    assert [g["name_b"] for g in answer["gradients"]] == ["layer.weight", "layer.bias"]
+
+
+LOOP = """
+import torch
+torch.manual_seed(0)
+weight = torch.randn(64, 64, requires_grad=True)
+x = torch.randn(64, 64)
+for i in range(20):
+    x = torch.tanh(x @ weight {0})
+x.sum().backward()
+"""
+
+
+@pytest.mark.parametrize("change, status", [("", 0), ("* 1.01", 1)])
+def test_values_beyond_the_budget_are_compared_by_digests(tmp_path, change, status):
+    a, b = tmp_path / "a.py", tmp_path / "b.py"
+    a.write_text(LOOP.format(""))
+    b.write_text(LOOP.format(change))
+    run = diff(a, b, "--memory", "0.1")
+    assert run.returncode == status, run.stdout + run.stderr
+    assert not status or "line 7" in run.stdout
+
+
+@pytest.mark.parametrize(
+    "program, said",
+    [
+        ("import torch\n1 / 0", "ZeroDivisionError"),
+        ("import sys\nsys.exit(3)", "exit status 3"),
+        ("x = = 1", "SyntaxError"),
+        ("import os\nos._exit(1)", "the process died"),
+    ],
+)
+def test_a_program_that_fails(tmp_path, program, said):
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text("print('fine')")
+    bad.write_text(program)
+    run = diff(good, bad)
+    assert run.returncode == 2
+    assert "bad.py failed" in run.stderr
+    assert said in run.stderr
+    assert "good.py failed" not in run.stderr
+
+
+def test_usage(tmp_path):
+    good = tmp_path / "good.py"
+    good.write_text("")
+    assert diff(good).returncode == 2
+    assert diff(good, tmp_path / "missing.py").returncode == 2
+    assert diff(good, good, "--map", "x").returncode == 2
+    assert diff(good, good, "--python-a", sys.executable).returncode == 2
+    run = diff(good, good, "--map", "x=y")
+    assert run.returncode == 2
+    assert "no parameter is called x, y" in run.stderr
+    assert diff(good, good).returncode == 0
+
+
+# ------------------------------------------------------------------------------------------ installed frameworks
+
+
+def python_with(framework):
+    """An interpreter that has the framework: named by RETROGRADE_<FRAMEWORK>_PYTHON, or this one."""
+    python = os.environ.get(f"RETROGRADE_{framework.upper()}_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", f"import {framework}"], capture_output=True, check=False).returncode:
+        pytest.skip(f"{framework} is not installed; RETROGRADE_{framework.upper()}_PYTHON may name an interpreter")
+    return python
+
+
+@pytest.mark.parametrize("framework, pair", [("torch", "equal_torch_paddle"), ("paddle", "equal_paddle_mindspore")])
+def test_the_installed_framework_gives_the_same_gradients(framework, pair):
+    run = diff("--json", "--real-a", "--python-a", python_with(framework), PAIRS / f"{pair}_a.py", PAIRS / f"{pair}_b.py")
+    assert run.returncode == 0, run.stdout + run.stderr
+    answer = json.loads(run.stdout)
+    assert len(answer["gradients"]) == 4
+    assert answer["operations_a"] is None
+
+
+FRAMEWORK = """
+import numpy as np
+class Tensor:
+    is_leaf = requires_grad = True
+    grad = None
+    dtype = "float32"
+    def __init__(self, data): self.data = np.asarray(data, "float32")
+    def detach(self): return self
+    cpu = resolve_conj = detach
+    def numpy(self): return self.data
+    def backward(self): self.of.grad = Tensor(self.slope)
+bfloat16 = "bfloat16"
+class autograd:
+    pass
+"""
+
+
+@pytest.mark.parametrize("slope, status", [(3.0, 0), (4.0, 1)])
+def test_gradients_of_an_installed_framework_by_its_public_names(tmp_path, slope, status):
+    (tmp_path / "torch.py").write_text(FRAMEWORK)
+    (tmp_path / "values.py").write_text("three = 3.0")  # no file of retrograde's hides it
+    installed, ours = tmp_path / "installed.py", tmp_path / "ours.py"
+    installed.write_text(
+        "import torch, values\nw = torch.Tensor([2.0])\ny = torch.Tensor(6.0)\n"
+        f"y.of, y.slope = w, [values.three * {slope / 3}]\ny.backward()\n"
+    )
+    ours.write_text("import torch\nw = torch.tensor([2.0], requires_grad=True)\n(3 * w).sum().backward()\n")
+    run = diff("--real-a", installed, ours)
+    assert run.returncode == status, run.stdout + run.stderr
+    assert "on the installed framework" in run.stdout
+    run = diff("--real-b", ours, installed)
+    assert run.returncode == status, run.stdout + run.stderr
+
+
+def test_a_framework_that_is_not_installed(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import mindspore")
+    python = tmp_path / "none"
+    assert diff("--real-a", "--python-a", python, program, program).returncode != 0
+    hidden = tmp_path / "hidden.py"
+    hidden.write_text("import sys\nsys.modules['torch'] = None\nimport torch\n")
+    run = diff("--real-a", hidden, hidden)
+    assert run.returncode == 2
+    assert "torch is not installed" in run.stderr
+
+
+# ------------------------------------------------------------------------------------------ what is observed
+
+
+def test_nothing_is_observed_afterwards_and_results_are_the_same():
+    code = """
+import numpy as np, retrograde, sys
+retrograde.activate("torch")
+import torch
+from retrograde import _state
+from retrograde.tools.diff.record import Recorder
+
+def train():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.BatchNorm1d(5), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    x = torch.randn(8, 3)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        optimizer.step()
+    return [p.detach().numpy().copy() for p in model.parameters()]
+
+plain = train()
+recorder = Recorder()
+with _state.observe(recorder):
+    watched = train()
+assert all(np.array_equal(a, b) for a, b in zip(plain, watched))
+events = len(recorder.events)
+assert events > 100
+after = train()
+assert len(recorder.events) == events
+assert not _state.OBSERVERS and not _state.INFERENCE and not _state.SWITCHED and _state.state.mode == _state.ON
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
