@@ -12,7 +12,7 @@ import pkgutil
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from ._version import __version__
@@ -37,7 +37,8 @@ def activate(*dialects: str) -> None:
 
     It holds for the whole process and cannot be taken back. An installed framework of that name, or a folder of that
     name on the path, changes nothing. If the real framework has already been imported, the modules that hold it keep
-    it; whoever imports it from now on gets the dialect.
+    it; whoever imports it from now on gets the dialect. `sys.excepthook` is wrapped, so that the report of a name that a
+    tensor has not says who answers.
 
     Raises:
         ValueError: no name was given, or one that is not a dialect of this version.
@@ -49,6 +50,12 @@ def activate(*dialects: str) -> None:
         >>> torch is retrograde.dialects.torch
         True
     """
+    take_over(dialects)
+    _explain_missing_names()
+
+
+def take_over(dialects: Sequence[str]) -> None:
+    """What `activate` does to imports, and nothing else to the process; raises ValueError as it does."""
     known = available()
     if not dialects:
         raise ValueError(f"activate: name at least one dialect; there is {_listed(known)}")
@@ -67,6 +74,28 @@ def activate(*dialects: str) -> None:
 def active() -> tuple[str, ...]:
     """The names that this process's imports resolve to dialects, in alphabetical order."""
     return tuple(sorted(_finder.active))
+
+
+def say_who_answers(error: BaseException) -> None:
+    """Add to an AttributeError for a name that a dialect's tensor has not who answers and what is near."""
+    if isinstance(error, AttributeError):
+        from .dialects._shared.tensor_class import note_missing
+
+        note_missing(error)
+
+
+def _explain_missing_names() -> None:
+    """Let the report of an AttributeError that nobody catches say which dialect's tensor has no such name."""
+    before = sys.excepthook
+    if getattr(before, "_of_retrograde", False):
+        return
+
+    def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        say_who_answers(error)
+        before(kind, error, traceback)
+
+    report._of_retrograde = True  # type: ignore[attr-defined]
+    sys.excepthook = report
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -195,6 +195,18 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     return target
 
 
+def adopt(target: Value, result: Value) -> None:
+    """Let `target` be the tensor `result`: its array and its history; a leaf stays the leaf that it is."""
+    edge = result._node
+    if type(edge) is Accumulate and edge is not target._node:  # a view made under no_grad is a leaf of its own
+        own = target._node
+        if type(own) is not Accumulate:
+            own = Accumulate(target, edge.shape, edge.dtype)
+        own.shape, own.dtype = edge.shape, edge.dtype
+        edge = own
+    target._a, target._node, target._level = result._a, edge, result._level
+
+
 def _base_node(target: Value) -> bool:
     return target._base is not None and target._base._node is not None
 

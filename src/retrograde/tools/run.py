@@ -53,7 +53,7 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
         return 2
     dialects = _activate.available()
     if dialects and not options.real:
-        _activate.activate(*dialects)
+        _activate.take_over(dialects)
         _carry_to_spawned(dialects)
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
@@ -165,6 +165,7 @@ def _begin_traceback_in_program() -> None:
         # What looked for the program failed before it began: a syntax error, or a package that does not import.
         while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(("<frozen ", *ours)):
             traceback = traceback.tb_next
+        _activate.say_who_answers(error)
         hook(kind, error.with_traceback(traceback), traceback)
 
     sys.excepthook = report
@@ -187,4 +188,4 @@ class _Activation:
         self.dialects = dialects
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _activate.activate, self.dialects
+        return _activate.take_over, (self.dialects,)

@@ -116,3 +116,24 @@ def test_seeds_repeat() -> None:
     keep = ops.dropout(ops.ones((1000,)), 0.25).asnumpy()
     assert set(np.unique(keep)) == {0.0, np.float32(1 / 0.75)}
     assert 0.15 < float((keep == 0).mean()) < 0.35
+
+
+def test_writing_primitives_return_the_values_as_a_tensor() -> None:
+    p = ms.Parameter(Tensor([1.0, 3.0]), name="p")
+    written = ops.ScatterNdUpdate()(p, Tensor([[0]], ms.int32), Tensor([9.0]))
+    assert type(written) is Tensor
+    assert p.asnumpy().tolist() == [9.0, 3.0]
+    momentum = ms.Parameter(Tensor([0.0, 0.0]), name="m")
+    assert type(ops.ApplyMomentum()(p, momentum, 0.1, Tensor([1.0, 1.0]), 0.9)) is Tensor
+    assert np.allclose(p.asnumpy(), [8.9, 2.9])
+
+
+def test_missing_and_superfluous_arguments() -> None:
+    x = ops.ones((2, 3))
+    with pytest.raises(TypeError, match="Concat: wanted one tuple"):
+        ops.Concat()(x, x)
+    for method in (x.view, x.expand, x.repeat):
+        with pytest.raises(TypeError, match="given"):
+            method()
+    with pytest.raises(ValueError, match="outer"):
+        ops.outer(x, x)

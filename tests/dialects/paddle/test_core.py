@@ -204,7 +204,7 @@ def test_unknown_names_say_who_answers() -> None:
     with pytest.raises(AttributeError, match="near it are .*ones_like"):
         paddle.oneslike  # noqa: B018 - the look-up is the test
     with pytest.raises(AttributeError, match="retrograde answering"):
-        paddle.ones([1]).stop_gradien  # noqa: B018 - the look-up is the test
+        paddle.ones([1]).to_sparse_csr  # noqa: B018 - the look-up is the test
 
 
 def test_devices_other_than_the_cpu_are_refused() -> None:
@@ -290,3 +290,14 @@ def test_graphs_are_freed_without_the_garbage_collector(use: str) -> None:
         assert [r() for r in references] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(("form", "arguments"), [("unsqueeze_", (0,)), ("reshape_", ([2, 1],)), ("flatten_", ())])
+def test_a_leaf_reshaped_in_place_under_no_grad_stays_a_leaf(form: str, arguments: tuple[object, ...]) -> None:
+    x = leaf([1.0, 2.0])
+    with paddle.no_grad():
+        getattr(x, form)(*arguments)
+    assert x.is_leaf
+    (x * paddle.ones(x.shape) * 3).sum().backward()
+    assert x.grad.shape == x.shape
+    assert x.grad.flatten().tolist() == [3.0, 3.0]

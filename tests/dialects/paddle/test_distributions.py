@@ -45,9 +45,13 @@ def test_samples_have_the_moments(expression: str) -> None:
 def test_several_dimensions() -> None:
     d = D.Dirichlet(T([1.0, 2.0, 3.0]))
     assert d.event_shape == (3,)
-    np.testing.assert_allclose([float(d.entropy()), float(d.log_prob(T([0.2, 0.3, 0.5])))], [-1.24434, 1.50408], rtol=1e-5)
+    np.testing.assert_allclose(
+        [float(d.entropy()), float(d.log_prob(T([0.2, 0.3, 0.5])))], [-1.24434, 1.50408], rtol=1e-5
+    )
     m = D.Multinomial(5, T([0.2, 0.3, 0.5]))
-    np.testing.assert_allclose([float(m.entropy()), float(m.log_prob(T([1.0, 2.0, 2.0])))], [2.59181, -2.00248], rtol=1e-5)
+    np.testing.assert_allclose(
+        [float(m.entropy()), float(m.log_prob(T([1.0, 2.0, 2.0])))], [2.59181, -2.00248], rtol=1e-5
+    )
     assert m.sample((4,)).sum(-1).tolist() == [5.0] * 4
     n = D.MultivariateNormal(T([1.0, 2.0]), covariance_matrix=T([[2.0, 0.5], [0.5, 1.0]]))
     np.testing.assert_allclose([float(n.entropy()), float(n.log_prob(T([0.5, 1.0])))], [3.11768, -2.61768], rtol=1e-5)

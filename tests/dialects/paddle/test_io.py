@@ -135,7 +135,9 @@ def test_batches() -> None:
     fields = next(iter(paddle.io.DataLoader([{"a": np.ones(2), "c": "s"}, {"a": np.zeros(2), "c": "t"}], batch_size=2)))
     assert fields["a"].tolist() == [[1, 1], [0, 0]]
     assert fields["c"] == ["s", "t"]
-    assert sorted(i for b in paddle.io.DataLoader(Squares(7), batch_size=2, shuffle=True) for i in b[1].tolist()) == [*range(7)]
+    assert sorted(i for b in paddle.io.DataLoader(Squares(7), batch_size=2, shuffle=True) for i in b[1].tolist()) == [
+        *range(7)
+    ]
 
 
 def test_datasets_and_samplers() -> None:
@@ -181,7 +183,9 @@ def test_metrics() -> None:
     assert list(top.accumulate()) == [0, 0.5]
     assert float(paddle.metric.accuracy(scores, paddle.to_tensor([[1], [1]]))) == 0.5
     area = paddle.metric.Auc()
-    area.update(np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.6, 0.4], [0.2, 0.8]]), np.array([[0], [1], [1], [1], [0]]))
+    area.update(
+        np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8], [0.6, 0.4], [0.2, 0.8]]), np.array([[0], [1], [1], [1], [0]])
+    )
     assert area.accumulate() == pytest.approx(0.5833333333)
     precision, recall = paddle.metric.Precision(), paddle.metric.Recall()
     for metric in (precision, recall):

@@ -127,7 +127,7 @@ def test_weight_normalisation_comes_and_goes() -> None:
     layer, x = nn.Linear(2, 3), paddle.ones([1, 2])
     before = layer(x).numpy()
     nn.utils.weight_norm(layer)
-    assert [n for n, _ in layer.named_parameters()] == ["bias", "weight_g", "weight_v"]
+    assert [n for n, _ in layer.named_parameters()] == ["bias", "weight_v", "weight_g"]
     np.testing.assert_allclose(layer(x).numpy(), before, rtol=1e-6)
     nn.utils.remove_weight_norm(layer)
     np.testing.assert_allclose(layer(x).numpy(), before, rtol=1e-6)
@@ -183,7 +183,9 @@ def test_initial_values_have_the_deviation_that_paddle_gives_them() -> None:
 
 
 def test_lbfgs_finds_the_minimum() -> None:
-    w = paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Assign(np.array([-1.0, 1.5], "float32")))
+    w = paddle.create_parameter(
+        [2], "float32", default_initializer=nn.initializer.Assign(np.array([-1.0, 1.5], "float32"))
+    )
     opt = paddle.optimizer.LBFGS(parameters=[w], line_search_fn="strong_wolfe")
 
     def closure() -> Any:
@@ -194,3 +196,24 @@ def test_lbfgs_finds_the_minimum() -> None:
 
     assert float(opt.step(closure)) == 4.75
     np.testing.assert_allclose(w.numpy(), [1, 1], atol=1e-4)
+
+
+def test_reparametrised_weights_are_buffers_outside_the_state() -> None:
+    m = nn.utils.weight_norm(nn.Linear(3, 2))
+    assert [n for n, _ in m.named_parameters()] == list(m.state_dict()) == ["bias", "weight_v", "weight_g"]
+    assert [n for n, _ in m.named_buffers()] == ["weight"]
+    s = nn.utils.spectral_norm(nn.Linear(3, 2))
+    assert [n for n, _ in s.named_buffers()] == ["weight", "weight_u", "weight_v"]
+    assert list(s.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
+    assert list(nn.utils.remove_weight_norm(m).state_dict()) == ["bias", "weight"]
+
+
+def test_cached_encoding_is_the_masked_one() -> None:
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0), 2)
+    encoder.eval()
+    x = paddle.randn([1, 3, 4])
+    whole = encoder(x, paddle.triu(paddle.full([3, 3], float("-inf")), 1))
+    cache = encoder.gen_cache(x[:, :0])
+    for t in range(3):
+        out, cache = encoder(x[:, t : t + 1], None, cache)
+        np.testing.assert_allclose(out.numpy(), whole.numpy()[:, t : t + 1], rtol=1e-4, atol=1e-5)

@@ -22,7 +22,11 @@ def same(found: Any, wanted: Any, scale: float = 1.0) -> bool:
         return found.keys() == wanted.keys() and all(same(found[k], wanted[k]) for k in wanted)
     if isinstance(wanted, list):
         scale = max([1.0, *(abs(x) for x in wanted if isinstance(x, float) and math.isfinite(x))])
-        return isinstance(found, list) and len(found) == len(wanted) and all(map(same, found, wanted, [scale] * len(found)))
+        return (
+            isinstance(found, list)
+            and len(found) == len(wanted)
+            and all(map(same, found, wanted, [scale] * len(found)))
+        )
     if isinstance(wanted, float):
         return found == wanted or abs(found - wanted) <= 2e-5 * max(scale, abs(wanted)) or (
             math.isnan(found) and math.isnan(wanted))  # fmt: skip

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core.value import Value, dtype_of
 from .._shared.names import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
-    "set_tensor_class", "submodule", "tensor_class",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
+    "submodule",
 ]  # fmt: skip
 
 
@@ -27,21 +25,9 @@ def check_cast(name: str, result: Value, target: Value) -> None:
         )
 
 
-_REGISTRY = Registry("mindspore", "MindSpore", check_cast)
-api, in_place_form, missing = _REGISTRY.api, _REGISTRY.in_place_form, _REGISTRY.missing
-FUNCTIONS = _REGISTRY.functions
+REGISTRY = Registry("mindspore", "MindSpore", check_cast)
+api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing
+FUNCTIONS = REGISTRY.functions
 """What `mindspore.ops` offers as functions, by name."""
-METHODS = _REGISTRY.methods
+METHODS = REGISTRY.methods
 """What `Tensor` offers, by name."""
-
-_tensor_class: list[Any] = []
-
-
-def set_tensor_class(cls: Any) -> None:
-    """Say what the dialect's tensor is; called once by _tensor.py, which stands above the files that ask."""
-    _tensor_class[:] = [cls]
-
-
-def tensor_class() -> Any:
-    """The dialect's tensor class, for files that `_tensor.py` itself builds on."""
-    return _tensor_class[0]

@@ -19,7 +19,7 @@ from .._shared.elementwise import constant
 from ._api import FUNCTIONS as _functions
 from ._api import METHODS, api
 from ._data import data_array
-from ._promote import ANY, BUILD, FLOAT, NUMBER, pair, result_dtype, tensor_argument, to_dtype
+from ._promote import ANY, BUILD, FLOAT, NUMBER, pair, result_dtype, same_dtype, tensor_argument, to_dtype
 from ._tensor import Tensor, from_array
 
 Function = Callable[..., Any]
@@ -72,7 +72,8 @@ _matmul = contraction.matmul.prim.bind  # type: ignore[attr-defined]
 def matmul(input: Any, other: Any) -> Any:
     """The matrix product, batched over leading axes.
 
-    Raises RuntimeError where the shapes do not fit, ValueError for a tensor without axes or a vector that does not fit.
+    Raises TypeError for two dtypes, RuntimeError where the shapes do not fit, ValueError for a tensor without axes or
+    a vector that does not fit.
     """
     if not isinstance(input, Value) or not isinstance(other, Value):
         tensor_argument("matmul", input)
@@ -82,7 +83,7 @@ def matmul(input: Any, other: Any) -> Any:
             f"matmul: wanted tensors with at least one axis, got shapes {input.shape} and {other.shape}; use mul()"
         )
     if input._a.dtype is not other._a.dtype:
-        input, other = pair("matmul", input, other, ANY)
+        same_dtype("matmul", input, other)
     try:
         return _matmul(input, other)
     except ValueError as error:

@@ -24,6 +24,7 @@ from ._promote import (
     FLOATING,
     NUMBER,
     REAL,
+    same_dtype,
     number_dtype,
     pair,
     result_dtype,
@@ -162,8 +163,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-5) -> Any:
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether |input - other| <= atol + rtol |other|, elementwise; both of one dtype."""
     x, y = tensor_argument("isclose", input), tensor_argument("isclose", other, "other")
-    if dtype_of(x) != dtype_of(y):
-        raise TypeError(f"isclose: both tensors must have one dtype, got {x.dtype} and {y.dtype}")
+    same_dtype("isclose", x, y)
     return cmp.isclose(x, y, rtol=float(rtol), atol=float(atol), equal_nan=bool(equal_nan))
 
 
@@ -251,17 +251,23 @@ def _in_common(op: str, *operands: Any) -> list[Any]:
     return [to_dtype(x, d) for x in operands]
 
 
+def _alike(op: str, *operands: Any) -> list[Any]:
+    tensors = [tensor_argument(op, x) for x in operands]
+    same_dtype(op, *tensors)
+    return tensors
+
+
 @api()
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
     """input + value tensor1 tensor2."""
-    x, a, b = _in_common("addcmul", *(tensor_argument("addcmul", t) for t in (input, tensor1, tensor2)))
+    x, a, b = _alike("addcmul", input, tensor1, tensor2)
     return x + mul(a * b, value)
 
 
 @api()
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
     """input + value tensor1 / tensor2."""
-    x, a, b = _in_common("addcdiv", *(tensor_argument("addcdiv", t) for t in (input, tensor1, tensor2)))
+    x, a, b = _alike("addcdiv", input, tensor1, tensor2)
     return x + mul(div(a, b), value)
 
 
@@ -269,8 +275,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """input + weight (end - input), weight being a number or a tensor."""
     x, y = tensor_argument("lerp", input), tensor_argument("lerp", end, "end")
-    if dtype_of(x) != dtype_of(y):
-        raise TypeError(f"lerp: input and end must have one dtype, got {x.dtype} and {y.dtype}")
+    same_dtype("lerp", x, y)
     if isinstance(weight, Value):
         return ew.lerp(*(_in_common("lerp", x, y, weight)))
     if isinstance(weight, bool) or not isinstance(weight, (int, float)):
@@ -285,6 +290,7 @@ def _added(op: str, x: Any) -> Any:
     for part in x[1:]:
         if tuple(shape_of(tensor_argument(op, part))) != tuple(shape_of(total)):
             raise ValueError(f"{op}: the tensors must have one shape, got {x[0].shape} and {part.shape}")
+        same_dtype(op, x[0], part)
         total = total + part
     return st.copy(total) if len(x) == 1 else total
 

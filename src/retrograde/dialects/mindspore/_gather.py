@@ -19,7 +19,7 @@ from .._shared.axes import axis_of, integer, integers
 from ._api import api
 from ._assign import _tensor_of, write
 from ._dtype import FROM_NUMPY, int64
-from ._promote import number_dtype, result_dtype, tensor_argument, to_dtype
+from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
 from ._tensor import from_array
 
 Function = Callable[..., Any]
@@ -196,6 +196,7 @@ def _scatter_nd(name: str, how: str) -> Function:
     def f(input_x: Any, indices: Any, updates: Any) -> Any:
         x, at = tensor_argument(name, input_x, "input_x"), positions(name, indices)
         updates = tensor_argument(name, updates, "updates")
+        same_dtype(name, x, updates)
         if not shape_of(at):
             raise ValueError(f"{name}: indices must have at least one axis")
         return _scattered(name, x, _places(name, at, tuple(shape_of(x)), shape_of(at)[-1]), updates, how)
@@ -256,7 +257,8 @@ def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int 
     """The tensor with each update written ("none") or added ("add") along an axis where its position says."""
     op = "tensor_scatter_elements"
     x, at = tensor_argument(op, input_x, "input_x"), positions(op, indices)
-    updates = to_dtype(tensor_argument(op, updates, "updates"), x.dtype)
+    updates = tensor_argument(op, updates, "updates")
+    same_dtype(op, x, updates)
     i = axis_of(op, axis, len(shape_of(x)))
     if len(shape_of(at)) != len(shape_of(x)) or tuple(shape_of(at)) != tuple(shape_of(updates)):
         raise ValueError(f"{op}: indices {at.shape} and updates {updates.shape} must have one shape of {x.ndim} axes")
@@ -298,7 +300,8 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
 
 def _index_added(x: Any, at: Any, y: Any, axis: int, alpha: Any) -> Any:
     i = axis_of("index_add", axis, len(shape_of(x)))
-    y = to_dtype(tensor_argument("index_add", y, "y"), x.dtype)
+    y = tensor_argument("index_add", y, "y")
+    same_dtype("index_add", x, y)
     _within("index_add", at, shape_of(x)[i])
     if shape_of(y)[i] != shape_of(at)[0]:
         raise ValueError(f"index_add: {shape_of(at)[0]} positions for {shape_of(y)[i]} slices")
@@ -365,18 +368,19 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
     places = [from_array(a) for p in places for a in
               (np.nonzero(p._concrete("index_put")) if dtype_of(p).kind == "b" else (p._concrete("index_put"),))]  # fmt: skip
     places = [_nonnegative(p, n) for p, n in zip(places, shape_of(self))]
-    return _scattered("index_put", self, places, tensor_argument("index_put", values, "values"),
-                      "add" if accumulate else "update")  # fmt: skip
+    same_dtype("index_put", self, tensor_argument("index_put", values, "values"))
+    return _scattered("index_put", self, places, values, "add" if accumulate else "update")
 
 
 def _replaced(x: Any, index: tuple[Any, ...], src: Any, op: str) -> Any:
     """The tensor, copied, with a part written."""
     src = tensor_argument(op, src, "src")
+    same_dtype(op, x, src)
     out = st.copy(x)
     target = inplace.view(st.getitem, out, index=index)
     if tuple(shape_of(target)) != tuple(shape_of(src)):
         src = st.broadcast_to(src, shape=tuple(shape_of(target)))
-    inplace.update(op, target, lambda: st.copy(to_dtype(src, x.dtype)))
+    inplace.update(op, target, lambda: st.copy(src))
     return out
 
 
@@ -405,7 +409,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     old = triangular.diagonal(x, offset=offset, axis1=a, axis2=b)
     if tuple(shape_of(old)) != tuple(shape_of(given)):
         raise ValueError(f"diagonal_scatter: src must have shape {tuple(shape_of(old))}, got {given.shape}")
-    change = to_dtype(given, x.dtype) - old
+    change = given - old  # in the common dtype of both, which the result has
     return x + triangular.diagonal_embed(change, shape=tuple(shape_of(x)), offset=offset, axis1=a, axis2=b)
 
 

@@ -17,15 +17,15 @@ from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer, integers
 from ._api import api
-from ._promote import result_dtype, tensor_argument, to_dtype
+from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
 
 # ------------------------------------------------------------------------------------------ joining
 
 
-def tensors_of(op: str, tensors: Any) -> list[Any]:
-    """The tensors of a tuple or list, in their common dtype; raises TypeError for anything else."""
+def tensors_of(op: str, tensors: Any, promote: bool = True) -> list[Any]:
+    """The tensors of a tuple or list, in their common dtype (without `promote`, of one dtype); TypeError otherwise."""
     if op == "stack" and isinstance(tensors, Value):
         tensors = (tensors,)
     if not isinstance(tensors, (tuple, list)):
@@ -33,7 +33,9 @@ def tensors_of(op: str, tensors: Any) -> list[Any]:
     parts = [tensor_argument(op, x, f"element {i}") for i, x in enumerate(tensors)]
     if not parts:
         raise ValueError(f"{op}: wanted at least one Tensor")
-    if len({dtype_of(x) for x in parts}) > 1:
+    if not promote:
+        same_dtype(op, *parts)
+    elif len({dtype_of(x) for x in parts}) > 1:
         d = result_dtype(op, *parts)
         parts = [to_dtype(x, d) for x in parts]
     return parts
@@ -64,7 +66,7 @@ def concat(tensors: Any, axis: int = 0) -> Any:
 @api(method=False)
 def stack(tensors: Any, axis: int = 0) -> Any:
     """Tensors of one shape joined along a new axis."""
-    parts = tensors_of("stack", tensors)
+    parts = tensors_of("stack", tensors, promote=False)
     shapes = {tuple(shape_of(x)) for x in parts}
     if len(shapes) > 1:
         raise ValueError(f"stack: the tensors must have one shape, got {sorted(shapes)}")

@@ -18,7 +18,7 @@ from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
 from .._shared.axes import axis_of, integer, integers
 from ._api import api
-from ._promote import FLOATING, single, tensor_argument
+from ._promote import FLOATING, same_dtype, single, tensor_argument
 from ._random import keep_mask
 from ._tensor import from_array
 
@@ -65,8 +65,7 @@ def convolve(
 ) -> Any:
     """A convolution over the last axes of (N, C, *space)."""
     x, w = single(op, x, FLOATING), single(op, w, FLOATING)
-    if dtype_of(x) != dtype_of(w):
-        raise TypeError(f"{op}: input and weight must have one dtype, got {x.dtype} and {w.dtype}")
+    same_dtype(op, x, w)
     if x.ndim != axes + 2 or w.ndim != axes + 2:
         raise ValueError(f"{op}: wanted input and weight with {axes + 2} axes, got shapes {x.shape} and {w.shape}")
     stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)

@@ -14,7 +14,7 @@ from ...tape import inplace
 from .._shared.axes import integers, spread
 from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._assign import write
-from ._dtype import as_dtype
+from ._dtype import as_dtype, int64
 from ._promote import FLOATING, single, tensor_argument, to_dtype
 from ._random import generator
 from ._tensor import from_array
@@ -235,7 +235,8 @@ def sum_to_size(self: Any, *size: Any) -> Any:
     wanted = spread("sum_to_size", size, "size")
     if tuple(np.broadcast_shapes(wanted, self.shape)) != self.shape:
         raise ValueError(f"sum_to_size: the shape {wanted} does not broadcast to {self.shape}")
-    return fit(self, Aval(wanted, dtype_of(self)))
+    x = to_dtype(self, int64) if dtype_of(self).kind in "iub" else self
+    return fit(x, Aval(wanted, dtype_of(x)))
 
 
 @api(function=False)

@@ -18,7 +18,7 @@ from .._shared.axes import axis_of, integer, integers
 from ._api import api
 from ._arithmetic import matmul, mul
 from ._norms import matrix_norm
-from ._promote import FLOAT, FLOATING, pair, result_dtype, single, tensor_argument, to_dtype
+from ._promote import FLOAT, FLOATING, pair, result_dtype, same_dtype, single, tensor_argument, to_dtype
 from ._reductions import sum
 from ._tensor import from_array
 
@@ -30,11 +30,6 @@ def _ranked(op: str, x: Any, ndim: int, name: str = "input") -> Any:
     if x.ndim != ndim:
         raise ValueError(f"{op}: {name} must have {ndim} axes, got shape {x.shape}")
     return x
-
-
-def _same_dtype(op: str, *operands: Any) -> None:
-    if len({dtype_of(x) for x in operands}) > 1:
-        raise TypeError(f"{op}: the tensors must have one dtype, got {', '.join(str(x.dtype) for x in operands)}")
 
 
 def transposed(x: Any) -> Any:
@@ -74,7 +69,7 @@ def mv(mat: Any, vec: Any) -> Any:
 def dot(input: Any, other: Any) -> Any:
     """The product over the last axis of one tensor and the last but one of another, both with two axes at least."""
     x, y = tensor_argument("dot", input), tensor_argument("dot", other, "other")
-    _same_dtype("dot", x, y)
+    same_dtype("dot", x, y)
     if x.ndim < 2 or y.ndim < 2:
         raise ValueError(f"dot: wanted at least two axes, got shapes {x.shape} and {y.shape}; use inner() or tensor_dot()")
     return native.dot(x, y)
@@ -82,14 +77,16 @@ def dot(input: Any, other: Any) -> Any:
 
 @api("dot", function=False)
 def dot_method(self: Any, other: Any) -> Any:
-    """The product of two vectors."""
-    return matmul(_ranked("dot", self, 1), _ranked("dot", other, 1, "other"))
+    """The product of two vectors, or over the last axis of one tensor and the last but one of another."""
+    x, y = tensor_argument("dot", self), tensor_argument("dot", other, "other")
+    return matmul(x, y) if x.ndim == y.ndim == 1 else dot(x, y)
 
 
 @api()
 def inner(input: Any, other: Any) -> Any:
     """The sum of products over the last axes."""
     x, y = tensor_argument("inner", input), tensor_argument("inner", other, "other")
+    same_dtype("inner", x, y)
     return native.inner(x, y)
 
 
@@ -124,7 +121,7 @@ def vecdot(x: Any, y: Any, *, axis: int = -1) -> Any:
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Any:
     """The sum of products over axes of both: a number of them, or those that are named."""
     x, y = tensor_argument("tensor_dot", x1, "x1"), tensor_argument("tensor_dot", x2, "x2")
-    _same_dtype("tensor_dot", x, y)
+    same_dtype("tensor_dot", x, y)
     if isinstance(axes, (tuple, list)):
         axes = tuple(integers("tensor_dot", "axes", a) for a in axes)
         axes = tuple(tuple(axis_of("tensor_dot", a, z.ndim) for a in part) for part, z in zip(axes, (x, y)))
@@ -221,14 +218,15 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
 def dense(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight.T + bias."""
     x, w = tensor_argument("dense", input), tensor_argument("dense", weight, "weight")
+    same_dtype("dense", x, w)
     if not x.ndim or w.ndim not in (1, 2) or x.shape[-1] != w.shape[-1]:
         raise ValueError(f"dense: the last axis of {x.shape} must be that of the weight, {w.shape}")
     if w.ndim == 1:
         out = matmul(x, w)
-    elif bias is not None and dtype_of(x) == dtype_of(w) == dtype_of(bias) and x.ndim > 1:
+    elif bias is not None and dtype_of(w) == dtype_of(bias) and x.ndim > 1:
         return ct.affine(x, w, bias)
     else:
-        out = ct.project(*pair("dense", x, w)) if x.ndim > 1 else matmul(x, transposed(w))
+        out = ct.project(x, w) if x.ndim > 1 else matmul(x, transposed(w))
     return out if bias is None else out + tensor_argument("dense", bias, "bias")
 
 
@@ -236,6 +234,7 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Any:
 def bias_add(input_x: Any, bias: Any) -> Any:
     """A vector added along the second axis."""
     x, b = tensor_argument("bias_add", input_x, "input_x"), _ranked("bias_add", bias, 1, "bias")
+    same_dtype("bias_add", x, b)
     if x.ndim < 2 or x.shape[1] != b.shape[0]:
         raise ValueError(f"bias_add: a bias of length {b.shape[0]} does not fit the second axis of {x.shape}")
     return x + st.reshape(b, shape=(b.shape[0], *(1,) * (x.ndim - 2)))

@@ -17,7 +17,7 @@ from ...ops.selection import where
 from ...ops.structural import cast
 from ...transform import stop
 from .._shared.elementwise import Builders, constant
-from ._api import check_cast, tensor_class
+from ._api import REGISTRY, check_cast
 from ._dtype import FROM_NUMPY, Number, bool_, complex64, float32, int64, promote_types
 
 _cast = cast.prim.bind  # type: ignore[attr-defined]
@@ -116,8 +116,15 @@ def pair(op: str, x: Any, y: Any, kinds: str | None = None) -> tuple[Any, Any]:
     """Two operands in the dtype in which an operation on them computes; of two numbers the first becomes a tensor."""
     d = settle(op, result_dtype(op, x, y), kinds)
     if not isinstance(x, Value) and not isinstance(y, Value):
-        return make(tensor_class(), to_dtype(x, d)), to_dtype(y, d)
+        return make(REGISTRY.tensor_class, to_dtype(x, d)), to_dtype(y, d)
     return to_dtype(x, d), to_dtype(y, d)
+
+
+def same_dtype(op: str, *tensors: Any) -> None:
+    """Raise TypeError for tensors of different dtypes, where an operation does not promote."""
+    if any(dtype_of(x) != dtype_of(tensors[0]) for x in tensors):
+        found = ", ".join(str(FROM_NUMPY[dtype_of(x)]) for x in tensors)
+        raise TypeError(f"{op}: the tensors must have one dtype, got {found}; convert with astype()")
 
 
 def floated(op: str, x: Any) -> Value:

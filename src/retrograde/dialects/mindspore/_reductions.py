@@ -136,7 +136,7 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
     x = _in_dtype("nansum", single("nansum", input, REAL), dtype)
     axes = _reduced("nansum", x, axis)
     if dtype_of(x).kind in "iub":
-        return _sum(_widest(x), axis=axes, keepdims=keepdims)
+        return to_dtype(_sum(_widest(x), axis=axes, keepdims=keepdims), x.dtype)
     return rd.nansum(x, axis=axes, keepdims=keepdims)
 
 
@@ -424,18 +424,32 @@ def _variance(op: str, input: Any, axis: Any, ddof: Any, keepdims: bool) -> Any:
     return rd.var(x, axis=_reduced(op, x, axis), correction=_ddof(op, ddof), keepdims=_flag(op, "keepdims", keepdims))
 
 
-@api()
+@api(method=False)
 @also_called(dim="axis", keepdim="keepdims", correction="ddof")
 def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
     """The variance over axes: squared deviations divided by the count less `ddof`."""
     return _variance("var", input, axis, ddof, keepdims)
 
 
-@api()
+@api(method=False)
 @also_called(dim="axis", keepdim="keepdims", correction="ddof")
 def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
     """The standard deviation over axes: the root of the variance, without a derivative where that is 0."""
     return ew.sqrt(_variance("std", input, axis, ddof, keepdims))
+
+
+@api("var", function=False)
+@also_called(dim="axis", keepdim="keepdims", correction="ddof")
+def _var_method(self: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """The variance over axes; of integers in float32."""
+    return _variance("var", single("var", self, "xf.x"), axis, ddof, keepdims)
+
+
+@api("std", function=False)
+@also_called(dim="axis", keepdim="keepdims", correction="ddof")
+def _std_method(self: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    """The standard deviation over axes; of integers in float32."""
+    return ew.sqrt(_variance("std", single("std", self, "xf.x"), axis, ddof, keepdims))
 
 
 @api(method=False)
@@ -514,14 +528,17 @@ def cumsum(x: Any, axis: Any, dtype: Any = None) -> Any:
 @api("cumsum", function=False)
 @also_called(dim="axis")
 def _cumsum_method(self: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """The sums of the elements so far along an axis, of the flattened tensor without one."""
+    """The sums of the elements so far along an axis, of the flattened tensor without one; small integers as int32."""
+    if dtype is None and dtype_of(self).kind in "iub" and dtype_of(self).itemsize < 4:
+        dtype = int32
     return cumsum(st.reshape(self, shape=(-1,)) if axis is None else self, 0 if axis is None else axis, dtype)
 
 
 @api()
 def cumprod(input: Any, dim: Any, dtype: Any = None) -> Any:
-    """The products of the elements so far along an axis, in the dtype of the tensor."""
-    return _scanned("cumprod", scan.cumprod, input, dim, dtype, NUMBER, "dim")
+    """The products of the elements so far along an axis; of integers and booleans in int64."""
+    x = _widest(tensor_argument("cumprod", input)) if dtype is None else input
+    return _scanned("cumprod", scan.cumprod, x, dim, dtype, NUMBER, "dim")
 
 
 @api()

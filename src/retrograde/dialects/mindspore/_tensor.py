@@ -14,19 +14,13 @@ from ...core.level import innermost
 from ...core.node import Accumulate
 from ...core.value import Value, make
 from ...tape import hooks
+from .._shared.tensor_class import TensorClass, install
 from . import _data, _repr
-from ._api import FUNCTIONS, METHODS, missing, named, set_tensor_class
+from ._api import FUNCTIONS, REGISTRY
 from ._dtype import FROM_NUMPY, Number
 
 
-class _TensorMeta(type):
-    """Lets the class's own attribute errors name what is near."""
-
-    def __getattr__(cls, name: str) -> Any:
-        raise missing(cls.__name__, name, lambda: dir(cls))
-
-
-class Tensor(Value, metaclass=_TensorMeta):
+class Tensor(Value, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of MindSpore's.
 
     `Tensor(input_data, dtype)` holds a copy of a number, a (nested) list or tuple, a NumPy array or another tensor;
@@ -255,11 +249,9 @@ class Tensor(Value, metaclass=_TensorMeta):
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec and not self.ndim else format(str(self), spec)
 
-    def __getattr__(self, name: str) -> Any:
-        raise missing(type(self).__name__, name, lambda: dir(type(self)))
 
 
-set_tensor_class(Tensor)
+REGISTRY.tensor_class = Tensor
 Tensor.__module__ = "mindspore.common.tensor"  # what programs print
 
 
@@ -275,11 +267,19 @@ def leaf_of(x: Tensor) -> Accumulate:
     return leaf  # type: ignore[no-any-return]
 
 
+LACKING = """
+    assign_value_cpp cauchy convert_bytes_to_tensor delete_ delta_seed flush_from_cache getitem_index_info hooks
+    index_copy_ index_of_parent_ init_finished init_flag is_meta log_normal offload offload_file_path param_info
+    parent_tensor_ remove_hook set_ set_cast_dtype set_device_address set_init_flag set_param_info
+    setitem_index_info storage symbolic_shape to_ to_coo to_csr uniform untyped_storage virtual_flag
+    wait_pipeline
+"""
+"""What MindSpore's tensors have and these have not."""
+
+
 def install_methods() -> None:
     """Put the registered methods on the class; called once every topic file has been imported."""
-    for name, f in METHODS.items():
-        if name not in Tensor.__dict__:
-            setattr(Tensor, name, named(f, name))
+    install(Tensor, REGISTRY, LACKING)
 
 
 def _rebuilt(array: np.ndarray) -> Tensor:

@@ -108,8 +108,9 @@ def round(input: Any, *, decimals: int = 0) -> Any:
 
 @api(method=False)
 def inv(x: Any) -> Any:
-    """The reciprocal of each element."""
-    return ew.reciprocal(single("inv", x, INTEGER_AS_FLOAT))
+    """The reciprocal of each element; of integers without its fraction, as they hold it."""
+    x = single("inv", x, NUMBER)
+    return ew.trunc_divide(constant(1, dtype_of(x)), x) if dtype_of(x).kind in "iu" else ew.reciprocal(x)
 
 
 @api()

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import is_grad_enabled
+from ..._state import grad_mode, is_grad_enabled
+from ...core.node import Accumulate
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
 from ...tape import inplace, mutation
@@ -167,7 +168,7 @@ def cast_(x: Tensor, dtype: Any) -> Any:
     """This tensor made one of another dtype; returns it."""
     inplace.check("cast_", x)
     result = converted("cast_", x, dtype)
-    x._a, x._node, x._level = result._a, result._node, result._level
+    inplace.adopt(x, result)
     mutation.note(x._a)
     return x
 
@@ -241,7 +242,10 @@ def clone(x: Tensor, name: Any = None) -> Any:
 
 @api(method=False)
 def assign(x: Any, output: Any = None) -> Any:
-    """A copy of a tensor, array or number, through which gradients pass; written into `output` if given."""
+    """A copy of a tensor, array or number, through which gradients pass; written into `output` if given.
+
+    An `output` of another shape or dtype becomes the copy; a leaf that wants a gradient stays one.
+    """
     if isinstance(x, Value):
         check_tensor("assign", x)
         result = st.copy(x)
@@ -255,8 +259,14 @@ def assign(x: Any, output: Any = None) -> Any:
     if output is None:
         return result
     check_tensor("assign", output, "output")
-    inplace.check("assign", output)
-    output._a, output._node, output._level = result._a, result._node, result._level
+    leaf = type(output._node) is Accumulate
+    if tuple(shape_of(output)) == tuple(shape_of(result)) and dtype_of(output) == dtype_of(result):
+        with grad_mode(is_grad_enabled() and not leaf):
+            return inplace.update("assign", output, lambda: result)
+    if leaf:
+        output.data = result
+    else:
+        inplace.adopt(output, result)
     return output
 
 

@@ -23,7 +23,7 @@ def become(name: str, target: Any, result: Any, undo: Any = None) -> Any:
         for view in inplace.live_views(target):
             if view is not result:
                 view._view_steps = (undo, *view._view_steps)
-    target._a, target._node, target._level = result._a, result._node, result._level
+    inplace.adopt(target, result)
     mutation.note(target._a)
     return target
 

@@ -8,7 +8,6 @@ from typing import Any
 from ...core.value import Value, shape_of
 from ...ops import structural as st
 from ...ops.triangular import block_diagonal
-from ...tape import inplace
 from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer, integers
@@ -78,9 +77,9 @@ def block_diag(inputs: Any, name: Any = None) -> Any:
 # ------------------------------------------------------------------------------------------ taking apart
 
 
-def _parts(x: Any, axis: int, bounds: list[tuple[int, int]]) -> list[Any]:
-    before = (slice(None),) * axis
-    return [inplace.view(st.getitem, x, index=(*before, slice(a, b))) for a, b in bounds]
+def _parts(x: Any, axis: int, cuts: int | list[int]) -> list[Any]:
+    """Copies of consecutive parts: a number of them, or those that end where a list says."""
+    return [st.copy(part) for part in manipulation.split(x, cuts, axis=axis)]
 
 
 @api()
@@ -103,7 +102,7 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0, name: Any = None) -> list
         if count < 1 or n % count:
             raise ValueError(f"split: an axis of {n} elements does not divide into {count} equal parts")
         sizes = [n // count] * count
-    return _parts(x, i, list(itertools.pairwise(itertools.accumulate(sizes, initial=0))))
+    return _parts(x, i, list(itertools.accumulate(sizes[:-1])))
 
 
 @api()
@@ -126,11 +125,11 @@ def tensor_split(x: Any, num_or_indices: Any, axis: Any = 0, name: Any = None) -
         raise ValueError("tensor_split: a 0-d tensor has no axis to split")
     i = axis_of("tensor_split", axis, len(shape_of(x)))
     if isinstance(num_or_indices, (list, tuple)):
-        return manipulation.split(x, list(integers("tensor_split", "num_or_indices", num_or_indices)), axis=i)
+        return _parts(x, i, list(integers("tensor_split", "num_or_indices", num_or_indices)))
     count = integer("tensor_split", "num_or_indices", num_or_indices)
     if count < 1:
         raise ValueError(f"tensor_split: wanted a positive number of parts, got {count}")
-    return manipulation.split(x, count, axis=i)
+    return _parts(x, i, count)
 
 
 def _splitting(name: str, axis: int, least: int) -> None:
@@ -161,15 +160,18 @@ def hsplit(x: Any, num_or_indices: Any, name: Any = None) -> list[Any]:
 
 @api()
 def unstack(x: Any, axis: Any = 0, num: int | None = None) -> list[Any]:
-    """The slices along an axis, without it; `num`, if given, must be how many there are."""
+    """Copies of the slices along an axis, without it; `num`, if given, must be how many there are."""
     x = single("unstack", x)
     i = axis_of("unstack", axis, len(shape_of(x)))
     if not shape_of(x) or (num is not None and num != shape_of(x)[i]):
         raise ValueError(f"unstack: {num} slices were asked for of shape {list(shape_of(x))} along axis {axis}")
-    return list(manipulation.unstack(x, axis=i))
+    return [st.copy(part) for part in manipulation.unstack(x, axis=i)]
 
 
 @api()
 def unbind(input: Any, axis: Any = 0) -> list[Any]:
-    """The slices along an axis, without it."""
-    return unstack(input, axis)
+    """The slices along an axis, without it: views."""
+    x = single("unbind", input)
+    if not shape_of(x):
+        raise ValueError("unbind: a 0-d tensor has no axis to take apart")
+    return list(manipulation.unstack(x, axis=axis_of("unbind", axis, len(shape_of(x)))))

@@ -262,12 +262,12 @@ def _expanded(op: str, x: Any, shape: tuple[int, ...]) -> Any:
         sizes.append(have[i - extra] if n == -1 else n)
         if i >= extra and have[i - extra] not in (1, sizes[-1]):
             raise ValueError(f"{op}: a tensor of shape {list(have)} does not broadcast to {list(shape)}")
-    return view(st.broadcast_to, x, shape=tuple(sizes))
+    return st.copy(st.broadcast_to(x, shape=tuple(sizes)))
 
 
 @api("expand", "broadcast_to")
 def expand(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
-    """Repeated to a larger shape without a copy; -1 keeps the size of an axis."""
+    """Repeated to a larger shape, as a copy; -1 keeps the size of an axis."""
     x = single("expand", x)
     if "shape" in named:
         shape = (named["shape"],)
@@ -574,7 +574,7 @@ def crop(x: Any, shape: Any = None, offsets: Any = None, name: Any = None) -> An
         if a < 0 or end > have[i]:
             raise ValueError(f"crop: {n} elements from {a} on do not lie within axis {i} of {have[i]}")
         index.append(slice(a, end))
-    return st.getitem(x, index=tuple(index))
+    return st.copy(st.getitem(x, index=tuple(index)))
 
 
 @api()

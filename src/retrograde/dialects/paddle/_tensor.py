@@ -19,8 +19,9 @@ from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
 from .._shared.arrays import ArrayFacts
+from .._shared.tensor_class import TensorClass, install
 from . import _dtype
-from ._api import METHODS, REGISTRY, missing, named
+from ._api import REGISTRY
 from ._device import CPU, Place
 from ._dtype import FROM_NUMPY
 from ._size import Size, TensorSize
@@ -28,14 +29,7 @@ from ._size import Size, TensorSize
 _names = {"generated_tensor": itertools.count(), "eager_tmp": itertools.count()}
 
 
-class _TensorMeta(type):
-    """Lets `hasattr(paddle.Tensor, name)` answer as PaddlePaddle's."""
-
-    def __getattr__(cls, name: str) -> Any:
-        raise missing(cls.__name__, name, lambda: dir(cls))
-
-
-class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
+class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of PaddlePaddle's in dynamic mode."""
 
     _dialect = "paddle"
@@ -274,6 +268,8 @@ class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
     def data(self, new: Tensor) -> None:
         if not isinstance(new, Tensor):
             raise TypeError(f"data: wanted a Tensor, got {type(new).__name__}")
+        if not self.is_leaf and new.shape != self.shape:
+            raise ValueError(f"data: a Tensor with history has shape {list(self.shape)}, it cannot take {list(new.shape)}")
         self._a, self._level = new._a, new._level
         if type(self._node) is Accumulate:
             self._node.shape, self._node.dtype = tuple(values.shape_of(new)), values.dtype_of(new)
@@ -320,8 +316,6 @@ class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
     def __hash__(self) -> int:
         return id(self)
 
-    def __getattr__(self, name: str) -> Any:
-        raise missing(type(self).__name__, name, lambda: dir(type(self)))
 
 
 REGISTRY.tensor_class = Tensor
@@ -358,11 +352,18 @@ class TensorHookRemoveHelper:
         return present
 
 
+LACKING = """
+    block coalesce cols create_parameter create_tensor crows dense_dim get_map_tensor get_selected_rows indices
+    is_coalesced is_tensor nnz num_shard placements process_mesh reconstruct_from_ resize_ rows set_
+    set_string_list set_tensor set_vocab sparse_dim to_dense to_sparse_coo to_sparse_csr top_p_sampling
+    true_divide values
+"""
+"""What PaddlePaddle's tensors have and these have not."""
+
+
 def install_methods() -> None:
     """Put the registered methods on the class; called once every topic file has been imported."""
-    for name, f in METHODS.items():
-        if name not in Tensor.__dict__:
-            setattr(Tensor, name, named(f, name))
+    install(Tensor, REGISTRY, LACKING)
 
 
 def from_array(array: np.ndarray, stop_gradient: bool = True) -> Tensor:

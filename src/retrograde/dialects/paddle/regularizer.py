@@ -46,5 +46,3 @@ def coefficient_of(decay: Any) -> Any:
     if decay is None:
         return 0.0
     return float(decay._coeff) if type(decay) is L2Decay else None
-
-

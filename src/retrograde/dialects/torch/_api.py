@@ -10,8 +10,8 @@ from .._shared.names import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
-    "set_tensor_class", "submodule", "tensor_class", "with_out", "write_out",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
+    "submodule", "with_out", "write_out",
 ]  # fmt: skip
 
 
@@ -48,19 +48,9 @@ def write_out(name: str, result: Any, out: Any) -> Any:
     return inplace.update(name, out, lambda: result)
 
 
-_REGISTRY = Registry("torch", "PyTorch", check_cast, write_out)
-api, in_place_form, with_out, missing = _REGISTRY.api, _REGISTRY.in_place_form, _REGISTRY.with_out, _REGISTRY.missing
-FUNCTIONS = _REGISTRY.functions
+REGISTRY = Registry("torch", "PyTorch", check_cast, write_out)
+api, in_place_form, with_out, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.with_out, REGISTRY.missing
+FUNCTIONS = REGISTRY.functions
 """What the module `torch` offers, by name."""
-METHODS = _REGISTRY.methods
+METHODS = REGISTRY.methods
 """What `Tensor` offers, by name."""
-
-
-def set_tensor_class(cls: Any) -> None:
-    """Say what the dialect's tensor is; called once by _tensor.py, which stands above the files that ask."""
-    _REGISTRY.tensor_class = cls
-
-
-def tensor_class() -> Any:
-    """The dialect's tensor class, for files that `_tensor.py` itself builds on."""
-    return _REGISTRY.tensor_class

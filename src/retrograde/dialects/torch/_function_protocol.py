@@ -37,11 +37,11 @@ _OPERATORS = {
 }  # fmt: skip
 """What `__name__` says of an operator where that is another name than its own."""
 
-_NOT_ASKED = frozenset(
-    "__new__ __init__ __init_subclass__ __getattr__ __getattribute__ __setattr__ __hash__ __class__ __dict__ __iter__ "
-    "__torch_function__ __del__ __reduce__ __setstate__ __getstate__ __dlpack_device__ as_subclass "
-    "tensor as_tensor from_numpy gradcheck gradgradcheck".split()
-)
+_NOT_ASKED = frozenset((
+    "__new__", "__init__", "__init_subclass__", "__getattr__", "__getattribute__", "__setattr__", "__hash__", "__class__",
+    "__dict__", "__iter__", "__torch_function__", "__del__", "__reduce__", "__setstate__", "__getstate__",
+    "__dlpack_device__", "as_subclass", "tensor", "as_tensor", "from_numpy", "gradcheck", "gradgradcheck",
+))  # fmt: skip
 """What takes its argument as data, or is none of the tensor's functions."""
 _NAMESPACES = {"linalg": "linalg_", "fft": "fft_", "special": "special_", "nn.functional": "", "autograd": ""}
 """Modules beside `torch` itself whose functions ask, and what stands before a function's name in `__name__`."""
@@ -49,7 +49,8 @@ _NAMESPACES = {"linalg": "linalg_", "fft": "fft_", "special": "special_", "nn.fu
 _UNCONVERTED: list[property] = []
 """The properties whose tensors stay as they are: a gradient is a plain tensor."""
 
-_installed = threading.Lock(), []  # type: tuple[Any, list[bool]]
+_lock = threading.Lock()
+_installed = False
 
 
 def asks(x: Any) -> bool:
@@ -199,11 +200,11 @@ class TorchFunctionMode:
 
 def install() -> None:
     """Put the dispatcher in front of everything public, once."""
-    lock, done = _installed
-    with lock:
-        if done:
+    global _installed
+    with _lock:
+        if _installed:
             return
-        done.append(True)
+        _installed = True
         torch = sys.modules[__package__]
         _wrap_class(Tensor)
         _wrap_module(torch, FUNCTIONS, "")

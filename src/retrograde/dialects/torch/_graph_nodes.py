@@ -13,7 +13,7 @@ from typing import Any
 from ...core.node import Accumulate, Node, Slot, producer
 from ...core.value import make
 from ...tape import hooks
-from ._api import tensor_class
+from ._api import REGISTRY
 
 NAMES: dict[str, str | Callable[[Any], str]] = {
     "copy": "CloneBackward0",
@@ -99,11 +99,11 @@ class GradFn:
 
     def register_hook(self, hook: Callable[..., Any]) -> hooks.Handle:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run."""
-        return hooks.add(hooks.node_hooks(self._node, tensor_class()).post, hook)
+        return hooks.add(hooks.node_hooks(self._node, REGISTRY.tensor_class).post, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> hooks.Handle:
         """Call `hook(grad_outputs)` before the node runs."""
-        return hooks.add(hooks.node_hooks(self._node, tensor_class()).pre, hook)
+        return hooks.add(hooks.node_hooks(self._node, REGISTRY.tensor_class).pre, hook)
 
     def _sequence_nr(self) -> int:
         return self._node.seq
@@ -155,7 +155,7 @@ def _saved(node: Any, name: str) -> Any:
         if position is None or position >= len(saved) or saved[position] is None:
             raise AttributeError(f"{node_name(node)} has no attribute '_saved_{name}'")
         array, edge = saved[position], node.edges[position]
-    return make(tensor_class(), array, edge)
+    return make(REGISTRY.tensor_class, array, edge)
 
 
 def shown(node: Any) -> Any:

@@ -14,7 +14,7 @@ from ...ops.structural import cast
 from .._shared.dtypes import number_kind
 from .._shared.elementwise import constant
 from . import _dtype
-from ._api import tensor_class
+from ._api import REGISTRY
 from ._dtype import FROM_NUMPY, complex64, complex128, dtype, float64, int64, promote_types
 
 _cast = cast.prim.bind  # type: ignore[attr-defined]
@@ -93,7 +93,7 @@ def operand(op: str, x: Any) -> Any:
     if isinstance(x, (Value, bool, int, float, complex, np.generic)):
         return x
     if isinstance(x, np.ndarray):
-        return make(tensor_class(), x)
+        return make(REGISTRY.tensor_class, x)
     raise TypeError(f"{op}: wanted a tensor or a number, got {type(x).__name__}")
 
 

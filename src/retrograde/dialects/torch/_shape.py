@@ -618,7 +618,7 @@ def _in_place_view(name: str, f: Callable[..., Any], shown: str) -> None:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         inplace.check(name + "_", self)
         out = f(self, *args, **kwargs)
-        self._a, self._node = out._a, out._node
+        inplace.adopt(self, out)
         if self._base is not None and out._base is not None:
             self._view_steps = out._view_steps
         if name == "squeeze":

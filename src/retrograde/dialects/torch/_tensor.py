@@ -18,8 +18,9 @@ from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
 from .._shared.arrays import ArrayFacts
+from .._shared.tensor_class import TensorClass, install
 from . import _dtype
-from ._api import METHODS, missing, named, set_tensor_class
+from ._api import REGISTRY
 from ._data import data_array
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
@@ -27,14 +28,7 @@ from ._linalg_error import _LinAlgError
 from ._size import CPU, Size, device
 
 
-class _TensorMeta(type):
-    """Lets `isinstance(x, torch.Tensor)` and the class's own attribute errors answer as PyTorch's."""
-
-    def __getattr__(cls, name: str) -> Any:
-        raise missing(cls.__name__, name, lambda: dir(cls))
-
-
-class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
+class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of PyTorch's."""
 
     _dialect = "torch"
@@ -198,6 +192,8 @@ class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
             raise TypeError(f"data: wanted a tensor, got {type(new).__name__}")
         if (new.dtype.category >= 2) != (self.dtype.category >= 2) and self._node is not None:
             raise RuntimeError(f"data: a tensor that requires grad cannot take data of dtype {new.dtype}")
+        if not tape.is_leaf(self) and new.shape != self.shape:
+            raise RuntimeError(f"data: a tensor with history has shape {list(self.shape)}, it cannot take {list(new.shape)}")
         self._a, self._level = new._a, new._level
         if type(self._node) is Accumulate:
             self._node.shape, self._node.dtype = tuple(values.shape_of(new)), values.dtype_of(new)
@@ -283,18 +279,25 @@ class Tensor(Value, ArrayFacts, metaclass=_TensorMeta):
     def __hash__(self) -> int:
         return id(self)
 
-    def __getattr__(self, name: str) -> Any:
-        raise missing(type(self).__name__, name, lambda: dir(type(self)))
 
 
-set_tensor_class(Tensor)
+REGISTRY.tensor_class = Tensor
+
+
+LACKING = """
+    ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig grad_dtype
+    hash_tensor index indices int_repr ipu is_coalesced is_ipu is_maia is_mtia is_sparse_csr is_xla lstsq map2_
+    module_load mtia nonzero_static q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point qscheme record_stream reinforce resize resize_as_sparse_ row_indices slice_inverse smm solve
+    sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn
+    to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values volatile xpu
+"""
+"""What PyTorch's tensors have and these have not."""
 
 
 def install_methods() -> None:
     """Put the registered methods on the class; called once every topic file has been imported."""
-    for name, f in METHODS.items():
-        if name not in Tensor.__dict__:
-            setattr(Tensor, name, named(f, name))
+    install(Tensor, REGISTRY, LACKING)
 
 
 def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from .record import Record
 from .values import Values, default_rtol, distance
+
+MANY = 64
+"""How many leaves without a pair are compared by value up to rounding, each with each."""
 
 
 class LeafPairs:
@@ -15,78 +18,91 @@ class LeafPairs:
         self.pairs: list[tuple[int, int]] = []
         self._a, self._b = a, b
         self._values = Values(a), Values(b)
-        left, right = list(range(len(a.leaves))), list(range(len(b.leaves)))
-        self.unknown = self._by_mapping(mapping, left, right)
+        # The leaves that have no pair yet, in order.
+        self._left, self._right = dict.fromkeys(range(len(a.leaves))), dict.fromkeys(range(len(b.leaves)))
+        self.unknown = self._by_mapping(mapping)
         """Names in the mapping that no leaf has."""
-        for name in (lambda text: text, _short):
-            self._by_name(name, left, right)
-        self._by_value(left, right)
-        for i in list(left):
-            j = next((j for j in right if self._sizes_agree(i, j)), None)
-            if j is not None:
-                self._pair(i, j, left, right)
+        self._by_name(lambda name: name)
+        self._by_name(_short)
+        self._by_value()
+        self._by_order()
         self.pairs.sort()
-        self.again_a, self.again_b = self._again(True, left), self._again(False, right)
+        self.again_a, self.again_b = self._again(True), self._again(False)
         """Leaves made anew under the name of one that has a pair -> that one."""
-        self.only_a = [i for i in left if i not in self.again_a]
-        self.only_b = [j for j in right if j not in self.again_b]
+        self.only_a = [i for i in self._left if i not in self.again_a]
+        self.only_b = [j for j in self._right if j not in self.again_b]
 
-    def _again(self, is_a: bool, rest: list[int]) -> dict[int, int]:
-        record, values = (self._a, self._values[0]) if is_a else (self._b, self._values[1])
-        first = {}
-        for pair in self.pairs:
-            leaf = record.leaves[pair[0 if is_a else 1]]
-            first.setdefault((leaf.name, values.size(leaf.value)), pair[0 if is_a else 1])
-        found = {}
-        for i in rest:
-            leaf = record.leaves[i]
-            known = first.get((leaf.name, values.size(leaf.value)))
-            if leaf.name and known is not None:
-                found[i] = known
-        return found
+    def _size(self, i: int) -> int:
+        return self._values[0].size(self._a.leaves[i].value)
 
-    def _sizes_agree(self, i: int, j: int) -> bool:
-        va, vb = self._values
-        return va.size(self._a.leaves[i].value) == vb.size(self._b.leaves[j].value)
+    def _size_b(self, j: int) -> int:
+        return self._values[1].size(self._b.leaves[j].value)
 
-    def _pair(self, i: int, j: int, left: list[int], right: list[int]) -> None:
+    def _pair(self, i: int, j: int) -> None:
         self.pairs.append((i, j))
-        left.remove(i)
-        right.remove(j)
+        del self._left[i], self._right[j]
 
-    def _by_mapping(self, mapping: Sequence[tuple[str, str]], left: list[int], right: list[int]) -> list[str]:
+    def _by_mapping(self, mapping: Sequence[tuple[str, str]]) -> list[str]:
         unknown = []
         for name_a, name_b in mapping:
-            i = [i for i in left if name_a in (self._a.leaves[i].name, _short(self._a.leaves[i].name))]
-            j = [j for j in right if name_b in (self._b.leaves[j].name, _short(self._b.leaves[j].name))]
+            i = [i for i in self._left if name_a in (self._a.leaves[i].name, _short(self._a.leaves[i].name))]
+            j = [j for j in self._right if name_b in (self._b.leaves[j].name, _short(self._b.leaves[j].name))]
             unknown += [name for name, found in ((name_a, i), (name_b, j)) if not found]
             for p, q in zip(i, j):
-                self._pair(p, q, left, right)
+                self._pair(p, q)
         return unknown
 
-    def _by_name(self, key: object, left: list[int], right: list[int]) -> None:
-        assert callable(key)
-        queues: dict[str, list[int]] = {}
-        for j in right:
-            queues.setdefault(key(self._b.leaves[j].name), []).append(j)
-        for i in list(left):
+    def _by_name(self, key: Callable[[str], str]) -> None:
+        """Pair leaves of one name and size, in order."""
+        queues: dict[tuple[str, int], list[int]] = {}
+        for j in reversed(self._right):
+            queues.setdefault((key(self._b.leaves[j].name), self._size_b(j)), []).append(j)
+        for i in list(self._left):
             name = key(self._a.leaves[i].name)
-            queue = queues.get(name)
-            if name and queue and self._sizes_agree(i, queue[0]):
-                self._pair(i, queue.pop(0), left, right)
+            queue = queues.get((name, self._size(i)))
+            if name and queue:
+                self._pair(i, queue.pop())
 
-    def _by_value(self, left: list[int], right: list[int]) -> None:
+    def _by_value(self) -> None:
+        """Pair leaves that begin with the same values, in any layout."""
         va, vb = self._values
-        for i in list(left):
+        exact: dict[bytes | None, list[int]] = {}
+        for j in reversed(self._right):
+            exact.setdefault(vb.raw(self._b.leaves[j].value), []).append(j)
+        for i in list(self._left):
+            x = self._a.leaves[i].value
+            raw = va.raw(x)
+            if raw is not None and va.telling(x) and exact.get(raw):
+                self._pair(i, exact[raw].pop())
+        for i in list(self._left)[:MANY]:
             x = self._a.leaves[i].value
             if not va.telling(x):
                 continue
-            for j in right:
+            for j in list(self._right)[:MANY]:
                 y = self._b.leaves[j].value
                 rtol = default_rtol(va.kept(x).dtype, vb.kept(y).dtype)
-                if self._sizes_agree(i, j) and distance(va, x, vb, y, rtol).relative <= rtol:
-                    self._pair(i, j, left, right)
+                if self._size(i) == self._size_b(j) and distance(va, x, vb, y, rtol).relative <= rtol:
+                    self._pair(i, j)
                     break
+
+    def _by_order(self) -> None:
+        queues: dict[int, list[int]] = {}
+        for j in reversed(self._right):
+            queues.setdefault(self._size_b(j), []).append(j)
+        for i in list(self._left):
+            queue = queues.get(self._size(i))
+            if queue:
+                self._pair(i, queue.pop())
+
+    def _again(self, is_a: bool) -> dict[int, int]:
+        record, size, rest = (self._a, self._size, self._left) if is_a else (self._b, self._size_b, self._right)
+        first: dict[tuple[str, int], int] = {}
+        for pair in self.pairs:
+            leaf = pair[0 if is_a else 1]
+            first.setdefault((record.leaves[leaf].name, size(leaf)), leaf)
+        return {
+            i: first[key] for i in rest if record.leaves[i].name and (key := (record.leaves[i].name, size(i))) in first
+        }
 
 
 def _short(name: str) -> str:

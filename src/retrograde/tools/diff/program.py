@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     """The process of one side; its status says whether a record was written, not how the program ended."""
     folder, budget, script, *rest = arguments
     out = Path(folder)
-    _activate.activate(*_activate.available())
+    _activate.take_over(_activate.available())
     module = ModuleType("__main__")
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module

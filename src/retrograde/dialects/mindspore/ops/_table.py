@@ -163,6 +163,12 @@ def _joined(f: Function) -> Function:
     return run
 
 
+def _concat(*tensors: Any, axis: int) -> Any:
+    if len(tensors) != 1:
+        raise TypeError(f"Concat: wanted one tuple or list of tensors, got {len(tensors)} arguments")
+    return F["concat"](tensors[0], axis)
+
+
 def _one_hot(indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: int) -> Any:
     return F["one_hot"](indices, depth, on_value, off_value, axis)
 
@@ -527,7 +533,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "Eig": ("compute_v=False", lambda x, *, compute_v: F["eig"](x) if compute_v else (F["eigvals"](x), None)),
         "Ormqr": ("left=True, transpose=False", _flat("ormqr")),
         "FFTWithSize": ('signal_ndim, inverse, real, norm="backward", onesided=True, signal_sizes=()', _fft_with_size),
-        "Concat": ("axis=0", lambda tensors, *, axis: F["concat"](tensors, axis)), "Stack": ("axis=0", _joined(F["stack"])),
+        "Concat": ("axis=0", _concat), "Stack": ("axis=0", _joined(F["stack"])),
         "Pack": ("axis=0", _joined(F["stack"])), "Unstack": ("axis=0, num=None", _without("unstack", "num")),
         "Unpack": ("axis=0", _flat("unstack")), "Split": ("axis=0, output_num=1", _split),
         "SplitV": ("size_splits, split_dim, num_split", lambda x, *, size_splits, split_dim, num_split: F["split"](

@@ -466,9 +466,7 @@ class MultivariateNormal(Distribution):
     @property
     def variance(self) -> Any:
         """The diagonal of the covariance."""
-        return reduce_sum(
-            ew.square(self.scale_tril), axis=(len(shape_of(self.scale_tril)) - 1,), keepdims=False
-        )
+        return reduce_sum(ew.square(self.scale_tril), axis=(len(shape_of(self.scale_tril)) - 1,), keepdims=False)
 
     def _half_log_det(self) -> Any:
         n = self._event_shape[0]

@@ -27,7 +27,9 @@ def arguments(op: str, *xs: Any) -> list[Any]:
             raise TypeError(f"{op}: wanted a number, a list, an array or a tensor, got {type(x).__name__}")
         if not isinstance(x, Value):
             array = np.asarray(x)
-            x = from_array(array.astype(array.dtype if array.dtype.kind == "f" and isinstance(x, np.ndarray) else float_dtype()))
+            x = from_array(
+                array.astype(array.dtype if array.dtype.kind == "f" and isinstance(x, np.ndarray) else float_dtype())
+            )
         elif dtype_of(x).kind in "iub":
             x = x.astype("float32")
         made.append(x)

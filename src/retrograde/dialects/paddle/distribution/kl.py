@@ -91,7 +91,7 @@ def _exponential(p: Any, q: Any) -> Any:
 @register_kl(Gamma, Gamma)
 def _gamma(p: Any, q: Any) -> Any:
     a, b = p.concentration, q.concentration
-    return ((a - b) * digamma(a) - lgamma(a) + lgamma(b) + b * ew.log(p.rate / q.rate) + a * (q.rate / p.rate - 1))
+    return (a - b) * digamma(a) - lgamma(a) + lgamma(b) + b * ew.log(p.rate / q.rate) + a * (q.rate / p.rate - 1)
 
 
 @register_kl(Beta, Beta)

@@ -14,7 +14,7 @@ class Callback:
     """Base of callbacks: define what is wanted of the stages; `self.model` is the Model."""
 
     model: Any = None
-    params: dict[str, Any] = {}  # noqa: RUF012 - a default that is replaced, never changed
+    params: dict[str, Any] = {}  # a default that is replaced, never changed
 
     def set_model(self, model: Any) -> None:
         """Be told the model."""
@@ -136,7 +136,9 @@ class EarlyStopping(Callback):
     def on_eval_end(self, logs: Any = None) -> None:
         """Compare the result with the best one."""
         if self.monitor not in (logs or {}):
-            warnings.warn(f"EarlyStopping: the evaluation has no {self.monitor!r}, it has {list(logs or {})}", stacklevel=2)
+            warnings.warn(
+                f"EarlyStopping: the evaluation has no {self.monitor!r}, it has {list(logs or {})}", stacklevel=2
+            )
             return
         value = logs[self.monitor]
         current = float(value[0] if isinstance(value, (list, tuple)) else value)

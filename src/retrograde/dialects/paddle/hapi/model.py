@@ -62,7 +62,9 @@ class Model:
             if not isinstance(metric, Metric):
                 raise AssertionError(f"Model.prepare: metrics must be Metrics, got {type(metric).__name__}")
         if amp_configs not in (None, "O0"):
-            raise NotImplementedError("Model.prepare: mixed precision works on accelerators only; leave amp_configs out")
+            raise NotImplementedError(
+                "Model.prepare: mixed precision works on accelerators only; leave amp_configs out"
+            )
         self._optimizer, self._loss, self._metrics = optimizer, loss, _listed(metrics)
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
@@ -313,8 +315,6 @@ class _Progress:
             return
         each = (time.perf_counter() - self._start) / step
         pace = f"{each:.0f}s" if each >= 1 else f"{each * 1e3:.0f}ms" if each >= 1e-3 else f"{each * 1e6:.0f}us"
-        values = "".join(
-            f" - {name}: {' '.join(f'{v:.4f}' for v in _listed(value))}" for name, value in logs.items()
-        )
+        values = "".join(f" - {name}: {' '.join(f'{v:.4f}' for v in _listed(value))}" for name, value in logs.items())
         bar = f" [{'=' * 30}]" if self._verbose == 1 else ""
         print(f"step {step}/{'Unknown' if self.steps is None else self.steps}{bar}{values} - {pace}/step")

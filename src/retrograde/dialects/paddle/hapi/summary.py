@@ -62,7 +62,7 @@ def summary(net: Any, input_size: Any = None, dtypes: Any = None, input: Any = N
     seen: list[Any] = []
 
     def note(layer: Any, given: Any, out: Any) -> None:
-        kind, _, number = layer.full_name().rpartition("_")
+        number = layer.full_name().rpartition("_")[2]
         count = sum(int(p.size) for p in layer._parameters.values() if p is not None)
         rows.append((f"{type(layer).__name__}-{int(number) + 1}", _shapes(given), _shapes(out), count))
         seen.append(layer)
@@ -105,7 +105,9 @@ def _print(rows: list[tuple[str, Any, Any, int]], layers: list[Any], inputs: int
     for cells in table:
         print(row(cells))
     print("=" * len(line))
-    print(f"Total params: {total:,}\nTrainable params: {trainable:,}\nNon-trainable params: {total - trainable:,}\n{line}")
+    print(
+        f"Total params: {total:,}\nTrainable params: {trainable:,}\nNon-trainable params: {total - trainable:,}\n{line}"
+    )
     for name, size in megabytes.items():
         print(f"{name} (MB): {size:.2f}")
     print(f"Estimated Total Size (MB): {sum(megabytes.values()):.2f}\n{line}\n")

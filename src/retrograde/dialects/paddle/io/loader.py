@@ -31,7 +31,9 @@ def default_collate_fn(batch: list[Any]) -> Any:
         if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError("DataLoader: the samples of a batch have different numbers of fields")
         return [default_collate_fn(list(fields)) for fields in zip(*batch)]
-    raise TypeError(f"DataLoader: samples are tensors, arrays, numbers, text, dicts or lists, got {type(first).__name__}")
+    raise TypeError(
+        f"DataLoader: samples are tensors, arrays, numbers, text, dicts or lists, got {type(first).__name__}"
+    )
 
 
 def default_convert_fn(sample: Any) -> Any:

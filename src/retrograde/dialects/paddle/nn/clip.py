@@ -90,4 +90,6 @@ def _scaled(g: Any, norm: Any, bound: float) -> Any:
     """`g` times bound / norm where the norm is above the bound."""
     largest = sel.maximum(norm, constant(bound, norm), ties="half")
     factor = ew.divide(constant(bound, norm), largest)
-    return ew.multiply(g, factor.astype(g.dtype) if isinstance(factor, Value) and dtype_of(factor) != dtype_of(g) else factor)
+    return ew.multiply(
+        g, factor.astype(g.dtype) if isinstance(factor, Value) and dtype_of(factor) != dtype_of(g) else factor
+    )

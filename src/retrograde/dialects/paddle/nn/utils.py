@@ -29,9 +29,7 @@ def _with_gradients(parameters: Any) -> list[Any]:
     return [p for p in given if p._grad is not None]
 
 
-def clip_grad_norm_(
-    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
-) -> Any:
+def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
     """Scale the gradients in place so that their common norm is at most `max_norm`; returns the norm.
 
     Raises RuntimeError for a norm that is inf or nan, where asked.
@@ -47,7 +45,9 @@ def clip_grad_norm_(
         total = nr.vector_norm(st.stack(*norms, axis=0), ord=ord, axis=(0,), keepdims=False)
         if error_if_nonfinite and not math.isfinite(float(total.item())):
             raise RuntimeError(f"clip_grad_norm_: the norm is {float(total.item())}; pass error_if_nonfinite=False")
-        factor = sel.clip(ew.divide(constant(max_norm, total), ew.add(total, constant(1e-6, total))), low=None, high=1.0)
+        factor = sel.clip(
+            ew.divide(constant(max_norm, total), ew.add(total, constant(1e-6, total))), low=None, high=1.0
+        )
         for p in params:
             p._grad = ew.multiply(p._grad, factor)
     return total
@@ -71,7 +71,9 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any], name: str | None =
     with grad_mode(False):
         for p in parameters:
             n = int(p.size)
-            p.set_value(st.reshape(st.getitem(vec.detach(), index=(slice(start, start + n),)), shape=tuple(shape_of(p))))
+            p.set_value(
+                st.reshape(st.getitem(vec.detach(), index=(slice(start, start + n),)), shape=tuple(shape_of(p)))
+            )
             start += n
 
 
@@ -98,7 +100,7 @@ class _WeightNorm:
         return ew.multiply(v, st.reshape(ew.divide(g, _norm_except(v, self.dim)), shape=shape))
 
     def __call__(self, layer: Any, inputs: Any) -> None:
-        layer.__dict__[self.name] = self.weight(layer)
+        setattr(layer, self.name, self.weight(layer))
 
 
 def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
@@ -111,10 +113,10 @@ def weight_norm(layer: Any, name: str = "weight", dim: int | None = 0) -> Any:
     axis = -1 if dim is None else dim % ndim_of(weight)
     hook = _WeightNorm(name, axis)
     delattr(layer, name)
-    for suffix, value in (("_g", _norm_except(weight.detach(), axis)), ("_v", weight.detach())):
+    for suffix, value in (("_v", weight.detach()), ("_g", _norm_except(weight.detach(), axis))):
         p = layer.create_parameter(list(shape_of(value)), Assign(value), dtype=weight.dtype)
         layer.add_parameter(name + suffix, p)
-    layer.__dict__[name] = hook.weight(layer)
+    setattr(layer, name, hook.weight(layer))
     handle = layer.register_forward_pre_hook(hook)
     hook.handle = handle  # type: ignore[attr-defined]
     return layer
@@ -126,7 +128,7 @@ def remove_weight_norm(layer: Any, name: str = "weight") -> Any:
         if isinstance(hook, _WeightNorm) and hook.name == name:
             weight = hook.weight(layer).detach()
             hook.handle.remove()  # type: ignore[attr-defined]
-            layer.__dict__.pop(name, None)
+            delattr(layer, name)
             delattr(layer, name + "_g")
             delattr(layer, name + "_v")
             layer.add_parameter(name, layer.create_parameter(list(shape_of(weight)), Assign(weight)))
@@ -146,10 +148,10 @@ def spectral_norm(
     norm = SpectralNorm(list(shape_of(weight)), dim, n_power_iterations, eps, weight.dtype)
     delattr(layer, name)
     layer.add_parameter(name + "_orig", weight)
+    compute = lambda own, inputs: setattr(own, name, norm(getattr(own, name + "_orig")))  # noqa: E731
+    compute(layer, ())
     for suffix in ("_u", "_v"):
         layer.register_buffer(name + suffix, getattr(norm, "weight" + suffix))
-    compute = lambda own, inputs: own.__dict__.__setitem__(name, norm(getattr(own, name + "_orig")))  # noqa: E731
-    compute(layer, ())
     layer.register_forward_pre_hook(compute)
     return layer
 

@@ -214,7 +214,9 @@ class ReduceOnPlateau(LRScheduler):
 def _one_number(metrics: Any) -> float:
     if isinstance(metrics, Value):
         if math.prod(metrics.shape) != 1:
-            raise AssertionError(f"ReduceOnPlateau.step: wanted one number, got a tensor of shape {list(metrics.shape)}")
+            raise AssertionError(
+                f"ReduceOnPlateau.step: wanted one number, got a tensor of shape {list(metrics.shape)}"
+            )
         return float(metrics.item())
     if isinstance(metrics, (bool, str)) or not hasattr(metrics, "__float__") or getattr(metrics, "ndim", 0):
         raise TypeError(f"ReduceOnPlateau.step: metrics must be a number or a tensor, got {type(metrics).__name__}")

@@ -145,7 +145,9 @@ class AdamW(Adam):
     ) -> None:  # fmt: skip
         self._coeff = self._number(weight_decay)
         if lr_ratio is not None:
-            raise NotImplementedError("AdamW: lr_ratio works on GPUs only; use parameter groups with rates of their own")
+            raise NotImplementedError(
+                "AdamW: lr_ratio works on GPUs only; use parameter groups with rates of their own"
+            )
         self._apply_decay_param_fun = apply_decay_param_fun
         super().__init__(
             learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, lazy_mode, multi_precision, False,

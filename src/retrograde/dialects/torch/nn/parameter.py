@@ -8,13 +8,14 @@ import numpy as np
 
 from ....core.value import make
 from ....tape import autograd as tape
+from ..._shared.tensor_class import TensorClass
 from .. import _repr
 from .._creation import np_dtype_of
 from .._printing import tensor_repr
-from .._tensor import Tensor, _TensorMeta
+from .._tensor import Tensor
 
 
-class _ParameterMeta(_TensorMeta):
+class _ParameterMeta(TensorClass):
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (
             cls is Parameter and isinstance(instance, Tensor) and getattr(type(instance), "_is_param_class", False)

@@ -65,9 +65,7 @@ def _classes_second(x: Any, label: Any, axis: int) -> tuple[Any, Any]:
     return move_axis(x, axis, 1), label  # a batch that was not in front keeps its place among what follows
 
 
-def _hard(
-    op: str, logs: Any, label: Any, weight: Any, ignore_index: int, reduction: str, axis: int
-) -> Any:
+def _hard(op: str, logs: Any, label: Any, weight: Any, ignore_index: int, reduction: str, axis: int) -> Any:
     """The negative log-probability of the labels' classes; the mean is over the weights of those that count."""
     shape = tuple(shape_of(label))
     x, y = _classes_second(logs, label, axis)
@@ -84,7 +82,9 @@ def _weight(op: str, weight: Any, classes: int, like: Any) -> Any:
     if weight is None:
         return None
     if tuple(shape_of(weight)) != (classes,):
-        raise ValueError(f"{op}: weight must have one entry for each of {classes} classes, got {list(shape_of(weight))}")
+        raise ValueError(
+            f"{op}: weight must have one entry for each of {classes} classes, got {list(shape_of(weight))}"
+        )
     return to_dtype(weight, dtype_of(like))
 
 
@@ -191,7 +191,9 @@ def multi_margin_loss(
     check_reduction(op, reduction)
     x, y = floating(op, input, "input"), tensor(op, label, "label")
     if ndim_of(x) != 2 or tuple(shape_of(y)) != (shape_of(x)[0],):
-        raise ValueError(f"{op}: wanted an input (N, C) and labels (N), got {list(shape_of(x))} and {list(shape_of(y))}")
+        raise ValueError(
+            f"{op}: wanted an input (N, C) and labels (N), got {list(shape_of(x))} and {list(shape_of(y))}"
+        )
     if p not in (1, 2):
         raise ValueError(f"{op}: p must be 1 or 2, got {p}")
     weight = _weight(op, weight, shape_of(x)[1], x)
@@ -316,7 +318,9 @@ def adaptive_log_softmax_with_loss(
     if single:
         x, numbers = st.reshape(x, shape=(1, shape_of(x)[0])), numbers.reshape(1)
     if numbers.size and not (int(numbers.min()) >= 0 and int(numbers.max()) < bounds[-1]):
-        raise ValueError(f"{op}: labels must be in [0, {bounds[-1] - 1}], got {int(numbers.min())} to {int(numbers.max())}")
+        raise ValueError(
+            f"{op}: labels must be in [0, {bounds[-1] - 1}], got {int(numbers.min())} to {int(numbers.max())}"
+        )
     head = x @ head_weight
     head = sm.log_softmax(head if head_bias is None else head + head_bias, axis=1)
     cluster = np.searchsorted(np.asarray(bounds[1:]), numbers, side="right")

@@ -103,7 +103,9 @@ def one_hot(x: Any, num_classes: int = -1, name: str | None = None) -> Any:
     if classes == -1:
         classes = int(labels.max()) + 1
     if labels.size and not (int(labels.min()) >= 0 and int(labels.max()) < classes):
-        raise ValueError(f"one_hot: labels must be in [0, {classes - 1}], got {int(labels.min())} to {int(labels.max())}")
+        raise ValueError(
+            f"one_hot: labels must be in [0, {classes - 1}], got {int(labels.min())} to {int(labels.max())}"
+        )
     return lc.one_hot(from_array(labels), classes=classes, dtype=np.dtype(np.float32))
 
 
@@ -169,9 +171,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _of_channels("dropout1d", x, p, training, False, (3,))
 
 
-def dropout2d(
-    x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None
-) -> Any:
+def dropout2d(x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None) -> Any:
     """Dropout of whole channels of (N, C, H, W)."""
     if data_format not in ("NCHW", "NHWC"):
         raise ValueError(f"dropout2d: data_format must be 'NCHW' or 'NHWC', got {data_format!r}")

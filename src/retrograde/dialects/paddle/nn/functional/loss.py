@@ -87,7 +87,9 @@ def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str 
     check_reduction("soft_margin_loss", reduction)
     x, y = _both("soft_margin_loss", input, label)
     if tuple(shape_of(x)) != tuple(shape_of(y)):
-        raise ValueError(f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape")
+        raise ValueError(
+            f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape"
+        )
     return ls.soft_margin_loss(x, y, reduction=reduction)
 
 
@@ -124,7 +126,9 @@ def binary_cross_entropy(
     _one_shape(op, x, y)
     plain = x._a
     if isinstance(plain, np.ndarray) and plain.size and not (plain.min() >= 0 and plain.max() <= 1):
-        raise ValueError(f"{op}: the input must lie in [0, 1]; apply a sigmoid, or use binary_cross_entropy_with_logits")
+        raise ValueError(
+            f"{op}: the input must lie in [0, 1]; apply a sigmoid, or use binary_cross_entropy_with_logits"
+        )
     if weight is None:
         return ls.binary_cross_entropy(x, y, None, reduction=reduction)
     return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none"), weight, reduction)
@@ -170,9 +174,7 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
     return -(y * ew.log(x + epsilon)) - (1 - y) * ew.log(1 - x + epsilon)
 
 
-def kl_div(
-    input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None
-) -> Any:
+def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = False, name: str | None = None) -> Any:
     """The Kullback-Leibler divergence label (log label - input), where input holds log-probabilities."""
     if reduction not in ("mean", "sum", "none", "batchmean"):
         raise ValueError(f"kl_div: reduction must be 'mean', 'batchmean', 'sum' or 'none', got {reduction!r}")

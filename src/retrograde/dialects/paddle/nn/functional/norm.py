@@ -105,9 +105,7 @@ def _normalized(op: str, x: Any, normalized_shape: Any) -> tuple[int, ...]:
     return wanted
 
 
-def rms_norm(
-    input: Any, normalized_shape: Any, weight: Any = None, eps: float = 1e-05, name: str | None = None
-) -> Any:
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float = 1e-05, name: str | None = None) -> Any:
     """x / sqrt(mean of squares + eps) * weight over the last axes."""
     x = floating("rms_norm", input, "input")
     wanted = _normalized("rms_norm", x, normalized_shape)

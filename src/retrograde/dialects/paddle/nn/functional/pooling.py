@@ -19,7 +19,9 @@ def _space(op: str, x: Any, axes: int) -> Sizes:
     """The sizes to pool of (N, C, *size); raises ValueError where there are no such dimensions."""
     shape = tuple(shape_of(x))
     if len(shape) != axes + 2:
-        raise ValueError(f"{op}: wanted {axes + 2} dimensions (batch, channels, {axes} of space), got shape {list(shape)}")
+        raise ValueError(
+            f"{op}: wanted {axes + 2} dimensions (batch, channels, {axes} of space), got shape {list(shape)}"
+        )
     return shape[2:]
 
 

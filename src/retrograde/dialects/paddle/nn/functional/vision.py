@@ -128,7 +128,9 @@ def grid_sample(
 def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Any:
     """The grid (N, H, W, 2) that maps theta (N, 2, 3) over an image of `out_shape`; 3-d likewise."""
     floating("affine_grid", theta, "theta")
-    size = tuple(concrete("affine_grid", out_shape, "out_shape").tolist() if isinstance(out_shape, Value) else out_shape)
+    size = tuple(
+        concrete("affine_grid", out_shape, "out_shape").tolist() if isinstance(out_shape, Value) else out_shape
+    )
     axes = len(size) - 2
     if axes not in (2, 3) or tuple(shape_of(theta)) != (size[0], axes, axes + 1):
         raise ValueError(f"affine_grid: theta of shape {list(shape_of(theta))} does not fit out_shape {list(size)}")

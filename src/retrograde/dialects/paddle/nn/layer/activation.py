@@ -12,7 +12,9 @@ from .layers import Layer
 
 ReLU = layer_of("ReLU", F.relu, "max(x, 0).", {})
 ReLU6 = layer_of("ReLU6", F.relu6, "min(max(x, 0), 6).", {})
-LeakyReLU = layer_of("LeakyReLU", F.leaky_relu, "x where positive, a slope times x elsewhere.", {"negative_slope": 0.01})
+LeakyReLU = layer_of(
+    "LeakyReLU", F.leaky_relu, "x where positive, a slope times x elsewhere.", {"negative_slope": 0.01}
+)
 ELU = layer_of("ELU", F.elu, "x where positive, alpha (exp(x) - 1) elsewhere.", {"alpha": 1.0})
 CELU = layer_of("CELU", F.celu, "x where positive, alpha (exp(x / alpha) - 1) elsewhere.", {"alpha": 1.0})
 SELU = layer_of(

@@ -69,7 +69,9 @@ class LayerList(Listed, Layer):
     def insert(self, index: int, sublayer: Any) -> None:  # type: ignore[override]
         """Add a layer before the one at `index`; AssertionError outside the list."""
         if not isinstance(index, int) or not -len(self) - 1 < index <= len(self):
-            raise AssertionError(f"LayerList.insert: index must be an int in [{-len(self)}, {len(self)}], got {index!r}")
+            raise AssertionError(
+                f"LayerList.insert: index must be an int in [{-len(self)}, {len(self)}], got {index!r}"
+            )
         if not isinstance(sublayer, Layer):
             raise AssertionError(f"LayerList: wanted a Layer, got {type(sublayer).__name__}")
         super().insert(index, sublayer)

@@ -114,9 +114,11 @@ class Layer(Tree):
     # -------------------------------------------------------------------- what a Tree asks
 
     def _tree_enter(self, kind: Kind, name: str, value: Any) -> None:
+        transient = self.__dict__["_non_persistable_buffer_names_set"]
+        kept = name in self.__dict__["_buffers"] and name not in transient
         tree.forget(self, name, kind)
-        if kind.table == "_buffers":  # a tensor set as an attribute is a buffer that no state dict holds
-            self.__dict__["_non_persistable_buffer_names_set"].add(name)
+        if kind.table == "_buffers" and not kept:  # a new tensor attribute is a buffer that no state dict holds
+            transient.add(name)
         self.__dict__[kind.table][name] = value
 
     def _tree_absent(self, name: str) -> AttributeError:

@@ -102,9 +102,7 @@ class BatchNorm(_BatchNorm):
         use_global_stats: bool = False, trainable_statistics: bool = False,
     ) -> None:  # fmt: skip
         self._act, self._is_test, self._by_batch = act, is_test, trainable_statistics
-        super().__init__(
-            num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None
-        )
+        super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_parameters" not in self.__dict__:  # what is set before the tables of the layer are there

@@ -172,7 +172,9 @@ class GRUCell(_Cell):
 
 
 def _lengths(x: Any) -> np.ndarray | None:
-    return None if x is None else concrete("rnn", tensor("rnn", x, "sequence_length"), "sequence_length").astype(np.int64)
+    return (
+        None if x is None else concrete("rnn", tensor("rnn", x, "sequence_length"), "sequence_length").astype(np.int64)
+    )
 
 
 def _kept(there: np.ndarray, new: Any, old: Any) -> Any:
@@ -244,9 +246,7 @@ class RNNBase(LayerList):
     ) -> None:  # fmt: skip
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
-            raise ValueError(
-                f"{type(self).__name__}: direction must be 'forward' or 'bidirect', got {direction!r}"
-            )
+            raise ValueError(f"{type(self).__name__}: direction must be 'forward' or 'bidirect', got {direction!r}")
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major, self.dropout, self._width = time_major, dropout, width
