@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from ...core.value import Value
 from ...tape import inplace
+from . import guard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -194,4 +195,6 @@ def submodule(package: str, name: str) -> Any:
     """A module of a dialect that is imported when it is asked for, under the name that programs know if it is active."""
     public = package.removeprefix("retrograde.dialects.")
     active = sys.modules.get(public) is not None and sys.modules.get(public) is sys.modules.get(package)
-    return importlib.import_module(f"{public if active else package}.{name}")
+    module = importlib.import_module(f"{public if active else package}.{name}")
+    guard.loaded(module)
+    return module

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from ..._version import __version__ as _retrograde_version
+from .._shared.guard import enter as _enter
 from . import _dtype
 from ._api import missing as _missing
 from ._api import submodule as _submodule
@@ -58,6 +59,7 @@ bool_ = _dtype.bool_
 
 install_methods()
 ops.publish()
+_enter(__name__, ("", "ops", "ops.functional", "mint", "mint.nn.functional", "numpy"))
 
 _LAZY = (
     "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy",

@@ -21,6 +21,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops.structural import reshape
 from ...tape import autograd as tape
 from ...tape import engine
+from .._shared.guard import refuse_foreign
 from ._tensor import Tensor, leaf_of
 
 _bind_reshape = reshape.prim.bind  # type: ignore[attr-defined]
@@ -146,6 +147,7 @@ class Recording:
         for i in range(count + len(names)) if positions is None else positions:
             x = args[i] if i < count else kwargs[names[i - count]]
             if not isinstance(x, Tensor):
+                refuse_foreign("mindspore", "grad", (x,))
                 continue
             y = alias(x)
             self.inputs.append(y)

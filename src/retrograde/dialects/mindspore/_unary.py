@@ -19,7 +19,7 @@ from ...ops import selection as sel
 from ...ops import special as sp
 from ...ops import structural as st
 from .._shared.axes import integer
-from .._shared.elementwise import Builders
+from .._shared.elementwise import Builders, constant
 from ._api import api, check_cast
 from ._promote import ANY, BUILD, FLOAT, FLOATING, NUMBER, REAL, pair, single, tensor_argument
 

@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 from ..._version import __version__ as _retrograde_version
 from . import _dtype
+from .._shared.guard import enter as _enter
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
@@ -58,6 +59,7 @@ newaxis = None
 install_methods()
 globals().update({_name: _named(_f, _name) for _name, _f in _FUNCTIONS.items()})
 paddle = _sys.modules[__name__]  # as there, the module also stands in itself
+_enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "signal", "autograd", "incubate.autograd"))
 
 _LAZY = (
     "amp", "audio", "autograd", "base", "callbacks", "cuda", "device", "distributed", "distribution", "fft", "fluid",

@@ -13,6 +13,7 @@ from typing import Any as _Any
 from ..._state import is_grad_enabled
 from ..._version import __version__ as _retrograde_version
 from . import _dtype
+from .._shared.guard import enter as _enter
 from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import submodule as _submodule
@@ -106,6 +107,7 @@ def is_complex(input: _Any) -> _Any:
 install_methods()
 globals().update({_name: _named(_f, _name) for _name, _f in _FUNCTIONS.items()})
 torch = _sys.modules[__name__]  # as there, the module also stands in itself
+_enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "func", "nn.utils"))
 
 
 _LAZY = (

@@ -1,7 +1,8 @@
 """What `tensor.grad_fn` shows: a thin object per node, of a class named as PyTorch names the operation.
 
 NAMES maps a primitive's name to PyTorch's node name (without the trailing 0), or to a function of the node that gives
-the full one. A primitive that is not listed is shown in CamelCase with "Backward0". Each topic file adds its own.
+the full one, or to the names by output, where PyTorch computes the outputs by several operations. A primitive that is
+not listed is shown in CamelCase with "Backward0". Each topic file adds its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ...core.value import make
 from ...tape import hooks
 from ._api import REGISTRY
 
-NAMES: dict[str, str | Callable[[Any], str]] = {
+NAMES: dict[str, str | tuple[str, ...] | Callable[[Any], str]] = {
     "copy": "CloneBackward0",
     "cast": "ToCopyBackward0",
     "view_scatter": "CopySlices",
@@ -35,8 +36,8 @@ LEADING = {"advanced_index": 1, "advanced_add": 1, "index_put": 2, "scatter_redu
 """How many operands of a primitive with a joint rule have derivatives, where the others are indices."""
 
 
-def node_name(node: Any) -> str:
-    """PyTorch's name for a node."""
+def node_name(node: Any, index: int = 0) -> str:
+    """PyTorch's name for a node, seen from its output `index`."""
     if isinstance(node, Accumulate):
         return "AccumulateGrad"
     given = node.__dict__.get("shown_as")
@@ -47,7 +48,14 @@ def node_name(node: Any) -> str:
     name = NAMES.get(node.prim.name)
     if name is None:
         return "".join(part.capitalize() for part in node.prim.name.split("_")) + "Backward0"
-    return name if isinstance(name, str) else name(node)
+    if isinstance(name, str):
+        return name
+    return name[index] if isinstance(name, tuple) else name(node)
+
+
+def edge_name(edge: Any) -> str:
+    """PyTorch's name for the node behind an edge."""
+    return node_name(edge.node, edge.index) if type(edge) is Slot else node_name(edge)
 
 
 def show_as(x: Any, name: str) -> Any:
@@ -81,7 +89,7 @@ class GradFn:
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """The nodes that this one passes gradients to, each with the number of the output."""
         return tuple(
-            (None, 0) if edge is None else (shown(producer(edge)), edge.index if isinstance(edge, Slot) else 0)
+            (None, 0) if edge is None else (shown(edge), edge.index if isinstance(edge, Slot) else 0)
             for edge in _differentiable(self._node)
         )
 
@@ -158,15 +166,15 @@ def _saved(node: Any, name: str) -> Any:
     return make(REGISTRY.tensor_class, array, edge)
 
 
-def shown(node: Any) -> Any:
-    """The object for a node (the same one while somebody holds it); None for None."""
-    if node is None:
+def shown(edge: Any) -> Any:
+    """The object for the node behind an edge (the same one while somebody holds it); None for None."""
+    if edge is None:
         return None
+    node, name = producer(edge), edge_name(edge)
     reference = _SHOWN.get(node)
     found = None if reference is None else reference()
-    if found is not None:
+    if found is not None and type(found).__name__ == name:
         return found
-    name = node_name(node)
     cls = _CLASSES.get(name)
     if cls is None:
         module = "torch.autograd.function" if "ctx" in node.__dict__ else "builtins"  # as the printed names say

@@ -12,7 +12,7 @@ from ...core.node import Accumulate
 from ...core.value import Value
 from . import _dtype, _repr
 from ._api import api
-from ._graph_nodes import node_name
+from ._graph_nodes import edge_name
 from ._tensor import Tensor
 
 
@@ -32,7 +32,7 @@ def note(x: Tensor) -> list[str]:
         return []
     if type(edge) is Accumulate:
         return ["requires_grad=True"]
-    return [f"grad_fn=<{node_name(edge.node if hasattr(edge, 'node') else edge)}>"]
+    return [f"grad_fn=<{edge_name(edge)}>"]
 
 
 @api("__repr__", function=False)

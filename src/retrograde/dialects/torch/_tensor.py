@@ -128,7 +128,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         edge = self._node
         if edge is None or type(edge) is Accumulate:
             return None
-        return shown(edge.node if type(edge) is Slot else edge)
+        return shown(edge)
 
     @property
     def output_nr(self) -> int:

@@ -15,7 +15,7 @@ from .explain import Explanation, Finding
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .record import ABSENT, Event, Record
-from .results import GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
+from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
 from .side import Side
 from .values import RESHAPED, Distance
 
@@ -49,7 +49,8 @@ def compare(
     for result in results:
         result.distance = distance = _distance(alignment, result)
         if not _agrees(alignment, result, distance):
-            bad = bad or result
+            if bad is None or (bad.kind == BUFFER and result.kind != BUFFER):  # buffers last: what they do is seen elsewhere
+                bad = result
         elif distance is not None and distance.relative > answer.largest:
             answer.largest, answer.largest_in = distance.relative, _where(result, distance)
     apart = None if bad else _nothing_in_common(alignment, results)

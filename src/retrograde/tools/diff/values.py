@@ -11,7 +11,7 @@ import numpy as np
 
 from .record import Kept, Record, digest, dtype_named
 
-SAME, TRANSPOSED, RESHAPED = "", "transposed", "reshaped"
+SAME, TRANSPOSED, RESHAPED, SQUEEZED = "", "transposed", "reshaped", "axes of length 1"
 
 
 class Distance(NamedTuple):
@@ -22,7 +22,7 @@ class Distance(NamedTuple):
     at: tuple[int, ...] = ()
     """Of the largest difference, in the first value."""
     layout: str = SAME
-    """How the second lies relative to the first: the same, transposed, or reshaped."""
+    """How the second lies relative to the first: the same, transposed, reshaped, or with other axes of length 1."""
 
 
 FAR = Distance(math.inf, math.inf)
@@ -148,7 +148,8 @@ def distance(a: Values, va: int, b: Values, vb: int, rtol: float) -> Distance:
         if found.relative <= rtol:
             return found
     if shape_a != shape_b:
-        found = _between(x, y.reshape(shape_a), RESHAPED)
+        squeezed = [n for n in shape_a if n != 1] == [n for n in shape_b if n != 1]
+        found = _between(x, y.reshape(shape_a), SQUEEZED if squeezed else RESHAPED)
         if found.relative <= rtol or first is FAR:
             return found
     return first

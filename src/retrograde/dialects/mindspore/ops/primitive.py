@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._shared import guard
 from .. import _dtype
 
 _SCOPE = {d.name: d for d in _dtype.ALL}
@@ -29,6 +30,8 @@ class Primitive:
         self.attrs: dict[str, Any] = {}
 
     def __call__(self, *args: Any) -> Any:
+        if guard.several:
+            guard.refuse_foreign("mindspore", self.name, args)
         if type(self)._run is None:
             from . import __getattr__ as find
 

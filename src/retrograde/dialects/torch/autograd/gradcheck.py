@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core.value import dtype_of, make, shape_of
 from .._tensor import Tensor
+from ..random import rand, rand_like, randn_like
 from ._entry import grad
 
 
@@ -194,13 +195,13 @@ def _undefined(outputs: list[Tensor], targets: list[Tensor]) -> None:
 
 def _batched(outputs: list[Tensor], targets: list[Tensor], atol: float, rtol: float) -> None:
     for y in outputs:
-        rng = np.random.default_rng(0)
-        seeds = rng.standard_normal((2, *shape_of(y))).astype(dtype_of(y))
+        seeds = [randn_like(y), randn_like(y)]
         together = grad(
-            [y], targets, [make(Tensor, seeds)], retain_graph=True, allow_unused=True, is_grads_batched=True
-        )
-        for row in range(2):
-            alone = grad([y], targets, [make(Tensor, seeds[row])], retain_graph=True, allow_unused=True)
+            [y], targets, [make(Tensor, np.stack([_array(s) for s in seeds]))], retain_graph=True, allow_unused=True,
+            is_grads_batched=True,
+        )  # fmt: skip
+        for row, seed in enumerate(seeds):
+            alone = grad([y], targets, [seed], retain_graph=True, allow_unused=True)
             for a, b in zip(together, alone):
                 if (a is None) != (b is None) or (
                     a is not None and not np.allclose(_array(a)[row], _array(b), atol=atol, rtol=rtol)
@@ -232,13 +233,13 @@ def gradgradcheck(
     targets = [x for x in tupled if _checked(x)]
     outputs = _outputs(func(*tupled))
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
         seeds = []
         for y in outputs:
-            s = rng.standard_normal(shape_of(y))
-            if dtype_of(y).kind == "c":
-                s = s + 1j * rng.standard_normal(shape_of(y))
-            seeds.append(make(Tensor, np.asarray(s, dtype_of(y))).requires_grad_())
+            if gen_non_contig_grad_outputs:
+                seed = rand(*shape_of(y), 2, dtype=y.dtype)[..., 0]
+            else:
+                seed = rand_like(y)
+            seeds.append(seed.detach().requires_grad_())
     else:
         seeds = list(_as_tuple(grad_outputs))
     count = len(tupled)

@@ -51,7 +51,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     if edge is None:
         raise RuntimeError("get_gradient_edge: this tensor does not require grad")
     if type(edge) is Slot:
-        return GradientEdge(_graph_nodes.shown(edge.node), edge.index)
+        return GradientEdge(_graph_nodes.shown(edge), edge.index)
     return GradientEdge(_graph_nodes.shown(edge), 0)
 
 

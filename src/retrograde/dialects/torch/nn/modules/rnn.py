@@ -22,7 +22,7 @@ from .module import Module
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
 NAMES.update(
-    lstm_pointwise="MulBackward0", gru_pointwise="AddBackward0", lstm_layer="StackBackward0",
+    lstm_pointwise=("MulBackward0", "AddBackward0"), gru_pointwise="AddBackward0", lstm_layer="StackBackward0",
     gru_layer="StackBackward0", rnn_layer="StackBackward0",
 )  # fmt: skip
 
@@ -136,11 +136,14 @@ class RNNBase(Module):
         output, last = self._layers(data, sizes, hidden)
         if packed:
             unsorted = input.unsorted_indices
+            show_as(output, "CatBackward0")
             state = tuple(x if unsorted is None else x.index_select(1, unsorted) for x in last)
             result: Any = PackedSequence(output, input.batch_sizes, input.sorted_indices, unsorted)
         else:
             state = tuple(x if batched else x.squeeze(1) for x in last)
             result = output.squeeze(1) if not batched else output.transpose(0, 1) if self.batch_first else output
+            if batched and self.batch_first and self.mode != "LSTM":
+                show_as(result, "TransposeBackward1")
         return result, state if self.mode == "LSTM" else state[0]
 
     def _initial(self, hx: Any, batch: int, batched: bool, data: Tensor, order: Any) -> tuple[Tensor, ...]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._graph_nodes import show_as
 from ..._tensor import Tensor, from_array
 
 __all__ = [
@@ -106,7 +107,7 @@ def pack_padded_sequence(
     from ... import cat
 
     sizes = (array[None, :] > np.arange(array[0])[:, None]).sum(1).astype(np.int64)
-    data = cat([input[t, : int(n)] for t, n in enumerate(sizes)])
+    data = show_as(cat([input[t, : int(n)] for t, n in enumerate(sizes)]), "PackPaddedSequenceBackward0")
     return PackedSequence(data, from_array(sizes), None if order is None else from_array(order))
 
 
@@ -133,7 +134,7 @@ def pad_packed_sequence(
         rows.append(cat([part, padding.expand(missing, *padding.shape[1:])]) if missing else part)
     empty = padding.expand(batch, *padding.shape[1:])
     rows += [empty] * (steps - len(rows))
-    output = stack(rows, 1 if batch_first else 0)
+    output = show_as(stack(rows, 1 if batch_first else 0), "TransposeBackward0" if batch_first else "CopySlices")
     if sequence.unsorted_indices is not None:
         order = sequence.unsorted_indices
         return output.index_select(0 if batch_first else 1, order), from_array(lengths[np.asarray(order._a)])
@@ -159,13 +160,14 @@ def pad_sequence(
             padding = x.new_full((missing, *x.shape[1:]), padding_value)
             x = cat([x, padding] if padding_side == "right" else [padding, x])
         rows.append(x)
-    return stack(rows, 0 if batch_first else 1)
+    return show_as(stack(rows, 0 if batch_first else 1), "CopySlices")
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Any, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded batch, each in its own length."""
     batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[: int(n)] for row, n in zip(batch, _lengths("unpad_sequence", lengths))]
+    steps = np.arange(batch.shape[1])
+    return [row[from_array(steps < n)] for row, n in zip(batch, _lengths("unpad_sequence", lengths))]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:

@@ -1,0 +1,94 @@
+"""One dialect's tensors are refused by another's functions, with the remedy.
+
+An operation on tensors of two dialects is refused where the class of its result is chosen (`core.value.result_class`).
+What that cannot see is a function all of whose tensors are of another dialect: `paddle.exp(torch_tensor)`. A process that
+has one dialect pays nothing for it: only when a second one is imported are the public functions of all put behind a
+check of their arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
+from typing import Any
+
+from ...core.value import Value
+
+_present: dict[str, tuple[str, ...]] = {}
+"""The dialects' packages that have been imported, each with the modules in it whose functions take tensors."""
+
+several = False
+"""Whether this process has imported more than one dialect."""
+
+_TAKES_ANY = frozenset({"from_dlpack", "is_tensor", "to_dlpack", "isinstance_"})
+"""Functions that another dialect's tensors may be given to."""
+
+
+def enter(package: str, modules: tuple[str, ...]) -> None:
+    """Note that a dialect is there; called at the end of its package's import.
+
+    modules: the modules, by their path below the package, whose functions take tensors ("" is the package itself). Those
+    that are imported later are checked when they are (`loaded`).
+    """
+    global several
+    _present[package] = modules
+    several = len(_present) > 1
+    if several:
+        for known in _present:
+            for path in _present[known]:
+                module = sys.modules.get(f"{known}.{path}" if path else known)
+                if module is not None:
+                    _check(module, known)
+
+
+def loaded(module: ModuleType) -> None:
+    """Check the functions of a module that has just been imported, and of those below it, if more dialects are there."""
+    if not several:
+        return
+    for package, modules in _present.items():
+        for path in modules:
+            name = f"{package}.{path}"
+            if path and (name == module.__name__ or name.startswith(f"{module.__name__}.")) and name in sys.modules:
+                _check(sys.modules[name], package)
+
+
+def _check(module: ModuleType, package: str) -> None:
+    dialect = package.rpartition(".")[2]
+    for name, f in list(vars(module).items()):
+        if isinstance(f, FunctionType) and name[0] != "_" and name not in _TAKES_ANY and not hasattr(f, "_checks_dialect"):
+            setattr(module, name, checked(f, dialect))
+
+
+def checked(f: Callable[..., Any], dialect: str) -> Callable[..., Any]:
+    """The function behind a check that its tensors are of its dialect."""
+
+    @functools.wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        for x in (*args, *kwargs.values()) if kwargs else args:
+            if isinstance(x, Value):
+                if x._dialect and x._dialect != dialect:
+                    refuse(dialect, f.__name__, x)
+            elif type(x) is list or type(x) is tuple:
+                refuse_foreign(dialect, f.__name__, x)
+        return f(*args, **kwargs)
+
+    function._checks_dialect = True  # type: ignore[attr-defined]
+    return function
+
+
+def refuse_foreign(dialect: str, name: str, operands: Iterable[Any]) -> None:
+    """Raise TypeError where one of the operands is a tensor of another dialect."""
+    for x in operands:
+        if isinstance(x, Value) and x._dialect and x._dialect != dialect:
+            refuse(dialect, name, x)
+
+
+def refuse(dialect: str, name: str, x: Value) -> None:
+    """Raise TypeError for a tensor of another dialect."""
+    way = ".asnumpy()" if x._dialect == "mindspore" else ".numpy()"
+    raise TypeError(
+        f"{dialect}: {name}() got a tensor of the {x._dialect} dialect; make one of its own from it first, through {way} "
+        "or, to share the memory, from_dlpack()"
+    )
