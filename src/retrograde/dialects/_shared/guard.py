@@ -78,6 +78,12 @@ def checked(f: Callable[..., Any], dialect: str) -> Callable[..., Any]:
     return function
 
 
+def check_call(dialect: str, layer: Any, args: tuple[Any, ...]) -> None:
+    """Refuse tensors of another dialect that a layer of the dialect's own is called with; users' may take what they like."""
+    if type(layer).__module__.partition(".")[0] in (dialect, "retrograde"):
+        refuse_foreign(dialect, type(layer).__name__, args)
+
+
 def refuse_foreign(dialect: str, name: str, operands: Iterable[Any]) -> None:
     """Raise TypeError where one of the operands is a tensor of another dialect."""
     for x in operands:

@@ -24,10 +24,9 @@ def sens_for(op: str, outputs: Sequence[Any], sens: Any) -> list[Any]:
     if len(given) != len(outputs):
         raise RuntimeError(f"{op}: the function has {len(outputs)} outputs, but sens holds {len(given)} tensors")
     for y, g in zip(outputs, given):
-        if g.ndim != y.ndim:
-            raise RuntimeError(f"{op}: sens has shape {g.shape}, the output {y.shape}; they must be the same")
         if g.shape != y.shape:
-            raise ValueError(f"{op}: sens has shape {g.shape}, the output {y.shape}; they must be the same")
+            kind = ValueError if g.ndim else RuntimeError
+            raise kind(f"{op}: sens has shape {g.shape}, the output {y.shape}; they must be the same")
         if g.dtype is not y.dtype:
             raise TypeError(f"{op}: sens has dtype {g.dtype}, the output {y.dtype}; they must be the same")
     return given

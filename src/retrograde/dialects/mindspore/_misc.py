@@ -46,9 +46,9 @@ def depend(value: Any, expr: Any) -> Any:
 
 @api("print_", method=False)
 def print_(*input_x: Any) -> None:
-    """Print tensors, one per line."""
+    """Print tensors, with shape and dtype, and texts, one per line."""
     for x in input_x:
-        print(x)
+        print(repr(x) if isinstance(x, Value) else x)
 
 
 # ------------------------------------------------------------------------------------------ mapping
@@ -75,7 +75,7 @@ class MultitypeFuncGraph:
         for types, f in reversed(self._variants):
             if len(types) == len(args) and all(_is_of(a, t) for a, t in zip(args, types)):
                 return f(*args)
-        raise TypeError(
+        raise ValueError(
             f"{self.name}: no variant for ({', '.join(type(a).__name__ for a in args)}); there are "
             f"{'; '.join(str(types) for types, _ in self._variants)}"
         )
@@ -97,7 +97,7 @@ def _is_of(x: Any, name: Any) -> bool:
 
 @api(method=False)
 class HyperMap:
-    """A function applied to corresponding leaves of nested tuples and lists: `HyperMap()(f, xs, ys)`."""
+    """A function applied to corresponding leaves of nested tuples and lists, as tuples: `HyperMap()(f, xs, ys)`."""
 
     _deep = True
 
@@ -120,7 +120,7 @@ class HyperMap:
         out = [self._map(f, row, False) for row in (reversed(rows) if self.reverse else rows)]
         if self.reverse:
             out.reverse()
-        return list(out) if isinstance(first, list) else tuple(out)
+        return tuple(out)
 
 
 @api(method=False)

@@ -13,7 +13,8 @@ from . import _data
 from ._recording import LIVE
 from ._tensor import Tensor
 
-_numbers = itertools.count(1).__next__
+_numbers = itertools.count(2).__next__  # MindSpore keeps the first for itself
+_LONGEST_NAME = 1024
 
 
 def _unnamed() -> str:
@@ -83,6 +84,8 @@ class Parameter(Tensor, result=Tensor):
     def name(self, name: str | None) -> None:
         if name is not None and not isinstance(name, str):
             raise ValueError(f"Parameter: a name is a string, got {type(name).__name__}")
+        if name is not None and len(name) > _LONGEST_NAME:
+            raise ValueError(f"Parameter: a name has at most {_LONGEST_NAME} characters, got {len(name)}")
         self.param_info.name = (name or "").strip() or _unnamed()
 
     @property
@@ -171,15 +174,21 @@ def _rebuild(data: Tensor, name: str, requires_grad: bool) -> Parameter:
 
 
 class ParameterTuple(tuple[Parameter, ...]):
-    """A tuple of parameters, as optimisers and gradient functions take them; raises TypeError for other content."""
+    """A tuple of parameters, as optimisers and gradient functions take them.
+
+    Raises TypeError for other content, ValueError for two parameters of one name.
+    """
 
     def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
         if isinstance(iterable, Value):
             raise TypeError("ParameterTuple: wanted a list or tuple of Parameters, got one tensor")
         parameters = tuple(iterable)
+        named: dict[str, Parameter] = {}
         for i, p in enumerate(parameters):
             if not isinstance(p, Parameter):
                 raise TypeError(f"ParameterTuple: element {i} must be a Parameter, got {type(p).__name__}")
+            if named.setdefault(p.name, p) is not p:
+                raise ValueError(f"ParameterTuple: two parameters are called {p.name!r}; give them names of their own")
         return super().__new__(cls, parameters)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:

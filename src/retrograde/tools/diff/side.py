@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .kinds import ACCUMULATE, COTANGENT, OP, PASS, PASSED, REREAD, RESULT, SOURCE, UPDATE, WRITE
+from .kinds import ACCUMULATE, CLEAR, COTANGENT, OP, PASS, PASSED, REREAD, RESULT, SOURCE, UPDATE, WRITE
 from .record import ABSENT, Event, Record
 from .values import Values
 
@@ -16,7 +16,7 @@ class Side:
     """One record with what the comparison looks up in it."""
 
     def __init__(self, record: Record) -> None:
-        self.record, self.events, self.values = record, record.events, Values(record)
+        self.record, self.events, self.values = record, list(record.events), Values(record)
         self.producer: dict[int, int] = {}
         """value -> the event that made it."""
         self.consumers: dict[int, list[tuple[int, int]]] = {}
@@ -56,6 +56,40 @@ class Side:
                 for position, value in enumerate(e.ins):
                     if value != ABSENT:
                         self.consumers.setdefault(value, []).append((number, position))
+        self._forget_what_nobody_reads()
+
+    def _forget_what_nobody_reads(self) -> None:
+        """Let sums in `.grad` that are cleared before anything reads them stand for what was added to them last.
+
+        What a discriminator's parameters get from the generator's loss is such: whether it was added to what was left
+        from before is no difference. Only of parameters whose gradients are read at all: some programs print them.
+        """
+        latest: dict[int, int] = {}
+        holders: dict[int, int] = {}
+        unread: list[int] = []
+        read: set[int] = set()
+        for number, e in enumerate(self.events):
+            if e.kind == ACCUMULATE:
+                latest[e.detail[1]] = number
+                holders[e.outs[0]] = e.detail[1]
+                if any(position or self.events[n].kind != WRITE for n, position in self.consumers.get(e.outs[0], ())):
+                    read.add(e.detail[1])
+                continue
+            leaf = -1
+            if e.kind == CLEAR:
+                leaf = e.detail[0]
+            elif e.kind == WRITE and e.ins[0] in holders and self.values.norm(e.outs[0]) == 0.0:
+                leaf = holders[e.ins[0]]
+            before = latest.pop(leaf, -1)
+            if before >= 0 and self.events[before].detail[2]:
+                uses = self.consumers.get(self.events[before].outs[0], ())
+                if all(n == number for n, _ in uses):
+                    unread.append(before)
+        for number in unread:
+            e = self.events[number]
+            if e.detail[1] in read:
+                self.events[number] = e._replace(outs=e.ins)
+                self.producer.setdefault(e.ins[0], number)
 
     def roots(self, begun: int) -> list[int | None]:
         """The values at which a backward pass begins; None for leaves and what was not recorded."""

@@ -22,6 +22,7 @@ from ....learn.modules import (
 )  # fmt: skip
 from ....ops.structural import cast
 from ....tape.hooks import Handle
+from ..._shared import guard
 from ..._shared.module_hooks import register
 from .._api import missing
 from .._backward import saved_tensors_hooks
@@ -101,6 +102,8 @@ class Cell(Tree):
         raise AttributeError(f"{type(self).__name__}: construct() is not defined; a cell computes what it returns")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if guard.several:
+            guard.check_call("mindspore", self, args)
         if self._special:
             return _calls.call(self, args, kwargs)
         return self.construct(*args, **kwargs)

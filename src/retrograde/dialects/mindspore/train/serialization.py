@@ -165,7 +165,7 @@ def _prefixes(op: str, label: str, given: Any) -> tuple[str, ...]:
 
 def _read(op: str, path: str, format: str, crc_check: bool) -> dict[str, np.ndarray | str]:
     if format == "safetensors":
-        return dict(read_safetensors(path)[0])
+        return dict(sorted(read_safetensors(path)[0].items()))
     with open(path, "rb") as stream:
         data = stream.read()
     try:

@@ -9,7 +9,6 @@ from typing import Any
 from .....learn import initialise
 from .....ops import manipulation as mp
 from .....ops.contraction import affine, project
-from ...._shared.guard import refuse_foreign
 from ... import _gather, _layers
 from ..._api import FUNCTIONS
 from ..._dtype import float32
@@ -73,7 +72,6 @@ class Dense(Cell):
         if x.ndim == 0 or x.shape[-1] != self.in_channels:
             raise ValueError(f"Dense: the last axis of the input must have {self.in_channels} elements, got shape {x.shape}")
         if x.dtype is not self.weight.dtype:
-            refuse_foreign("mindspore", "Dense", (x,))
             raise TypeError(f"Dense: the input is {x.dtype}, the weight {self.weight.dtype}; use astype()")
         y = project(x, self.weight) if self.bias is None else affine(x, self.weight, self.bias)
         return y if self.activation is None else self.activation(y)
@@ -342,6 +340,9 @@ class Norm(Cell):
     def construct(self, x: Any) -> Any:
         axis = None if self.axis == () else self.axis
         return (x * x).sum(axis, keepdims=self.keep_dims).sqrt()
+
+    def extend_repr(self) -> str:
+        return f"axis={self.axis}, keep_dims={self.keep_dims}"
 
 
 class ClipByNorm(Cell):

@@ -112,7 +112,7 @@ class Adam(_Moments):
         name = type(self).__name__
         stored = {key: a_bool(name, key, kwargs.pop(key, False)) for key in ("use_lazy", "use_offload")}
         if kwargs:
-            raise TypeError(f"{name}: unknown options {', '.join(kwargs)}")
+            raise KeyError(f"{name}: unknown options {', '.join(kwargs)}; there are use_lazy and use_offload")
         if use_amsgrad and any(stored.values()):
             raise ValueError(f"{name}: use_amsgrad does not go with use_lazy or use_offload")
         a_bool(name, "use_locking", use_locking)

@@ -14,6 +14,7 @@ from .....core.value import Value, dtype_of, shape_of
 from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds, Tree
 from .....ops.structural import cast
+from ...._shared import guard
 from ...._shared.names import Message, near
 from ..._device import check_device
 from ..._dtype import FROM_NUMPY, as_dtype, get_default_dtype
@@ -81,6 +82,8 @@ class Layer(Tree):
         raise NotImplementedError(f"{type(self).__name__} defines no forward")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        if guard.several:
+            guard.check_call("paddle", self, inputs)
         own = self.__dict__
         if not own["_forward_pre_hooks"] and not own["_forward_post_hooks"]:
             return self.forward(*inputs, **kwargs)

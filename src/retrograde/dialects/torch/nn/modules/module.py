@@ -9,6 +9,7 @@ from typing import Any
 
 from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds
+from ...._shared import guard
 from ..._api import Message, near
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor
@@ -78,6 +79,8 @@ class Module(tree.Tree):
         raise NotImplementedError(f"{type(self).__name__} defines no forward")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if guard.several:
+            guard.check_call("torch", self, args)
         if (
             self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks
             or _GLOBAL_HOOKS
