@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import OBSERVERS, SWITCHED, is_grad_enabled, state
+from .._state import SWITCHED, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -183,10 +183,7 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     array = target._a
     if recording and new._node is not None:
         _release(new, array, start)
-    for observer in OBSERVERS:
-        observer.assigning(array, new._a)
-    np.copyto(array, new._a, casting="unsafe")
-    mutation.note(array)
+    mutation.write(array, new._a)
     if not recording:
         return target
     if new._node is not None:

@@ -74,6 +74,18 @@ def note(array: Any) -> None:
     MUTATED[key] = [now, 1, reference]
 
 
+def write(target: np.ndarray, new: Any, noted: bool = True) -> None:
+    """Write an array into the memory of another and note it, unless the framework lets it pass unnoticed."""
+    for observer in OBSERVERS:
+        observer.assigning(target, new)
+    np.copyto(target, new, casting="unsafe")
+    if noted:
+        note(target)
+    else:
+        for observer in OBSERVERS:
+            observer.changed(target)
+
+
 def changed_after(array: Any, seq: int) -> bool:
     """Whether the memory of `array` was changed after clock reading `seq`."""
     owner = owner_of(array)

@@ -80,7 +80,7 @@ def checked(f: Callable[..., Any], dialect: str) -> Callable[..., Any]:
 
 def check_call(dialect: str, layer: Any, args: tuple[Any, ...]) -> None:
     """Refuse tensors of another dialect that a layer of the dialect's own is called with; users' may take what they like."""
-    if type(layer).__module__.partition(".")[0] in (dialect, "retrograde"):
+    if (type(layer).__module__ or "").partition(".")[0] in (dialect, "retrograde"):  # None in a program without a name
         refuse_foreign(dialect, type(layer).__name__, args)
 
 

@@ -25,7 +25,7 @@ from ._creation import from_dlpack, from_numpy, is_tensor, tensor
 from ._gradients import get_grad, grad, value_and_grad
 from ._transforms import jacfwd, jacrev, jvp, vjp, vmap
 from . import _assign, _backward
-from ._recompute import recompute
+from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
 from . import _layers, _losses, _image, _random, _misc, _lesser_names
 

@@ -254,7 +254,7 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
     if tau <= 0:
         raise ValueError(f"gumbel_softmax: tau must be positive, got {tau}")
     noise = -np.log(-np.log(np.maximum(uniform_like(x), np.finfo(dtype_of(x)).tiny)))
-    y = softmax((x + noise.astype(dtype_of(x))) / tau, dim)
+    y = softmax((x + constant_like(noise.astype(dtype_of(x)))) / tau, dim)
     if not hard:
         return y
     i = axis_of("gumbel_softmax", dim, len(shape_of(x)), "dim")

@@ -40,8 +40,7 @@ def write(op: str, variable: Any, value: Any) -> Any:
         held = copy(held)
         variable._a, variable._node = held._a, held._node
         return variable
-    np.copyto(variable._a, value._concrete(op), casting="unsafe")
-    mutation.note(variable._a)
+    mutation.write(variable._a, value._concrete(op))
     return variable
 
 
@@ -75,8 +74,7 @@ def assign_value(self: Any, value: Any) -> Any:
     array = value._concrete("assign_value")
     have = self._a
     if isinstance(have, np.ndarray) and have.shape == array.shape and have.dtype == array.dtype and have.flags.writeable:
-        np.copyto(have, array)
-        mutation.note(have)
+        mutation.write(have, array)
     else:
         self._a = array.copy()
     return self

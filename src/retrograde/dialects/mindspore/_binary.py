@@ -212,37 +212,6 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     return out if clip_value_min is None else maximum(out, clip_value_min)
 
 
-@api(method=False)
-def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
-    """A tensor (or a list of them) scaled so that its norm (all taken together) is at most `max_norm`."""
-    from ._norms import vector_norm
-
-    parts = list(x) if isinstance(x, (tuple, list)) else [x]
-    norms = [st.reshape(vector_norm(part, norm_type), shape=(1,)) for part in parts]
-    total = vector_norm(st.concatenate(*norms, axis=0), norm_type)
-    if error_if_nonfinite and not np.isfinite(float(total)):
-        raise RuntimeError(f"clip_by_norm: the norm is {float(total)}")
-    factor = clip_by_value(div(float(max_norm), total + 1e-6), None, 1.0)
-    out = [mul(part, factor) for part in parts]
-    return type(x)(out) if isinstance(x, (tuple, list)) else out[0]
-
-
-@api(method=False)
-def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
-    """Tensors scaled so that the root of the sum of all their squares is at most `clip_norm`."""
-    if not isinstance(x, (tuple, list)):
-        raise TypeError(f"clip_by_global_norm: wanted a tuple or list of Tensors, got {type(x).__name__}")
-    if use_norm is not None:
-        raise ValueError("clip_by_global_norm: use_norm must be None")
-    squares = [rd.sum(ew.square(part), axis=tuple(range(part.ndim)), keepdims=False) for part in x]
-    total = squares[0]
-    for square in squares[1:]:
-        total = total + square
-    norm = ew.sqrt(total)
-    bound = maximum(norm, float(clip_norm))
-    return tuple(mul(part, float(clip_norm)) / bound for part in x)
-
-
 # ------------------------------------------------------------------------------------------ three operands
 
 

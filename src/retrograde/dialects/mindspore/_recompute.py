@@ -26,17 +26,3 @@ def recomputed(cell: Any, function: Callable[..., Any], args: tuple[Any, ...], k
     """`function(*args, **kwargs)`, computed again when the backward pass needs what it would have kept."""
     edges = [(p, p._node) for p in cell.get_parameters() if p._node is not None]
     return checkpoint(function, recompute_context=lambda: _differentiated(edges))(*args, **kwargs)
-
-
-def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a Cell on arguments, and compute what its backward pass needs again then; raises TypeError for no Cell.
-
-    The options of the original that say how (`use_reentrant`, `output_recompute`, ...) change nothing.
-    """
-    from .nn.cell import Cell
-
-    if not isinstance(block, Cell):
-        raise TypeError(f"recompute: block must be a Cell, got {type(block).__name__}")
-    for option in ("use_reentrant", "output_recompute", "early_stop", "context_fn"):
-        kwargs.pop(option, None)
-    return recomputed(block, block, args, kwargs)

@@ -22,6 +22,7 @@ from ...tensor import numpy_shapes as nps
 from ...tensor import quantiles
 from .._shared.axes import axes_of, axis_of, integer
 from ._api import api
+from ._binary import maximum, minimum
 from ._dtype import as_dtype, int32, int64
 from ._promote import FLOAT, FLOATING, NUMBER, REAL, single, tensor_argument, to_dtype
 
@@ -284,8 +285,6 @@ def _extreme_method(name: str, largest: bool) -> Function:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if (args and isinstance(args[0], Value)) or "other" in kwargs:
             other = args[0] if args else kwargs["other"]
-            from ._binary import maximum, minimum
-
             return (maximum if largest else minimum)(self, other)
         positional = bool(args) and args[0] is not None
         names = ("dim", "keepdim") if positional else ("axis", "keepdims")

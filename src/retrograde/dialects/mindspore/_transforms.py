@@ -48,6 +48,7 @@ def vjp(fn: Function, *inputs: Any, weights: Any = None, has_aux: bool = False) 
 
     def vjp_fn(*v: Any) -> Any:
         given = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) else v
+        _check_tensors("vjp", "the gradient of the output", given)
         found = call.pull(outputs, sens_for("vjp", outputs, given), retain=True)
         gradients = tuple(found[: len(inputs)])
         if weights is None:

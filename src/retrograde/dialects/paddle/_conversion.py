@@ -423,7 +423,7 @@ def set_value(self: Tensor, value: Any) -> None:
         raise AssertionError(f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}")
     own = self._a
     if type(own) is _ndarray and own.flags.writeable:
-        np.copyto(own, array)
+        mutation.write(own, array, noted=False)
     else:
         self._a = array.copy()
 

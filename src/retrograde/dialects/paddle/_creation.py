@@ -88,6 +88,9 @@ def construct(cls: type[Tensor], args: tuple[Any, ...], options: dict[str, Any])
     return tensor
 
 
+Tensor._construct = staticmethod(construct)
+
+
 def _shaped(op: str, shape: tuple[Any, ...], options: dict[str, Any]) -> tuple[int, ...]:
     """A shape given as one argument, as several sizes, or as `size=`."""
     if "size" in options:

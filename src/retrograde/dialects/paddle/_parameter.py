@@ -122,14 +122,6 @@ class _UniqueNames:
 unique_name = _UniqueNames()
 """`paddle.utils.unique_name`."""
 
-_global_initializers: dict[str, Any] = {"w": None, "b": None}
-
-
-def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
-    """Set the initialisers of parameters whose ParamAttr has none; None takes them away."""
-    _global_initializers.update(w=weight_init, b=bias_init)
-
-
 def parameter_of(
     shape: Any, attr: Any, dtype: Any, is_bias: bool, default_initializer: Any, name: Callable[[], str]
 ) -> EagerParamBase:
@@ -141,11 +133,11 @@ def parameter_of(
         optimize_attr={"learning_rate": attr.learning_rate}, regularizer=attr.regularizer,
         do_model_average=attr.do_model_average, need_clip=attr.need_clip,
     )  # fmt: skip
-    initializer = attr.initializer or _global_initializers["b" if is_bias else "w"] or default_initializer
-    if initializer is None and not is_bias:
-        from .nn.initializer import XavierUniform
+    from .nn import initializer as rules  # the layers' package is imported when a program first needs it
 
-        initializer = XavierUniform()
+    initializer = attr.initializer or rules.of_all[is_bias] or default_initializer
+    if initializer is None and not is_bias:
+        initializer = rules.XavierUniform()
     if initializer is not None:
         initializer(parameter)
     return parameter

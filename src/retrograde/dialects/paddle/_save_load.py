@@ -60,8 +60,8 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def _is_state(obj: Any) -> bool:
-    """Whether an object is a dict with tensors in it and none deeper."""
-    if not isinstance(obj, dict):
+    """Whether an object is a dict with tensors in it and none deeper, and no arrays, which would look the same."""
+    if not isinstance(obj, dict) or any(isinstance(v, np.ndarray) for v in obj.values()):
         return False
     tensors = [v for v in obj.values() if isinstance(v, Value)]
     return bool(tensors) and not any(_holds_tensor(v) for v in obj.values() if not isinstance(v, Value))
@@ -147,14 +147,24 @@ def _tensor(array: np.ndarray, name: str | None, plain: bool) -> Any:
     return x
 
 
-def _restored(value: Any, plain: bool) -> Any:
+def _restored(value: Any, plain: bool, arrays: bool = False) -> Any:
+    """What a file holds, with tensors in the place of named arrays and, where `arrays`, of all."""
     if isinstance(value, _NamedPair):
         return _tensor(value[1], value[0], plain)
+    if arrays and isinstance(value, np.ndarray):
+        return _tensor(value, None, plain)
     if isinstance(value, dict):
-        return _like(value, {k: _restored(v, plain) for k, v in value.items()})
+        return _like(value, {k: _restored(v, plain, arrays) for k, v in value.items()})
     if isinstance(value, (list, set, frozenset)) or type(value) is tuple:
-        return type(value)(_restored(v, plain) for v in value)
+        return type(value)(_restored(v, plain, arrays) for v in value)
     return value
+
+
+def _names_none(value: Any) -> bool:
+    """Whether nothing in a file's content is a named array."""
+    if isinstance(value, dict):
+        return all(map(_names_none, value.values()))
+    return not isinstance(value, _NamedPair) and (not isinstance(value, (list, tuple)) or all(map(_names_none, value)))
 
 
 @api(method=False)
@@ -185,9 +195,9 @@ def load(path: Any, **configs: Any) -> Any:
             for k, v in content.items()
             if k != _NAMES or keep
         }
-    if isinstance(content, np.ndarray):
-        return _tensor(content, None, plain)
-    return _restored(content, plain)
+    # Files without a named array come from older versions, where every array was a tensor; not so in dicts of dicts.
+    nested = isinstance(content, dict) and not any(isinstance(v, (np.ndarray, list, tuple)) for v in content.values())
+    return _restored(content, plain, not nested and _names_none(content))
 
 
 def _read(stream: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,12 +38,14 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         _errors.FreedGraphError: SystemError, _errors.MutationError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.GradError: ValueError, _errors.ShapeError: ValueError, _errors.UnsupportedError: NotImplementedError,
     }  # fmt: skip
-    _kernel_errors = {ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: ValueError}
+    _kernel_errors = {ValueError: ValueError, TypeError: RuntimeError, np.linalg.LinAlgError: ValueError}
 
     _captures_hooked = _frees_all = True
 
     __array_ufunc__ = None  # NumPy's operators leave these tensors to the tensors' own
 
+    _construct: ClassVar[Callable[..., Any]]
+    """`Tensor(...)`; _creation.py, which stands above this file, puts it here."""
     _stopped: Any = None
     """The edge of a tensor whose `stop_gradient` was set: what it gets back when that is unset."""
     _grad_stops: bool | None = None
@@ -53,9 +55,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     persistable: bool = False
 
     def __new__(cls, *args: Any, **options: Any) -> Any:
-        from ._creation import construct
-
-        return construct(cls, args, options)
+        return cls._construct(cls, args, options)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         pass

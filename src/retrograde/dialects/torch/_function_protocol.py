@@ -1,6 +1,6 @@
 """`__torch_function__`: types that answer for functions called on them, and modes that answer for all calls.
 
-Nothing of it costs anything until it is used: the first Tensor subclass that defines `__torch_function__`, or the first
+Nothing of it costs anything until it is used: the first Tensor subclass of a program, or the first
 `TorchFunctionMode`, puts a dispatcher in front of the public functions, methods and properties (`install`). What the
 dialect calls inside itself stays as it is, so one call of the user is one question.
 """
@@ -29,13 +29,16 @@ state = _State()
 
 _OPERATORS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
-    "__rtruediv__": "__rdiv__", "__mod__": "remainder", "__pow__": "pow", "__matmul__": "matmul", "__neg__": "neg",
+    "__rtruediv__": "__rdiv__", "__mod__": "remainder", "__matmul__": "matmul", "__neg__": "neg",
     "__pos__": "positive", "__abs__": "abs", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
     "__ge__": "ge", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__iadd__": "add_",
     "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
-    "__imod__": "remainder_", "__ipow__": "pow_",
+    "__imod__": "remainder_",
 }  # fmt: skip
-"""What `__name__` says of an operator where that is another name than its own."""
+"""The function that is handed on for an operator, where it is not its own method."""
+
+_RENAMED = {"__pow__": "pow", "__ipow__": "pow_"}
+"""What `__name__` says of a method where that is another name than its own."""
 
 _NOT_ASKED = frozenset((
     "__new__", "__init__", "__init_subclass__", "__getattr__", "__getattribute__", "__setattr__", "__hash__", "__class__",
@@ -54,9 +57,9 @@ _installed = False
 
 
 def asks(x: Any) -> bool:
-    """Whether the type of an argument has a `__torch_function__` of its own."""
-    method = getattr(type(x), "__torch_function__", None)
-    return method is not None and getattr(method, "__func__", method) not in _NOT_OWN
+    """Whether the type of an argument is asked: it has a `__torch_function__`, be it that of Tensor for a subclass."""
+    kind = type(x)
+    return kind is not Tensor and getattr(kind, "__torch_function__", never) is not never
 
 
 def answering_types(arguments: Iterable[Any]) -> list[type]:
@@ -142,9 +145,6 @@ def never(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
 
 
-_NOT_OWN = (Tensor.__torch_function__.__func__, never)  # type: ignore[attr-defined]
-
-
 class disabled:
     """A context in which subclasses are not asked (`torch._C.DisableTorchFunctionSubclass`)."""
 
@@ -224,11 +224,14 @@ def _wrap_module(module: Any, names: Iterable[str], prefix: str) -> None:
 
 
 def _wrap_class(cls: type) -> None:
-    for name, f in list(vars(cls).items()):
+    inherited = {name: getattr(cls, name) for name in ("dtype", "ndim", "itemsize", "real", "imag")}
+    for name, f in list({**inherited, **vars(cls)}.items()):
         if name in _NOT_ASKED or (name[0] == "_" and not name.endswith("__")):
             continue
         if isinstance(f, FunctionType):
-            setattr(cls, name, _asking(f, _OPERATORS.get(name, name)))
+            other = _OPERATORS.get(name)  # the method that an operator is taken for
+            public = None if other is None else functools.partial(getattr, cls, other)
+            setattr(cls, name, _asking(f, _RENAMED.get(name, name), public))
         elif isinstance(f, property):
             made = _asking_property(f)
             setattr(cls, name, made)

@@ -41,18 +41,18 @@ def tensor_repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     array = plain(self)
     if array is None:
         return f"{type(self).__name__}(shape={list(self.shape)}, dtype={self.dtype}, inside a functional transform)"
-    cls = type(self)
-    return _repr.format_tensor(
+    text = _repr.format_tensor(
         array, dtype_name=self.dtype.name, default_dtype_name=_dtype.get_default_dtype().name, suffixes=note(self),
-        prefix="tensor(" if cls._result is Tensor else f"{cls.__name__}(",
+        prefix=f"{type(self)._printed_as}(",
     )  # fmt: skip
+    return f"Parameter({text})" if "_is_param" in self.__dict__ else text
 
 
 @api("__format__", function=False)
 def tensor_format(self: Tensor, spec: str) -> str:
-    """A 0-d tensor formats as its number, any other as its repr."""
+    """A 0-d tensor formats as its number, any other (one of a subclass, too) as its repr."""
     array = plain(self)
-    if array is not None and array.ndim == 0 and type(self)._result is type(self):
+    if array is not None and array.ndim == 0 and type(self) is Tensor:
         return _repr.format_scalar(array, spec)
     return object.__format__(self, spec)
 

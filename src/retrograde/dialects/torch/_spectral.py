@@ -35,7 +35,8 @@ def _window(op: str, n: int, periodic: bool, f: Callable[[np.ndarray, int], np.n
     if n <= 1:
         return from_array(np.ones(n, d), requires_grad)
     m = n + 1 if periodic else n
-    return from_array(f(np.arange(m, dtype=np.float64), m)[:n].astype(d), requires_grad)
+    steps = np.arange(m, dtype=np.float64 if d.itemsize == 8 else np.float32)  # rounded as the window is: ends of -3e-8
+    return from_array(f(steps, m)[:n].astype(d), requires_grad)
 
 
 @api(method=False)
@@ -54,7 +55,7 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
     """alpha - beta cos(2πk / (m - 1))."""
 
     def formula(k: np.ndarray, m: int) -> np.ndarray:
-        return alpha - beta * np.cos(2 * np.pi * k / (m - 1))
+        return alpha - beta * np.cos(k * (2 * np.pi / (m - 1)))
 
     return _window("hamming_window", window_length, periodic, formula, dtype, device, requires_grad)
 
@@ -65,8 +66,8 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = N
     """0.42 - 0.5 cos(2πk / (m - 1)) + 0.08 cos(4πk / (m - 1))."""
 
     def formula(k: np.ndarray, m: int) -> np.ndarray:
-        w = 2 * np.pi * k / (m - 1)
-        return np.maximum(0.42 - 0.5 * np.cos(w) + 0.08 * np.cos(2 * w), 0.0)
+        w = k * (2 * np.pi / (m - 1))
+        return 0.08 * np.cos(2 * w) - 0.5 * np.cos(w) + 0.42
 
     return _window("blackman_window", window_length, periodic, formula, dtype, device, requires_grad)
 

@@ -40,13 +40,16 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError}
 
     __array_priority__ = 1000
+    _printed_as = "tensor"
+    """What stands before the numbers in the repr: for a subclass its own name."""
 
     def __new__(cls, *args: Any, device: Any = None) -> Any:
         return _construct(cls, args)
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "__torch_function__" in cls.__dict__:
+    def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(result, **kwargs)
+        if result is None:
+            cls._printed_as = cls.__name__
             from ._function_protocol import install, never
 
             if cls.__torch_function__ is never:

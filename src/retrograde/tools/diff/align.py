@@ -13,16 +13,12 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .kinds import OP, SOURCE, UPDATE, WRITE
+from .kinds import ACCUMULATE, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .memory import changes
 from .record import ABSENT, Event, Record
 from .side import GRADIENTS, MAKERS, Side
 from .values import Distance, Values, default_rtol, distance
-
-LAYOUT_ONLY = frozenset(("transpose", "reshape", "copy", "broadcast_to", "cast", "view_scatter"))
-"""Operations that leave what the elements are as it was."""
-
 
 GROWN = 1e-2
 """What rounding may grow to where one program does with its values what the other does."""
@@ -85,6 +81,9 @@ class Alignment:
         self._by_norm: dict[int, tuple[list[float], list[int]]] = {}
         self.passes, self.all_passes = paired_passes(self.a, self.b)
         """The backward passes that belong together, by their places; and whether there are no others that count."""
+        self._forget_what_nobody_reads()
+        self.noise: set[int] = set()
+        """Gradients of B that are nothing but rounding, as those of A are."""
         self._number_a()
         self._number_b(progress)
 
@@ -176,6 +175,25 @@ class Alignment:
                 if e.kind not in GRADIENTS and self.drift[v] < GROWN:
                     recent = max(recent, self.drift[v])
 
+    def _forget_what_nobody_reads(self) -> None:
+        """Let sums in `.grad` that nothing reads stand for what was added to them last.
+
+        What a discriminator's parameters get from the generator's loss is such: whether the program has cleared what
+        was there before makes no difference.
+        """
+        of_a, of_b = self.a.gradients(), self.b.gradients()
+        for leaf_a, leaf_b in self.leaves.pairs:
+            for i, j in self.facing_gradients(of_a.get(leaf_a, []), of_b.get(leaf_b, [])):
+                if i < 0 or j < 0:
+                    continue
+                sums = [(side, n) for side, n in ((self.a, i), (self.b, j))
+                        if side.events[n].kind == ACCUMULATE and side.events[n].detail[2]]  # fmt: skip
+                if all(n in side.unread for side, n in sums):
+                    for side, n in sums:
+                        e = side.events[n]
+                        side.events[n] = e._replace(outs=e.ins)
+                        side.producer.setdefault(e.ins[0], n)
+
     def _accumulations(self) -> dict[int, int]:
         """Gradients of B -> those of A at the same leaf, or returned, in order."""
         of_a, of_b = self.a.gradients(), self.b.gradients()
@@ -231,6 +249,8 @@ class Alignment:
                 # step of Adam makes the sign of a gradient that is nothing but rounding into a whole step.
                 if found.relative <= (max(self.tolerance(known, v), GROWN) if before else self.tolerance(known, v)):
                     return Match(known, found, True)
+                if e.kind == UPDATE and not self.noise.isdisjoint(e.ins):
+                    return Match(known, found, True)
         if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] in self.partner:
             source = self.partner[e.ins[1]]
             if self.distance(source.value, v).relative <= source.distance.relative + self.tolerance(source.value, v):
@@ -239,6 +259,9 @@ class Alignment:
             known = self._facing[v]
             found = self.distance(known, v)
             found = found._replace(relative=found.relative * self._shrunk(known, v, e))
+            if found.relative > self.tolerance(known, v) and e.kind in GRADIENTS and self._only_rounding(known, v):
+                self.noise.add(v)
+                return Match(known, found._replace(relative=0.0), False)
             if found.relative <= self.tolerance(known, v) + 4 * before:
                 return Match(known, found, e.kind != OP)
         content = _content_key(values, v)
@@ -249,6 +272,7 @@ class Alignment:
         for known in self._in_order(exact):
             if telling or self._alike(e, known):
                 return Match(known, Distance(0.0, 0.0), False)
+        before = before if values.size(v) > 1 else 0.0  # two of many numbers are close to each other by chance
         for known in self._near(v, before):
             if telling or self._alike(e, known):
                 found = self.distance(known, v)
@@ -269,6 +293,18 @@ class Alignment:
             return 1.0
         largest = self._largest[key] = max(norm, self._largest.get(key, 0.0))
         return norm / largest
+
+    def _only_rounding(self, known: int, v: int) -> bool:
+        """Whether a gradient is next to nothing beside what it is the sum of, in both programs.
+
+        A bias in front of a batch norm has such gradients, and that of the keys in attention.
+        """
+        for side, value in ((self.a, known), (self.b, v)):
+            e = side.events[side.producer[value]]
+            summed = side.summed(e.detail[1], side.place(side.producer[value])) if e.detail[1] >= 0 else 0.0
+            if not side.values.norm(value) <= 4 * self.tolerance(known, v) * summed:
+                return False
+        return True
 
     def _alike(self, e: Event, known: int) -> bool:
         """Whether a value of A that says little was at least made by the same operation, or is one to begin with."""

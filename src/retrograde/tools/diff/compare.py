@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .align import LAYOUT_ONLY, Alignment
+from .align import Alignment
 from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
 from .explain import Explanation, Finding
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .record import ABSENT, Event, Record
 from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
-from .side import Side
+from .side import LAYOUT_ONLY, Side
 from .values import RESHAPED, Distance
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from .align import Alignment
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, REREAD, SOURCE, UPDATE, WRITE
 from .record import ABSENT, Event
-from .results import GRADIENT, RETURNED, Result
-from .side import GRADIENTS, Side
+from .results import GRADIENT, RETURNED, Result, leaf_name
+from .side import ARRANGING, GRADIENTS, LAYOUT_ONLY, Side
+from .values import RESHAPED
 
 
 @dataclass
@@ -48,12 +49,15 @@ class Explanation:
             return self._gradient(result)
         assert result.a is not None
         assert result.b is not None
-        return self._computed(result.a, result.b, result)
+        return self._computed(result.a, result.b)
 
     # ------------------------------------------------------------------------------------------ values
 
-    def _computed(self, va: int, vb: int, result: Result | None = None) -> Finding:
+    def _computed(self, va: int, vb: int) -> Finding:
         """Why a computed value differs."""
+        start = self._different_start(va, vb)
+        if start is not None:
+            return start
         entries_a, entries_b = self._entries(self.a, va, True), self._entries(self.b, vb, False)
         ea, eb = self._facing(entries_a, entries_b)
         if ea < 0 and eb < 0:
@@ -65,52 +69,159 @@ class Explanation:
         if written is not None:
             return written
         if self.a.events[ea].kind == self.b.events[eb].kind == OP:
-            ea, eb = self._born(ea, eb)
+            ea, eb = self._arranged(ea, eb) or self._born(ea, eb)
         return Finding(self._reason(ea, eb), ea, eb)
 
     def _entries(self, side: Side, value: int, is_a: bool) -> list[int]:
-        """The first events, on the way to a value, of which the other program has all operands but not the results."""
+        """The first events, on the way to a value, of which the other program has all operands but not the results.
+
+        What is only arranged otherwise counts as had: it is the next operation that makes something new of it.
+        """
         matched = self.alignment.matched_a if is_a else self.alignment.matched_b
+
+        def made(v: int) -> int:
+            """The event of this program alone that makes a value; -1 for a value that both have."""
+            if v == ABSENT or matched(v) or matched(self._root(v, is_a)):
+                return -1
+            return side.producer.get(v, -1)
+
         region: set[int] = set()
-        stack = [value]
+        stack = [side.producer.get(value, -1)]
         while stack:
-            v = stack.pop()
-            number = side.producer.get(v)
-            if number is None or number in region:
+            number = stack.pop()
+            if number < 0 or number in region or side.events[number].kind == SOURCE:
                 continue
             e = side.events[number]
-            if e.kind == SOURCE:
-                continue
             region.add(number)
-            if e.kind in GRADIENTS:
+            if e.kind in GRADIENTS or (e.kind == WRITE and len(e.ins) == 1 and not _moved(side, e.ins[0])):
                 continue
-            if e.kind == WRITE and len(e.ins) == 1 and not _moved(side, e.ins[0]):
+            stack += [made(x) for x in e.ins]
+        return [n for n in sorted(region) if not region.intersection(made(x) for x in side.events[n].ins)]
+
+    def _different_start(self, va: int, vb: int) -> Finding | None:
+        """The finding where a parameter that a value is made of is not the same from the beginning."""
+        read_a, read_b = self._read(self.a, va, True), self._read(self.b, vb, False)
+        for i, j in self.alignment.leaves.pairs:
+            p, q = self.a.record.leaves[i].value, self.b.record.leaves[j].value
+            if p not in read_a or q not in read_b or _is_computed(self.a, p) or _is_computed(self.b, q):
                 continue
-            stack += [x for x in e.ins if x != ABSENT and not matched(x)]
-        entries = []
-        for number in sorted(region):
-            made_inside = [side.producer.get(x, -1) for x in side.events[number].ins if x != ABSENT and not matched(x)]
-            if not region.intersection(made_inside):
-                entries.append(number)
-        return entries
+            names = " / ".join(dict.fromkeys((leaf_name(self.a, i), leaf_name(self.b, j))))
+            lines = self.a.producer.get(p, -1), self.b.producer.get(q, -1)
+            found = self.alignment.distance(p, q)
+            if found.layout == RESHAPED and self.alignment.agree(p, q, found) and (
+                sorted(self.a.values.shape(p)) == sorted(self.b.values.shape(q))
+            ):  # fmt: skip
+                return Finding(f"{names} has been reshaped where it should have been transposed", *lines, (p, q))
+            if not self.alignment.matched_a(p) and not self.alignment.matched_b(q):
+                return Finding(f"{names} does not start from the same values", *lines, (p, q))
+        return None
+
+    def _read(self, side: Side, value: int, is_a: bool) -> set[int]:
+        """The values that this program reads on the way to one, up to those that both have."""
+        matched = self.alignment.matched_a if is_a else self.alignment.matched_b
+        read: set[int] = set()
+        stack = [value]
+        while stack:
+            e = side.maker(stack.pop())
+            if e is None or e.kind in GRADIENTS:
+                continue
+            new = [x for x in e.ins if x != ABSENT and x not in read]
+            read.update(new)
+            stack += [x for x in new if not matched(x)]
+        return read
+
+    def _root(self, value: int, is_a: bool) -> int:
+        """The value that both programs have of which this one shows some elements, or all in another order; else itself."""
+        path = self._arrangement(value, is_a)
+        return (self.a if is_a else self.b).events[path[0]].ins[0] if path else value
+
+    def _arrangement(self, value: int, is_a: bool) -> list[int]:
+        """The operations that arrange a value which both programs have into this one, the first one first."""
+        side, matched = (self.a, self.alignment.matched_a) if is_a else (self.b, self.alignment.matched_b)
+        path: list[int] = []
+        while not matched(value):
+            number = side.producer.get(value, -1)
+            if number < 0 or side.events[number].name not in ARRANGING or side.events[number].kind != OP:
+                return []
+            path.append(number)
+            value = side.events[number].ins[0]
+        return path[::-1]
+
+    def _way(self, value: int, is_a: bool) -> list[int]:
+        """The arrangement of a value, from the first value on that has the same elements."""
+        side, own = (self.a if is_a else self.b), self._class_of(is_a)
+        path = self._arrangement(value, is_a)
+        root = side.events[path[0]].ins[0] if path else value
+        while True:
+            number = side.producer.get(root, -1)
+            if number < 0 or side.events[number].kind != OP or side.events[number].name not in ARRANGING:
+                return path
+            before = side.events[number].ins[0]
+            if own(before) != own(root):
+                return path
+            path.insert(0, number)
+            root = before
 
     def _facing(self, entries_a: list[int], entries_b: list[int]) -> tuple[int, int]:
-        """The first entry of A, and the one of B that has most in common with it."""
+        """The first entry of A that begins with what one of B begins with, and that one."""
         if not entries_a or not entries_b:
             return (entries_a or [-1])[0], (entries_b or [-1])[0]
-        best = (entries_a[0], entries_b[0])
-        for i in entries_a[:16]:
-            scores = [(self._likeness(i, j), -n, j) for n, j in enumerate(entries_b[:64])]
-            score, _, j = max(scores)
-            if score > 0:
+        # What is computed of constants only (a mask, a scale) is often written otherwise, and seldom wrong.
+        of_a = [n for n in entries_a if self._depends(n, self.a)][:32] or entries_a[:32]
+        of_b = [n for n in entries_b if self._depends(n, self.b)][:64] or entries_b[:64]
+        for i in of_a:
+            score, _, j = max((self._likeness(i, j), -n, j) for n, j in enumerate(of_b))
+            if score > 1:
                 return i, j
-        return best
+        return of_a[0], max((self._likeness(of_a[0], j), -n, j) for n, j in enumerate(of_b))[2]
 
     def _likeness(self, i: int, j: int) -> int:
         x, y = self.a.events[i], self.b.events[j]
-        left = {self.alignment.classes_a.get(v, v) for v in x.ins if v != ABSENT}
-        right = {self.alignment.classes_b.get(v, v) for v in y.ins if v != ABSENT}
-        return 2 * len(left & right) + (x.name == y.name)
+        return 2 * len(self._roots(x, True) & self._roots(y, False)) + (x.name == y.name)
+
+    def _roots(self, e: Event, is_a: bool) -> set[int]:
+        own = self._class_of(is_a)
+        return {own(self._root(v, is_a)) for v in e.ins if v != ABSENT}
+
+    def _depends(self, number: int, side: Side) -> bool:
+        """Whether an event has an operand that is made of data or parameters, not of constants only."""
+        stack, seen = [v for v in side.events[number].ins if v != ABSENT], set()
+        while stack:
+            v = stack.pop()
+            maker = side.maker(v)
+            if v in seen:
+                continue
+            seen.add(v)
+            if maker is None or maker.kind != OP:
+                if side.values.telling(v) or (maker is not None and maker.kind != SOURCE):
+                    return True
+            elif len(seen) > 16:
+                return True
+            else:
+                stack += [x for x in maker.ins if x != ABSENT]
+        return False
+
+    def _arranged(self, ea: int, eb: int) -> tuple[int, int] | None:
+        """The operations that arrange one operand in two ways, if that is all that two operations differ in."""
+        x, y = self.a.events[ea], self.b.events[eb]
+        if x.kind != OP or y.kind != OP or len(x.ins) != len(y.ins):
+            return None
+        same = (x.name, x.params) == (y.name, y.params)
+        for p, q in zip(x.ins, y.ins):
+            if p == ABSENT or q == ABSENT or self._same(p, q):
+                continue
+            if not self._same(self._root(p, True), self._root(q, False)):
+                continue
+            left, right = self._way(p, True), self._way(q, False)
+            whole = (left or right) and all(
+                side.values.size(v) == side.values.size(self._root(v, side is self.a))
+                for side, v in ((self.a, p), (self.b, q))
+            )  # fmt: skip
+            if same or whole:
+                ways = [[side.events[n][1:3] for n in way] for side, way in ((self.a, left), (self.b, right))]
+                k = next((k for k, (m, n) in enumerate(zip(*ways)) if m != n), min(map(len, ways)))
+                return left[k] if k < len(left) else ea, right[k] if k < len(right) else eb
+        return None
 
     def _written(self, ea: int, eb: int) -> Finding | None:
         """The change in place that makes two like operations read different things, if that is it."""
@@ -298,8 +409,8 @@ class Explanation:
                     for s, p in zip((self.a, self.b), result.places)]  # fmt: skip
             i = self.a.events[result.event_a].detail[1] if result.a is not None else i
             j = self.b.events[result.event_b].detail[1] if result.b is not None else j
-            return (_value_at(self.a, self.a.record.leaves[i].value, ends[0]),
-                    _value_at(self.b, self.b.record.leaves[j].value, ends[1]))  # fmt: skip
+            return (self.a.value_at(self.a.record.leaves[i].value, ends[0]),
+                    self.b.value_at(self.b.record.leaves[j].value, ends[1]))  # fmt: skip
         if i >= 0:
             value = self.a.record.leaves[i].value
             found = alignment.found.get(alignment.classes_a.get(value, value), [])
@@ -485,6 +596,12 @@ class Use:
     lost_value: int
 
 
+def _is_computed(side: Side, value: int) -> bool:
+    """Whether a value was computed from others that are not its memory before, as a state that is passed on is."""
+    maker = side.maker(value)
+    return maker is not None and maker.kind == OP and maker.name not in LAYOUT_ONLY
+
+
 def _moved(side: Side, value: int) -> bool:
     """Whether memory held a value because it was changed before, and not because it was filled with it."""
     maker = side.maker(value)
@@ -501,16 +618,6 @@ def _aliases(side: Side, value: int) -> set[int]:
         found.add(e.ins[0])
         e = side.maker(e.ins[0])
     return found
-
-
-def _value_at(side: Side, value: int, end: int) -> int:
-    """What a leaf's memory holds at an event, from its value when it was first seen."""
-    while True:
-        later = [n for n, position in side.consumers.get(value, ())
-                 if position == 0 and n < end and side.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
-        if not later:
-            return value
-        value = side.events[later[0]].outs[0]
 
 
 def _previous(side: Side, number: int) -> int:

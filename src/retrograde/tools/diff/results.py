@@ -105,7 +105,7 @@ def _gradient(alignment: Alignment, ea: int, eb: int, leaf: tuple[int, int], nam
     p, q = a.place(ea) if ea >= 0 else -1, b.place(eb) if eb >= 0 else -1
     if ea < 0:  # at the end of the pass in which it should be
         p = next((x for x, y in alignment.passes if y == q), -1)
-        at = a.passes[p + 1] if 0 <= p < len(a.passes) - 1 else len(a.events)
+        at = a.passes[p + 1] - 1 if 0 <= p < len(a.passes) - 1 else len(a.events)
     else:
         at = ea
         if eb < 0:

@@ -12,6 +12,13 @@ MAKERS = (OP, SOURCE, WRITE, REREAD, UPDATE, ACCUMULATE, RESULT)
 GRADIENTS = (ACCUMULATE, RESULT)
 
 
+LAYOUT_ONLY = frozenset(("transpose", "reshape", "copy", "broadcast_to", "cast", "view_scatter"))
+"""Operations that leave what the elements are as it was."""
+
+ARRANGING = LAYOUT_ONLY | {"getitem"}
+"""Operations that compute nothing: they say which elements, and in which order."""
+
+
 class Side:
     """One record with what the comparison looks up in it."""
 
@@ -56,45 +63,63 @@ class Side:
                 for position, value in enumerate(e.ins):
                     if value != ABSENT:
                         self.consumers.setdefault(value, []).append((number, position))
-        self._forget_what_nobody_reads()
+        self.unread = self._unread()
+        """The accumulations whose sum in `.grad` is cleared, or the program ends, before anything reads it."""
 
-    def _forget_what_nobody_reads(self) -> None:
-        """Let sums in `.grad` that are cleared before anything reads them stand for what was added to them last.
+    def summed(self, leaf: int, place: int) -> float:
+        """The norm of the largest gradient at an operation that reads a leaf, in a backward pass."""
+        end = self.passes[place] if 0 <= place < len(self.passes) else len(self.events)
+        largest = 0.0
+        stack = [self.value_at(self.record.leaves[leaf].value, end)]
+        while stack:
+            for number, _ in self.consumers.get(stack.pop(), ()):
+                e = self.events[number]
+                if e.kind != OP or number >= end:
+                    continue
+                for output, value in enumerate(e.outs):
+                    gradient = self.cotangents.get((place, number, output))
+                    if gradient is not None:
+                        largest = max(largest, self.values.norm(gradient))
+                        if e.name in LAYOUT_ONLY:
+                            stack.append(value)
+        return largest
 
-        What a discriminator's parameters get from the generator's loss is such: whether it was added to what was left
-        from before is no difference. Only of parameters whose gradients are read at all: some programs print them.
-        """
-        latest: dict[int, int] = {}
-        holders: dict[int, int] = {}
-        unread: list[int] = []
-        read: set[int] = set()
-        for number, e in enumerate(self.events):
-            if e.kind == ACCUMULATE:
-                latest[e.detail[1]] = number
-                holders[e.outs[0]] = e.detail[1]
-                if any(position or self.events[n].kind != WRITE for n, position in self.consumers.get(e.outs[0], ())):
-                    read.add(e.detail[1])
-                continue
-            leaf = -1
-            if e.kind == CLEAR:
-                leaf = e.detail[0]
-            elif e.kind == WRITE and e.ins[0] in holders and self.values.norm(e.outs[0]) == 0.0:
-                leaf = holders[e.ins[0]]
-            before = latest.pop(leaf, -1)
-            if before >= 0 and self.events[before].detail[2]:
-                uses = self.consumers.get(self.events[before].outs[0], ())
-                if all(n == number for n, _ in uses):
-                    unread.append(before)
-        for number in unread:
-            e = self.events[number]
-            if e.detail[1] in read:
-                self.events[number] = e._replace(outs=e.ins)
-                self.producer.setdefault(e.ins[0], number)
+    def value_at(self, value: int, end: int) -> int:
+        """What a leaf's memory holds at an event, from its value when it was first seen."""
+        while True:
+            later = [n for n, position in self.consumers.get(value, ())
+                     if position == 0 and n < end and self.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
+            if not later:
+                return value
+            value = self.events[later[0]].outs[0]
 
     def roots(self, begun: int) -> list[int | None]:
         """The values at which a backward pass begins; None for leaves and what was not recorded."""
         _, _, *pairs = self.events[begun].detail
         return [self.events[e].outs[i] if e >= 0 else None for e, i in zip(pairs[::2], pairs[1::2])]
+
+    def _unread(self) -> set[int]:
+        latest: dict[int, int] = {}
+        holders: dict[int, int] = {}
+        unread: list[int] = []
+        read: set[int] = set()
+        for number, e in enumerate(self.events):
+            leaf = -1
+            if e.kind == ACCUMULATE:
+                latest[e.detail[1]] = number
+                holders[e.outs[0]] = e.detail[1]
+                if any(position or self.events[n].kind != WRITE for n, position in self.consumers.get(e.outs[0], ())):
+                    read.add(e.detail[1])
+            elif e.kind == CLEAR:
+                leaf = e.detail[0]
+            elif e.kind == WRITE and e.ins[0] in holders and self.values.norm(e.outs[0]) == 0.0:
+                leaf = holders[e.ins[0]]
+            before = latest.pop(leaf, -1)
+            if before >= 0 and all(n == number for n, _ in self.consumers.get(self.events[before].outs[0], ())):
+                unread.append(before)
+        unread += [number for number in latest.values() if self.events[number].outs[0] not in self.consumers]
+        # Where no operation reads the gradients of a parameter at all, the program prints them.
+        return {number for number in unread if self.events[number].detail[1] in read}
 
     def gradients(self) -> dict[int, list[int]]:
         """leaf (-1: no leaf) -> the events at which its gradients arrive or are returned."""

@@ -12,6 +12,7 @@ from .._api import missing
 from . import config, transforms
 from ._dataset import BatchInfo, Dataset
 from ._samplers import (
+    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,

@@ -340,7 +340,10 @@ class _Map(_Step):
         for row in source._rows():
             values: Any = _picked("map", source, row, self._inputs)
             for f in self._functions:
-                values = f(*values)
+                try:
+                    values = f(*values)
+                except Exception as error:
+                    raise RuntimeError(f"map: the operation failed: {type(error).__name__}: {error}") from error
                 values = values if isinstance(values, tuple) else (values,)
             if len(values) != len(self._outputs):
                 raise RuntimeError(
@@ -439,7 +442,7 @@ class _TupleIterator:
             self._rows = None
             self._dataset._epoch += 1
             raise
-        return self._given([x if self._numpy else from_array(np.array(x)) for x in row])
+        return self._given([x if self._numpy or x.dtype.kind in "SU" else from_array(np.array(x)) for x in row])
 
     def _given(self, values: list[Any]) -> Any:
         return values

@@ -85,6 +85,33 @@ class WeightedRandomSampler(Sampler):
         return iter(generator().choice(len(p), n, replace=self.replacement, p=p))
 
 
+class DistributedSampler(Sampler):
+    """The rows of one of `num_shards` shards of one size, for which the first rows come again at the end."""
+
+    def __init__(
+        self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
+    ) -> None:  # fmt: skip
+        super().__init__(num_samples)
+        for name, value in (("num_shards", num_shards), ("shard_id", shard_id)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"DistributedSampler: {name} must be an int, got {value!r}")
+        if num_shards < 1 or not 0 <= shard_id < num_shards:
+            raise RuntimeError(f"DistributedSampler: shard_id must be from 0 to before {num_shards}, got {shard_id}")
+        if offset != -1:
+            raise NotImplementedError("DistributedSampler: offset is not supported; leave it out")
+        self.num_shards, self.shard_id, self.shuffle = num_shards, shard_id, shuffle
+
+    def __iter__(self) -> Iterator[int]:
+        rows = generator().permutation(self.dataset_size) if self.shuffle else np.arange(self.dataset_size)
+        return iter(shard(rows, self.num_shards, self.shard_id))
+
+
+def shard(rows: Any, count: int, which: int) -> Any:
+    """The rows of one of `count` shards; all get as many, the last ones from the beginning again."""
+    size = -(-len(rows) // count)
+    return np.resize(rows, size * count)[which::count] if len(rows) else rows
+
+
 def chosen_rows(
     op: str, size: int, shuffle: bool | None, sampler: Any, num_samples: int | None, shards: tuple[Any, Any]
 ) -> list[int]:  # fmt: skip
@@ -99,5 +126,5 @@ def chosen_rows(
         rows = list(range(size)) if shuffle is False else generator().permutation(size).tolist()
     count, which = shards
     if count is not None:
-        rows = rows[which::count]
+        rows = [int(i) for i in shard(rows, count, which)]
     return rows if num_samples is None or num_samples == 0 else rows[:num_samples]

@@ -14,7 +14,7 @@ from ._samplers import chosen_rows
 
 def _shards(op: str, num_shards: Any, shard_id: Any) -> tuple[Any, Any]:
     if (num_shards is None) != (shard_id is None):
-        raise RuntimeError(f"{op}: num_shards and shard_id go together")
+        raise ValueError(f"{op}: num_shards and shard_id go together")
     if num_shards is not None and not 0 <= shard_id < num_shards:
         raise ValueError(f"{op}: shard_id must lie in [0, {num_shards}), got {shard_id}")
     return num_shards, shard_id

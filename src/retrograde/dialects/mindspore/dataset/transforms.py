@@ -33,7 +33,7 @@ class OneHot:
         label = as_array(x)
         if label.size and (label.min() < 0 or label.max() >= self._classes):
             raise RuntimeError(f"OneHot: the label {label} is not one of {self._classes} classes")
-        row = np.eye(self._classes, dtype=label.dtype)[label]
+        row = np.eye(self._classes, dtype=label.dtype)[label.reshape(()) if label.size == 1 else label]
         if self._smoothing:
             return row.astype(np.float32) * (1 - self._smoothing) + self._smoothing / self._classes
         return row

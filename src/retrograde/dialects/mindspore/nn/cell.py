@@ -28,6 +28,7 @@ from .._api import missing
 from .._backward import saved_tensors_hooks
 from .._dtype import Number, bfloat16, float16, float32
 from .._parameter import Parameter, ParameterTuple
+from .._recompute import recomputed
 from .._recording import keep
 from .._tensor import Tensor
 from . import _calls
@@ -460,3 +461,15 @@ class GraphCell(Cell):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError("GraphCell: compiled graphs (MindIR) are not supported; define the network as a Cell")
+
+
+def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a Cell on arguments, and compute what its backward pass needs again then; raises TypeError for no Cell.
+
+    The options of the original that say how (`use_reentrant`, `output_recompute`, ...) change nothing.
+    """
+    if not isinstance(block, Cell):
+        raise TypeError(f"recompute: block must be a Cell, got {type(block).__name__}")
+    for option in ("use_reentrant", "output_recompute", "early_stop", "context_fn"):
+        kwargs.pop(option, None)
+    return recomputed(block, block, args, kwargs)

@@ -355,11 +355,6 @@ def _dropout(x: Any, *, keep_prob: float, Seed0: int, Seed1: int) -> Any:
     return _layers.dropout_with_mask(x, keep_prob)
 
 
-def _print(*args: Any) -> None:
-    for x in args:
-        print(x)
-
-
 def _scatter(name: str) -> Function:
     f = _gather.SCATTER_INTO[name]
 
@@ -663,7 +658,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "RandomChoiceWithMask": ("count=256, seed=0, seed2=0", _unary_random(_choice)),
         "RandomCategorical": ("dtype=int64", lambda x, n, seed=0, *, dtype: _random.random_categorical(x, n, seed, dtype)),
         "RandpermV2": ("seed=0, offset=0, dtype=int64", lambda n, **how: _random.randperm(n, **how)),
-        "Bernoulli": ("seed=-1, offset=0", _bernoulli), "Print": ("", _print),
+        "Bernoulli": ("seed=-1, offset=0", _bernoulli), "Print": ("", F["print_"]),
     }  # fmt: skip
     for stem in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Update"):
         for prefix, name in (("Scatter", "scatter_"), ("ScatterNd", "scatter_nd_")):

@@ -169,7 +169,7 @@ class Accuracy(EvaluationBase):
             right = (np.moveaxis(x, 1, -1).reshape(-1, classes) == np.moveaxis(y, 1, -1).reshape(-1, classes)).all(axis=1)
         else:
             right = x.reshape(-1) == y.reshape(-1)
-        self._right += right.sum()
+        self._right += int(right.sum())
         self._total += right.size
 
     def eval(self) -> Any:
@@ -179,7 +179,7 @@ class Accuracy(EvaluationBase):
 
 
 class _PerClass(EvaluationBase):
-    """Counts of right, predicted and true samples per class."""
+    """Counts of right, predicted and true labels: per class, or where "multilabel" per row of labels."""
 
     def __init__(self, eval_type: str | None = "classification") -> None:
         super().__init__(eval_type or "classification")
@@ -197,20 +197,24 @@ class _PerClass(EvaluationBase):
         x, y = self._labels(first, second)
         if self._type == "multilabel":
             x, y = (np.moveaxis(a, 1, -1).reshape(-1, classes).astype(np.int64) for a in (x, y))
+            found = [a.sum(axis=1) for a in (x * y, x, y)]
+            if self._seen:
+                found = [np.concatenate(pair) for pair in zip((self._right, self._predicted, self._true), found)]
+            self._right, self._predicted, self._true = found
         else:
             if y.size and y.max() >= classes:
                 raise ValueError(f"{type(self).__name__}: label {int(y.max())} is not one of {classes} classes")
             x, y = (np.eye(classes, dtype=np.int64)[a.reshape(-1)] for a in (x, y))
-        self._right = self._right + (x * y).sum(axis=0)
-        self._predicted = self._predicted + x.sum(axis=0)
-        self._true = self._true + y.sum(axis=0)
+            self._right = self._right + (x * y).sum(axis=0)
+            self._predicted = self._predicted + x.sum(axis=0)
+            self._true = self._true + y.sum(axis=0)
         self._seen = True
 
     def _result(self, below: Any, average: bool) -> Any:
         if not self._seen:
             raise RuntimeError(f"{type(self).__name__}: {_EMPTY}")
         result = self._right / np.maximum(below, np.finfo(np.float64).eps)
-        return result.mean() if average else result
+        return float(result.mean()) if average else result
 
 
 class Precision(_PerClass):
@@ -240,7 +244,7 @@ class Fbeta(_PerClass):
         if not self._seen:
             raise RuntimeError(f"{type(self).__name__}: {_EMPTY}")
         score = (1 + self._beta2) * self._right / (self._beta2 * self._true + self._predicted + np.finfo(float).eps)
-        return score.mean() if average else score
+        return float(score.mean()) if average else score
 
 
 class F1(Fbeta):
@@ -272,7 +276,7 @@ class TopKCategoricalAccuracy(Metric):
         if self.k > x.shape[1]:
             raise ValueError(f"{type(self).__name__}: k is {self.k}, but there are {x.shape[1]} classes")
         best = np.argsort(-x, axis=1, kind="stable")[:, : self.k]
-        self._right += (best == y.reshape(-1, 1)).any(axis=1).sum()
+        self._right += int((best == y.reshape(-1, 1)).any(axis=1).sum())
         self._total += y.shape[0]
 
     def eval(self) -> Any:
@@ -390,7 +394,7 @@ class CosineSimilarity(Metric):
 
 
 class Dice(Metric):
-    """2 |x y| / (|x|² + |y|²), averaged over batches."""
+    """2 |x y| / (|x|² + |y|² + smooth) of each batch, added up and divided by the number of samples."""
 
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
@@ -406,8 +410,8 @@ class Dice(Metric):
         x, y = self._chosen(inputs, 2)
         if x.shape != y.shape:
             raise ValueError(f"Dice: predictions {x.shape} and labels {y.shape} must have one shape")
-        self._total += (2 * (x * y).sum() + self.smooth) / ((x * x).sum() + (y * y).sum() + self.smooth)
-        self._count += 1
+        self._total += 2 * float((x * y).sum()) / (float((x * x).sum() + (y * y).sum()) + self.smooth)
+        self._count += y.shape[0]
 
     def eval(self) -> Any:
         if self._count == 0:

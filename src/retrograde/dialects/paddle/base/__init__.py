@@ -7,7 +7,8 @@ from typing import Any
 from .._api import missing as _missing
 from .._device import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda, is_compiled_with_xpu
 from .._flags import get_flags, set_flags
-from .._parameter import ParamAttr, WeightNormParamAttr, set_global_initializer, unique_name
+from .._parameter import ParamAttr, WeightNormParamAttr, unique_name
+from ..nn.initializer import set_global_initializer
 from .._tensor import Tensor
 from . import core, dygraph, framework
 

@@ -21,8 +21,8 @@ from .continuous import (
     Uniform,
 )
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, Poisson
-from .distribution import Distribution, ExponentialFamily, Independent
-from .kl import kl_divergence, register_kl
+from .distribution import Distribution, ExponentialFamily, Independent, kl_divergence, register_kl
+from . import kl  # registers the divergences
 from .transform import (
     AbsTransform,
     AffineTransform,

@@ -1,9 +1,10 @@
-"""`Distribution`, and what its subclasses share: arguments as tensors, shapes, sampling."""
+"""`Distribution`, and what its subclasses share: arguments as tensors, shapes, sampling, the table of divergences."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -53,6 +54,9 @@ def summed(x: Any, axes: int) -> Any:
 def inside(condition: Any, x: Any, outside: float) -> Any:
     """`x` where a condition holds, a number elsewhere."""
     return where(condition, x, np.asarray(outside, dtype_of(x)))
+
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Distribution:
@@ -117,9 +121,35 @@ class Distribution:
 
     def kl_divergence(self, other: Distribution) -> Any:
         """The Kullback-Leibler divergence from this distribution to another."""
-        from .kl import kl_divergence
-
         return kl_divergence(self, other)
+
+
+_TABLE: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
+
+
+def register_kl(cls_p: type, cls_q: type) -> Callable[[F], F]:
+    """Register a function as the divergence between distributions of two classes."""
+    for cls in (cls_p, cls_q):
+        if not isinstance(cls, type) or not issubclass(cls, Distribution):
+            raise TypeError(f"register_kl: wanted two classes of distributions, got {cls!r}")
+
+    def decorate(f: F) -> F:
+        _TABLE[cls_p, cls_q] = f
+        return f
+
+    return decorate
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Any:
+    """The Kullback-Leibler divergence from p to q; NotImplementedError where none is registered."""
+    for a in type(p).__mro__:
+        for b in type(q).__mro__:
+            found = _TABLE.get((a, b))
+            if found is not None:
+                return found(p, q)
+    raise NotImplementedError(
+        f"kl_divergence: none is known between {type(p).__name__} and {type(q).__name__}; use register_kl"
+    )
 
 
 class ExponentialFamily(Distribution):

@@ -1,9 +1,8 @@
-"""`kl_divergence` and the table behind it."""
+"""The divergences that are known in closed form; they register themselves (see distribution.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from ....ops import elementwise as ew
 from ....ops.linalg import solve_triangular
@@ -21,36 +20,7 @@ from .continuous import (
     Uniform,
 )
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, Poisson
-from .distribution import Distribution, inside, summed
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-_TABLE: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
-
-
-def register_kl(cls_p: type, cls_q: type) -> Callable[[F], F]:
-    """Register a function as the divergence between distributions of two classes."""
-    for cls in (cls_p, cls_q):
-        if not isinstance(cls, type) or not issubclass(cls, Distribution):
-            raise TypeError(f"register_kl: wanted two classes of distributions, got {cls!r}")
-
-    def decorate(f: F) -> F:
-        _TABLE[cls_p, cls_q] = f
-        return f
-
-    return decorate
-
-
-def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """The Kullback-Leibler divergence from p to q; NotImplementedError where none is registered."""
-    for a in type(p).__mro__:
-        for b in type(q).__mro__:
-            found = _TABLE.get((a, b))
-            if found is not None:
-                return found(p, q)
-    raise NotImplementedError(
-        f"kl_divergence: none is known between {type(p).__name__} and {type(q).__name__}; use register_kl"
-    )
+from .distribution import inside, register_kl, summed
 
 
 @register_kl(Normal, Normal)

@@ -35,10 +35,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("layers", "optimizer"):  # what needs the layers of paddle.nn is imported when it is asked for
+    if name in ("clip", "initializer", "layers", "optimizer"):  # what needs the layers of paddle.nn is imported when it is asked for
         return _submodule(__name__, name)
-    if name == "initializer":
-        return _submodule(__name__.rpartition(".")[0], "nn").initializer
     if name == "regularizer":
         return _submodule(__name__.rpartition(".")[0], "regularizer")
     if name in ("embedding", "one_hot"):

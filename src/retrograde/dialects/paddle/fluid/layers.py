@@ -283,15 +283,73 @@ def scale(x: Any, scale: Any = 1.0, bias: float = 0.0, bias_after_scale: bool = 
     return activated(_p.scale(x, scale, bias, bias_after_scale), act)
 
 
+def argmax(x: Any, axis: int = 0) -> Any:
+    """The positions of the largest elements along an axis."""
+    return _p.argmax(x, axis)
+
+
+def argmin(x: Any, axis: int = 0) -> Any:
+    """The positions of the smallest elements along an axis."""
+    return _p.argmin(x, axis)
+
+
+def argsort(input: Any, axis: int = -1, descending: bool = False, name: Any = None) -> tuple[Any, Any]:
+    """The elements in order along an axis, and where they stood."""
+    return _p.sort(input, axis, descending), _p.argsort(input, axis, descending)
+
+
+def flatten(x: Any, axis: int = 1, name: Any = None) -> Any:
+    """A matrix: the axes before `axis` make its rows, the others its columns."""
+    return x.reshape([int(np.prod(shape_of(x)[:axis])), -1])
+
+
+# ------------------------------------------------------------------------------------------ other defaults than now
+
+
+def leaky_relu(x: Any, alpha: float = 0.02, name: Any = None) -> Any:
+    """`alpha x` for negative numbers, others as they are."""
+    return F.leaky_relu(x, alpha)
+
+
+def relu6(x: Any, threshold: float = 6.0, name: Any = None) -> Any:
+    """Numbers within [0, threshold]."""
+    return _p.clip(x, 0.0, threshold)
+
+
+def brelu(x: Any, t_min: float = 0.0, t_max: float = 24.0, name: Any = None) -> Any:
+    """Numbers within [t_min, t_max]."""
+    return F.hardtanh(x, t_min, t_max)
+
+
+def hard_sigmoid(x: Any, slope: float = 0.2, offset: float = 0.5, name: Any = None) -> Any:
+    """slope x + offset within [0, 1]."""
+    return F.hardsigmoid(x, slope, offset)
+
+
+def huber_loss(input: Any, label: Any, delta: float) -> Any:
+    """The Huber loss of each element: quadratic where they differ by less than `delta`, linear beyond."""
+    return F.smooth_l1_loss(input, label, "none", delta)
+
+
+def smooth_l1(x: Any, y: Any, inside_weight: Any = None, outside_weight: Any = None, sigma: float | None = None) -> Any:
+    """The smooth L1 loss of each row, in a column: quadratic where x and y differ by less than 1 / sigma**2."""
+    square = 1.0 if sigma is None else float(sigma) ** 2
+    difference = x - y if inside_weight is None else (x - y) * inside_weight
+    loss = F.smooth_l1_loss(difference, _p.zeros_like(difference), "none", 1.0 / square) * square
+    if outside_weight is not None:
+        loss = loss * outside_weight
+    return flatten(loss).sum(axis=1, keepdim=True)
+
+
 _SAME_IN_PADDLE = (
-    "abs", "acos", "argmax", "argmin", "argsort", "asin", "atan", "ceil", "cos", "cumsum", "diag", "equal", "erf", "exp",
-    "eye", "flatten", "floor", "greater_equal", "greater_than", "increment", "isfinite", "less_equal", "less_than", "log",
+    "abs", "acos", "asin", "atan", "ceil", "cos", "cumsum", "diag", "equal", "erf", "exp",
+    "eye", "floor", "greater_equal", "greater_than", "increment", "isfinite", "less_equal", "less_than", "log",
     "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal", "ones_like", "reciprocal", "round", "rsqrt",
     "scatter", "shape", "sign", "sin", "slice", "sqrt", "square", "stack", "strided_slice", "tanh", "topk", "unbind",
     "unstack", "where", "zeros_like", "rank", "gather_nd",
 )  # fmt: skip
 _SAME_IN_FUNCTIONAL = (
-    "elu", "gelu", "hardtanh", "leaky_relu", "log_loss", "log_softmax", "mish", "pad", "relu", "relu6", "selu", "sigmoid",
+    "elu", "gelu", "hardtanh", "log_loss", "log_softmax", "maxout", "mish", "pad", "pixel_shuffle", "relu", "selu", "sigmoid",
     "softplus", "softsign", "swish", "label_smooth", "hardsigmoid", "hardswish", "kl_div", "smooth_l1_loss",
 )  # fmt: skip
 
@@ -299,8 +357,10 @@ for _name in _SAME_IN_PADDLE:
     globals()[_name] = getattr(_p, _name)
 for _name in _SAME_IN_FUNCTIONAL:
     globals()[_name] = getattr(F, _name)
-globals().update(hard_sigmoid=F.hardsigmoid, hard_swish=F.hardswish, kldiv_loss=F.kl_div,
-                 smooth_l1=F.smooth_l1_loss, brelu=F.hardtanh, linspace=linspace, reduce_logsumexp=_p.logsumexp)  # fmt: skip
+globals().update(
+    hard_swish=F.hardswish, hard_shrink=F.hardshrink, kldiv_loss=F.kl_div, linspace=linspace, logsigmoid=F.log_sigmoid,
+    reduce_logsumexp=_p.logsumexp, tanh_shrink=F.tanhshrink,
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

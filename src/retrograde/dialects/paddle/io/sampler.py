@@ -178,8 +178,12 @@ class DistributedBatchSampler(BatchSampler):
             indices = np.random.default_rng(self.epoch).permutation(indices)
             self.epoch += 1
         indices = np.concatenate([indices, indices[: self.total_size - len(indices)]])
-        own = indices[self.local_rank :: self.nranks]
-        yield from batched(own.tolist(), self.batch_size, self.drop_last)
+        # Whole batches go round; what is left is divided evenly.
+        left = self.total_size % (self.batch_size * self.nranks)
+        whole, rest = indices[: len(indices) - left], indices[len(indices) - left :]
+        own = [*whole.reshape(-1, self.nranks, self.batch_size)[:, self.local_rank].ravel().tolist(),
+               *rest.reshape(self.nranks, -1)[self.local_rank].tolist()]
+        yield from batched(own, self.batch_size, self.drop_last)
 
     def __len__(self) -> int:
         return batch_count(self.num_samples, self.batch_size, self.drop_last)

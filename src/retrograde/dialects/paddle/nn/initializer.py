@@ -9,7 +9,6 @@ import numpy as np
 
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise
-from .._parameter import set_global_initializer
 from .._tensor import from_array
 from ..random import normal_array, uniform_array
 
@@ -19,6 +18,14 @@ __all__ = [
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
+
+of_all: dict[bool, Any] = {False: None, True: None}
+"""The initialisers of weights (False) and biases (True) whose ParamAttr has none."""
+
+
+def set_global_initializer(weight_init: Any, bias_init: Any = None) -> None:
+    """Set the initialisers of parameters whose ParamAttr has none; None takes them away."""
+    of_all.update({False: weight_init, True: bias_init})
 
 
 class Initializer:

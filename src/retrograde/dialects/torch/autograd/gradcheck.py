@@ -235,7 +235,7 @@ def gradgradcheck(
     if grad_outputs is None:
         seeds = []
         for y in outputs:
-            if gen_non_contig_grad_outputs:
+            if gen_non_contig_grad_outputs and y.numel() > 1:
                 seed = rand(*shape_of(y), 2, dtype=y.dtype)[..., 0]
             else:
                 seed = rand_like(y)

@@ -11,6 +11,7 @@ from ....tape import autograd as tape
 from ..._shared.tensor_class import TensorClass
 from .. import _repr
 from .._creation import np_dtype_of
+from .._function_protocol import asks, never
 from .._printing import tensor_repr
 from .._tensor import Tensor
 
@@ -18,19 +19,28 @@ from .._tensor import Tensor
 class _ParameterMeta(TensorClass):
     def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or (
-            cls is Parameter and isinstance(instance, Tensor) and getattr(type(instance), "_is_param_class", False)
+            cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
         )
 
 
 class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
-    """A tensor that a module registers as its own when it is set as an attribute."""
+    """A tensor that a module registers as its own when it is set as an attribute.
+
+    Of a tensor of a subclass it makes another of that subclass, which counts as a Parameter.
+    """
+
+    __torch_function__ = staticmethod(never)  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = make(Tensor, np.zeros((0,), np.float32))
         if not isinstance(data, Tensor):
             raise AttributeError(f"Parameter: wanted a tensor, got {type(data).__name__}")
-        x = make(cls, data._a, None, data._level)
+        if cls is Parameter and asks(data):
+            x = data.detach()
+            x._is_param = True  # type: ignore[attr-defined]
+        else:
+            x = make(cls, data._a, None, data._level)
         if requires_grad:
             if data.dtype.category < 2:
                 raise RuntimeError(f"Parameter: only floating and complex tensors can require grad, not {data.dtype}")
@@ -41,12 +51,13 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
         pass
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        plain = make(Tensor, self._a, self._node, self._level)
-        return _repr.format_parameter(tensor_repr(plain), class_name=type(self).__name__)
+        return _repr.format_parameter(tensor_repr(self), class_name=type(self).__name__)
 
 
 class Buffer(Tensor, result=Tensor):
     """A tensor that a module registers as a buffer when it is set as an attribute."""
+
+    __torch_function__ = staticmethod(never)  # type: ignore[assignment]
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:
@@ -59,7 +70,7 @@ class Buffer(Tensor, result=Tensor):
         pass
 
 
-class _Uninitialized(Tensor):
+class _Uninitialized(Tensor, result=Tensor):
     """What tensors have in common that wait for their shape: they can be materialized, and little else."""
 
     _becomes: type

@@ -13,6 +13,7 @@ from ... import _gather, _layers
 from ..._api import FUNCTIONS
 from ..._dtype import float32
 from ..._parameter import Parameter
+from ..._promote import tensor_argument
 from ..._tensor import Tensor
 from ...common.initializer import HeUniform, Uniform, initializer
 from .._checks import a_bool, a_float, positive_int
@@ -69,6 +70,7 @@ class Dense(Cell):
         self.activation_flag = self.activation is not None
 
     def construct(self, x: Any) -> Any:
+        tensor_argument("Dense", x, "the input")
         if x.ndim == 0 or x.shape[-1] != self.in_channels:
             raise ValueError(f"Dense: the last axis of the input must have {self.in_channels} elements, got shape {x.shape}")
         if x.dtype is not self.weight.dtype:
@@ -149,7 +151,7 @@ class Flatten(Cell):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def construct(self, x: Any) -> Any:
-        shape, n = x.shape, x.ndim
+        shape, n = tensor_argument("Flatten", x, "the input").shape, x.ndim
         if n == 0:
             return x.reshape((1,))
         start, end = self._axis(self.start_dim, n), self._axis(self.end_dim, n)

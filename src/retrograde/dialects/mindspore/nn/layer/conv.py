@@ -7,6 +7,7 @@ from typing import Any
 from .....learn.layers.windows import channels_first, channels_last
 from ... import _layers
 from ..._dtype import float32
+from ..._promote import tensor_argument
 from ...common.initializer import Uniform
 from ..cell import Cell
 from .basic import DEFAULT_WEIGHT, bias_parameter, fan_in_bound, weight_parameter
@@ -72,6 +73,7 @@ class _Conv(Cell):
         self.bias: Any = bias_parameter(self.bias_init, out_channels, dtype) if has_bias else None
 
     def _checked(self, x: Any) -> None:
+        tensor_argument(type(self).__name__, x, "the input")
         if x.ndim != self._axes + 2:
             raise ValueError(
                 f"{type(self).__name__}: wanted {self._axes + 2} axes (batch, channels, *space), got shape {x.shape}"

@@ -10,6 +10,7 @@ from .....learn.layers.windows import channels_first, channels_last
 from ... import _layers
 from ..._dtype import float32
 from ..._parameter import Parameter
+from ..._promote import tensor_argument
 from ...common.initializer import initializer
 from .._checks import a_bool, a_float, positive_int
 from ..cell import Cell
@@ -42,6 +43,7 @@ class _BatchNorm(Cell):
         self.beta = _vector(beta_init, [num_features], dtype, "beta", affine)
 
     def construct(self, x: Any) -> Any:
+        tensor_argument(type(self).__name__, x, "the input")
         if x.ndim not in self._ranks:
             raise ValueError(
                 f"{type(self).__name__}: wanted {' or '.join(map(str, self._ranks))} axes, got shape {x.shape}"

@@ -114,7 +114,8 @@ def detached(out: Any) -> Any:
 class TrainOneStepCell(Cell):
     """One step of training: the loss of a network, its gradients times `sens`, the optimizer's step; gives the loss.
 
-    return_grad: the gradients by the parameters' names, too.
+    return_grad: the gradients by the parameters' names, too. Classes derived from it build their own step from
+    `network`, `weights`, `optimizer`, `sens` and `grad`, the GradOperation for `grad(network, weights)(*inputs, sens)`.
     """
 
     def __init__(self, network: Cell, optimizer: Any, sens: Any = None, return_grad: bool = False) -> None:
@@ -123,7 +124,8 @@ class TrainOneStepCell(Cell):
         self.network.set_grad()
         self.optimizer = optimizer
         self.weights = optimizer.parameters
-        self.grad_reducer = Identity()
+        self.grad = _gradients.GradOperation(get_by_list=True, sens_param=True)
+        self.reducer_flag, self.grad_reducer = False, Identity()
         self.sens = 1.0 if sens is None else sens
         self.return_grad = a_bool("TrainOneStepCell", "return_grad", return_grad)
 

@@ -400,8 +400,14 @@ class Layer(Tree):
         """Write the values of a state dict into this layer's parameters and buffers, matched by path, or by the
         tensors' own names; returns the missing and the unexpected keys.
 
-        Tensors of another shape are left as they are, with a warning. Raises AssertionError for another dtype.
+        Tensors of another shape are left as they are, with a warning. Raises AssertionError for another dtype, TypeError
+        for what is no dict.
         """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"set_state_dict: wanted a dict from names to Tensors, got {type(state_dict).__name__}; "
+                "give what state_dict() or paddle.load(path) returned"
+            )
         own = self.state_dict(use_hook=False)
         missing, unused = [], dict.fromkeys(state_dict)
         for path, target in own.items():
