@@ -77,6 +77,24 @@ def test_reasons(answers):
     assert "fed differently" in reasons["wrong_variable"]
     assert "carries no gradient" in reasons["item_in_loss"]
     assert "A runs 4 backward passes, B 3" in reasons["fewer_steps"]
+    assert "has been reshaped where it should have been transposed" in reasons["weights_reshaped"]
+    assert "lstm.weight_hh_l0 / w_h does not start from the same values" in reasons["weights_in_wrong_order"]
+    assert "betas=(0.5, 0.999) in A, betas=(0.9, 0.999) in B" in reasons["gan_betas"]
+    assert "user code does in the backward pass" in reasons["straight_through"]
+    assert answers["attention_axis"]["difference"]["b"]["what"] == "softmax(axis=1)"
+
+
+def test_a_parameter_that_holds_several_of_the_other_program(answers):
+    names = [(g["name_a"], g["name_b"]) for g in answers["equal_packed_attention"]["gradients"]]
+    packed = [(a, b) for a, b in names if "in_proj" in a]
+    assert [b.removeprefix("block.attention.") for _, b in packed] == ["q.weight", "k.weight", "v.weight", "q.bias", "v.bias"]
+    assert not [b for _, b in names if not b]
+
+
+def test_gradients_that_are_nothing_but_rounding(answers):
+    (bias,) = [g for g in answers["equal_bias_before_norm"]["gradients"] if g["name_a"] == "model.conv1.bias"]
+    assert bias["layout"] == "rounding"
+    assert answers["equal_bias_before_norm"]["largest"] < 1e-5
 
 
 def test_transposed_layouts_are_recognised(answers):
@@ -173,7 +191,9 @@ def test_usage(tmp_path):
     run = diff(good, good, "--map", "x=y")
     assert run.returncode == 2
     assert "no parameter is called x, y" in run.stderr
-    assert diff(good, good).returncode == 0
+    run = diff(good, good)
+    assert run.returncode == 0
+    assert "neither program computes a gradient" in run.stdout
 
 
 # ------------------------------------------------------------------------------------------ installed frameworks

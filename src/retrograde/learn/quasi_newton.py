@@ -95,7 +95,8 @@ def lbfgs(
         used = 0
         if strong_wolfe:
             start = Point(0, loss, gradient, slope)
-            found, used = search_strong_wolfe(problem, start, t, direction)
+            trials = min(25, max_eval - evaluations)
+            found, used = search_strong_wolfe(problem, start, t, direction, max_trials=trials)
             t, loss, gradient = found.t, found.loss, found.gradient
             problem.move(t, direction)
         else:

@@ -12,6 +12,9 @@ from typing import Any
 from .._errors import GradError
 from .._state import OBSERVERS
 from ..core import value as values
+from ..core.batched import BatchedArray
+from ..core.dual import DualArray
+from ..core.level import mode_at
 from ..core.node import Node, Slot, tick
 from ..core.value import Value, dtype_of, error_type, shape_of
 
@@ -38,15 +41,40 @@ class Custom:
             raise error_type(cls, GradError)(
                 f"{self.name}: the backward returned {len(results)} gradients for {len(needs)} tensor arguments"
             )
+        # What the backward saved belongs to its level; where that records no more, a cotangent from above must not
+        # carry it out of the level.
+        over = wrap and mode_at(level) == 0
         taken: list[Any] = []
         for r, need in zip(results, needs):
             if r is None or need is None:
                 taken.append(None)
             elif wrap:
-                taken.append(values.as_core(r))
+                taken.append(values.as_core(_below(r, level) if over else r))
             else:
                 taken.append(r._a if r._level == level else values.content(r))
         return taken
+
+
+def _below(x: Any, level: int) -> Any:
+    """A value or array of a level above `level` with the values of that level inside it replaced by their contents."""
+    if isinstance(x, Value):
+        if x._level <= level:
+            return x
+        inside = x._a
+        stripped = _without(inside, level)
+        return x if stripped is inside else values.make(type(x), stripped, x._node, x._level)
+    return _without(x, level)
+
+
+def _without(x: Any, level: int) -> Any:
+    if isinstance(x, Value):
+        return x._a if x._level == level else _below(x, level)
+    if type(x) is BatchedArray and x._level > level:
+        return BatchedArray(_without(x.content, level), x.dim, x._level)
+    if type(x) is DualArray and x._level > level:
+        tangent = None if x.tangent is None else _without(x.tangent, level)
+        return DualArray(_without(x.primal, level), tangent, x._level)
+    return x
 
 
 def attach(

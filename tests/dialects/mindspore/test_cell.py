@@ -261,3 +261,26 @@ def test_threads_share_parameters() -> None:
     thread.join()
     np.testing.assert_array_equal(found[0][0].asnumpy(), [3.0])
     assert p._node is None
+
+
+def test_names_of_parameters() -> None:
+    first = int(Parameter(Tensor([1.0])).name.removeprefix("Parameter#"))
+    Parameter(Tensor([1.0]), name="x")
+    assert first >= 2
+    assert Parameter(Tensor([1.0])).name == f"Parameter#{first + 1}"
+    with pytest.raises(ValueError, match="1024"):
+        Parameter(Tensor([1.0]), name="a" * 1025)
+    w, other = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([1.0]), name="w")
+    assert len(ParameterTuple([w, w])) == 2
+    with pytest.raises(ValueError, match="'w'"):
+        ParameterTuple([w, other])
+
+
+@pytest.mark.parametrize(
+    "cell", [nn.Dense(2, 2), nn.Conv2d(1, 1, 1), nn.BatchNorm1d(2), nn.Flatten(), nn.ReLU()],
+    ids=lambda cell: type(cell).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("given", ["a", 3, None, [1.0, 2.0]])
+def test_layers_want_tensors(cell: nn.Cell, given: Any) -> None:
+    with pytest.raises(TypeError, match="Tensor"):
+        cell(given)

@@ -166,3 +166,10 @@ def test_prefixes_and_choices(tmp_path: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(kind):
             call()
+
+
+def test_safetensors_come_by_name(tmp_path: Path) -> None:
+    ms.save_checkpoint(nn.SequentialCell(nn.Dense(3, 2), nn.BatchNorm1d(2)), str(tmp_path / "net.safetensors"),
+                       format="safetensors")  # fmt: skip
+    found = list(ms.load_checkpoint(str(tmp_path / "net.safetensors"), format="safetensors"))
+    assert found == ["0.bias", "0.weight", "1.beta", "1.gamma", "1.moving_mean", "1.moving_variance"]

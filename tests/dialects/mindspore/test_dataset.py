@@ -125,3 +125,34 @@ def test_shuffling_repeats_with_the_seed() -> None:
 def test_refusals(kind: type[Exception], call: Any) -> None:
     with pytest.raises(kind):
         call()
+
+
+def test_columns_of_texts_stay_arrays() -> None:
+    rows = list(ds.NumpySlicesDataset({"x": [1, 2], "y": ["a", "bc"]}, shuffle=False).create_dict_iterator())
+    assert isinstance(rows[0]["x"], Tensor)
+    assert repr(rows[1]["y"]) == "array('bc', dtype='<U2')"
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted"), [(2, [[10, 12, 14], [11, 13, 10]]), (3, [[10, 13], [11, 14], [12, 10]])]
+)
+def test_shards_are_of_one_size(count: int, wanted: list[list[int]]) -> None:
+    data = [10, 11, 12, 13, 14]
+    for which, rows in enumerate(wanted):
+        sampler = ds.DistributedSampler(count, which, shuffle=False)
+        assert [int(r[0]) for r in ds.NumpySlicesDataset(data, sampler=sampler)] == rows
+        sharded = ds.NumpySlicesDataset(data, num_shards=count, shard_id=which, shuffle=False)
+        assert [int(r[0]) for r in sharded] == rows
+        assert sharded.get_dataset_size() == len(rows)
+    with pytest.raises(ValueError, match="together"):
+        ds.NumpySlicesDataset(data, num_shards=count)
+
+
+@pytest.mark.parametrize(("label", "shape"), [(1, (4,)), ([1], (4,)), ([[1]], (4,)), ([1, 2], (2, 4))])
+def test_one_hot_of_a_single_label_is_a_vector(label: Any, shape: tuple[int, ...]) -> None:
+    assert ds.transforms.OneHot(4)(np.array(label)).shape == shape
+
+
+def test_errors_of_mapped_functions() -> None:
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        list(ds.NumpySlicesDataset(YS, column_names="y").map(lambda y: 1 // 0, "y"))

@@ -318,3 +318,35 @@ def test_inputs_are_not_written_while_recording() -> None:
         return y * y
 
     assert plain(ms.grad(g)(X)) == [0.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("sens", "error"),
+    [
+        (Tensor([1.0, 2.0]), ValueError),
+        (Tensor([[1.0]]), ValueError),
+        (Tensor(1.0), RuntimeError),
+        (Tensor([[1, 2], [3, 4]]), TypeError),
+    ],
+)
+def test_sensitivities_that_do_not_fit(sens: Tensor, error: type[Exception]) -> None:
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    for pull in (
+        lambda s: G(sens_param=True)(lambda x: x * 2)(x, s),
+        lambda s: ms.grad(lambda x: x * 2, sens_param=True)(x, s),
+        ms.vjp(lambda x: x * 2, x)[1],
+    ):
+        with pytest.raises(error, match="sens"):
+            pull(sens)
+
+
+@pytest.mark.parametrize("given", [1.0, "a", np.ones((2, 2), np.float32)])
+def test_vjp_wants_tensors(given: Any) -> None:
+    with pytest.raises(TypeError, match="vjp"):
+        ms.vjp(lambda x: x * 2, Tensor([[1.0, 2.0], [3.0, 4.0]]))[1](given)
+
+
+@pytest.mark.parametrize("make", [lambda f: G()(f), ms.grad, ms.value_and_grad])
+def test_what_is_no_function(make: Any) -> None:
+    with pytest.raises(TypeError, match="fn must be a function"):
+        make(3)(Tensor([1.0]))

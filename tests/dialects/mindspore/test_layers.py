@@ -90,3 +90,29 @@ def test_where_mindspore_is_wrong() -> None:
     ]  # fmt: skip
     slope = ms.grad(nn.SeLU())(Tensor([-3.0])).asnumpy()
     np.testing.assert_allclose(slope, 1.0507009873 * 1.6732632423 * np.exp(-3.0), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: nn.Softmax("a"), TypeError),
+        (lambda: nn.Softmax(1.5), TypeError),
+        (lambda: nn.CrossEntropyLoss(label_smoothing=2.0), ValueError),
+        (lambda: nn.CrossEntropyLoss(label_smoothing=1), TypeError),
+        (lambda: nn.CrossEntropyLoss(ignore_index="a"), TypeError),
+        (lambda: nn.CrossEntropyLoss(weight=3), TypeError),
+        (lambda: nn.NLLLoss(ignore_index=1.5), TypeError),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(make: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        make()
+
+
+def test_norm_says_what_it_is() -> None:
+    assert repr(nn.Norm()) == "Norm(axis=(), keep_dims=False)"
+
+
+def test_layer_norm_prints_its_shape_as_given() -> None:
+    assert "normalized_shape=[3]," in repr(nn.LayerNorm([3]))
+    assert "normalized_shape=(3,)," in repr(nn.LayerNorm((3,)))

@@ -100,9 +100,9 @@ def test_hyper_map_and_multitype_graph() -> None:
     def _(x: Any) -> Any:
         return x * 3
 
-    assert ops.HyperMap(double)((1, [2, 3])) == (3, [6, 9])
+    assert ops.HyperMap(double)((1, [2, 3])) == (3, (6, 9))  # tuples, also of lists
     assert ops.HyperMap()(double, (Tensor([1.0]), 1))[0].asnumpy().tolist() == [2.0]
-    with pytest.raises(TypeError, match="double"):
+    with pytest.raises(ValueError, match="double"):
         double("a")
 
 
@@ -137,3 +137,48 @@ def test_missing_and_superfluous_arguments() -> None:
             method()
     with pytest.raises(ValueError, match="outer"):
         ops.outer(x, x)
+
+
+def test_print_describes_tensors(capsys: pytest.CaptureFixture[str]) -> None:
+    for show in (ops.Print(), ops.print_):
+        show("loss", Tensor([1.0]))
+        assert capsys.readouterr().out == "loss\nTensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00])\n"
+
+
+def test_gumbel_softmax() -> None:
+    for hard in (False, True):
+        out = ops.gumbel_softmax(Tensor([[1.0, 2.0], [0.5, -1.0]]), hard=hard)
+        np.testing.assert_allclose(out.sum(1).asnumpy(), [1.0, 1.0], rtol=1e-6)
+
+
+def test_tile_as_a_method() -> None:
+    x = Tensor(np.ones((2, 3), np.float32))
+    for out, shape in ((x.tile(3), (2, 9)), (x.tile(2, 1), (4, 3)), (x.tile((2,)), (2, 6)), (x.tile(reps=(2, 1)), (4, 3))):
+        assert out.shape == shape
+    for call in (lambda: x.tile("a"), lambda: ops.tile(x, 3)):
+        with pytest.raises(TypeError, match="tile"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("paddings", "error"),
+    [((1, 2), TypeError), (3, TypeError), (((1, 2),), ValueError), (((-1, 2), (0, 0)), ValueError)],
+)
+def test_paddings_of_the_primitive(paddings: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="Pad"):
+        ops.Pad(paddings)(Tensor(np.ones((2, 3), np.float32)))
+
+
+@pytest.mark.parametrize("k", [0, -1, 4])
+def test_topk_wants_elements_that_are_there(k: int) -> None:
+    with pytest.raises(ValueError, match="topk"):
+        ops.topk(Tensor([1.0, 2.0, 3.0]), k)
+
+
+def test_numpy_covariances_of_one_variable() -> None:
+    from retrograde.dialects.mindspore import numpy as mnp
+
+    x = Tensor([[1.0, 2.0, 3.0]])
+    assert mnp.cov(x).asnumpy().tolist() == 1.0
+    assert mnp.corrcoef(x).asnumpy().tolist() == 1.0
+    assert mnp.in1d(x, Tensor([1.0, 5.0])).asnumpy().tolist() == [True, False, False]

@@ -183,3 +183,16 @@ def test_schedules(schedule: Any, want: list[float]) -> None:
     rates = [schedule()(Tensor(step, ms.int32)) for step in range(6)]
     assert [r.dtype for r in rates] == [ms.float32] * 6
     assert [float(r) for r in rates] == pytest.approx(want, rel=2e-5)
+
+
+def test_unknown_options_of_adam() -> None:
+    with pytest.raises(KeyError, match="momentum"):
+        nn.Adam([Parameter(Tensor([1.0]), name="w")], momentum=0.9)
+
+
+def test_errors_of_groups_and_rates_say_what_is_wanted() -> None:
+    w = Parameter(Tensor([1.0]), name="w")
+    with pytest.raises(KeyError, match="'params'"):
+        nn.SGD([{"lr": 0.1}])
+    with pytest.raises(ValueError, match="learning_rate"):
+        nn.SGD([w], ["a"])

@@ -354,3 +354,12 @@ def test_jit_and_modes() -> None:
         assert ms.grad(ms.jit(g))(Tensor([3.0])).tolist() == [7.0]
     with pytest.raises(ValueError, match="jit_level"):
         ms.jit(f, jit_level="O9")
+
+
+def test_arrays_of_int64_print_their_dtype() -> None:
+    x = Tensor([1, 2])
+    assert repr(x.asnumpy()) == repr(np.asarray(x)) == "array([1, 2], dtype=int64)"
+    x.asnumpy()[0] = 9
+    assert x.tolist() == [9, 2]
+    assert repr(Tensor(x.asnumpy()) + x) == "Tensor(shape=[2], dtype=Int64, value= [18,  4])"
+    assert repr(Tensor([1], ms.int32).asnumpy()) == "array([1], dtype=int32)"

@@ -214,3 +214,52 @@ def test_mixed_precision_gives_float32(level: str) -> None:
     assert all(p.dtype is ms.float32 for p in net.get_parameters())
     with pytest.raises(ValueError):
         amp.auto_mixed_precision(dense(), "O9")
+
+
+def test_metrics_give_python_floats() -> None:
+    scores, labels = Tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]]), Tensor([1, 0, 0])
+    for metric in (train.Accuracy(), train.Top1CategoricalAccuracy()):
+        metric.update(scores, labels)
+        assert repr(metric.eval()) == "0.6666666666666666"
+    for metric in (train.Precision(), train.Recall()):
+        metric.update(scores, labels)
+        assert repr(metric.eval(average=True)) == "0.75"
+
+
+def test_multilabel_scores_are_per_row() -> None:
+    for metric, wanted in ((train.Precision("multilabel"), [0.5, 1.0, 1.0, 0.0]),
+                           (train.Recall("multilabel"), [1.0, 0.5, 1.0, 0.0])):  # fmt: skip
+        metric.update(Tensor([[0, 1, 1], [1, 0, 0]]), Tensor([[0, 1, 0], [1, 1, 0]]))
+        assert metric.eval().tolist() == wanted[:2]
+        metric.update(Tensor([[0, 1, 0], [0, 0, 0]]), Tensor([[0, 1, 0], [1, 1, 0]]))
+        assert metric.eval().tolist() == wanted
+
+
+def test_dice_is_divided_by_the_samples() -> None:
+    metric = train.Dice()
+    metric.update(Tensor([[0.1, 0.9]]), Tensor([[0.0, 1.0]]))
+    assert metric.eval() == pytest.approx(0.9890055649911421, rel=1e-6)
+    metric.clear()
+    metric.update(Tensor([[0.1, 0.9], [0.0, 0.0]]), Tensor([[0.0, 1.0], [0.0, 0.0]]))
+    assert metric.eval() == pytest.approx(0.9890055649911421 / 2, rel=1e-6)
+
+
+def test_a_step_of_ones_own() -> None:
+    """A class derived from TrainOneStepCell uses its `grad`, `network`, `weights` and `optimizer`."""
+
+    class Clipped(nn.TrainOneStepCell):
+        def construct(self, *inputs: Any) -> Any:
+            loss = self.network(*inputs)
+            sens = ms.ops.fill(loss.dtype, loss.shape, self.sens)
+            self.optimizer(ms.ops.clip_by_global_norm(self.grad(self.network, self.weights)(*inputs, sens), 1.0))
+            return loss
+
+    net = nn.Dense(2, 1, weight_init="zeros", bias_init="zeros")
+    step = Clipped(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+    assert float(step(Tensor([[3.0, 4.0]]), Tensor([[1.0]]))) == 1.0
+    np.testing.assert_allclose(net.weight.asnumpy(), [[0.3 / 26**0.5, 0.4 / 26**0.5]], rtol=1e-6)
+
+
+def test_a_model_wants_an_optimizer() -> None:
+    with pytest.raises(TypeError, match="Model: optimizer"):
+        train.Model(nn.ReLU(), optimizer=3)

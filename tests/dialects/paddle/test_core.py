@@ -197,6 +197,36 @@ print(x)
                                            "Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,"]  # fmt: skip
 
 
+def test_fluid_functions_keep_their_old_defaults() -> None:
+    from retrograde.dialects.paddle import fluid
+
+    layers, x = fluid.layers, leaf([[1.0, -2.0, 3.0], [0.5, 8.0, -0.1]])
+    zeros = paddle.zeros([2, 3])
+    assert layers.argmax(x).tolist() == [0, 1, 0]
+    ordered, places = layers.argsort(x)
+    assert ordered[0].tolist() == [-2.0, 1.0, 3.0]
+    assert places[0].tolist() == [1, 0, 2]
+    assert layers.where(x > 2.0).tolist() == [[0, 2], [1, 1]]
+    assert layers.flatten(paddle.ones([2, 3, 4])).shape == [2, 12]
+    assert layers.flatten(paddle.ones([2, 3, 4]), axis=2).shape == [6, 4]
+    np.testing.assert_allclose(layers.leaky_relu(x)[0], [1.0, -0.04, 3.0], rtol=1e-6)
+    np.testing.assert_allclose(layers.brelu(10 * x)[0], [10.0, 0.0, 24.0])
+    np.testing.assert_allclose(layers.hard_sigmoid(x)[0], [0.7, 0.1, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(layers.huber_loss(x, zeros, 1.5)[0], [0.5, 1.875, 3.375])
+    np.testing.assert_allclose(layers.smooth_l1(x, zeros, sigma=2.0), [[5.625], [8.27]], rtol=1e-6)
+    start = fluid.initializer.NumpyArrayInitializer(np.full((3, 1), 2.0, np.float32))
+    linear = fluid.dygraph.Linear(3, 1, param_attr=start, bias_attr=fluid.ParamAttr(initializer=fluid.initializer.Xavier()))
+    layers.reduce_sum(linear(paddle.ones([1, 3]))).backward()
+    fluid.optimizer.SGD(
+        0.5, parameter_list=[linear.weight], regularization=fluid.regularizer.L2Decay(regularization_coeff=0.5),
+        grad_clip=fluid.clip.GradientClipByValue(0.5),
+    ).minimize(layers.reduce_sum(linear(paddle.ones([1, 3]))))  # fmt: skip
+    np.testing.assert_allclose(linear.weight.reshape([-1]), [1.25] * 3)
+    image = paddle.ones([1, 2, 3, 3])
+    assert fluid.dygraph.Conv2DTranspose(2, 3, 2, output_size=[7, 7], stride=2, act="relu")(image).shape == [1, 3, 7, 7]
+    assert fluid.dygraph.GroupNorm(2, 2, act="sigmoid")(image).tolist() == paddle.full([1, 2, 3, 3], 0.5).tolist()
+
+
 # ------------------------------------------------------------------------------------------ the other edges
 
 
@@ -205,6 +235,19 @@ def test_unknown_names_say_who_answers() -> None:
         paddle.oneslike  # noqa: B018 - the look-up is the test
     with pytest.raises(AttributeError, match="retrograde answering"):
         paddle.ones([1]).to_sparse_csr  # noqa: B018 - the look-up is the test
+
+
+@pytest.mark.parametrize("call,error,words", [
+    (lambda: paddle.exp(None), ValueError, "exp: argument 1 must be a Tensor, got NoneType"),
+    (lambda: paddle.add(paddle.ones([1]), None), ValueError, "add: wanted a Tensor or a number, got NoneType"),
+    (lambda: paddle.full([2], "a"), TypeError, "full: fill_value must be a number"),
+    (lambda: paddle.arange("a"), TypeError, "arange: end must be a number"),
+    (lambda: paddle.nn.ClipGradByNorm("a"), TypeError, "ClipGradByNorm: clip_norm must be a number"),
+    (lambda: paddle.nn.Linear(1, 1).set_state_dict(3), TypeError, "set_state_dict: wanted a dict"),
+])  # fmt: skip
+def test_wrong_arguments_are_named(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call()
 
 
 def test_devices_other_than_the_cpu_are_refused() -> None:

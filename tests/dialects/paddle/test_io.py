@@ -203,3 +203,43 @@ def test_mixed_precision_changes_nothing_on_the_cpu() -> None:
         assert paddle.matmul(x, x).dtype is paddle.float32
     with pytest.raises(ValueError):
         paddle.amp.auto_cast(level="O3")
+
+
+# ------------------------------------------------------------------------------------------ arrays in files
+
+
+def kinds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: kinds(v) for k, v in value.items()}
+    return type(value)(map(kinds, value)) if isinstance(value, (list, tuple)) else type(value).__name__
+
+
+@pytest.mark.parametrize("saved,loaded", [  # recorded from PaddlePaddle 3.3.1; "T" stands for a tensor, "n" for an array
+    ("n", "T"), (["n"], ["T"]), (("n", 1), ("T", 1)), ({"n": "n"}, {"n": "T"}), ({"n": "n", "t": "T"}, {"n": "n", "t": "T"}),
+    (["n", "T"], ["n", "T"]), ({"a": {"n": "n"}}, {"a": {"n": "n"}}), ({"a": {"n": "n"}, "n": "n"}, {"a": {"n": "T"}, "n": "T"}),
+    ({"a": ["n"]}, {"a": ["T"]}), ({"a": ["n"], "t": "T"}, {"a": ["n"], "t": "T"}), ([{"n": "n"}], [{"n": "T"}]),
+])  # fmt: skip
+def test_arrays_are_tensors_where_a_file_holds_no_tensor(saved: Any, loaded: Any) -> None:
+    def made(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: made(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(made, value))
+        return {"T": paddle.ones([1]), "n": np.ones(2)}.get(value, value)
+
+    file = io.BytesIO()
+    paddle.save(made(saved), file)
+    file.seek(0)
+    assert kinds(paddle.load(file)) == kinds(made(loaded))
+
+
+def test_shares_of_a_distributed_sampler_are_whole_batches() -> None:
+    class Numbers(paddle.io.Dataset):
+        def __len__(self) -> int:
+            return 7
+
+    def share(rank: int, size: int) -> list[list[int]]:
+        return list(paddle.io.DistributedBatchSampler(Numbers(), size, 2, rank))
+
+    assert [share(0, 2), share(1, 2)] == [[[0, 1], [4, 5]], [[2, 3], [6, 0]]]
+    assert [share(0, 3), share(1, 3)] == [[[0, 1, 2], [6]], [[3, 4, 5], [0]]]

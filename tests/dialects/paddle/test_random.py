@@ -71,3 +71,14 @@ def test_what_cannot_be_drawn() -> None:
         paddle.multinomial(paddle.to_tensor([0.0, 1.0]), 2)
     with pytest.raises(RuntimeError, match="int64"):
         paddle.to_tensor([1, 2]).uniform_()
+
+
+def test_gradients_reach_the_mean_and_the_deviation() -> None:
+    mean, std = paddle.to_tensor([1.0, 2.0], stop_gradient=False), paddle.to_tensor([0.5, 0.5], stop_gradient=False)
+    drawn = paddle.normal(mean, std)
+    drawn.sum().backward()
+    assert mean.grad.tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(std.grad, (drawn - mean) / std, rtol=1e-5)
+    mean.clear_grad()
+    drawn = paddle.log_normal(mean, 0.0)
+    np.testing.assert_allclose(paddle.grad(drawn, mean)[0], np.exp([1.0, 2.0]), rtol=1e-6)

@@ -87,7 +87,7 @@ COLLATED = [
     (["a", "b"], ["a", "b"]),
     ([np.float32(1), np.float32(2)], torch.tensor([1.0, 2.0])),
     ([np.ones(2), np.zeros(2)], torch.tensor([[1.0, 1.0], [0.0, 0.0]], dtype=torch.float64)),
-    ([(1, "x"), (3, "y")], [torch.tensor([1, 3]), ["x", "y"]]),
+    ([(1, "x"), (3, "y")], [torch.tensor([1, 3]), ("x", "y")]),
     ([[1, 2], [3, 4]], [torch.tensor([1, 3]), torch.tensor([2, 4])]),
     ([{"a": 1}, {"a": 2}], {"a": torch.tensor([1, 2])}),
     ([OrderedDict(a=1)], OrderedDict(a=torch.tensor([1]))),

@@ -55,7 +55,8 @@ for f in (lambda: r + 1, lambda: torch.exp(r), lambda: torch.ones(2) + r):
         "True True True",
     ),
     "other types are asked once the protocol is in use": (
-        LOG + """
+        """
+import torch.overrides
 class Scaled:
     def __init__(self, n): self.n = n
     @classmethod
@@ -67,6 +68,17 @@ try:
 except TypeError:
     print("declined")""",
         "('scaled', 'mean', 4) declined",
+    ),
+    "before that they are refused with the remedy": (
+        """
+class Scaled:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None): ...
+try:
+    torch.exp(Scaled())
+except TypeError as e:
+    print("torch.overrides" in str(e))""",
+        "True",
     ),
     "a mode sees every call and may answer it": (
         """

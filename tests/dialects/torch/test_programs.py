@@ -212,6 +212,320 @@ tensor([1., 1., 0., 0.]) (tensor([1., 1.]), tensor([[0., 0.]]))
 5 True
 """,
     ),
+    "sparse tensors: what they are, print and compute": (
+        """\
+import torch
+i, v = torch.tensor([[0, 1, 1], [2, 0, 2]]), torch.tensor([3.0, 4.0, 5.0])
+s = torch.sparse_coo_tensor(i, v, (2, 3))
+print(s, s.layout, s.sparse_dim(), s.dense_dim(), s._nnz(), s.is_coalesced(), len(s), torch.is_tensor(s))
+print(s + s, (s * s).to_dense(), -s / 2, torch.sparse.sum(s, 0), s.sum(), s.norm())
+print(torch.mm(s, torch.ones(3, 1)), torch.ones(1, 2) @ s, torch.sparse.mm(s, s.t()), torch.ones(2, 3) + s)
+print(torch.cat([s, s], 1), torch.stack([s, s]).shape, s[0], s[1, 2], s.transpose(0, 1), s.index_select(0, torch.tensor([1])))
+print(torch.sparse.softmax(s, 1), s.double(), torch.sparse_coo_tensor(size=(2, 2)), s.sqrt(), torch.ones(2, 3).sparse_mask(s))
+for f in (lambda: s.exp(), lambda: s + torch.ones(2, 3), lambda: s.indices(), lambda: s.numpy(), lambda: s @ s):
+    try:
+        print(f())
+    except Exception as e:
+        print(type(e).__name__)
+""",
+        """\
+tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([3., 4., 5.]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo) torch.sparse_coo 2 0 3 False 2 True
+tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([ 6.,  8., 10.]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo) tensor([[ 0.,  0.,  9.],
+        [16.,  0., 25.]]) tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([-1.5000, -2.0000, -2.5000]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo) tensor(indices=tensor([[0, 2]]),
+       values=tensor([4., 8.]),
+       size=(3,), nnz=2, layout=torch.sparse_coo) tensor(12.) tensor(7.0711)
+tensor([[3.],
+        [9.]]) tensor([[4., 0., 8.]]) tensor(indices=tensor([[0, 0, 1, 1],
+                       [0, 1, 0, 1]]),
+       values=tensor([ 9., 15., 15., 41.]),
+       size=(2, 2), nnz=4, layout=torch.sparse_coo) tensor([[1., 1., 4.],
+        [5., 1., 6.]])
+tensor(indices=tensor([[0, 1, 1, 0, 1, 1],
+                       [2, 0, 2, 5, 3, 5]]),
+       values=tensor([3., 4., 5., 3., 4., 5.]),
+       size=(2, 6), nnz=6, layout=torch.sparse_coo) torch.Size([2, 2, 3]) tensor(indices=tensor([[2]]),
+       values=tensor([3.]),
+       size=(3,), nnz=1, layout=torch.sparse_coo) tensor(5.) tensor(indices=tensor([[2, 0, 2],
+                       [0, 1, 1]]),
+       values=tensor([3., 4., 5.]),
+       size=(3, 2), nnz=3, layout=torch.sparse_coo) tensor(indices=tensor([[0, 0],
+                       [0, 2]]),
+       values=tensor([4., 5.]),
+       size=(1, 3), nnz=2, layout=torch.sparse_coo)
+tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([1.0000, 0.2689, 0.7311]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo) tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([3., 4., 5.]),
+       size=(2, 3), nnz=3, dtype=torch.float64, layout=torch.sparse_coo) tensor(indices=tensor([], size=(2, 0)),
+       values=tensor([], size=(0,)),
+       size=(2, 2), nnz=0, layout=torch.sparse_coo) tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([1.7321, 2.0000, 2.2361]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo) tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([1., 1., 1.]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo)
+NotImplementedError
+RuntimeError
+RuntimeError
+TypeError
+RuntimeError
+""",
+    ),
+    "sparse tensors: gradients and in-place operations": (
+        """\
+import torch
+i, v = torch.tensor([[0, 1, 1], [2, 0, 2]]), torch.tensor([3.0, 4.0, 5.0], requires_grad=True)
+g = torch.sparse_coo_tensor(i, v, (2, 3))
+print(g, g.coalesce().values(), g.to_dense(), g * 2, g.is_leaf)
+loss = torch.sparse.mm(g, torch.arange(6.0).reshape(3, 2)).pow(2).sum() + torch.sparse.softmax(g, 1).to_dense().pow(2).sum()
+loss.backward()
+print(loss, v.grad)
+leaf = torch.sparse_coo_tensor(i, v.detach(), (2, 3), requires_grad=True)
+torch.sparse.mm(leaf, torch.ones(3, 1)).sum().backward()
+print(leaf.grad, torch.eye(2).requires_grad_().to_sparse())
+a, p = torch.eye(2).to_sparse(), torch.ones(2, 2)
+a += a
+a.mul_(2.0)
+p.add_(a, alpha=0.5)
+print(a.to_dense(), p)
+""",
+        """\
+tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([3., 4., 5.]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo,
+       grad_fn=<SparseCooTensorWithDimsAndTensorsBackward0>) tensor([3., 4., 5.], grad_fn=<ValuesBackward0>) tensor([[0., 0., 3.],
+        [4., 0., 5.]], grad_fn=<ToDenseBackward0>) tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([ 6.,  8., 10.]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo, grad_fn=<MulBackward0>) False
+tensor(1611.6068, grad_fn=<AddBackward0>) tensor([246.0000,  57.8183, 450.1817])
+tensor(indices=tensor([[0, 1, 1],
+                       [2, 0, 2]]),
+       values=tensor([1., 1., 1.]),
+       size=(2, 3), nnz=3, layout=torch.sparse_coo) tensor(indices=tensor([[0, 1],
+                       [0, 1]]),
+       values=tensor([1., 1.]),
+       size=(2, 2), nnz=2, layout=torch.sparse_coo, grad_fn=<ToSparseBackward1>)
+tensor([[4., 0.],
+        [0., 4.]]) tensor([[3., 1.],
+        [1., 3.]])
+""",
+    ),
+    "the nodes of recurrent layers and packed sequences": (
+        """\
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence, unpack_sequence
+torch.manual_seed(0)
+x = torch.randn(2, 3, 4)
+for layer in (nn.LSTM(4, 2, batch_first=True), nn.GRU(4, 2, batch_first=True), nn.RNN(4, 2, bidirectional=True)):
+    out, _ = layer(x)
+    packed, _ = layer(pack_padded_sequence(x, [3, 1], batch_first=True))
+    padded = [pad_packed_sequence(packed, batch_first=b)[0].grad_fn.name() for b in (True, False)]
+    print(out.grad_fn.name(), packed.data.grad_fn.name(), padded, [t.grad_fn.name() for t in unpack_sequence(packed)])
+print(nn.LSTMCell(4, 2)(x[0]))
+w = torch.ones(3, requires_grad=True)
+print(pad_sequence([w, w[:1]]), pack_padded_sequence(w[:, None], [3]).data.grad_fn.name())
+""",
+        """\
+TransposeBackward0 CatBackward0 ['TransposeBackward0', 'torch::autograd::CopySlices'] ['IndexBackward0', 'IndexBackward0']
+TransposeBackward1 CatBackward0 ['TransposeBackward0', 'torch::autograd::CopySlices'] ['IndexBackward0', 'IndexBackward0']
+CatBackward0 CatBackward0 ['TransposeBackward0', 'torch::autograd::CopySlices'] ['IndexBackward0', 'IndexBackward0']
+(tensor([[ 0.0891, -0.2435],
+        [ 0.4333, -0.1423],
+        [-0.0822, -0.2826]], grad_fn=<MulBackward0>), tensor([[ 0.1917, -0.6649],
+        [ 0.7419, -0.4263],
+        [-0.1459, -0.7951]], grad_fn=<AddBackward0>))
+tensor([[1., 1.],
+        [1., 0.],
+        [1., 0.]], grad_fn=<CopySlices>) PackPaddedSequenceBackward0
+""",
+    ),
+    "gradgradcheck draws its seeds from the default generator": (
+        """\
+import torch
+x = torch.ones(3, 2, dtype=torch.float64, requires_grad=True)
+for check, options in ((torch.autograd.gradcheck, {}), (torch.autograd.gradgradcheck, {}),
+                       (torch.autograd.gradgradcheck, {"gen_non_contig_grad_outputs": True}),
+                       (torch.autograd.gradcheck, {"check_batched_grad": True})):
+    torch.manual_seed(0)
+    print(check(torch.sin, x, **options), torch.rand(1))
+""",
+        """\
+True tensor([0.4963])
+True tensor([0.0223])
+True tensor([0.4194])
+True tensor([0.4194])
+""",
+    ),
+    "Python's number types as dtypes, and a number for copy_": (
+        """\
+import torch
+x = torch.tensor([1.5, 0.0])
+print(x.to(int), x.to(dtype=float), x.to(bool), x.sum(dtype=int), torch.tensor([1], dtype=complex), torch.eye(2, dtype=bool))
+print(torch.zeros(2, dtype=int), torch.softmax(x, 0, dtype=float).dtype, torch.nn.Linear(1, 1).to(float).weight.dtype)
+print(torch.promote_types(int, float), torch.can_cast(float, int), torch.finfo(float).eps, torch.ones(2).copy_(2.5))
+""",
+        """\
+tensor([1, 0]) tensor([1.5000, 0.0000], dtype=torch.float64) tensor([ True, False]) tensor(1) tensor([1.+0.j],
+dtype=torch.complex128) tensor([[ True, False],
+        [False,  True]])
+tensor([0, 0]) torch.float64 torch.float64
+torch.float64 False 2.220446049250313e-16 tensor([2.5000, 2.5000])
+""",
+    ),
+    "windows are rounded as they are there": (
+        """\
+import torch
+print(torch.blackman_window(5), torch.hann_window(6, periodic=False), torch.hamming_window(4))
+""",
+        """\
+tensor([-2.9802e-08,  2.0077e-01,  8.4923e-01,  8.4923e-01,  2.0077e-01]) tensor([0.0000, 0.3455, 0.9045, 0.9045,
+0.3455, 0.0000]) tensor([0.0800, 0.5400, 1.0000, 0.5400])
+""",
+    ),
+    "a Function with a generated vmap rule in Jacobians": (
+        """\
+import torch
+class Sine(torch.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(x):
+        return x.sin()
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0].cos()
+x = torch.arange(2.0)
+print(torch.func.jacrev(Sine.apply)(x), torch.func.jacrev(torch.func.jacrev(Sine.apply))(x))
+print(torch.vmap(torch.func.jacrev(Sine.apply))(torch.arange(4.0).reshape(2, 2)))
+y = Sine.apply(x.requires_grad_())
+print(y.grad_fn.next_functions[0][0].name(), y.grad_fn.next_functions[0][1])
+""",
+        """\
+tensor([[1.0000, 0.0000],
+        [0.0000, 0.5403]]) tensor([[[-0.0000, -0.0000],
+         [-0.0000, -0.0000]],
+
+        [[-0.0000, -0.0000],
+         [-0.0000, -0.8415]]])
+tensor([[[ 1.0000,  0.0000],
+         [ 0.0000,  0.5403]],
+
+        [[-0.4161, -0.0000],
+         [-0.0000, -0.9900]]])
+torch::autograd::AccumulateGrad 0
+""",
+    ),
+    "the line search of LBFGS stops at max_eval": (
+        """\
+import torch
+for evaluations in (2, 4, 7):
+    x = torch.tensor([-1.2, 1.0], dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([x], max_iter=8, max_eval=evaluations, line_search_fn="strong_wolfe")
+    count = 0
+    def closure():
+        global count
+        count += 1
+        optimizer.zero_grad()
+        loss = 100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2
+        loss.backward()
+        return loss
+    for _ in range(3):
+        optimizer.step(closure)
+    print(evaluations, count, x.tolist())
+""",
+        """\
+2 7 [-1.0288795348319695, 1.0655029516848564]
+4 12 [-0.8802131649658734, 0.7274772060719978]
+7 21 [-0.04619019171258308, -0.01801156636469505]
+""",
+    ),
+    "edges as inputs and outputs, and collated strings": (
+        """\
+import torch
+from torch.autograd.graph import get_gradient_edge
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+m = x * 2
+print(torch.autograd.grad(m.sum(), get_gradient_edge(m)), torch.autograd.grad(m.sum(), [get_gradient_edge(x)]))
+torch.autograd.backward(get_gradient_edge(x**2), torch.ones(3))
+print(x.grad, torch.utils.data.default_collate([(1, "a"), (2, "b")]))
+""",
+        """\
+(tensor([1., 1., 1.]),) (tensor([2., 2., 2.]),)
+tensor([2., 4., 6.]) [tensor([1, 2]), ('a', 'b')]
+""",
+    ),
+    "plain subclasses of Tensor and Parameter": (
+        """\
+import torch
+from torch import nn
+class Sub(torch.Tensor):
+    pass
+s = torch.ones(2).as_subclass(Sub)
+print([type(t).__name__ for t in (torch.zeros_like(s), s.new_ones(1), torch.stack([s, s]), torch.broadcast_tensors(s, s)[0],
+                                  torch.ones(2).copy_(s), s.nonzero(), torch.ones(2)[s.long() - 1])])
+p = nn.Parameter(s)
+print(type(p).__name__, isinstance(p, nn.Parameter), isinstance(p * 1, nn.Parameter), p, f"{s.sum()}")
+class Named(nn.Parameter):
+    pass
+n = Named(torch.ones(2))
+print(n, type(n * 2).__name__)
+class Quiet(torch.Tensor):
+    __torch_function__ = torch._C._disabled_torch_function_impl
+print(torch.ones(2).as_subclass(Quiet), type(torch.ones(2).as_subclass(Quiet) + 1).__name__)
+""",
+        """\
+['Sub', 'Sub', 'Sub', 'Sub', 'Sub', 'Sub', 'Sub']
+Sub True False Parameter(Sub([1., 1.], requires_grad=True)) Sub(2.)
+Parameter containing:
+Parameter(Named([1., 1.], requires_grad=True)) Tensor
+Quiet([1., 1.]) Tensor
+""",
+    ),
+    "a class that is no tensor answers for the functions called on it": (
+        """\
+import torch
+import torch.overrides
+HANDLED = {}
+class Scalar:
+    def __init__(self, size, value):
+        self.size, self.value = size, value
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func not in HANDLED:
+            return NotImplemented
+        return HANDLED[func](*args, **(kwargs or {}))
+HANDLED[torch.mean] = lambda d: d.value / d.size
+HANDLED[torch.Tensor.add] = lambda a, b: "added"
+HANDLED[torch.Tensor.matmul] = lambda a, b: "multiplied"
+d = Scalar(5, 2.0)
+print(torch.mean(d), torch.ones(2) + d, torch.ones(2) @ d)
+try:
+    torch.sum(d)
+except TypeError:
+    print("TypeError")
+""",
+        """\
+0.4 added multiplied
+TypeError
+""",
+    ),
 }
 
 

@@ -49,17 +49,17 @@ def constant(number: Any, np_dtype: np.dtype) -> np.ndarray:
 
 # Compiled once per dialect, since users pass operands by the names that the dialect gives them.
 _TEMPLATE = """
-def make_unary(name, bind, rule, fast):
+def make_unary(op, bind, rule, fast):
     def f({x}{rest}):
         if isinstance({x}, Value):
             array = {x}._a
             if type(array) is ndarray and array.dtype.kind in fast:
                 return bind({x})
-        return bind(single(name, {x}, rule))
+        return bind(single(op, {x}, rule))
     return f
 
 
-def make_binary(name, bind, rule, fast, numbers):
+def make_binary(op, bind, rule, fast, numbers):
     def f({x}, {y}{rest}):
         if isinstance({x}, Value):
             a = {x}._a
@@ -73,7 +73,7 @@ def make_binary(name, bind, rule, fast, numbers):
                             return bind({x}, {y})
                     elif numbers and (type({y}) is int or (kind == "f" and type({y}) is float)):
                         return bind({x}, constant({y}, d))
-        return bind(*pair(name, {x}, {y}, rule))
+        return bind(*pair(op, {x}, {y}, rule))
     return f
 """
 

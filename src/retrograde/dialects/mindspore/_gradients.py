@@ -71,7 +71,14 @@ def differentiated(op: str, out: Any, has_aux: bool) -> list[Any]:
 # ------------------------------------------------------------------------------------------ grad, value_and_grad
 
 
+def check_function(op: str, fn: Any) -> None:
+    """Raise TypeError for what cannot be called."""
+    if not callable(fn):
+        raise TypeError(f"{op}: fn must be a function or Cell, got {type(fn).__name__}")
+
+
 def check_positions(op: str, grad_position: Any, weights: Any) -> tuple[int, ...]:
+    """The positions to differentiate by; raises TypeError or ValueError for what names none."""
     if grad_position is None:
         if weights is None:
             raise ValueError(f"{op}: grad_position and weights cannot both be None: there is nothing to differentiate by")
@@ -93,6 +100,7 @@ def check_positions(op: str, grad_position: Any, weights: Any) -> tuple[int, ...
 
 
 def check_flag(op: str, name: str, flag: Any) -> bool:
+    """A flag as it is; raises TypeError for what is no bool."""
     if not isinstance(flag, bool):
         raise TypeError(f"{op}: {name} must be True or False, got {flag!r}")
     return flag
@@ -106,6 +114,7 @@ class _Grad:
     def __init__(
         self, op: str, fn: Any, grad_position: Any, weights: Any, has_aux: bool, return_ids: bool, sens_param: bool,
     ) -> None:  # fmt: skip
+        check_function(op, fn)
         self.op, self.fn = op, fn
         self.positions = check_positions(op, grad_position, weights)
         self.asked = grad_position
@@ -253,6 +262,7 @@ class GradOperation:
         self.sens_param = check_flag("GradOperation", "sens_param", sens_param)
 
     def __call__(self, fn: Function, weights: Any = None) -> Function:
+        check_function("GradOperation", fn)
         listed: list[Any] | None = []
         single = False
         if self.get_by_list:

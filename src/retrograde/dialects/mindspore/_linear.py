@@ -65,7 +65,7 @@ def mv(mat: Any, vec: Any) -> Any:
     return matmul(_ranked("mv", mat, 2, "mat"), _ranked("mv", vec, 1, "vec"))
 
 
-@api(method=False)
+@api()
 def dot(input: Any, other: Any) -> Any:
     """The product over the last axis of one tensor and the last but one of another, both with two axes at least."""
     x, y = tensor_argument("dot", input), tensor_argument("dot", other, "other")
@@ -73,13 +73,6 @@ def dot(input: Any, other: Any) -> Any:
     if x.ndim < 2 or y.ndim < 2:
         raise ValueError(f"dot: wanted at least two axes, got shapes {x.shape} and {y.shape}; use inner() or tensor_dot()")
     return native.dot(x, y)
-
-
-@api("dot", function=False)
-def dot_method(self: Any, other: Any) -> Any:
-    """The product of two vectors, or over the last axis of one tensor and the last but one of another."""
-    x, y = tensor_argument("dot", self), tensor_argument("dot", other, "other")
-    return matmul(x, y) if x.ndim == y.ndim == 1 else dot(x, y)
 
 
 @api()

@@ -69,8 +69,8 @@ def topk(input: Any, k: int, dim: Any = None, largest: bool = True, sorted: bool
     x = single("topk", input, "x..x")
     i = axis_of("topk", -1 if dim is None else dim, len(shape_of(x)), "dim")
     n = shape_of(x)[i] if shape_of(x) else 1
-    if not 0 <= integer("topk", "k", k) <= n:
-        raise ValueError(f"topk: k must lie between 0 and {n}, got {k}")
+    if not 1 <= integer("topk", "k", k) <= n:
+        raise ValueError(f"topk: k must lie between 1 and {n}, got {k}")
     if not shape_of(x):
         return st.copy(x), from_array(np.zeros((), np.int32))
     at = argtopk(x, axis=i, k=k, largest=bool(largest), ties="stable")

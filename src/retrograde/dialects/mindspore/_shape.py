@@ -424,7 +424,7 @@ def rot90(input: Any, k: int, dims: Any) -> Any:
 # ------------------------------------------------------------------------------------------ repeating
 
 
-@api()
+@api(method=False)
 def tile(input: Any, dims: Any) -> Any:
     """The tensor repeated whole along axes."""
     if not isinstance(dims, (tuple, list)):
@@ -433,6 +433,13 @@ def tile(input: Any, dims: Any) -> Any:
     if any(n < 0 for n in reps):
         raise ValueError(f"tile: dims must not be negative, got {reps}")
     return nm.tile(tensor_argument("tile", input), reps)
+
+
+@api("tile", function=False)
+def _tile_method(self: Any, *sizes: Any, dims: Any = None, reps: Any = None) -> Any:
+    """The tensor repeated whole along its last axes, how often for each: several ints or one tuple."""
+    given = (sizes[0] if len(sizes) == 1 else sizes) if sizes else dims if reps is None else reps
+    return tile(self, (given,) if isinstance(given, int) else given)
 
 
 def _repeats(op: str, repeats: Any) -> Any:

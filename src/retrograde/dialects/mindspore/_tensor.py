@@ -19,6 +19,9 @@ from . import _data, _repr
 from ._api import FUNCTIONS, REGISTRY
 from ._dtype import FROM_NUMPY, Number
 
+_INT64, _LONG_LONG = np.dtype(np.int64), np.dtype(np.longlong)
+"""MindSpore's int64 is C's long long: an equal dtype, with which NumPy prints `dtype=int64` where C's long is its own."""
+
 
 class Tensor(Value, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of MindSpore's.
@@ -157,11 +160,12 @@ class Tensor(Value, metaclass=TensorClass):
         return np.asarray(array)
 
     def asnumpy(self) -> np.ndarray:
-        """The elements as a NumPy array."""
-        return self._concrete("asnumpy")
+        """The elements as a NumPy array that shares the tensor's memory."""
+        array = self._concrete("asnumpy")
+        return array.view(_LONG_LONG) if array.dtype == _INT64 else array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self._concrete("__array__")
+        array = self.asnumpy()
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array

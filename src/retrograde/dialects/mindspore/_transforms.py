@@ -12,7 +12,7 @@ from ...tensor.manipulation import stack
 from ...transform import forward, jacobian
 from ...transform.vmap import vmap as _vmap
 from ._api import api
-from ._gradients import check_flag, check_positions, differentiated, sens_for, weight_list
+from ._gradients import check_flag, check_function, check_positions, differentiated, sens_for, weight_list
 from ._recording import Recording, bare, is_recording
 from ._tensor import Tensor
 
@@ -25,11 +25,6 @@ def _check_tensors(op: str, name: str, tensors: Sequence[Any]) -> None:
             raise TypeError(f"{op}: {name} {i} must be a Tensor, got {type(x).__name__}; use Tensor(...)")
 
 
-def _check_function(op: str, fn: Any) -> None:
-    if not callable(fn):
-        raise TypeError(f"{op}: fn must be a function or Cell, got {type(fn).__name__}")
-
-
 @api(method=False)
 def vjp(fn: Function, *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """What `fn` returns, and a function that takes the gradient of that to the gradients of the inputs, as a tuple.
@@ -39,7 +34,7 @@ def vjp(fn: Function, *inputs: Any, weights: Any = None, has_aux: bool = False) 
 
     Raises TypeError for inputs that are no tensors.
     """
-    _check_function("vjp", fn)
+    check_function("vjp", fn)
     _check_tensors("vjp", "input", inputs)
     check_flag("vjp", "has_aux", has_aux)
     listed, single = ([], False) if weights is None else weight_list("vjp", weights)
@@ -71,7 +66,7 @@ def jvp(fn: Function, inputs: Any, v: Any, has_aux: bool = False) -> Any:
 
     Raises TypeError for inputs that are no tensors, ValueError where `v` does not fit them.
     """
-    _check_function("jvp", fn)
+    check_function("jvp", fn)
     primals = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     tangents = tuple(v) if isinstance(v, (tuple, list)) else (v,)
     _check_tensors("jvp", "input", primals)
@@ -90,7 +85,7 @@ def jvp(fn: Function, inputs: Any, v: Any, has_aux: bool = False) -> Any:
 @api(method=False)
 def linearize(fn: Function, inputs: Any) -> tuple[Any, Function]:
     """What `fn` returns at `inputs`, and its derivative there as a function of a direction, which is given like `inputs`."""
-    _check_function("linearize", fn)
+    check_function("linearize", fn)
     primals = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     _check_tensors("linearize", "input", primals)
     return fn(*primals), lambda v: jvp(fn, inputs, v)[1]
@@ -109,7 +104,7 @@ def _with_aux(fn: Function, op: str) -> Function:
 
 
 def _jacobian(op: str, transform: Any, fn: Function, grad_position: Any, has_aux: bool) -> Function:
-    _check_function(op, fn)
+    check_function(op, fn)
     check_flag(op, "has_aux", has_aux)
     if grad_position is None:
         raise TypeError(f"{op}: grad_position must be an int or a tuple of ints, got None")
@@ -159,7 +154,7 @@ def vmap(fn: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
         if axes is not None and not isinstance(axes, (int, tuple, list)):
             raise RuntimeError(f"vmap: {name} must be an int, None or a tuple of those, got {type(axes).__name__}")
-    _check_function("vmap", fn)
+    check_function("vmap", fn)
     mapped = _vmap(fn.__call__ if not hasattr(fn, "__name__") else fn, in_axes, out_axes, randomness="different")
 
     def vmapped(*args: Any, **kwargs: Any) -> Any:
@@ -249,5 +244,5 @@ def derivative(fn: Function, primals: Any, order: int) -> tuple[Any, Any]:
 @api(method=False)
 def partial(fn: Function, *args: Any, **kwargs: Any) -> Function:
     """A function with its first arguments, and some by keyword, given ahead."""
-    _check_function("partial", fn)
+    check_function("partial", fn)
     return functools.partial(fn, *args, **kwargs)

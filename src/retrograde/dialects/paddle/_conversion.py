@@ -452,7 +452,7 @@ def zero_(x: Tensor) -> Any:
 @api(function=False)
 def fill_(self: Tensor, value: Any) -> Any:
     """A number written into every element; returns the tensor."""
-    value = number(value)
+    value = number("fill_", "value", value)
     return _filled("fill_", self, int(value) if dtype_of(self).kind in "iu" else value)
 
 

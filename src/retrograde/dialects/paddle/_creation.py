@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
@@ -130,13 +131,20 @@ zeros = _constant("zeros", np.zeros, "A tensor of zeros.")
 empty = _constant("empty", np.zeros, "A tensor whose elements are to be written (zeros here, anything in PaddlePaddle).")
 
 
+def _spelled(x: Any) -> Any:
+    """A number spelled out in a string, anything else as it is."""
+    with contextlib.suppress(ValueError):
+        return float(x) if isinstance(x, str) else x
+    return x
+
+
 @api(method=False)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, name: Any = None, *, out: Any = None, device: Any = None,
     requires_grad: bool = False, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor with every element `fill_value`: floating unless it is a bool, a complex number or a dtype is given."""
-    fill_value = float(fill_value) if isinstance(fill_value, str) else number(fill_value)
+    fill_value = number("full", "fill_value", _spelled(fill_value))
     default = bool_ if isinstance(fill_value, bool) else complex128 if isinstance(fill_value, complex) else None
     d = np_dtype_of("full", dtype, default)
     array = np.asarray(fill_value).astype(d)
@@ -169,7 +177,7 @@ def full_like(
     """A tensor of the shape and dtype of another with every element `fill_value`."""
     check_tensor("full_like", x)
     d = dtype_of(x) if dtype is None else as_dtype("full_like", dtype).np
-    array = np.asarray(number(fill_value)).astype(d)
+    array = np.asarray(number("full_like", "fill_value", fill_value)).astype(d)
     return _made("full_like", np.full(shape_of(x), array, d), None, device, requires_grad)
 
 
@@ -188,6 +196,10 @@ for _name, _build in {"new_zeros": zeros, "new_ones": ones, "new_empty": empty, 
 # ------------------------------------------------------------------------------------------ sequences
 
 
+def _ends(op: str, start: Any, end: Any, step: Any) -> list[Any]:
+    return [number(op, what, x) for what, x in (("start", start), ("end", end), ("step", step))]
+
+
 @api(method=False)
 def arange(
     start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, *, out: Any = None, device: Any = None,
@@ -196,7 +208,7 @@ def arange(
     """Numbers from `start` (0 if only one is given) up to but without `end`, in steps."""
     if end is None:
         start, end = 0, start
-    start, end, step = number(start), number(end), number(step)
+    start, end, step = _ends("arange", start, end, step)
     floating = any(isinstance(x, float) for x in (start, end, step))
     d = np_dtype_of("arange", dtype, None if floating else int64)
     if floating and d.kind in "iu":
@@ -217,7 +229,7 @@ def arange(
 @api(method=False)
 def range(start: Any, end: Any, step: Any = 1, dtype: Any = None) -> Tensor:
     """Numbers from `start` to `end`, which is included, in steps."""
-    start, end, step = number(start), number(end), number(step)
+    start, end, step = _ends("range", start, end, step)
     return arange(start, end + (step if isinstance(step, int) else step / 2), step, np_dtype_of("range", dtype))
 
 
@@ -227,7 +239,8 @@ def linspace(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """`num` numbers from `start` to `stop`, both included."""
-    start, stop, num = number(start), number(stop), int(number(num))
+    start, stop = number("linspace", "start", start), number("linspace", "stop", stop)
+    num = int(number("linspace", "num", num))
     if num < 0:
         raise ValueError(f"linspace: the number of elements cannot be negative, got {num}")
     array = evenly_spaced(start, stop, num, np_dtype_of("linspace", dtype))
@@ -237,15 +250,17 @@ def linspace(
 @api(method=False)
 def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: Any = None) -> Tensor:
     """`base` to the powers `linspace(start, stop, num)`."""
-    exponents = np.linspace(float(number(start)), float(number(stop)), int(number(num)))
-    return from_array((float(number(base)) ** exponents).astype(np_dtype_of("logspace", dtype)))
+    first, last, count, of = (number("logspace", what, x) for what, x in
+                              (("start", start), ("stop", stop), ("num", num), ("base", base)))  # fmt: skip
+    exponents = np.linspace(float(first), float(last), int(count))
+    return from_array((float(of) ** exponents).astype(np_dtype_of("logspace", dtype)))
 
 
 # ------------------------------------------------------------------------------------------ matrices
 
 
 def _count(op: str, argument: str, n: Any) -> int:
-    n = number(n)
+    n = number(op, argument, n)
     if not isinstance(n, (int, np.integer)) or n < 0:
         raise TypeError(f"{op}: {argument} must be a non-negative int, got {n!r}")
     return int(n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from . import _dtype
 from ._dtype import FROM_NUMPY
 
 
-def number(x: Any) -> Any:
-    """A Python number given as one, as a NumPy scalar or as a tensor of one element."""
-    if isinstance(x, Value):
-        return x.item()
-    return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
+def number(op: str, argument: str, x: Any) -> Any:
+    """A Python number given as one, as a NumPy scalar or as a tensor of one element; raises TypeError for no number."""
+    if isinstance(x, (Value, np.generic, np.ndarray)):
+        x = x.item()
+    if not isinstance(x, Number):
+        raise TypeError(f"{op}: {argument} must be a number or a Tensor of one element, got {type(x).__name__}")
+    return x
 
 
 def sizes(op: str, shape: Any) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ def _samples(op: str, y: Any, x: Any, dx: Any, axis: Any) -> tuple[Any, int, Any
     i = axis_of(op, axis, len(shape_of(y)))
     before = (slice(None),) * i
     if x is None:
-        width: Any = 1.0 if dx is None else number(dx)
+        width: Any = 1.0 if dx is None else number(op, "dx", dx)
     else:
         points = single(op, x)
         if len(shape_of(points)) == 1:
@@ -144,7 +144,7 @@ def corrcoef(x: Any, rowvar: bool = True, name: Any = None) -> Any:
 
 
 def _limits(op: str, array: np.ndarray, low: Any, high: Any) -> tuple[float, float]:
-    low, high = float(number(low)), float(number(high))
+    low, high = float(number(op, "min", low)), float(number(op, "max", high))
     if high < low:
         raise ValueError(f"{op}: max must not be less than min, got {low} and {high}")
     if low == 0 and high == 0 and array.size:

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
+from ...ops import elementwise as ew
 from ...ops import structural as st
 from ...tape import inplace
 from ._api import api, write_out
 from ._data import check_tensor, number, sizes
 from ._device import check_device
 from ._dtype import FROM_NUMPY, as_dtype, default_dtype, int32, int64
+from ._operators import add, multiply
 from ._tensor import Tensor, from_array
 
 __all__ = ["Generator", "default_generator", "get_rng_state", "manual_seed", "seed", "set_rng_state"]
@@ -194,23 +196,22 @@ def uniform(shape: Any, dtype: Any = None, min: float = 0, max: float = 1.0, see
             out: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """Uniform numbers in [min, max)."""
     d = _floating("uniform", dtype)
-    low, high = float(number(min)), float(number(max))
+    low, high = float(number("uniform", "min", min)), float(number("uniform", "max", max))
     return _made("uniform", uniform_array(sizes("uniform", shape), d, low, high), out, device, requires_grad)
 
 
 @api(method=False)
 def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: Any = None, *, out: Any = None) -> Tensor:
-    """Normal numbers of a mean and a standard deviation, which may be tensors, whose shape the result takes then."""
+    """Normal numbers of a mean and a standard deviation, which may be tensors: the result takes their shape then, and
+    gradients reach them."""
     given = [x for x in (mean, std) if isinstance(x, Value)]
     if given:
         dims = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
-        d = dtype_of(given[0])
-        array = normal_array(dims, d, *(x.numpy() if isinstance(x, Value) else x for x in (mean, std)))
-    else:
-        d = np.dtype(np.complex64) if isinstance(mean, complex) else _floating("normal", None)
-        array = normal_array(sizes("normal", [1] if shape is None else shape), d, mean, std)
-    return _made("normal", array, out)
-
+        drawn = add(multiply(from_array(normal_array(dims, dtype_of(given[0]))), std), mean)
+        return drawn if out is None else write_out("normal", drawn, out)
+    d = np.dtype(np.complex64) if isinstance(mean, complex) else _floating("normal", None)
+    mean, std = number("normal", "mean", mean), number("normal", "std", std)
+    return _made("normal", normal_array(sizes("normal", [1] if shape is None else shape), d, mean, std), out)
 
 
 @api(method=False)
@@ -223,12 +224,12 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
 @api(method=False)
 def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None, name: Any = None) -> Tensor:
     """The exponentials of normal numbers of a mean and a standard deviation."""
-    drawn = normal(mean, std, shape)
-    return from_array(np.exp(drawn.numpy()))
+    return ew.exp(normal(mean, std, shape))  # type: ignore[no-any-return]
 
 
 def _range(op: str, low: Any, high: Any) -> tuple[int, int]:
-    low, high = (0, number(low)) if high is None else (number(low), number(high))
+    low = number(op, "low", low)
+    low, high = (0, low) if high is None else (low, number(op, "high", high))
     if low >= high:
         raise ValueError(f"{op}: low must be less than high, got {low} and {high}")
     return int(low), int(high)
@@ -287,7 +288,7 @@ def multinomial(x: Any, num_samples: int = 1, replacement: bool = False, name: A
     """Positions drawn with probabilities in proportion to the elements of each row."""
     weights = _plain("multinomial", x).astype(np.float64)
     rows = weights.reshape(-1, weights.shape[-1])
-    count = int(number(num_samples))
+    count = int(number("multinomial", "num_samples", num_samples))
     if (rows < 0).any() or not np.isfinite(rows).all() or not (rows.sum(1) > 0).all():
         raise ValueError("multinomial: the weights must not be negative and not all 0")
     if count < 1 or (not replacement and count > int((rows > 0).sum(1).min())):

@@ -87,11 +87,11 @@ strided = layout("strided")
 sparse_coo = layout("sparse_coo")
 contiguous_format, channels_last = memory_format("contiguous_format"), memory_format("channels_last")
 preserve_format, channels_last_3d = memory_format("preserve_format"), memory_format("channels_last_3d")
-Tensor.layout = strided
+Tensor.layout, sparse.SparseTensor.layout = strided, sparse_coo
 
 def is_tensor(obj: _Any) -> _Any:
     """Whether an object is a tensor."""
-    return isinstance(obj, Tensor)
+    return isinstance(obj, (Tensor, sparse.SparseTensor))
 
 
 def is_floating_point(input: _Any) -> _Any:

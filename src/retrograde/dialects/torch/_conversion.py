@@ -8,7 +8,7 @@ from ...core.value import Value, dtype_of
 from ...ops import structural as st
 from . import _dtype
 from ._api import api
-from ._dtype import FROM_NUMPY, dtype
+from ._dtype import FROM_NUMPY, as_dtype, dtype
 from ._elementwise import tensor_argument
 from ._legacy_types import BY_DTYPE
 from ._size import check_device, device
@@ -42,7 +42,7 @@ def to(self: Any, *args: Any, **options: Any) -> Any:
         options.pop(name, None)
     if options:
         raise TypeError(f"to: unknown argument {next(iter(options))!r}")
-    rest = list(args)
+    d, rest = as_dtype(d), [as_dtype(x) for x in args]
     if rest and isinstance(rest[0], Value):
         other = rest.pop(0)
     elif rest and isinstance(rest[0], dtype):

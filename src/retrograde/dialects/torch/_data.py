@@ -32,9 +32,10 @@ def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
     """The NumPy dtype of an optional torch dtype argument."""
     if d is None:
         return (default or _dtype.get_default_dtype()).np
-    if not isinstance(d, dtype):
+    found = _dtype.as_dtype(d)
+    if not isinstance(found, dtype):
         raise TypeError(f"{op}: dtype must be a torch dtype, got {d!r}")
-    return d.np
+    return found.np
 
 
 def _infer(data: Any) -> dtype:

@@ -12,7 +12,7 @@ from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
 from ...ops.reduction import sum as reduce_sum
-from ...tape import inplace
+from ...tape import inplace, mutation
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer
@@ -90,7 +90,7 @@ def tr_copy(x: Any, offset: int) -> Any:
     """A copy of a matrix's diagonal."""
     out = tr.diagonal(x, offset=offset, axis1=0, axis2=1)
     if type(out._a) is _ndarray:
-        out._a = out._a.copy()
+        mutation.rearrange(out, out._a.copy())
     return out
 
 
@@ -227,7 +227,7 @@ def _copy_form(name: str, f: Any, several: bool = False) -> None:
         if isinstance(out, Value):
             copied = st.copy(out) if out._node is None or type(out._a) is not _ndarray else out
             if copied is out:
-                out._a = out._a.copy()
+                mutation.rearrange(out, out._a.copy())
                 for mark in ("_base", "_view_steps", "_view_restriction"):
                     out.__dict__.pop(mark, None)
             return copied

@@ -111,10 +111,19 @@ def _promote_pair(a: dtype, b: dtype) -> dtype:
 _PROMOTED: dict[tuple[dtype, dtype], dtype] = {}
 
 
+def as_dtype(d: Any) -> Any:
+    """The dtype that one of Python's number types stands for; anything else as it is."""
+    return _PYTHON.get(d, d) if d.__class__ is type else d
+
+
+_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both dtypes convert to."""
     found = _PROMOTED.get((type1, type2))
     if found is None:
+        type1, type2 = as_dtype(type1), as_dtype(type2)
         if not isinstance(type1, dtype) or not isinstance(type2, dtype):
             raise TypeError(f"promote_types: wanted two dtypes, got {type1!r} and {type2!r}")
         found = _PROMOTED[type1, type2] = _promote_pair(type1, type2)
@@ -123,14 +132,14 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether a cast stays within its kind or goes up (float to int, say, does not)."""
-    return from_.category <= to.category
+    return as_dtype(from_).category <= as_dtype(to).category
 
 
 class finfo(FloatLimits):
     """The limits of a floating dtype."""
 
     def __init__(self, type: dtype | None = None) -> None:
-        d = get_default_dtype() if type is None else type
+        d = get_default_dtype() if type is None else as_dtype(type)
         if not isinstance(d, dtype) or d.category < 2:
             raise TypeError(f"finfo: wanted a floating dtype, got {d!r}; integers have torch.iinfo")
         super().__init__(d.to_real())
@@ -146,6 +155,7 @@ class iinfo(IntegerLimits):
     """The limits of an integer dtype."""
 
     def __init__(self, type: dtype) -> None:
+        type = as_dtype(type)
         if not isinstance(type, dtype) or type.category != 1:
             raise TypeError(f"iinfo: wanted an integer dtype, got {type!r}; floating ones have torch.finfo")
         super().__init__(type)

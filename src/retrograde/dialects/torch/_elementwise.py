@@ -53,11 +53,17 @@ def settle(name: str, d: dtype, kinds: str) -> dtype:
     refuse_kind(name, d, kinds)
 
 
+def _remedy(x: Any) -> str:
+    if hasattr(type(x), "__torch_function__"):
+        return "a type with __torch_function__ that is no tensor is asked after `import torch.overrides`"
+    return "use torch.tensor(...)"
+
+
 def tensor_argument(name: str, x: Any, position: int = 1, argument: str = "input") -> Value:
     """`x` itself if it is a tensor; raises TypeError otherwise."""
     if isinstance(x, Value):
         return x
-    raise TypeError(f"{name}: argument {position} ({argument}) must be a tensor, got {type(x).__name__}")
+    raise TypeError(f"{name}: argument {position} ({argument}) must be a tensor, got {type(x).__name__}; {_remedy(x)}")
 
 
 def settled(name: str, x: Any, kinds: str) -> Value:
@@ -95,7 +101,7 @@ def check_operands(name: str, x: Any, y: Any, numbers: str) -> None:
         if not isinstance(y, Value) and (numbers == NEVER or not isinstance(y, OPERANDS)):
             raise TypeError(f"{name}: argument 2 (other) must be a tensor, got {type(y).__name__}")
     elif numbers in (NEVER, OTHER) or not isinstance(x, OPERANDS):
-        raise TypeError(f"{name}: argument 1 (input) must be a tensor, got {type(x).__name__}; use torch.tensor(...)")
+        raise TypeError(f"{name}: argument 1 (input) must be a tensor, got {type(x).__name__}; {_remedy(x)}")
     elif not isinstance(y, Value) and (numbers != BOTH or not isinstance(y, OPERANDS)):
         raise TypeError(f"{name}: one argument must be a tensor, got {type(x).__name__} and {type(y).__name__}")
 

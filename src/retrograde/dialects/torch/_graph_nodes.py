@@ -136,8 +136,9 @@ def _differentiable(node: Any) -> tuple[Any, ...]:
         count = LEADING.get(node.prim.name)
         if count is not None:
             return node.edges[:count]
-        if node.prim.vjps is not None:
-            return tuple(edge for edge, rule in zip(node.edges, node.prim.vjps) if rule is not None)
+        rules = getattr(node.prim, "vjps", None)  # a custom function's are its own affair
+        if rules is not None:
+            return tuple(edge for edge, rule in zip(node.edges, rules) if rule is not None)
     return node.edges
 
 

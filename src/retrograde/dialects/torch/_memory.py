@@ -127,9 +127,9 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
         if memory_format is not None and repr(memory_format).startswith("torch.channels_last"):
             n = a.ndim
             last = np.ascontiguousarray(a.transpose(0, *range(2, n), 1))
-            out._a = last.transpose(0, n - 1, *range(1, n - 1))
+            mutation.rearrange(out, last.transpose(0, n - 1, *range(1, n - 1)))
         else:
-            out._a = np.ascontiguousarray(a)
+            mutation.rearrange(out, np.ascontiguousarray(a))
     return out
 
 

@@ -83,6 +83,7 @@ def in_dtype(op: str, x: Value, dtype: Any) -> Value:
     """`x` in a dtype, if one is given."""
     if dtype is None:
         return x
+    dtype = _dtype.as_dtype(dtype)
     if not isinstance(dtype, _dtype.dtype):
         raise TypeError(f"{op}: dtype must be a torch dtype, got {type(dtype).__name__}")
     return x if dtype_of(x) == dtype.np else cast(x, dtype=dtype.np)

@@ -292,7 +292,7 @@ LACKING = """
     hash_tensor index indices int_repr ipu is_coalesced is_ipu is_maia is_mtia is_sparse_csr is_xla lstsq map2_
     module_load mtia nonzero_static q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
     q_zero_point qscheme record_stream reinforce resize resize_as_sparse_ row_indices slice_inverse smm solve
-    sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn
+    sparse_dim sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn
     to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values volatile xpu
 """
 """What PyTorch's tensors have and these have not."""

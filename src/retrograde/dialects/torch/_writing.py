@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, shape_of
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...tape import inplace
@@ -16,6 +16,7 @@ from ._dtype import FROM_NUMPY
 from ._elementwise import shown_as, tensor_argument
 from ._graph_nodes import NAMES
 from ._promote import constant
+from ._tensor import Tensor
 
 NAMES.update(fill=lambda node: "FillBackward0" if node.edges[1] is None else "FillBackward1")
 
@@ -23,6 +24,8 @@ NAMES.update(fill=lambda node: "FillBackward0" if node.edges[1] is None else "Fi
 @api(function=False)
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of `src`, broadcast and converted, written into this tensor; gradients pass to `src`."""
+    if isinstance(src, (bool, int, float, complex)):
+        src = make(Tensor, np.asarray(src))
     tensor_argument("copy_", src, 1, "src")
 
     def compute() -> Any:

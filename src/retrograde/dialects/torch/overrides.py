@@ -1,4 +1,7 @@
-"""`torch.overrides`: questions about types that stand in for tensors, and modes (see _function_protocol.py)."""
+"""`torch.overrides`: questions about types that stand in for tensors, and modes (see _function_protocol.py).
+
+Importing it lets functions ask all types with `__torch_function__`, also those that are no tensors.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from . import _function_protocol as _protocol
 from ._api import missing as _missing
 from ._function_protocol import TorchFunctionMode as TorchFunctionMode
 from ._tensor import Tensor as _Tensor
+
+_protocol.install()
 
 
 def is_tensor_like(inp: _Any) -> bool:

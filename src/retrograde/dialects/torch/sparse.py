@@ -1,8 +1,4 @@
-"""`torch.sparse`: sparse tensors in coordinate form, enough to build one, multiply with it and make it dense.
-
-A sparse tensor here is an object of its own (indices, values, shape), not a Tensor: operations that do not know it
-raise a TypeError instead of computing something wrong. Its values carry gradients.
-"""
+"""`torch.sparse`: what makes sparse tensors in coordinate form, and what is computed with them (see _sparse_tensor.py)."""
 
 from __future__ import annotations
 
@@ -11,142 +7,30 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value
-from ._api import api
+from ._api import METHODS, api
+from ._api import missing as _missing
 from ._creation import as_tensor, zeros
 from ._dtype import int64
-from ._size import Size
+from ._graph_nodes import show_as
+from ._sparse_tensor import ANSWERS, SparseTensor, answers, unsupported
 from ._tensor import Tensor, from_array
 
-
-class SparseTensor:
-    """A tensor that keeps only some elements: `values[k]` at `indices[:, k]`; elements given twice are added."""
-
-    is_sparse = True
-    __array_priority__ = 2000
-
-    def __init__(self, indices: Tensor, values: Tensor, shape: tuple[int, ...], coalesced: bool = False) -> None:
-        self._i, self._v, self.shape, self._coalesced = indices, values, Size(shape), coalesced
-
-    # -------------------------------------------------------------------- what it is
-
-    @property
-    def dtype(self) -> Any:
-        """The dtype of the values."""
-        return self._v.dtype
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether the values take part in a graph."""
-        return self._v.requires_grad
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size along one axis."""
-        return self.shape if dim is None else self.shape[dim]
-
-    def dim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    def indices(self) -> Tensor:
-        """The positions, one column per element; raises RuntimeError before `coalesce()`."""
-        self._need_coalesced("indices")
-        return self._i
-
-    def values(self) -> Tensor:
-        """The elements; raises RuntimeError before `coalesce()`."""
-        self._need_coalesced("values")
-        return self._v
-
-    def _need_coalesced(self, what: str) -> None:
-        if not self._coalesced:
-            raise RuntimeError(f"{what}: this sparse tensor may hold an element twice; call coalesce() first")
-
-    def _indices(self) -> Tensor:
-        return self._i
-
-    def _values(self) -> Tensor:
-        return self._v
-
-    def _nnz(self) -> int:
-        return self._i.shape[1]
-
-    def is_coalesced(self) -> bool:
-        """Whether each position occurs once, in order."""
-        return self._coalesced
-
-    # -------------------------------------------------------------------- conversion
-
-    def coalesce(self) -> SparseTensor:
-        """The same tensor with each position once, in order, the elements of equal ones added."""
-        if self._coalesced:
-            return self
-        positions = np.asarray(self._i._a)
-        flat = np.ravel_multi_index(tuple(positions), tuple(self.shape[: len(positions)]))
-        unique, inverse = np.unique(flat, return_inverse=True)
-        target = zeros((len(unique), *self._v.shape[1:]), dtype=self._v.dtype)
-        values = target.index_add(0, from_array(inverse.reshape(-1)), self._v)
-        indices = from_array(np.stack(np.unravel_index(unique, tuple(self.shape[: len(positions)]))).astype(np.int64))
-        return SparseTensor(indices, values, self.shape, True)
-
-    def to_dense(self) -> Tensor:
-        """The tensor with all its elements."""
-        target = zeros(tuple(self.shape), dtype=self._v.dtype)
-        return target.index_put(tuple(self._i[k] for k in range(self._i.shape[0])), self._v, accumulate=True)
-
-    def t(self) -> SparseTensor:
-        """The transpose of a sparse matrix."""
-        if len(self.shape) != 2 or self._i.shape[0] != 2:
-            raise RuntimeError(f"t: wanted a sparse matrix, got shape {list(self.shape)}")
-        return SparseTensor(self._i.flip(0), self._v, (self.shape[1], self.shape[0]))
-
-    def detach(self) -> SparseTensor:
-        """The same elements without history."""
-        return SparseTensor(self._i, self._v.detach(), self.shape, self._coalesced)
-
-    def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
-        """Say whether gradients with respect to the values are wanted."""
-        self._v.requires_grad_(requires_grad)
-        return self
-
-    # -------------------------------------------------------------------- products
-
-    def __matmul__(self, other: Any) -> Tensor:
-        return mm(self, other)
-
-    def matmul(self, other: Any) -> Tensor:
-        """The product with a dense matrix or vector."""
-        return mm(self, other)
-
-    mm = matmul
-
-    def __mul__(self, factor: Any) -> SparseTensor:
-        if isinstance(factor, (int, float, complex)) or (isinstance(factor, Tensor) and factor.ndim == 0):
-            return SparseTensor(self._i, self._v * factor, self.shape, self._coalesced)
-        return NotImplemented
-
-    __rmul__ = __mul__
-
-    def __repr__(self) -> str:
-        return (
-            f"tensor(indices={self._i!r},\n       values={self._v!r},\n       "
-            f"size={tuple(self.shape)}, nnz={self._nnz()}, layout=torch.sparse_coo)"
-        )
+# ------------------------------------------------------------------------------------------ making them
 
 
 @api(method=False)
 def sparse_coo_tensor(
-    indices: Any, values: Any, size: Any = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    check_invariants: bool | None = None, is_coalesced: bool | None = None,
+    indices: Any = None, values: Any = None, size: Any = None, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, check_invariants: bool | None = None, is_coalesced: bool | None = None,
 ) -> SparseTensor:  # fmt: skip
     """A sparse tensor with `values[k]` at `indices[:, k]`; the size is the smallest that holds them if left out.
 
-    Raises RuntimeError for indices outside the size, or a number of values that does not match.
+    With a size alone it keeps no element. Raises RuntimeError for indices outside the size, or a number of values that
+    does not match.
     """
+    if values is None:
+        size = indices if size is None else size
+        indices, values = zeros((len(size), 0), dtype=int64), zeros((0,), dtype=dtype)
     i = as_tensor(indices)
     i = i.to(int64) if i.dtype is not int64 else i
     v = as_tensor(values) if dtype is None else as_tensor(values, dtype=dtype)
@@ -164,43 +48,19 @@ def sparse_coo_tensor(
         raise RuntimeError(f"sparse_coo_tensor: an index lies outside the size {list(size)}")
     if requires_grad:
         v = v.detach().requires_grad_()
+    elif v.requires_grad:
+        v = show_as(v.clone(), "SparseCooTensorWithDimsAndTensorsBackward0")
     return SparseTensor(i, v, size, bool(is_coalesced))
-
-
-def mm(mat1: Any, mat2: Any) -> Any:
-    """The product of a sparse matrix with a dense matrix or vector."""
-    if not isinstance(mat1, SparseTensor):
-        raise TypeError(f"sparse.mm: the first operand must be sparse, got {type(mat1).__name__}")
-    if isinstance(mat2, SparseTensor):
-        mat2 = mat2.to_dense()
-    if not isinstance(mat2, Value) or len(mat1.shape) != 2 or mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(
-            f"sparse.mm: shapes {list(mat1.shape)} and {list(getattr(mat2, 'shape', ()))} do not multiply"
-        )
-    rows, columns = mat1._i[0], mat1._i[1]
-    picked = mat2[columns]
-    scale = mat1._v.reshape((-1, *(1,) * (picked.ndim - 1)))
-    target = zeros((mat1.shape[0], *mat2.shape[1:]), dtype=picked.dtype)
-    return target.index_add(0, rows, scale * picked)
-
-
-def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
-    """The sum of a sparse tensor's elements, as a dense tensor."""
-    dense = input.to_dense() if isinstance(input, SparseTensor) else input
-    return dense.sum(dtype=dtype) if dim is None else dense.sum(dim, dtype=dtype)
-
-
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """`beta * input + alpha * (mat1 @ mat2)` with a sparse `mat1`."""
-    return input * beta + mm(mat1, mat2) * alpha
 
 
 @api("to_sparse", function=False)
 def to_sparse(self: Tensor, sparse_dim: int | None = None) -> SparseTensor:
-    """This tensor's non-zero elements as a sparse tensor."""
-    positions = np.stack(np.nonzero(np.asarray(self._a))).astype(np.int64)
-    i = from_array(positions)
-    return SparseTensor(i, self[tuple(i[k] for k in range(i.shape[0]))], tuple(self.shape), True)
+    """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
+    kept = self.ndim if sparse_dim is None else sparse_dim
+    there = np.asarray(self.detach()._a) != 0
+    there = there.any(axis=tuple(range(kept, self.ndim))) if kept < self.ndim else there
+    i = from_array(np.stack(np.nonzero(there)).astype(np.int64))
+    return SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
 
 
 @api("to_dense", function=False)
@@ -209,4 +69,358 @@ def to_dense(self: Tensor, dtype: Any = None) -> Tensor:
     return self if dtype is None else self.to(dtype)
 
 
-__all__ = ["SparseTensor", "addmm", "mm", "sparse_coo_tensor", "sum", "to_sparse"]
+@answers("sparse_mask")
+@api("sparse_mask", function=False)
+def sparse_mask(self: Tensor, mask: SparseTensor) -> SparseTensor:
+    """The elements of a dense tensor at the positions of a sparse one."""
+    return mask.with_values(self[tuple(mask._i)], "SparseMaskBackward0")
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: tuple[int, int], layout: Any = None) -> SparseTensor:
+    """A sparse matrix with the rows of `diagonals` on the diagonals `offsets`; column k takes element k."""
+    rows = [(r - int(o), r, k) for k, o in enumerate(offsets.reshape(-1).tolist())
+            for r in range(min(shape[1], diagonals.shape[-1])) if 0 <= r - int(o) < shape[0]]  # fmt: skip
+    place = np.array(rows, np.int64).reshape(-1, 3).T
+    values = diagonals.reshape(-1, diagonals.shape[-1])[from_array(place[2]), from_array(place[1])]
+    return SparseTensor(from_array(place[:2].copy()), values, shape).coalesce()
+
+
+# ------------------------------------------------------------------------------------------ element by element
+
+_ZERO_TO_ZERO = """
+    abs neg sign sgn sqrt sin tan asin atan sinh tanh asinh atanh expm1 log1p floor ceil round trunc frac relu positive erf
+    erfinv deg2rad rad2deg isnan isinf isneginf isposinf square arcsin arctan arcsinh arctanh nan_to_num
+"""
+
+
+def _applied(name: str) -> Any:
+    def run(input: SparseTensor, *args: Any, **kwargs: Any) -> SparseTensor:
+        x = input.coalesce()
+        return x.with_values(getattr(x._v, name)(*args, **kwargs))
+
+    return run
+
+
+for _name in _ZERO_TO_ZERO.split():
+    ANSWERS[_name] = _applied(_name)
+    ANSWERS[f"{_name}_"] = lambda input, *args, _f=ANSWERS[_name], **kwargs: input.become(_f(input, *args, **kwargs))
+for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "bool"):
+    ANSWERS[_name] = lambda input, _name=_name: input.with_values(METHODS[_name](input._v))
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, (int, float, complex)) or (isinstance(x, Tensor) and x.ndim == 0)
+
+
+@answers("add")
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """The sum of two sparse tensors, or of a dense and a sparse one."""
+    if not isinstance(other, SparseTensor):
+        raise RuntimeError(f"add: a sparse tensor takes a sparse one, got {type(other).__name__}; write dense + sparse")
+    if not isinstance(input, SparseTensor):
+        input = as_tensor(input)
+        base = input.expand(tuple(other.shape)) if input.ndim == 0 else input
+        total = base.index_put(tuple(other._i), other._v * alpha if alpha != 1 else other._v, accumulate=True)
+        return show_as(total, "AddBackward0")
+    if input.shape != other.shape:
+        raise RuntimeError(f"add: sparse tensors have shapes {list(input.shape)} and {list(other.shape)}")
+    both = SparseTensor(_cat([input._i, other._i], 1), _cat([input._v, other._v * alpha if alpha != 1 else other._v], 0),
+                        input.shape).coalesce()  # fmt: skip
+    return both.with_values(both._v, "AddBackward0")
+
+
+@answers("sub", "subtract")
+def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """The difference of two sparse tensors, or of a dense and a sparse one."""
+    return add(input, other, alpha=-alpha)
+
+
+@answers("mul", "multiply")
+def mul(input: Any, other: Any) -> Any:
+    """A sparse tensor times a number, or a sparse or dense one, element by element."""
+    x, y = (input, other) if isinstance(input, SparseTensor) else (other, input)
+    if _number(y):
+        return x.with_values(x._v * y, "MulBackward0")
+    if x.shape != y.shape:
+        raise RuntimeError(f"mul: shapes {list(x.shape)} and {list(y.shape)} differ; sparse tensors do not broadcast")
+    if not isinstance(y, SparseTensor):
+        return x.with_values(x._v * y[tuple(x._i)], "MulBackward0")
+    x, y = x.coalesce(), y.coalesce()
+    _, mine, yours = np.intersect1d(x._flat(), y._flat(), assume_unique=True, return_indices=True)
+    mine = from_array(mine.astype(np.int64))
+    values = x._v.index_select(0, mine) * y._v.index_select(0, from_array(yours.astype(np.int64)))
+    return SparseTensor(x._i.index_select(1, mine), values, x.shape, True)
+
+
+@answers("div", "divide", "true_divide")
+def div(input: Any, other: Any) -> SparseTensor:
+    """A sparse tensor divided by a number."""
+    if not isinstance(input, SparseTensor) or not _number(other):
+        raise RuntimeError("div: a sparse tensor can be divided by a number only")
+    return input.with_values(input._v / other, "DivBackward0")
+
+
+@answers("pow")
+def pow(input: Any, exponent: Any) -> SparseTensor:
+    """A sparse tensor to a positive power."""
+    if not isinstance(input, SparseTensor) or not _number(exponent) or exponent <= 0:
+        raise RuntimeError("pow: wanted a sparse base and a positive number; with others zeros do not stay zeros")
+    x = input.coalesce()
+    return x.with_values(x._v**exponent)
+
+
+def _in_place(name: str) -> Any:
+    def run(input: Any, *args: Any, **kwargs: Any) -> Any:
+        result = ANSWERS[name](input, *args, **kwargs)
+        return input.become(result) if isinstance(input, SparseTensor) else METHODS["copy_"](input, result)
+
+    return run
+
+
+for _name in ("add", "sub", "mul", "div"):
+    ANSWERS[f"{_name}_"] = _in_place(_name)
+
+
+@answers("zeros_like")
+def zeros_like(input: SparseTensor, **kwargs: Any) -> SparseTensor:
+    """A sparse tensor of the same size that keeps no element."""
+    kept = input.sparse_dim()
+    values = zeros((0, *input.shape[kept:]), dtype=input.dtype)
+    return SparseTensor(zeros((kept, 0), dtype=int64), values, input.shape, True)
+
+
+@answers("copy_")
+def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Take over a sparse tensor's elements."""
+    if not isinstance(input, SparseTensor) or not isinstance(src, SparseTensor):
+        raise RuntimeError("copy_: sparse tensors take over sparse ones only; convert one with to_dense() or to_sparse()")
+    return input.become(src.clone())
+
+
+@answers("zero_")
+def zero_(input: SparseTensor) -> SparseTensor:
+    """Drop all elements."""
+    return input.become(zeros_like(input))
+
+
+# ------------------------------------------------------------------------------------------ products
+
+
+def _product(op: str, mat1: Any, mat2: Any) -> Any:
+    if not isinstance(mat1, SparseTensor):
+        if not isinstance(mat1, Tensor):
+            raise TypeError(f"{op}: wanted tensors, got {type(mat1).__name__}")
+        turned = mat1.transpose(-2, -1) if mat1.ndim > 1 else mat1
+        out = _product(op, mat2.t(), turned)
+        return out.transpose(-2, -1) if mat1.ndim > 1 else out
+    if not isinstance(mat2, (Value, SparseTensor)) or mat1.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"{op}: shapes {list(mat1.shape)} and {list(getattr(mat2, 'shape', ()))} do not multiply")
+    if isinstance(mat2, SparseTensor):
+        return to_sparse(_product(op, mat1, mat2.to_dense()))
+    rows, columns = mat1._i[0], mat1._i[1]
+    picked = mat2[columns]
+    scale = mat1._v.reshape((-1, *(1,) * (picked.ndim - 1)))
+    target = zeros((mat1.shape[0], *mat2.shape[1:]), dtype=picked.dtype)
+    return target.index_add(0, rows, scale * picked)
+
+
+def _shown(out: Any, name: str) -> Any:
+    if isinstance(out, SparseTensor):
+        return out.with_values(out._v, "SparseSparseMatmulBackward0")
+    return show_as(out, name)
+
+
+def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+    """The product of two matrices of which one is sparse, or both (then the result is sparse)."""
+    if reduce not in (None, "sum"):
+        raise unsupported(f"sparse.mm with reduce={reduce!r}")
+    return _shown(_product("sparse.mm", mat1, mat2), "SparseAddmmBackward0")
+
+
+@answers("mm", "matmul", "mv", "__matmul__", "__rmatmul__")
+def matmul(input: Any, other: Any) -> Any:
+    """The product of a sparse matrix with a matrix or vector, or of a dense one with a sparse one."""
+    return _shown(_product("matmul", input, other), "MvBackward0" if len(other.shape) == 1 else "MmBackward0")
+
+
+def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * mat + alpha * (mat1 @ mat2)` with a sparse `mat1`."""
+    return show_as(mat * beta + _product("addmm", mat1, mat2) * alpha, "SparseAddmmBackward0")
+
+
+@answers("addmm")
+def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    return show_as(addmm(input, mat1, mat2, beta=beta, alpha=alpha), "AddmmBackward0")
+
+
+@answers("linear")
+def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    out = _product("linear", input, weight.t())
+    return out if bias is None else out + bias
+
+
+# ------------------------------------------------------------------------------------------ reductions
+
+
+@answers("sum")
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of a sparse tensor's elements: dense for all axes, else sparse."""
+    if not isinstance(input, SparseTensor):
+        return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
+    axes = set(range(input.ndim)) if dim is None else {d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
+    kept = [d for d in range(input.sparse_dim()) if d not in axes]
+    inner = [d - input.sparse_dim() + 1 for d in sorted(axes) if d >= input.sparse_dim()]
+    values = input._v.sum(inner, dtype=dtype) if inner else input._v if dtype is None else input._v.to(dtype)
+    if not kept:
+        return show_as(values.sum(0), "SumBackward0")
+    shape = [n for d, n in enumerate(input.shape) if d not in axes]
+    out = SparseTensor(input._i.index_select(0, as_tensor(kept)), values, shape).coalesce()
+    return out.with_values(out._v, "SparseSumBackward0")
+
+
+@answers("norm")
+def norm(input: SparseTensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    """The norm of all elements."""
+    if dim is not None:
+        raise unsupported("norm along an axis")
+    return input.coalesce()._v.reshape(-1).norm(2 if p == "fro" else p, dtype=dtype)
+
+
+@answers("any")
+def any_(input: SparseTensor) -> Tensor:
+    """Whether an element is not zero."""
+    return (input.coalesce()._v != 0).any()
+
+
+def _softmax(input: SparseTensor, dim: int, dtype: Any, logarithm: bool) -> SparseTensor:
+    x = input.coalesce()
+    dim = dim % x.ndim
+    if dim >= x.sparse_dim():
+        values = x._v.log_softmax(dim - x.sparse_dim() + 1) if logarithm else x._v.softmax(dim - x.sparse_dim() + 1)
+        return x.with_values(values, "SparseSoftmaxBackward0")
+    v = x._v if dtype is None else x._v.to(dtype)
+    others = np.delete(np.asarray(x._i._a), dim, 0)
+    _, group = np.unique(others, axis=1, return_inverse=True) if len(others) else (None, np.zeros(x._nnz(), np.int64))
+    place = from_array(group.reshape(-1).astype(np.int64))
+    count = int(group.max(initial=-1)) + 1
+    index = place.reshape((-1, *(1,) * (v.ndim - 1))).expand_as(v)
+    top = zeros((count, *v.shape[1:]), dtype=v.dtype).scatter_reduce(0, index, v.detach(), "amax", include_self=False)
+    shifted = v - top[place]
+    total = zeros((count, *v.shape[1:]), dtype=v.dtype).index_add(0, place, shifted.exp())[place]
+    if logarithm:
+        return x.with_values(shifted - total.log(), "SparseLogSoftmaxBackward0")
+    return x.with_values(shifted.exp() / total, "SparseSoftmaxBackward0")
+
+
+def softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
+    """Softmax along an axis over the elements that are kept; the others count as minus infinity."""
+    return _softmax(input, dim, dtype, False)
+
+
+def log_softmax(input: SparseTensor, dim: int, *, dtype: Any = None) -> SparseTensor:
+    """The logarithm of `softmax`."""
+    return _softmax(input, dim, dtype, True)
+
+
+# ------------------------------------------------------------------------------------------ joining and picking
+
+
+def _cat(parts: list[Tensor], axis: int) -> Tensor:
+    from ._joining import cat
+
+    return cat(parts, axis)
+
+
+@answers("cat", "concat", "concatenate")
+def cat(tensors: Any, dim: int = 0) -> SparseTensor:
+    """Sparse tensors one after the other along a sparse axis."""
+    items = list(tensors)
+    first = items[0]
+    if not all(isinstance(x, SparseTensor) for x in items):
+        raise RuntimeError("cat: sparse and dense tensors cannot be joined; convert one kind first")
+    axis = dim % first.ndim
+    if axis >= first.sparse_dim():
+        raise unsupported("cat along a dense axis")
+    offset, places = 0, []
+    for x in items:
+        step = np.zeros((x.sparse_dim(), 1), np.int64)
+        step[axis] = offset
+        places.append(x._i + from_array(step))
+        offset += x.shape[axis]
+    shape = [offset if d == axis else n for d, n in enumerate(first.shape)]
+    out = SparseTensor(_cat(places, 1), _cat([x._v for x in items], 0), shape)
+    return out.with_values(out._v, "CatBackward0")
+
+
+@answers("unsqueeze")
+def unsqueeze(input: SparseTensor, dim: int) -> SparseTensor:
+    """A new axis of one element among the sparse ones."""
+    axis = dim % (input.ndim + 1)
+    if axis > input.sparse_dim():
+        raise unsupported("unsqueeze at a dense axis")
+    row = zeros((1, input._nnz()), dtype=int64)
+    shape = [*input.shape[:axis], 1, *input.shape[axis:]]
+    values = show_as(input._v.clone(), "UnsqueezeBackward0")
+    return SparseTensor(_cat([input._i[:axis], row, input._i[axis:]], 0), values, shape, input._coalesced)
+
+
+@answers("stack")
+def stack(tensors: Any, dim: int = 0) -> SparseTensor:
+    """Sparse tensors along a new axis."""
+    return cat([unsqueeze(x, dim) for x in tensors], dim)
+
+
+@answers("index_select")
+def index_select(input: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
+    """The slices at `index` along a sparse axis."""
+    axis = dim % input.ndim
+    if axis >= input.sparse_dim():
+        raise unsupported("index_select along a dense axis")
+    have, wanted = np.asarray(input._i._a)[axis], np.asarray(index._a).reshape(-1)
+    new, old = np.nonzero(wanted[:, None] == have)
+    picked = from_array(old.astype(np.int64))
+    places = np.asarray(input._i._a)[:, old].copy()
+    places[axis] = new
+    values = show_as(input._v.index_select(0, picked), "IndexSelectBackward0")
+    return SparseTensor(from_array(places), values, [len(wanted) if d == axis else n for d, n in enumerate(input.shape)])
+
+
+@answers("select")
+def select(input: SparseTensor, dim: int, index: int) -> Any:
+    """One slice along a sparse axis; of the last one a dense tensor."""
+    axis, size = dim % input.ndim, input.shape[dim]
+    if not -size <= index < size:
+        raise IndexError(f"select: index {index} is outside axis {dim} of size {size}")
+    out = index_select(input, axis, as_tensor([index % size]))
+    return _without(out, axis)
+
+
+def _without(x: SparseTensor, axis: int) -> Any:
+    if x.sparse_dim() == 1:
+        return show_as(x._v.sum(0), "SelectBackward0")
+    kept = as_tensor([d for d in range(x.sparse_dim()) if d != axis])
+    shape = [n for d, n in enumerate(x.shape) if d != axis]
+    return SparseTensor(x._i.index_select(0, kept), show_as(x._v, "SelectBackward0"), shape, x._coalesced)
+
+
+@answers("narrow_copy")
+def narrow_copy(input: SparseTensor, dim: int, start: int, length: int) -> SparseTensor:
+    """The slices from `start` on, `length` of them, along a sparse axis."""
+    return index_select(input, dim, as_tensor(list(range(start, start + length))))
+
+
+@answers("unbind")
+def unbind(input: SparseTensor, dim: int = 0) -> tuple[Any, ...]:
+    """All slices along a sparse axis."""
+    return tuple(select(input, dim, k) for k in range(input.shape[dim]))
+
+
+for _name in ("clone", "detach", "to_dense", "coalesce", "t", "transpose", "permute", "is_floating_point", "numel"):
+    ANSWERS[_name] = getattr(SparseTensor, _name)
+
+
+def __getattr__(name: str) -> Any:
+    raise _missing("torch.sparse", name, globals())
+
+
+__all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sparse_coo_tensor", "spdiags", "sum", "to_sparse"]

@@ -83,7 +83,12 @@ class Alignment:
         """The backward passes that belong together, by their places; and whether there are no others that count."""
         self._forget_what_nobody_reads()
         self.noise: set[int] = set()
-        """Gradients of B that are nothing but rounding, as those of A are."""
+        """Gradients of B that are nothing but rounding, as those of A are, and what an optimiser has made of them."""
+        self.astray = 0.0
+        """How far optimisers have taken parameters apart that follow such gradients."""
+        self.covered_a: set[int] = set()
+        self.covered_b: set[int] = set()
+        """Values that the other program has in parts."""
         self._number_a()
         self._number_b(progress)
 
@@ -95,11 +100,11 @@ class Alignment:
 
     def matched_a(self, value: int) -> bool:
         """Whether B has this value of A."""
-        return self.classes_a.get(value, value) in self.found
+        return self.classes_a.get(value, value) in self.found or value in self.covered_a
 
     def matched_b(self, value: int) -> bool:
         """Whether A has this value of B."""
-        return value in self.partner
+        return value in self.partner or value in self.covered_b
 
     def agree(self, va: int, vb: int, distance: Distance | None = None) -> bool:
         """Whether a value of A and one of B are the same up to rounding."""
@@ -131,6 +136,12 @@ class Alignment:
                         known = None
                 if e.kind == WRITE and len(ins) > 1 and _content_key(values, e.ins[1]) == content:
                     known = ins[1]
+                if known is None and e.kind == OP and values.telling(v):  # x + 0 and x are one value, x * x and x**2
+                    alike = self._content.get(content, ()) if values.size(v) > 1 else ()
+                    same = alike[-1:] or [x for x in e.ins if x in classes and _content_key(values, x) == content]
+                    known = classes[same[0]] if same else None
+                    if known is not None and key is not None:
+                        self._computed.setdefault(key, v)
                 if known is None and _is_given(e):
                     known = self._given.setdefault(content, v)
                 if known is None:
@@ -148,7 +159,9 @@ class Alignment:
     def _number_b(self, progress: Callable[[int, int], None] | None) -> None:
         side, classes = self.b, self.classes_b
         self._expected = 0
-        self._facing = {**self._accumulations(), **self._roots(), **self._changes()}
+        starts = [(self.a.record.leaves[i].value, self.b.record.leaves[j].value) for i, j in self.leaves.pairs]
+        start = {vb: va for va, vb in starts if va in self.classes_a}
+        self._facing = {**start, **self._accumulations(), **self._roots(), **self._changes()}
         recent, pulled = 0.0, False  # the largest drift since the last backward pass: what its gradients start from
         for number, e in enumerate(side.events):
             if progress is not None and not number % 512:
@@ -245,25 +258,29 @@ class Alignment:
             if known is not None:
                 known = self._nearest(self.members.get(self.classes_a[known], [known]))
                 found = self.distance(known, v)
+                if e.kind == UPDATE and not self.noise.isdisjoint(e.ins):
+                    self.noise.add(v)
+                    self.astray = max(self.astray, found.relative)
+                    return Match(known, found, True)
                 # The same operation on the same operands may make more of what rounding has made of them: the first
                 # step of Adam makes the sign of a gradient that is nothing but rounding into a whole step.
                 if found.relative <= (max(self.tolerance(known, v), GROWN) if before else self.tolerance(known, v)):
                     return Match(known, found, True)
-                if e.kind == UPDATE and not self.noise.isdisjoint(e.ins):
-                    return Match(known, found, True)
-        if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] in self.partner:
-            source = self.partner[e.ins[1]]
-            if self.distance(source.value, v).relative <= source.distance.relative + self.tolerance(source.value, v):
-                return source
         if v in self._facing:
             known = self._facing[v]
             found = self.distance(known, v)
             found = found._replace(relative=found.relative * self._shrunk(known, v, e))
-            if found.relative > self.tolerance(known, v) and e.kind in GRADIENTS and self._only_rounding(known, v):
+            if found.relative > self.tolerance(known, v) and e.kind in GRADIENTS and self.only_rounding(
+                self.a.producer[known], known, self.b.producer[v], v
+            ):  # fmt: skip
                 self.noise.add(v)
                 return Match(known, found._replace(relative=0.0), False)
             if found.relative <= self.tolerance(known, v) + 4 * before:
                 return Match(known, found, e.kind != OP)
+        if e.kind == WRITE and len(e.ins) > 1 and e.ins[1] in self.partner:
+            source = self.partner[e.ins[1]]
+            if self.distance(source.value, v).relative <= source.distance.relative + self.tolerance(source.value, v):
+                return source
         content = _content_key(values, v)
         if _is_given(e) and content in self._given:
             return Match(self._given[content], Distance(0.0, 0.0), False)
@@ -294,15 +311,15 @@ class Alignment:
         largest = self._largest[key] = max(norm, self._largest.get(key, 0.0))
         return norm / largest
 
-    def _only_rounding(self, known: int, v: int) -> bool:
-        """Whether a gradient is next to nothing beside what it is the sum of, in both programs.
+    def only_rounding(self, ea: int, va: int, eb: int, vb: int) -> bool:
+        """Whether gradients at two events are next to nothing beside what they are sums of, in both programs.
 
         A bias in front of a batch norm has such gradients, and that of the keys in attention.
         """
-        for side, value in ((self.a, known), (self.b, v)):
-            e = side.events[side.producer[value]]
-            summed = side.summed(e.detail[1], side.place(side.producer[value])) if e.detail[1] >= 0 else 0.0
-            if not side.values.norm(value) <= 4 * self.tolerance(known, v) * summed:
+        for side, number, value in ((self.a, ea, va), (self.b, eb, vb)):
+            leaf = side.events[number].detail[1]
+            summed = side.summed(leaf, side.place(number)) if leaf >= 0 else 0.0
+            if not side.values.norm(value) <= 4 * self.tolerance(va, vb) * summed:
                 return False
         return True
 

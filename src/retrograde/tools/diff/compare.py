@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .align import Alignment
+from .align import GROWN, Alignment
 from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
 from .explain import Explanation, Finding
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
@@ -18,6 +18,9 @@ from .record import ABSENT, Event, Record
 from .results import BUFFER, GRADIENT, PARAMETER, RETURNED, Result, leaf_name, paired_results
 from .side import LAYOUT_ONLY, Side
 from .values import RESHAPED, Distance
+
+ZERO = "rounding"
+"""What is said of gradients that differ only because they are nothing but rounding."""
 
 
 def compare(
@@ -41,6 +44,8 @@ def compare(
     if gradients_only:
         results = [r for r in results if r.kind in (GRADIENT, RETURNED)]
         notes.append("only gradients are compared")
+    if not alignment.a.passes and not alignment.b.passes and not gradients_only:
+        notes.append("neither program computes a gradient" + ("; what they end with is compared" if results else ""))
     answer = Answer(
         SAME, file_a, file_b, _counted(alignment.a, gradients_only), _counted(alignment.b, gradients_only), notes=notes,
         rtol=f"{rtol:g}" if rtol is not None else "by dtype",
@@ -51,8 +56,13 @@ def compare(
         if not _agrees(alignment, result, distance):
             if bad is None or (bad.kind == BUFFER and result.kind != BUFFER):  # buffers last: what they do is seen elsewhere
                 bad = result
+        elif result.b in alignment.noise or (result.kind == BUFFER and alignment.astray > GROWN / 100):
+            continue
         elif distance is not None and distance.relative > answer.largest:
             answer.largest, answer.largest_in = distance.relative, _where(result, distance)
+    if alignment.astray > GROWN / 100:
+        names = dict.fromkeys(r.name.partition(" (")[0] for r in results if r.kind == GRADIENT and r.b in alignment.noise)
+        notes.append(f"the gradients {', '.join(names)} are nothing but rounding: what becomes of them is not compared")
     apart = None if bad else _nothing_in_common(alignment, results)
     answer.gradients = _table(alignment, results)
     answer.stretches = _stretches(alignment)
@@ -101,6 +111,8 @@ def _agrees(alignment: Alignment, result: Result, distance: Distance | None) -> 
         return _is_zero(alignment, result)
     if distance.layout == RESHAPED and result.kind in (GRADIENT, RETURNED, PARAMETER):
         return alignment.a.values.size(result.a) == 1 and distance.relative <= alignment.tolerance(result.a, result.b)
+    if result.kind == BUFFER and alignment.astray > GROWN / 100:  # the running mean of what such a bias is added to
+        return distance.relative <= 5 * GROWN
     return alignment.agree(result.a, result.b, distance)
 
 
@@ -132,6 +144,10 @@ def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
     for result in rows.values():
         i, j = result.leaf
         distance = alignment.distance(result.a, result.b) if result.a is not None and result.b is not None else None
+        same = _agrees(alignment, result, result.distance)
+        found = "" if distance is None or not same else distance.layout
+        if same and distance is not None and distance.relative > GROWN:
+            found = ZERO
         table.append(Gradient(
             leaf_name(alignment.a, i) if i >= 0 else "" if result.a is None else result.name,
             leaf_name(alignment.b, j) if j >= 0 else "" if result.b is None else result.name,
@@ -139,9 +155,7 @@ def _table(alignment: Alignment, results: Sequence[Result]) -> list[Gradient]:
             None if result.b is None else alignment.b.values.shape(result.b),
             None if result.a is None else alignment.a.values.norm(result.a),
             None if result.b is None else alignment.b.values.norm(result.b),
-            math.inf if distance is None else distance.relative,
-            "" if distance is None else distance.layout,
-            _agrees(alignment, result, result.distance),
+            math.inf if distance is None else distance.relative, found, same,
         ))  # fmt: skip
     return table
 
@@ -201,10 +215,14 @@ _WHATS = {WRITE: "change in place", ACCUMULATE: "adding to .grad", CLEAR: "clear
           SOURCE: "a value that is given"}  # fmt: skip
 
 
+def _what(e: Event) -> str:
+    return f"{e.name} step" if e.kind == UPDATE else what_of(e)
+
+
 def what_of(e: Event) -> str:
     """What an event does, for a line of text."""
     if e.kind in (OP, UPDATE):
-        name = f"{e.name} step" if e.kind == UPDATE else e.name
+        name = f"{e.name} step" if e.kind == UPDATE else e.name.removesuffix("Backward")  # of a user's function
         return f"{name}({e.params})" if e.params else name
     return _WHATS.get(e.kind, e.name)
 
@@ -216,7 +234,7 @@ def _shown(alignment: Alignment, is_a: bool, value: int, index: tuple[int, ...])
     same = alignment.matched_a(value) if is_a else alignment.matched_b(value)
     return Shown(
         tuple(kept.shape), kept.dtype, elements(side, value, index), None if maker is None else place_of(side, maker),
-        "" if maker is None else maker.name if maker.kind == OP else what_of(maker), same,
+        "" if maker is None else maker.name if maker.kind == OP else "" if maker.kind == SOURCE else _what(maker), same,
     )  # fmt: skip
 
 

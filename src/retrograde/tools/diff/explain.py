@@ -7,15 +7,17 @@ towards the loss, to where what arrives still agrees.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from .align import Alignment
-from .kinds import ACCUMULATE, CLEAR, DETACH, OP, REREAD, SOURCE, UPDATE, WRITE
+from .history import aliases, cleared, is_computed, moved, operands, previous
+from .kinds import ACCUMULATE, DETACH, OP, REREAD, SOURCE, UPDATE, WRITE
 from .record import ABSENT, Event
 from .results import GRADIENT, RETURNED, Result, leaf_name
-from .side import ARRANGING, GRADIENTS, LAYOUT_ONLY, Side
-from .values import RESHAPED
+from .side import ARRANGING, GRADIENTS, Side
+from .values import RESHAPED, SQUEEZED
 
 
 @dataclass
@@ -49,7 +51,10 @@ class Explanation:
             return self._gradient(result)
         assert result.a is not None
         assert result.b is not None
-        return self._computed(result.a, result.b)
+        # Of rows of a parameter, the operation that made the whole is looked for.
+        va = result.a if result.a in self.a.producer else self.a.events[result.event_a].outs[0]
+        vb = result.b if result.b in self.b.producer else self.b.events[result.event_b].outs[0]
+        return self._computed(va, vb)
 
     # ------------------------------------------------------------------------------------------ values
 
@@ -68,7 +73,10 @@ class Explanation:
         written = self._written(ea, eb) or self._overwritten(ea, eb)
         if written is not None:
             return written
-        if self.a.events[ea].kind == self.b.events[eb].kind == OP:
+        idle_a, idle_b = self._idle(ea, True), self._idle(eb, False)
+        if min(idle_a, idle_b) < 0 <= max(idle_a, idle_b):
+            ea, eb = (idle_a if idle_a >= 0 else ea), (idle_b if idle_b >= 0 else eb)
+        elif self.a.events[ea].kind == self.b.events[eb].kind == OP:
             ea, eb = self._arranged(ea, eb) or self._born(ea, eb)
         return Finding(self._reason(ea, eb), ea, eb)
 
@@ -93,17 +101,17 @@ class Explanation:
                 continue
             e = side.events[number]
             region.add(number)
-            if e.kind in GRADIENTS or (e.kind == WRITE and len(e.ins) == 1 and not _moved(side, e.ins[0])):
+            if e.kind in GRADIENTS or (e.kind == WRITE and len(e.ins) == 1 and not moved(side, e.ins[0])):
                 continue
-            stack += [made(x) for x in e.ins]
-        return [n for n in sorted(region) if not region.intersection(made(x) for x in side.events[n].ins)]
+            stack += [made(x) for x in operands(e)]
+        return [n for n in sorted(region) if not region.intersection(map(made, operands(side.events[n])))]
 
     def _different_start(self, va: int, vb: int) -> Finding | None:
         """The finding where a parameter that a value is made of is not the same from the beginning."""
         read_a, read_b = self._read(self.a, va, True), self._read(self.b, vb, False)
         for i, j in self.alignment.leaves.pairs:
             p, q = self.a.record.leaves[i].value, self.b.record.leaves[j].value
-            if p not in read_a or q not in read_b or _is_computed(self.a, p) or _is_computed(self.b, q):
+            if p not in read_a or q not in read_b or is_computed(self.a, p) or is_computed(self.b, q):
                 continue
             names = " / ".join(dict.fromkeys((leaf_name(self.a, i), leaf_name(self.b, j))))
             lines = self.a.producer.get(p, -1), self.b.producer.get(q, -1)
@@ -125,7 +133,7 @@ class Explanation:
             e = side.maker(stack.pop())
             if e is None or e.kind in GRADIENTS:
                 continue
-            new = [x for x in e.ins if x != ABSENT and x not in read]
+            new = [x for x in operands(e) if x != ABSENT and x not in read]
             read.update(new)
             stack += [x for x in new if not matched(x)]
         return read
@@ -167,8 +175,11 @@ class Explanation:
         if not entries_a or not entries_b:
             return (entries_a or [-1])[0], (entries_b or [-1])[0]
         # What is computed of constants only (a mask, a scale) is often written otherwise, and seldom wrong.
-        of_a = [n for n in entries_a if self._depends(n, self.a)][:32] or entries_a[:32]
-        of_b = [n for n in entries_b if self._depends(n, self.b)][:64] or entries_b[:64]
+        of_a, of_b = (
+            [n for n in entries if self._depends(n, side)][:32]
+            or [n for n in entries if side.events[n].kind == OP][:32] or entries[:32]
+            for side, entries in ((self.a, entries_a), (self.b, entries_b))
+        )  # fmt: skip
         for i in of_a:
             score, _, j = max((self._likeness(i, j), -n, j) for n, j in enumerate(of_b))
             if score > 1:
@@ -184,44 +195,58 @@ class Explanation:
         return {own(self._root(v, is_a)) for v in e.ins if v != ABSENT}
 
     def _depends(self, number: int, side: Side) -> bool:
-        """Whether an event has an operand that is made of data or parameters, not of constants only."""
-        stack, seen = [v for v in side.events[number].ins if v != ABSENT], set()
+        """Whether an event makes something of data or parameters, not of constants only."""
+        stack, seen = list(side.events[number].outs), set[int]()
         while stack:
             v = stack.pop()
             maker = side.maker(v)
-            if v in seen:
+            if v in seen or v == ABSENT:
                 continue
             seen.add(v)
-            if maker is None or maker.kind != OP:
-                if side.values.telling(v) or (maker is not None and maker.kind != SOURCE):
+            if maker is None or maker.kind == SOURCE or (maker.kind == WRITE and len(maker.ins) == 1):
+                if side.values.telling(v):
                     return True
-            elif len(seen) > 16:
+            elif maker.kind not in (OP, WRITE) or len(seen) > 16:
                 return True
             else:
-                stack += [x for x in maker.ins if x != ABSENT]
+                stack += operands(maker)
         return False
+
+    def _idle(self, number: int, is_a: bool) -> int:
+        """The operation that an event reads of and that has changed nothing this time, such as adding 0; -1 if none."""
+        side, own = (self.a if is_a else self.b), self._class_of(is_a)
+        for v in side.events[number].ins:
+            maker = side.maker(v)
+            if maker is not None and maker.kind == OP and maker.name not in ARRANGING and (
+                own(v) in {own(x) for x in maker.ins if x != ABSENT}
+            ):  # fmt: skip
+                return side.producer[v]
+        return -1
 
     def _arranged(self, ea: int, eb: int) -> tuple[int, int] | None:
         """The operations that arrange one operand in two ways, if that is all that two operations differ in."""
         x, y = self.a.events[ea], self.b.events[eb]
-        if x.kind != OP or y.kind != OP or len(x.ins) != len(y.ins):
+        if x.kind != OP or y.kind != OP:
             return None
-        same = (x.name, x.params) == (y.name, y.params)
-        for p, q in zip(x.ins, y.ins):
+        same = (x.name, x.params, len(x.ins)) == (y.name, y.params, len(y.ins))
+        pairs = zip(x.ins, y.ins) if same else ((p, q) for p in x.ins for q in y.ins)
+        for p, q in pairs:
             if p == ABSENT or q == ABSENT or self._same(p, q):
                 continue
-            if not self._same(self._root(p, True), self._root(q, False)):
+            if not self._same(self._root(p, True), self._root(q, False)) or self.alignment.distance(p, q).layout == SQUEEZED:
                 continue
             left, right = self._way(p, True), self._way(q, False)
-            whole = (left or right) and all(
-                side.values.size(v) == side.values.size(self._root(v, side is self.a))
-                for side, v in ((self.a, p), (self.b, q))
-            )  # fmt: skip
+            whole = (left or right) and self._whole(p, True) and self._whole(q, False)
             if same or whole:
                 ways = [[side.events[n][1:3] for n in way] for side, way in ((self.a, left), (self.b, right))]
                 k = next((k for k, (m, n) in enumerate(zip(*ways)) if m != n), min(map(len, ways)))
                 return left[k] if k < len(left) else ea, right[k] if k < len(right) else eb
         return None
+
+    def _whole(self, value: int, is_a: bool) -> bool:
+        """Whether a value has all elements of the one that it arranges."""
+        values = (self.a if is_a else self.b).values
+        return values.size(value) == values.size(self._root(value, is_a))
 
     def _written(self, ea: int, eb: int) -> Finding | None:
         """The change in place that makes two like operations read different things, if that is it."""
@@ -325,7 +350,12 @@ class Explanation:
         if x.kind == UPDATE and y.kind == UPDATE:
             if x.name != y.name:
                 return "the optimisers follow different rules"
-            return "the optimisers' options differ" if x.params != y.params else "the optimisers' steps differ"
+            if x.params == y.params:
+                return "the optimisers' steps differ"
+            options = [re.split(r", (?=\w+=)", e.params) for e in (x, y)]
+            only = [[o for o in mine if o not in other] for mine, other in (options, options[::-1])]
+            told = [f"{', '.join(mine)} in {who}" for mine, who in zip(only, "AB") if mine]
+            return f"the optimisers' options differ: {', '.join(told)}"
         if x.kind == WRITE and y.kind == WRITE:
             return "the two programs write different values into the same memory"
         if x.name != y.name:
@@ -366,7 +396,7 @@ class Explanation:
             reason = "only one of the programs has this parameter"
             return Finding(reason, result.event_a if result.a is not None else -1, result.event_b)
         self._places = result.places
-        found = self._towards_loss(*start)
+        found = self._towards_loss(*start, result)
         if found is not None:
             return found
         ends = (result.a if result.a is not None else ABSENT, result.b if result.b is not None else ABSENT)
@@ -386,9 +416,9 @@ class Explanation:
         number_late, number_clean = (
             (result.event_a, result.event_b) if is_a else (result.event_b, result.event_a)
         )  # fmt: skip
-        clears = _cleared(clean, number_clean) if clean.events[number_clean].kind == ACCUMULATE else number_clean
+        clears = cleared(clean, number_clean) if clean.events[number_clean].kind == ACCUMULATE else number_clean
         who, other = ("A", "B") if is_a else ("B", "A")
-        before = _previous(late, number_late)
+        before = previous(late, number_late)
         reason = (
             f"{who} adds the gradient to the one that is left from"
             f" {'line ' + str(late.events[before].line) if before >= 0 else 'before'}; {other} "
@@ -421,7 +451,7 @@ class Explanation:
             return (match.value, value) if match else None
         return None
 
-    def _towards_loss(self, va: int, vb: int) -> Finding | None:
+    def _towards_loss(self, va: int, vb: int, result: Result) -> Finding | None:
         """From a value whose gradients differ to the operations behind which they agree."""
         seen: set[tuple[int, int]] = set()
         while (va, vb) not in seen:
@@ -429,12 +459,13 @@ class Explanation:
             uses_a, uses_b = self._uses(self.a, va, True), self._uses(self.b, vb, False)
             onwards = None
             for key in [k for k in uses_a if k in uses_b]:
-                for first, second in ((uses_a[key], uses_b[key]), (uses_b[key], uses_a[key])):
-                    if first.carries and not second.tracked:
-                        return self._cut(first, second, first is uses_a[key])
                 left, right = uses_a[key], uses_b[key]
-                if (left.carries or right.carries) and self._gradients_differ(left, right) and (
-                    onwards is None or left.event > onwards[0].event
+                if left.carries and not right.tracked and not self._comes_back(right, uses_b, False):
+                    return self._cut(left, right, True)
+                if right.carries and not left.tracked and not self._comes_back(left, uses_a, True):
+                    return self._cut(right, left, False)
+                if (left.carries or right.carries) and (left.tracked and right.tracked) and (
+                    self._gradients_differ(left, right) and (onwards is None or left.event > onwards[0].event)
                 ):  # fmt: skip
                     onwards = (left, right)
             only_a = [u for k, u in uses_a.items() if k not in uses_b and u.carries]
@@ -446,17 +477,42 @@ class Explanation:
                         if cut is not None:
                             return cut
                 if only_a or only_b:
-                    ea = only_a[0].first if only_a else -1
-                    eb = only_b[0].first if only_b else -1
+                    ea = next((u.first for u in (*only_a, *uses_a.values())), -1)
+                    eb = next((u.first for u in (*only_b, *uses_b.values())), -1)
                     return Finding("the value is used differently, and so is its gradient", ea, eb)
                 pairs = [(uses_a[k], uses_b[k]) for k in uses_a if k in uses_b and uses_a[k].carries]
                 if not pairs:
                     return None
                 left, right = max(pairs, key=lambda pair: pair[0].event)
                 values = (self._cotangent(self.a, left.into), self._cotangent(self.b, right.into))
+                if values == (ABSENT, ABSENT) and result.a is not None and result.b is not None:  # it arrives at the leaf
+                    ends = ((self.a.events[result.event_a], result.a), (self.b.events[result.event_b], result.b))
+                    p, q = (e.ins[0] if e.kind == ACCUMULATE else v for e, v in ends)
+                    values = (p, q)
                 return self._derivative(left, right, values)
             va, vb = onwards[0].value, onwards[1].value
         return None
+
+    def _comes_back(self, use: Use, uses: dict[int, Use], is_a: bool) -> bool:
+        """Whether what is not recorded leads to a value from which a gradient comes back on another way.
+
+        As inside a function with a derivative of its own.
+        """
+        side, own = (self.a if is_a else self.b), self._class_of(is_a)
+        carried = {key for key, other in uses.items() if other.carries}
+        stack, seen = [use.value], set[int]()
+        while stack and len(seen) < 64:
+            v = stack.pop()
+            if v in seen:
+                continue
+            seen.add(v)
+            for number, _ in side.consumers.get(v, ()):
+                e = side.events[number]
+                if e.kind == OP and not e.detail[0]:
+                    if not carried.isdisjoint(own(x) for x in e.outs):
+                        return True
+                    stack += e.outs
+        return False
 
     def _left_tape(self, use: Use, value: int, is_a: bool) -> Finding | None:
         """The finding where the other program takes the same number out of a tensor and goes on with a copy."""
@@ -477,10 +533,22 @@ class Explanation:
                 if x != ABSENT and classes.get(x, x) == mine and not e.detail[1 + position]:
                     who = "B" if is_a else "A"
                     reason = f"{who} goes on here with a copy of the value that carries no gradient"
+                    cut = self._detached(across, number, x)
+                    if cut >= 0:
+                        number, reason = cut, f"{who} detaches the value here, so no gradient comes back through it"
                     if is_a:
                         return Finding(reason, use.first, number)
                     return Finding(reason, number, use.first)
         return None
+
+    def _detached(self, side: Side, number: int, value: int) -> int:
+        """Where the history of a value was cut off before an event; -1 if it was not."""
+        shared = aliases(side, value)
+        for n in range(number - 1, -1, -1):
+            e = side.events[n]
+            if e.kind == DETACH and e.ins[0] in shared:
+                return n
+        return -1
 
     def _derivative(self, left: Use, right: Use, values: tuple[int, int]) -> Finding:
         """The finding where operations agree and their derivatives do not: in the user's backward, if it is one."""
@@ -540,9 +608,9 @@ class Explanation:
                 flag = carries and bool(e.detail[0]) and bool(e.detail[1 + position])
                 broken = number if carries and not flag else lost
                 broken_value = v if carries and not flag else lost_value
-                begins = first if first >= 0 else number
+                begins = first if first >= 0 and side.events[first].name not in ARRANGING else number
                 for output, out in enumerate(e.outs):
-                    if matched(out):
+                    if matched(out) and classes.get(out, out) != classes.get(value, value):
                         reached = (place, number, output) in side.cotangents
                         use = Use(number, begins, out, v, flag and reached, flag, broken, broken_value)
                         key = classes.get(out, out)
@@ -566,12 +634,10 @@ class Explanation:
             reason = f"{who} does not record this operation, so no gradient comes back through it"
         else:
             reason = f"in {who} this operand carries no gradient"
-            for n in range(number - 1, -1, -1):
-                before = side.events[n]
-                if before.kind == DETACH and before.ins[0] in _aliases(side, cut.lost_value):
-                    line = n
-                    reason = f"{who} detaches the value here, so no gradient comes back through it"
-                    break
+            detached = self._detached(side, number, cut.lost_value)
+            if detached >= 0:
+                line = detached
+                reason = f"{who} detaches the value here, so no gradient comes back through it"
         if cut_in_b:
             return Finding(reason, carrying.first, number, (carrying.value, cut.value), (carrying.first, line))
         return Finding(reason, number, carrying.first, (cut.value, carrying.value), (line, carrying.first))
@@ -594,47 +660,3 @@ class Use:
     lost: int
     """The operation at which it got lost, if any."""
     lost_value: int
-
-
-def _is_computed(side: Side, value: int) -> bool:
-    """Whether a value was computed from others that are not its memory before, as a state that is passed on is."""
-    maker = side.maker(value)
-    return maker is not None and maker.kind == OP and maker.name not in LAYOUT_ONLY
-
-
-def _moved(side: Side, value: int) -> bool:
-    """Whether memory held a value because it was changed before, and not because it was filled with it."""
-    maker = side.maker(value)
-    return maker is not None and maker.kind == WRITE and len(maker.ins) == 1 and maker.ins[0] != ABSENT
-
-
-def _aliases(side: Side, value: int) -> set[int]:
-    """A value and what it was before views: the same elements."""
-    found = {value}
-    e = side.maker(value)
-    while e is not None and e.kind in (OP, REREAD, WRITE) and e.ins and len(found) < 16:
-        if e.kind == OP and side.values.size(e.outs[0]) != side.values.size(e.ins[0]):
-            break
-        found.add(e.ins[0])
-        e = side.maker(e.ins[0])
-    return found
-
-
-def _previous(side: Side, number: int) -> int:
-    """The accumulation into the same leaf before this one."""
-    leaf = side.events[number].detail[1]
-    return next((n for n in range(number - 1, -1, -1)
-                 if side.events[n].kind == ACCUMULATE and side.events[n].detail[1] == leaf), -1)  # fmt: skip
-
-
-def _cleared(side: Side, number: int) -> int:
-    """Where the gradient was cleared before this accumulation; the accumulation itself if that was not seen."""
-    leaf = side.events[number].detail[1]
-    previous = _previous(side, number)
-    memory = set(side.events[previous].outs) if previous >= 0 else set()
-    for n in range(number - 1, previous, -1):
-        e: Event = side.events[n]
-        if (e.kind == CLEAR and e.detail[0] == leaf) or (e.kind == WRITE and e.ins[0] in memory):
-            return n
-    return number
-

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from .record import Record
-from .values import Values, default_rtol, distance
+from .values import RESHAPED, Values, default_rtol, distance
 
 MANY = 64
 """How many leaves without a pair are compared by value up to rounding, each with each."""
+
+
+class Packed(NamedTuple):
+    """A parameter that holds several of the other program."""
+
+    in_a: bool
+    """Whether it is A's."""
+    whole: int
+    parts: list[tuple[int, int, int]]
+    """Leaf of the other program, first row, number of rows."""
 
 
 class LeafPairs:
@@ -26,6 +37,8 @@ class LeafPairs:
         self._by_name(_short)
         self._by_value()
         self._by_order()
+        self.packed = self._by_rows()
+        """Parameters that hold several of the other program on top of each other."""
         self.pairs.sort()
         self.again_a, self.again_b = self._again(True), self._again(False)
         """Leaves made anew under the name of one that has a pair -> that one."""
@@ -94,6 +107,55 @@ class LeafPairs:
             if queue:
                 self._pair(i, queue.pop())
 
+    def _by_rows(self) -> list[Packed]:
+        """Find parameters whose rows begin as several of the other program's do, as for the queries, keys and values of
+        attention; and the biases that go with them."""
+        found = []
+        for in_a in (True, False):
+            (whole, wholes), (part, parts) = ((self._a, self._left), (self._b, self._right))[:: 1 if in_a else -1]
+            values, others = self._values[:: 1 if in_a else -1]
+            for i in list(wholes)[:MANY]:
+                rows = self._split(values, whole.leaves[i].value, others, part, list(parts)[:MANY])
+                if not rows:
+                    continue
+                found.append(Packed(in_a, i, rows))
+                bias = [n for n in wholes if whole.leaves[n].name == _sibling(whole.leaves[i].name)]
+                small = [[n for n in parts if part.leaves[n].name == _sibling(part.leaves[j].name)] for j, _, _ in rows]
+                if bias and all(small) and values.size(whole.leaves[bias[0]].value) == sum(
+                    others.size(part.leaves[n[0]].value) for n in small
+                ):  # fmt: skip
+                    found.append(Packed(in_a, bias[0], [(n[0], start, m) for n, (_, start, m) in zip(small, rows)]))
+        for one in found:
+            (self._left if one.in_a else self._right).pop(one.whole, None)
+            for j, _, _ in one.parts:
+                (self._right if one.in_a else self._left).pop(j, None)
+        return found
+
+    def _split(
+        self, values: Values, whole: int, others: Values, part: Record, candidates: list[int]
+    ) -> list[tuple[int, int, int]]:
+        """The leaves that make up the rows of a value, in order, as (leaf, first row, rows); none if there are not."""
+        found: list[tuple[int, int, int]] = []
+        shape, start = values.shape(whole), 0
+        while len(shape) > 1 and start < shape[0]:
+            for j in candidates:
+                y = part.leaves[j].value
+                n, rest = divmod(others.size(y), values.size(whole) // shape[0])
+                if rest or not n or start + n > shape[0] or n == shape[0] or any(j == k for k, _, _ in found):
+                    continue
+                rows = values.rows(whole, start, n)
+                if rows is None or not values.telling(rows):
+                    continue
+                rtol = default_rtol(values.kept(rows).dtype, others.kept(y).dtype)
+                off = distance(values, rows, others, y, rtol)
+                if off.relative <= rtol and off.layout != RESHAPED:
+                    found.append((j, start, n))
+                    start += n
+                    break
+            else:
+                return []
+        return found
+
     def _again(self, is_a: bool) -> dict[int, int]:
         record, size, rest = (self._a, self._size, self._left) if is_a else (self._b, self._size_b, self._right)
         first: dict[tuple[str, int], int] = {}
@@ -109,3 +171,9 @@ def _short(name: str) -> str:
     """A parameter's name without the variable that holds its module."""
     first, dot, rest = name.partition(".")
     return rest if dot else first
+
+
+def _sibling(name: str) -> str:
+    """The name of the bias that goes with a weight."""
+    before, _, last = name.rpartition("weight")
+    return f"{before}bias{last}" if "weight" in name else ""

@@ -17,6 +17,7 @@ from types import ModuleType
 
 from ... import _activate, _state
 from ..run import prepare_script
+from .places import is_library
 from .record import BUDGET, Record, Recorder
 
 
@@ -69,7 +70,7 @@ def main(arguments: list[str]) -> int:
             failure = f"it ended with exit status {stop.code!r}"
     except BaseException as error:
         trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        while trace is not None and is_library(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
         failure = "".join(traceback.format_exception(type(error), error, trace))
     recorder.close()

@@ -121,11 +121,41 @@ def shown(params: dict[str, Any]) -> str:
     """An operation's parameters as text that is the same in every process."""
     parts = []
     for key, value in params.items():
+        if key == "index" and isinstance(value, tuple) and all(type(i) in _BASIC for i in value):
+            parts.append(f"[{_subscript(value)}]")
+            continue
         text = value.name if isinstance(value, np.dtype) else repr(value.item() if isinstance(value, np.generic) else value)
         if len(text) > 200:
             text = text[:160] + "..." + text[-37:]
         parts.append(f"{key}={_ADDRESS.sub('', text) if ' at 0x' in text else text}")
     return ", ".join(parts)
+
+
+def _said(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of an optimiser's rule, sorted, the same whichever dialect gives them: without those that are off,
+    and numbers as they are in float32."""
+    return {
+        key: float(f"{float(x):.7g}") if isinstance(x, (int, float, np.number)) and not isinstance(x, bool) else x
+        for key, x in sorted(options.items())
+        if x is not None and not (isinstance(x, (bool, int, float, np.number)) and not x)
+    }
+
+
+_BASIC = (int, slice, type(None), type(...))
+
+
+def _subscript(index: tuple[Any, ...]) -> str:
+    """An index as one writes it, without an ellipsis at the end."""
+    while index and index[-1] is Ellipsis:
+        index = index[:-1]
+    parts = []
+    for i in index:
+        if isinstance(i, slice):
+            ends = ["" if end is None else str(end) for end in (i.start, i.stop, i.step)]
+            parts.append(":".join(ends if ends[2] else ends[:2]))
+        else:
+            parts.append("..." if i is Ellipsis else str(i))
+    return ", ".join(parts) or "..."
 
 
 def digest(array: np.ndarray) -> list[float]:
@@ -410,11 +440,18 @@ class Recorder:
                     break
             self._pending.append((array, *places.user_line(2)))
 
+    def moved(self, old: Any, new: Any) -> None:
+        """The elements of a value have gone to another array."""
+        if type(old) is _ndarray and threading.get_ident() == self._thread:
+            entry = self._known.get(id(old))
+            if entry is not None and entry[0]() is old:
+                self._note(new, entry[1], entry[3])
+
     def updating(self, rule: str, columns: list[Any], options: dict[str, Any]) -> None:
         """An optimiser's rule is about to run on parameters, gradients and state (a column each)."""
         self._settle()
         ins = [[self._ref(x) for x in row] for row in zip(*(c or [None] * len(columns[0]) for c in columns))]
-        self._updating = (rule, columns, shown(dict(sorted(options.items()))), ins)
+        self._updating = (rule, columns, shown(_said(options)), ins)
 
     def updated(self) -> None:
         """The rule has run."""

@@ -69,11 +69,12 @@ def _difference(difference: Difference, answer: Answer) -> RenderableType:
     for i in range(max(len(left), len(right))):
         table.add_row(left[i] if i < len(left) else "", right[i] if i < len(right) else "")
     at = f" at {list(difference.index)}" if difference.index else ""
-    foot = f"shows first in {difference.shows_in}"
+    foot = f"It shows first in {difference.shows_in}"
     if math.isfinite(difference.absolute) and difference.absolute:
-        foot = f"largest difference {difference.absolute:.3g}{at}; " + foot
-    return Panel(table, title=f"First difference: {escape(difference.reason)}", title_align="left",
-                 subtitle=escape(foot), subtitle_align="left", border_style="red")  # fmt: skip
+        foot += f"; the largest difference here is {difference.absolute:.3g}{at}"
+    reason = difference.reason[:1].upper() + difference.reason[1:]
+    body = Group(Text(f"{reason}.", style="bold"), table, Text(f"{foot}.", style="dim"))
+    return Panel(body, title="First difference", title_align="left", border_style="red")
 
 
 def _step(step: Step | None, file: str) -> list[str]:
@@ -85,7 +86,8 @@ def _step(step: Step | None, file: str) -> list[str]:
     if step.value is not None:
         lines.append(f"= {_value(step.value)}")
     for feed in step.feeds[:FEEDS]:
-        origin = f" from {feed.made_by} at line {feed.origin.line}" if feed.origin and feed.origin.line else ""
+        made = f"from {feed.made_by}" if feed.made_by else "given"
+        origin = f" {made} at line {feed.origin.line}" if feed.origin and feed.origin.line else ""
         only = "" if feed.same else " [yellow](only here)[/]"
         lines.append(f"[dim]fed by[/] {_value(feed)}[dim]{escape(origin)}[/]{only}")
     if len(step.feeds) > FEEDS:
@@ -122,23 +124,25 @@ def _stretches(stretches: Sequence[Stretch]) -> RenderableType:
 
 
 def _gradients(gradients: Sequence[Gradient]) -> RenderableType:
-    table = Table(title="Gradients", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for name in ("A", "B"):
-        table.add_column(name, overflow="fold")
+    table = Table(title="Gradients", title_justify="left", title_style="bold", box=None, pad_edge=False,
+                  collapse_padding=True)  # fmt: skip
+    longest = [max(len(name) for name in names) for names in ([g.name_a for g in gradients], [g.name_b for g in gradients])]
+    for name, n in zip("AB", longest):
+        table.add_column(name, overflow="fold", min_width=min(max(n, 8), 12))
     table.add_column("shape")
-    for name in ("norm in A", "norm in B", "difference"):
+    for name in ("norm A", "norm B", "difference"):
         table.add_column(name, justify="right")
-    table.add_column("")
+    marks = [f"{'same' if g.same else 'different'}{f' ({g.layout})' if g.layout else ''}" for g in gradients]
+    table.add_column("", no_wrap=True, min_width=max(map(len, marks)))
     order = sorted(range(len(gradients)), key=lambda i: (gradients[i].same, -gradients[i].relative))[:GRADIENTS]
     for i in sorted(order):
         g = gradients[i]
         shapes = [str(list(s)) if s is not None else "none" for s in (g.shape_a, g.shape_b)]
-        mark = "[green]same[/]" if g.same else "[red]different[/]"
         table.add_row(
-            escape(g.name_a), escape(g.name_b if g.name_b != g.name_a else "the same name"),
-            escape(shapes[0] if shapes[0] == shapes[1] else " / ".join(shapes)), _norm(g.norm_a), _norm(g.norm_b),
+            escape(g.name_a), escape(g.name_b if g.name_b != g.name_a else "the same"),
+            escape(shapes[0] if shapes[0] == shapes[1] or g.layout else " / ".join(shapes)), _norm(g.norm_a), _norm(g.norm_b),
             f"{g.relative:.1e}" if math.isfinite(g.relative) and g.relative else "none" if not g.relative else "",
-            mark + (f" ({escape(g.layout)})" if g.layout else ""),
+            f"[{'green' if g.same else 'red'}]{escape(marks[i])}[/]",
         )  # fmt: skip
     if len(gradients) > GRADIENTS:
         rest = len(gradients) - GRADIENTS
@@ -147,4 +151,4 @@ def _gradients(gradients: Sequence[Gradient]) -> RenderableType:
 
 
 def _norm(x: float | None) -> str:
-    return "" if x is None else f"{x:.6g}"
+    return "" if x is None else f"{x:.4g}"

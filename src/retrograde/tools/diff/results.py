@@ -40,6 +40,7 @@ def paired_results(alignment: Alignment) -> tuple[list[Result], list[str]]:
     """The results of both programs, in the order in which A has them, and what could not be paired."""
     notes: list[str] = []
     results = _losses(alignment, notes) + _gradients(alignment, notes) + _returned(alignment) + _memory(alignment, notes)
+    results += _packed(alignment) + _kept(alignment)
     # What is computed and never used is judged where nothing else is, or where both programs end alike.
     results += _ends(alignment, notes)
     results.sort(key=lambda r: r.event_a)
@@ -114,6 +115,73 @@ def _gradient(alignment: Alignment, ea: int, eb: int, leaf: tuple[int, int], nam
     return Result(GRADIENT, name, va, vb, at, eb, leaf, (p, q))
 
 
+def _packed(alignment: Alignment) -> list[Result]:
+    """The gradients of parameters that hold several of the other program, and what these parameters become, in parts."""
+    found: list[Result] = []
+    a, b = alignment.a, alignment.b
+    for in_a, whole, parts in alignment.leaves.packed:
+        side, covered = (a, alignment.covered_a) if in_a else (b, alignment.covered_b)
+        covered.add(side.record.leaves[whole].value)
+        apart: set[int] = set()
+        """Versions of the whole of which a part is not the same."""
+        for other, start, rows in parts:
+            name = leaf_name(b if in_a else a, other)
+            leaf = (whole, other) if in_a else (other, whole)
+            (alignment.covered_b if in_a else alignment.covered_a).add((b if in_a else a).record.leaves[other].value)
+            gradients, changed = (_versions(alignment, leaf, of) for of in (GRADIENT, PARAMETER))
+            cut = [
+                r for n, r in enumerate(gradients + changed)
+                if _cut(r, side, in_a, start, rows, name, len(gradients if n < len(gradients) else changed) > 1)
+            ]  # fmt: skip
+            noise = bool(gradients) and all(
+                r.a is not None and r.b is not None and alignment.only_rounding(r.event_a, r.a, r.event_b, r.b)
+                for r in cut if r.kind == GRADIENT
+            )  # fmt: skip
+            if noise:
+                continue
+            found += cut
+            for r in cut:
+                if not alignment.agree(r.a or 0, r.b or 0):
+                    apart.add(r.event_a if in_a else r.event_b)
+                elif in_a:
+                    alignment.covered_b.add(r.b or 0)
+                else:
+                    alignment.covered_a.add(r.a or 0)
+        versions = changes(side)[0].get(whole, []) + [side.events[n].outs[0] for n in side.gradients().get(whole, [])]
+        covered.update(v for v in versions if side.producer[v] not in apart)
+    return found
+
+
+def _versions(alignment: Alignment, leaf: tuple[int, int], kind: str) -> list[Result]:
+    """The gradients of two leaves in order, or what they hold after each change."""
+    values = []
+    for side, n in zip((alignment.a, alignment.b), leaf):
+        if kind == GRADIENT:
+            values.append([(e, side.events[e].outs[0]) for e in side.gradients().get(n, [])])
+        else:
+            values.append([(side.producer[v], v) for v in changes(side)[0].get(n, [])])
+    return [
+        Result(kind, str(n + 1), va, vb, ea, eb, leaf,
+               (alignment.a.place(ea), alignment.b.place(eb)) if kind == GRADIENT else (-1, -1))
+        for n, ((ea, va), (eb, vb)) in enumerate(zip(*values))
+    ]  # fmt: skip
+
+
+def _cut(result: Result, side: Side, in_a: bool, start: int, rows: int, name: str, several: bool) -> bool:
+    """Let a result be that of some rows of the whole; False where its values were not kept."""
+    whole = result.a if in_a else result.b
+    part = None if whole is None else side.values.rows(whole, start, rows)
+    if in_a:
+        result.a = part
+    else:
+        result.b = part
+    if result.kind == GRADIENT:
+        result.name = f"of {name} (number {result.name})" if several else f"of {name}"
+    else:
+        result.name = f"{name} after change {result.name}" if several else f"{name} after its change"
+    return part is not None
+
+
 def _returned(alignment: Alignment) -> list[Result]:
     a, b = alignment.a, alignment.b
     left, right = _returned_at(a), _returned_at(b)
@@ -151,8 +219,30 @@ def _memory(alignment: Alignment, notes: list[str]) -> list[Result]:
             if alignment.b.values.size(right[0]) == size:
                 buffers_b.remove(right)
                 n = min(len(left), len(right))  # one program may fill its buffers by a change in place
-                found += _changes(alignment, BUFFER, "", left[-n:], right[-n:], (-1, -1))
+                shape = list(alignment.a.values.shape(left[0]))
+                found += _changes(alignment, BUFFER, f"of shape {shape}", left[-n:], right[-n:], (-1, -1))
                 break
+    return found
+
+
+def _kept(alignment: Alignment) -> list[Result]:
+    """What one program keeps in memory (an average of the weights, say) and the other makes anew each time."""
+    found = []
+    for in_a in (True, False):
+        side, across = (alignment.a, alignment.b) if in_a else (alignment.b, alignment.a)
+        matched, there = alignment.matched_a, alignment.matched_b
+        if not in_a:
+            matched, there = there, matched
+        if changes(across)[1]:
+            continue
+        ends = [v for v in _unused(across) if across.values.size(v) > 1 and not there(v)]
+        for *_, kept in changes(side)[1]:
+            value = next((v for v in ends if across.values.shape(v) == side.values.shape(kept)), None)
+            if matched(kept) or value is None:
+                continue
+            ends.remove(value)
+            va, vb = (kept, value) if in_a else (value, kept)
+            found.append(Result(END, "", va, vb, alignment.a.producer[va], alignment.b.producer[vb]))
     return found
 
 

@@ -41,6 +41,10 @@ def default_rtol(*dtypes: str) -> float:
     return max(16 * _EPSILONS.get(name, 0.0) for name in dtypes) or 1e-10
 
 
+MASKED = -1e8
+"""What is below counts as minus infinity: both are written to mean that a position is masked."""
+
+
 class Values:
     """The values of one record."""
 
@@ -76,6 +80,15 @@ class Values:
         kept = self._record.values[value]
         return np.frombuffer(raw, dtype_named(kept.dtype)).reshape(kept.shape)
 
+    def rows(self, value: int, start: int, n: int) -> int | None:
+        """A new value for the rows of one from `start` on; None where it is kept as a digest."""
+        kept = self._record.values[value]
+        if kept.offset < 0 or not kept.shape or start + n > kept.shape[0]:
+            return None
+        size = math.prod(kept.shape[1:]) * dtype_named(kept.dtype).itemsize
+        self._record.values.append(Kept((n, *kept.shape[1:]), kept.dtype, kept.offset + start * size))
+        return len(self._record.values) - 1
+
     def digest(self, value: int) -> list[float]:
         """The digest of a value, however it is kept."""
         kept = self._record.values[value]
@@ -95,6 +108,9 @@ class Values:
                 wide = _wide(array).reshape(-1)
                 with np.errstate(all="ignore"):
                     known = math.sqrt(abs(np.vdot(wide, wide)))
+                    if not known < -MASKED and wide.dtype.kind == "f":
+                        wide = wide[~(wide <= MASKED)]
+                        known = math.sqrt(np.vdot(wide, wide))
             self._norms[value] = known
         return known
 
@@ -196,6 +212,9 @@ def _between(x: np.ndarray, y: np.ndarray, layout: str) -> Distance:
             scale = float(max(abs(z[np.isfinite(z)]).max(initial=0.0) for z in (x, y)))
         else:
             scale = float(max(np.abs(x).max(), np.abs(y).max()))
+        if not scale < -MASKED and x.dtype.kind == y.dtype.kind == "f" and ((x <= MASKED) & (y <= MASKED)).any():
+            masked = (x <= MASKED) & (y <= MASKED)
+            return _between(np.where(masked, 0.0, x), np.where(masked, 0.0, y), layout)
     index = tuple(int(i) for i in np.unravel_index(at, x.shape))
     return Distance(worst / scale if scale and worst else worst, worst, index, layout)
 

@@ -442,7 +442,14 @@ class _TupleIterator:
             self._rows = None
             self._dataset._epoch += 1
             raise
-        return self._given([x if self._numpy or x.dtype.kind in "SU" else from_array(np.array(x)) for x in row])
+        return self._given([self._value(x) for x in row])
+
+    def _value(self, x: np.ndarray) -> Any:
+        """An array of a row as a tensor (texts as they are), or as the array that the tensor would give."""
+        if x.dtype.kind in "SU":
+            return x
+        tensor = from_array(np.array(x))
+        return tensor.asnumpy() if self._numpy else tensor
 
     def _given(self, values: list[Any]) -> Any:
         return values

@@ -401,7 +401,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         other = _floated(y)
         x = _shapes.vstack((x, other if rowvar or other.ndim < 2 else other.T))
     correction = (0 if bias else 1) if ddof is None else ddof
-    return _in(dtype, _reductions.cov(x, correction=correction, fweights=fweights, aweights=aweights))
+    found = _reductions.cov(x, correction=correction, fweights=fweights, aweights=aweights)
+    return _in(dtype, found.reshape(()) if found.size == 1 else found)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
@@ -548,6 +549,11 @@ def isin(element: Any, test_elements: Any, invert: bool = False) -> Any:
     return primitive(asarray(element), asarray(test_elements), invert=bool(invert))
 
 
+def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Any:
+    """Whether each element of the flattened array is among others."""
+    return isin(asarray(ar1).reshape(-1), ar2, invert)
+
+
 def _constant_result(name: str) -> Function:
     """A function of values only, computed by NumPy, without derivatives."""
     compute = getattr(_np, name)
@@ -660,7 +666,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 TABLE |= {
     "sum": sum_, "max": amax, "min": amin, "any": sometrue, "all": all_, "round": round_, "around": round_, "divmod": divmod_,
-    "rand": _F["rand"], "randn": _F["randn"], "zeros": _F["zeros"], "ones": _F["ones"], "empty": _F["zeros"], "in1d": isin,
+    "rand": _F["rand"], "randn": _F["randn"], "zeros": _F["zeros"], "ones": _F["ones"], "empty": _F["zeros"],
 }  # fmt: skip
 
 

@@ -174,7 +174,13 @@ def _one_hot(indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: i
 
 
 def _pad(x: Any, *, paddings: Any) -> Any:
-    return F["pad"](x, [n for pair_ in reversed(paddings) for n in pair_])
+    wanted = "Pad: paddings must be a tuple of (before, after) for each axis"
+    if not isinstance(paddings, (tuple, list)) or not all(isinstance(p, (tuple, list)) for p in paddings):
+        raise TypeError(f"{wanted}, got {paddings!r}")
+    widths = [n for p in reversed(paddings) for n in integers("Pad", "paddings", p)]
+    if any(len(p) != 2 for p in paddings) or len(paddings) != tensor_argument("Pad", x, "input_x").ndim or min(widths) < 0:
+        raise ValueError(f"{wanted} of {x.shape}, none negative, got {paddings!r}")
+    return F["pad"](x, widths)
 
 
 def _mirror_pad(x: Any, paddings: Any, *, mode: str) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._tensor import Tensor
 from ..nn.cell import Cell
+from ..nn.optim.optimizer import Optimizer
 from ..nn.wrap import TrainOneStepCell, WithEvalCell, WithLossCell
 from .callback import Callbacks, RunContext, _InternalCallbackParam
 from .loss_scale_manager import LossScaleManager
@@ -26,6 +27,8 @@ class Model:
     ) -> None:  # fmt: skip
         if not isinstance(network, Cell):
             raise TypeError(f"Model: network must be a Cell, got {type(network).__name__}")
+        if optimizer is not None and not isinstance(optimizer, Optimizer):
+            raise TypeError(f"Model: optimizer must be an Optimizer, got {type(optimizer).__name__}")
         if amp_level not in ("O0", "O1", "O2", "O3", "auto"):
             raise ValueError(f"Model: amp_level must be 'O0' to 'O3' or 'auto', got {amp_level!r}")
         manager = kwargs.pop("loss_scale_manager", None)

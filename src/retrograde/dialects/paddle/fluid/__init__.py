@@ -35,10 +35,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("clip", "initializer", "layers", "optimizer"):  # what needs the layers of paddle.nn is imported when it is asked for
+    # What needs the layers of paddle.nn is imported when it is asked for.
+    if name in ("clip", "initializer", "layers", "optimizer", "regularizer"):
         return _submodule(__name__, name)
-    if name == "regularizer":
-        return _submodule(__name__.rpartition(".")[0], "regularizer")
     if name in ("embedding", "one_hot"):
         return getattr(_submodule(__name__, "layers"), name)
     raise _missing("paddle.fluid", name, globals())

@@ -11,7 +11,25 @@ Layer = _nn.Layer
 Sequential, LayerList, ParameterList = _nn.Sequential, _nn.LayerList, _nn.ParameterList
 
 
-class Linear(_nn.Linear):
+class _Activated:
+    """Mixed in before a layer: its result goes through the activation named when it was made."""
+
+    _act: str | None
+
+    def forward(self, *inputs: Any) -> Any:
+        """The layer's result, after which the activation is applied."""
+        return _layers.activated(super().forward(*inputs), self._act)  # type: ignore[misc]
+
+
+def _convolution(stride: Any, padding: Any, dilation: Any, groups: int | None, weight: Any, bias: Any) -> dict[str, Any]:
+    """The options of a convolution under the names of `paddle.nn`."""
+    return {
+        "stride": stride, "padding": padding, "dilation": dilation, "groups": groups or 1, "weight_attr": weight,
+        "bias_attr": bias,
+    }  # fmt: skip
+
+
+class Linear(_Activated, _nn.Linear):
     """`paddle.nn.Linear` with the arguments of old programs: sizes, attributes, and an activation after it."""
 
     def __init__(
@@ -21,12 +39,8 @@ class Linear(_nn.Linear):
         super().__init__(input_dim, output_dim, weight_attr=param_attr, bias_attr=bias_attr)
         self._act = act
 
-    def forward(self, input: Any) -> Any:
-        """The product with the weights, plus the bias, after which the activation is applied."""
-        return _layers.activated(super().forward(input), self._act)
 
-
-class Conv2D(_nn.Conv2D):
+class Conv2D(_Activated, _nn.Conv2D):
     """`paddle.nn.Conv2D` with the arguments of old programs."""
 
     def __init__(
@@ -34,15 +48,37 @@ class Conv2D(_nn.Conv2D):
         dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
         use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
     ) -> None:  # fmt: skip
-        super().__init__(
-            num_channels, num_filters, filter_size, stride=stride, padding=padding, dilation=dilation,
-            groups=groups or 1, weight_attr=param_attr, bias_attr=bias_attr,
-        )  # fmt: skip
+        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
+        super().__init__(num_channels, num_filters, filter_size, **options)
         self._act = act
 
-    def forward(self, x: Any) -> Any:
-        """The convolution, after which the activation is applied."""
-        return _layers.activated(super().forward(x), self._act)
+
+class Conv2DTranspose(_Activated, _nn.Conv2DTranspose):
+    """`paddle.nn.Conv2DTranspose` with the arguments of old programs."""
+
+    def __init__(
+        self, num_channels: int, num_filters: int, filter_size: Any, output_size: Any = None, padding: Any = 0,
+        stride: Any = 1, dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
+        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
+        super().__init__(num_channels, num_filters, filter_size, **options)
+        self._size, self._act = output_size, act
+
+    def forward(self, input: Any) -> Any:
+        """The transposed convolution, after which the activation is applied."""
+        return super().forward(input, self._size)
+
+
+class GroupNorm(_Activated, _nn.GroupNorm):
+    """`paddle.nn.GroupNorm` with the arguments of old programs."""
+
+    def __init__(
+        self, channels: int, groups: int, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None,
+        act: str | None = None, data_layout: str = "NCHW", dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(groups, channels, epsilon, param_attr, bias_attr, data_layout)
+        self._act = act
 
 
 class Pool2D(Layer):
@@ -75,7 +111,7 @@ class Embedding(_nn.Embedding):
         super().__init__(size[0], size[1], padding_idx=padding_idx, weight_attr=param_attr)
 
 
-class LayerNorm(_nn.LayerNorm):
+class LayerNorm(_Activated, _nn.LayerNorm):
     """`paddle.nn.LayerNorm` with the arguments of old programs."""
 
     def __init__(
@@ -87,10 +123,6 @@ class LayerNorm(_nn.LayerNorm):
             bias_attr=bias_attr if shift else False,
         )  # fmt: skip
         self._act = act
-
-    def forward(self, input: Any) -> Any:
-        """The normalised input, after which the activation is applied."""
-        return _layers.activated(super().forward(input), self._act)
 
 
 class Dropout(_nn.Dropout):

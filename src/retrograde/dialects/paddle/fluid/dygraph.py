@@ -66,8 +66,8 @@ def load_dygraph(model_path: str) -> tuple[Any, Any]:
 
 
 _LAYERS = (
-    "BatchNorm", "Conv2D", "Dropout", "Embedding", "Layer", "LayerList", "LayerNorm", "Linear", "ParameterList", "Pool2D",
-    "Sequential",
+    "BatchNorm", "Conv2D", "Conv2DTranspose", "Dropout", "Embedding", "GroupNorm", "Layer", "LayerList", "LayerNorm",
+    "Linear", "ParameterList", "Pool2D", "Sequential",
 )  # fmt: skip
 
 __all__ = [

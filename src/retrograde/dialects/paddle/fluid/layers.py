@@ -303,6 +303,11 @@ def flatten(x: Any, axis: int = 1, name: Any = None) -> Any:
     return x.reshape([int(np.prod(shape_of(x)[:axis])), -1])
 
 
+def where(condition: Any) -> Any:
+    """The positions of what is true, one in each row."""
+    return _p.nonzero(condition)
+
+
 # ------------------------------------------------------------------------------------------ other defaults than now
 
 
@@ -346,7 +351,7 @@ _SAME_IN_PADDLE = (
     "eye", "floor", "greater_equal", "greater_than", "increment", "isfinite", "less_equal", "less_than", "log",
     "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal", "ones_like", "reciprocal", "round", "rsqrt",
     "scatter", "shape", "sign", "sin", "slice", "sqrt", "square", "stack", "strided_slice", "tanh", "topk", "unbind",
-    "unstack", "where", "zeros_like", "rank", "gather_nd",
+    "unstack", "zeros_like", "rank", "gather_nd", "create_parameter",
 )  # fmt: skip
 _SAME_IN_FUNCTIONAL = (
     "elu", "gelu", "hardtanh", "log_loss", "log_softmax", "maxout", "mish", "pad", "pixel_shuffle", "relu", "selu", "sigmoid",

@@ -10,6 +10,7 @@ from ....core.value import Value, dtype_of, ndim_of
 from ....ops import elementwise as ew
 from ....ops import norms as nr
 from ....ops import selection as sel
+from .._data import number
 from .functional._arguments import constant
 
 Pairs = list[tuple[Any, Any]]
@@ -55,7 +56,7 @@ class ClipGradByNorm(ClipGradBase):
     """Each gradient scaled down to a norm if it is longer."""
 
     def __init__(self, clip_norm: float) -> None:
-        self.clip_norm = float(clip_norm)
+        self.clip_norm = float(number("ClipGradByNorm", "clip_norm", clip_norm))
 
     def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
@@ -70,7 +71,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
         if not isinstance(auto_skip_clip, bool):
             raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip must be a bool, got {auto_skip_clip!r}")
-        self.clip_norm, self.group_name, self.auto_skip_clip = float(clip_norm), group_name, auto_skip_clip
+        self.clip_norm = float(number("ClipGradByGlobalNorm", "clip_norm", clip_norm))
+        self.group_name, self.auto_skip_clip = group_name, auto_skip_clip
 
     def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"

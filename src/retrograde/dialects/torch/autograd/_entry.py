@@ -4,20 +4,41 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ....core.node import Slot
+from ....core.value import make
 from ....tape import autograd as tape
 from .._api import api
 from .._tensor import Tensor
+
+
+class GradientEdge(NamedTuple):
+    """A node and one of its outputs: where a gradient flows."""
+
+    node: Any
+    output_nr: int
+
+
+def _end(edge: GradientEdge) -> Tensor:
+    """A tensor at an edge, to stand for the one that gave it; its elements are not looked at."""
+    node = edge.node._node
+    outs = getattr(node, "outs", None)
+    place = node if outs is None else Slot(node, edge.output_nr, *outs[edge.output_nr])
+    return make(Tensor, np.broadcast_to(np.zeros((), place.dtype), place.shape), place)
 
 
 def _tensors(op: str, argument: str, given: Any) -> tuple[Any, ...]:
     """One tensor or a sequence of them as a tuple; raises TypeError for anything else."""
     if isinstance(given, Tensor):
         return (given,)
+    if isinstance(given, GradientEdge):
+        return (_end(given),)
     if not isinstance(given, Sequence) and not hasattr(given, "__iter__"):
         raise TypeError(f"{op}: {argument} must be a tensor or a sequence of tensors, got {type(given).__name__}")
-    found = tuple(given)
+    found = tuple(_end(x) if isinstance(x, GradientEdge) else x for x in given)
     for i, x in enumerate(found):
         if not isinstance(x, Tensor):
             raise TypeError(f"{op}: {argument}[{i}] must be a tensor, got {type(x).__name__}")

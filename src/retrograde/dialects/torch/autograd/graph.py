@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...._state import state
 from ....core.node import Slot
@@ -14,6 +14,7 @@ from ..._shared.custom_functions import saved_tensors_hooks
 from .. import _graph_nodes
 from .._graph_nodes import GradFn as Node
 from .._tensor import Tensor
+from ._entry import GradientEdge
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -36,13 +37,6 @@ class disable_saved_tensors_hooks:
 
     def __exit__(self, *exception: object) -> None:
         state.saved_hooks_disabled = self._before
-
-
-class GradientEdge(NamedTuple):
-    """A node and one of its outputs: where a gradient flows."""
-
-    node: Any
-    output_nr: int
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

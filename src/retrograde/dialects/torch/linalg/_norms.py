@@ -32,6 +32,7 @@ def _converted(op: str, x: Any, dtype: Any) -> Any:
         raise RuntimeError(f"{op}: the input must be floating or complex, got {have!r}; convert it first")
     if dtype is None:
         return x
+    dtype = _dtype.as_dtype(dtype)
     if not isinstance(dtype, _dtype.dtype):
         raise TypeError(f"{op}: dtype must be a torch dtype, got {type(dtype).__name__}")
     if dtype.is_complex != have.is_complex or dtype.category < 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...._shared.axes import integers
 from ... import _activations as F
 from ..._api import FUNCTIONS
 from ..._parameter import Parameter
@@ -47,6 +48,7 @@ class Softmax(Cell):
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
+        integers(type(self).__name__, "axis", axis)
         self.axis = axis
 
     def construct(self, input: Any) -> Any:

@@ -122,10 +122,10 @@ class LayerNorm(Cell):
             )
         if not normalized_shape:
             raise ValueError("LayerNorm: normalized_shape must have one size or more")
-        self.normalized_shape = tuple(normalized_shape)
+        self.normalized_shape = normalized_shape  # printed as it was given
         self.begin_norm_axis, self.begin_params_axis, self.epsilon = begin_norm_axis, begin_params_axis, epsilon
-        self.gamma = _vector(gamma_init, self.normalized_shape, dtype, "gamma")
-        self.beta = _vector(beta_init, self.normalized_shape, dtype, "beta")
+        self.gamma = _vector(gamma_init, tuple(normalized_shape), dtype, "gamma")
+        self.beta = _vector(beta_init, tuple(normalized_shape), dtype, "beta")
 
     def construct(self, input_x: Any) -> Any:
         first = self.begin_norm_axis % input_x.ndim

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .....learn import losses as formulas
+from ...._shared.axes import integer
 from ... import _losses as F
 from ..._dtype import int32
+from ..._promote import tensor_argument
 from ..._tensor import Tensor, from_array
 from .._checks import a_bool, a_float, one_of
 from ..cell import Cell
@@ -129,6 +131,13 @@ class BCEWithLogitsLoss(LossBase):
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
 
+def _class_options(op: str, weight: Any, ignore_index: Any) -> None:
+    """Check what losses of class numbers take besides; raises TypeError."""
+    if weight is not None:
+        tensor_argument(op, weight, "weight")
+    integer(op, "ignore_index", ignore_index)
+
+
 class CrossEntropyLoss(LossBase):
     """The cross entropy of softmax over axis 1 and targets: class numbers (int32), or probabilities."""
 
@@ -136,6 +145,9 @@ class CrossEntropyLoss(LossBase):
         self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
     ) -> None:
         super().__init__(reduction)
+        _class_options("CrossEntropyLoss", weight, ignore_index)
+        if not 0.0 <= a_float("CrossEntropyLoss", "label_smoothing", label_smoothing) <= 1.0:
+            raise ValueError(f"CrossEntropyLoss: label_smoothing must lie in [0, 1], got {label_smoothing}")
         self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
 
     def construct(self, logits: Any, labels: Any) -> Any:
@@ -157,6 +169,7 @@ class NLLLoss(LossBase):
 
     def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(reduction)
+        _class_options("NLLLoss", weight, ignore_index)
         self.weight, self.ignore_index = weight, ignore_index
 
     def construct(self, logits: Any, labels: Any) -> Any:

@@ -317,7 +317,10 @@ def _rate_argument(name: str, lr: Any, label: str) -> Rate:
     elif isinstance(lr, Tensor):
         rates = lr.asnumpy().astype(np.float32)
     elif isinstance(lr, Iterable):
-        rates = np.array([float(x) for x in lr], np.float32)
+        try:
+            rates = np.array([float(x) for x in lr], np.float32)
+        except ValueError:
+            raise ValueError(f"{name}: {label} as a sequence holds the rates of the steps, numbers; got {lr!r}") from None
     else:
         raise TypeError(
             f"{name}: learning_rate must be a number, a Tensor, a list of numbers or a LearningRateSchedule, got "
@@ -357,7 +360,7 @@ def _groups(name: str, parameters: Any) -> tuple[list[dict[str, Any]], list[Para
             order = list(group["order_params"])
             continue
         if "params" not in group:
-            raise KeyError("params")
+            raise KeyError(f"{name}: a group needs 'params', its list of Parameters; got {', '.join(map(repr, group))}")
         members = list(group["params"])
         if not members:
             raise ValueError(f"{name}: a group has no parameters")

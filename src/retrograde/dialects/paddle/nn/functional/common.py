@@ -23,6 +23,7 @@ from .....ops.distance import pdist as _pdist
 from .....ops.triangular import diagonal_embed
 from .....tape import inplace as _inplace
 from ..._api import aliases
+from ..._data import number
 from ..._dtype import FROM_NUMPY, as_dtype
 from ..._tensor import from_array
 from ...random import bernoulli_array
@@ -99,7 +100,7 @@ def one_hot(x: Any, num_classes: int = -1, name: str | None = None) -> Any:
     if dtype_of(x).kind not in "iu":
         raise RuntimeError(f"one_hot: x must be an integer tensor, got {x.dtype}")
     labels = concrete("one_hot", x, "x").astype(np.int64, copy=False)
-    classes = int(num_classes.item() if isinstance(num_classes, Value) else num_classes)
+    classes = int(number("one_hot", "num_classes", num_classes))
     if classes == -1:
         classes = int(labels.max()) + 1
     if labels.size and not (int(labels.min()) >= 0 and int(labels.max()) < classes):

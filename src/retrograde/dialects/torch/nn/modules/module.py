@@ -282,11 +282,12 @@ class Module(tree.Tree):
         The device "meta", where PyTorch drops the data, keeps it here: such a module serves as a template for
         `functional_call` either way.
         """
+        from ..._dtype import as_dtype
         from ..._dtype import dtype as torch_dtype
         from ..._size import check_device
 
-        wanted = kwargs.get("dtype")
-        for a in args:
+        wanted = as_dtype(kwargs.get("dtype"))
+        for a in map(as_dtype, args):
             if isinstance(a, torch_dtype):
                 wanted = a
             elif isinstance(a, Tensor):

@@ -55,13 +55,13 @@ def default_collate(batch: Any) -> Any:
     elif isinstance(first, Mapping):
         return _rebuilt_mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     elif isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(list(column)) for column in zip(*batch)))
+        return type(first)(*(default_collate(column) for column in zip(*batch)))
     elif isinstance(first, Sequence):
         if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError(
                 f"default_collate: samples of lengths {sorted({len(s) for s in batch})}; wanted equal lengths"
             )
-        columns = [default_collate(list(column)) for column in zip(*batch)]
+        columns = [default_collate(column) for column in zip(*batch)]
         return columns if isinstance(first, tuple) else _rebuilt_sequence(first, columns)
     what = f"array of {first.dtype}" if isinstance(first, np.ndarray) else type(first).__name__
     raise TypeError(

@@ -1,0 +1,363 @@
+"""`SparseTensor`: a tensor that keeps only some elements, in coordinate form; its functions are in sparse.py.
+
+A sparse tensor here is an object of its own (indices, values, shape), not a Tensor. The functions of `torch` reach it
+through the `__torch_function__` protocol, so dense programs pay nothing for it; what has no sparse form raises
+NotImplementedError instead of computing something wrong. Its values carry the gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _dtype, _repr
+from ._creation import as_tensor, zeros
+from ._dtype import int64
+from ._graph_nodes import show_as
+from ._size import CPU, Size
+from ._tensor import Tensor, from_array
+
+ANSWERS: dict[str, Callable[..., Any]] = {}
+"""What functions of `torch` do for sparse tensors, by name."""
+
+
+def answers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register what these functions and methods do where an operand is sparse."""
+
+    def register(f: Callable[..., Any]) -> Callable[..., Any]:
+        ANSWERS.update(dict.fromkeys(names, f))
+        return f
+
+    return register
+
+
+_KINDS: dict[str, type[Exception]] = dict.fromkeys(
+    ("reshape", "flatten", "item", "tolist", "contiguous", "expand", "einsum", "masked_fill"), RuntimeError
+)
+_KINDS["numpy"] = TypeError
+
+
+def unsupported(name: str) -> Exception:
+    """The error for a function that has no sparse form, of the type that PyTorch raises."""
+    kind = _KINDS.get(name, NotImplementedError)
+    return kind(f"{name}: not available for sparse tensors; convert with to_dense() first")
+
+
+class SparseTensor:
+    """A tensor that keeps only some elements: `values[k]` at `indices[:, k]`; elements given twice are added."""
+
+    is_sparse = True
+    is_sparse_csr = is_cuda = is_quantized = is_meta = False
+    layout: Any = None  # set in __init__.py, where layouts are
+    device = CPU
+    __array_priority__ = 2000
+
+    def __init__(self, indices: Tensor, values: Tensor, shape: Any, coalesced: bool = False) -> None:
+        from ._function_protocol import install
+
+        install()
+        self._i, self._v, self.shape, self._coalesced = indices, values, Size(shape), coalesced
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func))
+        if name not in ANSWERS:
+            raise unsupported(name)
+        return ANSWERS[name](*args, **(kwargs or {}))
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_" or not (name in ANSWERS or hasattr(Tensor, name)):
+            raise AttributeError(f"sparse tensors have no attribute {name!r}")
+        if name not in ANSWERS:
+            def refuse(*args: Any, **kwargs: Any) -> Any:
+                raise unsupported(name)
+
+            return refuse
+        f = ANSWERS[name]
+        return lambda *args, **kwargs: f(self, *args, **kwargs)
+
+    # -------------------------------------------------------------------- what it is
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._v.dtype
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether the values take part in a graph."""
+        return self._v.requires_grad
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the values were not computed from others that require grad."""
+        return self._v.is_leaf
+
+    @property
+    def grad_fn(self) -> Any:
+        """The node that computed the values, None for a leaf."""
+        return self._v.grad_fn
+
+    @property
+    def grad(self) -> SparseTensor | None:
+        """The gradient of a leaf, at the same positions; None before a backward pass."""
+        gradient = self._v.grad
+        return None if gradient is None else SparseTensor(self._i, gradient, self.shape, self._coalesced)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size along one axis."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def numel(self) -> int:
+        """The number of elements, those that are not kept included."""
+        return self.shape.numel()
+
+    nelement = numel
+
+    def sparse_dim(self) -> int:
+        """The number of axes that the indices run over."""
+        return self._i.shape[0]
+
+    def dense_dim(self) -> int:
+        """The number of axes that every kept value has."""
+        return self.ndim - self.sparse_dim()
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[k] for k in range(len(self)))
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating one."""
+        return self.dtype.is_floating_point
+
+    def indices(self) -> Tensor:
+        """The positions, one column per element; raises RuntimeError before `coalesce()`."""
+        self._need_coalesced("indices")
+        return self._i
+
+    def values(self) -> Tensor:
+        """The elements; raises RuntimeError before `coalesce()`."""
+        self._need_coalesced("values")
+        return show_as(self._v.clone(), "ValuesBackward0") if self.requires_grad else self._v
+
+    def _need_coalesced(self, what: str) -> None:
+        if not self._coalesced:
+            raise RuntimeError(f"{what}: this sparse tensor may hold an element twice; call coalesce() first")
+
+    def _indices(self) -> Tensor:
+        return self._i
+
+    def _values(self) -> Tensor:
+        return self._v.detach()
+
+    def _nnz(self) -> int:
+        return self._i.shape[1]
+
+    def is_coalesced(self) -> bool:
+        """Whether each position occurs once, in order."""
+        return self._coalesced
+
+    # -------------------------------------------------------------------- conversion
+
+    def _flat(self) -> np.ndarray:
+        """Where each kept element stands when the sparse axes are one."""
+        positions = np.asarray(self._i._a)
+        return np.ravel_multi_index(tuple(positions), tuple(self.shape[: len(positions)]))
+
+    def coalesce(self) -> SparseTensor:
+        """The same tensor with each position once, in order, the elements of equal ones added."""
+        if self._coalesced:
+            return self
+        unique, inverse = np.unique(self._flat(), return_inverse=True)
+        target = zeros((len(unique), *self._v.shape[1:]), dtype=self.dtype)
+        values = show_as(target.index_add(0, from_array(inverse.reshape(-1)), self._v), "CoalesceBackward0")
+        positions = np.unravel_index(unique, tuple(self.shape[: self.sparse_dim()]))
+        indices = from_array(np.stack(positions).astype(np.int64))
+        return SparseTensor(indices, values, self.shape, True)
+
+    def to_dense(self, dtype: Any = None) -> Tensor:
+        """The tensor with all its elements."""
+        target = zeros(tuple(self.shape), dtype=self.dtype)
+        out = target.index_put(tuple(self._i), self._v, accumulate=True)
+        out = show_as(out, "ToDenseBackward0")
+        return out if dtype is None else out.to(dtype)
+
+    def to_sparse(self) -> SparseTensor:
+        """This tensor, which is sparse."""
+        return self
+
+    to_sparse_coo = cpu = to_sparse
+
+    def detach(self) -> SparseTensor:
+        """The same elements without history."""
+        return SparseTensor(self._i, self._v.detach(), self.shape, self._coalesced)
+
+    @property
+    def data(self) -> SparseTensor:
+        """The same elements without history."""
+        return self.detach()
+
+    def clone(self) -> SparseTensor:
+        """A copy."""
+        return SparseTensor(self._i.clone(), self._v.clone(), self.shape, self._coalesced)
+
+    def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
+        """The same positions with converted values."""
+        return self.with_values(self._v.to(*args, **kwargs))
+
+    def type(self, dtype: Any) -> SparseTensor:
+        """The same positions with values of a dtype."""
+        return self.to(dtype)
+
+    def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
+        """Say whether gradients with respect to the values are wanted."""
+        self._v.requires_grad_(requires_grad)
+        return self
+
+    def with_values(self, values: Tensor, name: str | None = None) -> SparseTensor:
+        """Other values at the same positions, computed under the name of a node."""
+        return SparseTensor(self._i, values if name is None else show_as(values, name), self.shape, self._coalesced)
+
+    def become(self, other: SparseTensor) -> SparseTensor:
+        """Take over another's contents, as in-place operations do; returns this tensor."""
+        if self.requires_grad and self.is_leaf:
+            raise RuntimeError("a leaf that requires grad cannot be changed in place; use the out-of-place form")
+        self._i, self._v, self.shape, self._coalesced = other._i, other._v, other.shape, other._coalesced
+        return self
+
+    # -------------------------------------------------------------------- axes
+
+    def permute(self, *dims: Any) -> SparseTensor:
+        """The axes in another order, those of the indices among themselves."""
+        order = [d % self.ndim for d in (dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)]
+        if sorted(order) != list(range(self.ndim)):
+            raise RuntimeError(f"permute: {list(dims)} is no order of {self.ndim} axes")
+        kept = self.sparse_dim()
+        if sorted(order[:kept]) != list(range(kept)):
+            raise unsupported("permute of sparse axes with dense ones")
+        values = self._v.clone() if order[kept:] == list(range(kept, self.ndim)) else self._v.permute(
+            0, *(d - kept + 1 for d in order[kept:])
+        )  # fmt: skip
+        indices = self._i.index_select(0, as_tensor(order[:kept]))
+        return SparseTensor(
+            indices, show_as(values, "PermuteBackward0"), [self.shape[d] for d in order],
+            self._coalesced and order == list(range(self.ndim)),
+        )  # fmt: skip
+
+    def transpose(self, dim0: int, dim1: int) -> SparseTensor:
+        """Two axes exchanged."""
+        order = list(range(self.ndim))
+        order[dim0], order[dim1] = order[dim1], order[dim0]
+        out = self.permute(order)
+        return out.with_values(out._v, "TransposeBackward0")
+
+    def t(self) -> SparseTensor:
+        """The transpose of a sparse matrix."""
+        if self.ndim > 2:
+            raise RuntimeError(f"t: wanted a sparse matrix, got shape {list(self.shape)}")
+        out = self.transpose(0, 1) if self.ndim == 2 else self
+        return out.with_values(out._v, "TBackward0")
+
+    @property
+    def T(self) -> SparseTensor:
+        """The axes in reverse order."""
+        return self.permute(*range(self.ndim)[::-1])
+
+    @property
+    def H(self) -> SparseTensor:
+        """The conjugate transpose of a sparse matrix."""
+        out = self.t()
+        return out.with_values(out._v.conj()) if self.dtype.is_complex else out
+
+    @property
+    def mT(self) -> SparseTensor:
+        """The last two axes exchanged."""
+        return self.transpose(-2, -1)
+
+    def __getitem__(self, index: Any) -> Any:
+        out: Any = self
+        axis = 0
+        for k in index if isinstance(index, tuple) else (index,):
+            if k == slice(None):
+                axis += 1
+            elif isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+                out = out.select(axis, int(k)) if isinstance(out, SparseTensor) else out[k]
+            else:
+                raise unsupported(f"indexing with {k!r}")
+        return out
+
+    # -------------------------------------------------------------------- operators
+
+    def __add__(self, other: Any) -> Any:
+        return ANSWERS["add"](self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return ANSWERS["sub"](self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return ANSWERS["mul"](self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return ANSWERS["div"](self, other)
+
+    def __pow__(self, exponent: Any) -> Any:
+        return ANSWERS["pow"](self, exponent)
+
+    def __neg__(self) -> Any:
+        return ANSWERS["neg"](self)
+
+    def __abs__(self) -> Any:
+        return ANSWERS["abs"](self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return ANSWERS["matmul"](self, other)
+
+    def __iadd__(self, other: Any) -> SparseTensor:
+        return self.become(self + other)
+
+    def __isub__(self, other: Any) -> SparseTensor:
+        return self.become(self - other)
+
+    def __imul__(self, other: Any) -> SparseTensor:
+        return self.become(self * other)
+
+    def __itruediv__(self, other: Any) -> SparseTensor:
+        return self.become(self / other)
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("the truth value of a sparse tensor is not defined; convert with to_dense() first")
+
+    def __repr__(self) -> str:
+        def numbers(x: Tensor, indent: int) -> str:
+            if not x.numel():
+                return f"tensor([], size={tuple(x.shape)})"
+            name = x.dtype.name
+            text = _repr.format_tensor(np.asarray(x._a), dtype_name=name, default_dtype_name=name, prefix="tensor(")
+            return text.replace("\n", "\n" + " " * indent)
+
+        facts = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}"]
+        if self.dtype not in (_dtype.get_default_dtype(), int64, _dtype.bool_):
+            facts.append(f"dtype={self.dtype}")
+        facts.append("layout=torch.sparse_coo")
+        node = self.grad_fn
+        if node is not None:
+            facts.append(f"grad_fn=<{type(node).__name__}>")
+        elif self.requires_grad:
+            facts.append("requires_grad=True")
+        gap = " " * 7
+        return f"tensor(indices={numbers(self._i, 15)},\n{gap}values={numbers(self._v, 14)},\n{gap}{', '.join(facts)})"
