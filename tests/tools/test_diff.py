@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 PAIRS = Path(__file__).parent / "diff_pairs"
@@ -102,6 +103,25 @@ def test_transposed_layouts_are_recognised(answers):
     assert layouts == {"model.0.weight": "transposed", "model.2.weight": "transposed",
                        "model.0.bias": "", "model.2.bias": ""}  # fmt: skip
     assert [(g["name_a"], g["name_b"]) for g in answers["equal_layout"]["gradients"]] == [("weight", "kernel")]
+
+
+def test_a_gradient_that_differs_is_compared_in_the_layout_that_brings_it_closest(tmp_path):
+    program = """
+import {framework} as f
+w = {make}
+x = {x}
+y = (({product}) ** 2).sum() * {factor}
+y.backward()
+"""
+    weights = [[0.5, -1.0], [2.0, 0.25], [1.5, -0.75]]
+    (tmp_path / "a.py").write_text(program.format(
+        framework="torch", make=f"f.tensor({weights}, requires_grad=True)", x="f.tensor([[1.0, 2.0, 3.0]])",
+        product="x @ w", factor=1.0))  # fmt: skip
+    (tmp_path / "b.py").write_text(program.format(
+        framework="paddle", make=f"f.to_tensor({np.transpose(weights).tolist()}, stop_gradient=False)",
+        x="f.to_tensor([[1.0, 2.0, 3.0]])", product="f.matmul(x, w, transpose_y=True)", factor=1.001))  # fmt: skip
+    (gradient,) = json.loads(diff("--json", tmp_path / "a.py", tmp_path / "b.py").stdout)["gradients"]
+    assert 5e-4 < gradient["relative"] < 2e-3
 
 
 # ------------------------------------------------------------------------------------------ the command

@@ -138,7 +138,10 @@ def _wide(array: np.ndarray) -> np.ndarray:
 
 
 def distance(a: Values, va: int, b: Values, vb: int, rtol: float) -> Distance:
-    """How far two values are apart, in the layout in which they agree within `rtol`, else in their own."""
+    """How far two values are apart, in the layout in which they agree within `rtol`.
+
+    Where none does, in the layout that brings them closest; their own, where that is not ten times as far.
+    """
     ra, rb = a.raw(va), b.raw(vb)
     ka, kb = a.kept(va), b.kept(vb)
     shape_a, shape_b = tuple(ka.shape), tuple(kb.shape)
@@ -154,21 +157,22 @@ def distance(a: Values, va: int, b: Values, vb: int, rtol: float) -> Distance:
     if x.size == 1:
         return _of_numbers(x, y, shape_a)
     x, y = _wide(x), _wide(y)
-    first = FAR
+    own = closest = FAR
     if shape_a == shape_b:
-        first = _between(x, y, SAME)
-        if first.relative <= rtol or len(shape_a) < 2:
-            return first
+        own = closest = _between(x, y, SAME)
+        if own.relative <= rtol or len(shape_a) < 2:
+            return own
     for layout, order in _layouts(shape_a, shape_b):
         found = _between(x, y.transpose(order), layout)
         if found.relative <= rtol:
             return found
+        if closest is FAR or found.relative < closest.relative:
+            closest = found
     if shape_a != shape_b:
         squeezed = [n for n in shape_a if n != 1] == [n for n in shape_b if n != 1]
         found = _between(x, y.reshape(shape_a), SQUEEZED if squeezed else RESHAPED)
-        if found.relative <= rtol or first is FAR:
-            return found
-    return first
+        return found if closest is FAR or found.relative <= max(rtol, closest.relative) else closest
+    return closest if closest.relative < 0.1 * own.relative else own
 
 
 def _of_numbers(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> Distance:
