@@ -35,7 +35,7 @@ class _BatchNorm(Cell):
             raise ValueError(f"{name}: momentum must lie in [0, 1], got {momentum}")
         if use_batch_statistics is not None:
             a_bool(name, "use_batch_statistics", use_batch_statistics)
-        self.eps, self.momentum, self.use_batch_statistics = eps, momentum, use_batch_statistics
+        self.eps, self.momentum, self.use_batch_statistics = eps, 1 - momentum, use_batch_statistics  # as MindSpore keeps it
         self.format = data_format
         self.moving_mean = _vector(moving_mean_init, [num_features], dtype, "mean", False)
         self.moving_variance = _vector(moving_var_init, [num_features], dtype, "variance", False)
@@ -52,13 +52,13 @@ class _BatchNorm(Cell):
         last = self.format == "NHWC"
         out = _layers.batch_norm(
             channels_first(x) if last else x, self.moving_mean, self.moving_variance, self.gamma, self.beta, training,
-            1 - self.momentum, self.eps,
+            self.momentum, self.eps,
         )  # fmt: skip
         return channels_last(out) if last else out
 
     def extend_repr(self) -> str:
         return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
+            f"num_features={self.num_features}, eps={self.eps}, momentum={1 - self.momentum}, gamma={self.gamma}, "
             f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
         )
 
@@ -195,7 +195,7 @@ class _InstanceNorm(Cell):
 
     def extend_repr(self) -> str:
         return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
+            f"num_features={self.num_features}, eps={self.eps}, momentum={1 - self.momentum}, gamma={self.gamma}, "
             f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
         )
 
