@@ -91,11 +91,10 @@ class observe:
     `operation(prim, operands, params, results, node)` after an operation (`node` is None where nothing was recorded),
     `assigning(target, new)` before an array is written into another, `reading(array)` before one is changed by what it
     holds without an operation, `changed(array)` when memory is written, `moved(old, new)` when a value's elements go to
-    another array,
-    `updating(rule, columns, options)` and `updated()` around an optimiser's rule, `detached(x)` and `cleared(x)` for a
-    value whose history is cut off and one whose gradient is taken away; and of the backward pass
-    `pass_begins(run, roots, gradients, inputs)`, `pulled(run, node, g)`, `arriving(run, target, g)`, `arrived(run,
-    target)` and `pass_ends(run, inputs)`.
+    another array, `updating(rule, columns, options)` and `updated()` around an optimiser's rule, `detached(x)` and
+    `cleared(x)` for a value whose history is cut off and one whose gradient is taken away; and of the backward pass
+    `pass_begins(run, roots, gradients, inputs)`, `pulled(run, node, g)`, `arriving(run, target, g)`,
+    `arrived(run, target)` and `pass_ends(run, inputs)`.
     """
 
     __slots__ = ("_observer",)

@@ -15,6 +15,7 @@ class Backend:
 
     name: str
     xp: Any
+
     def wrap(self, array: Any) -> Any:
         """A user's array of this library as kernels see it."""
         return array

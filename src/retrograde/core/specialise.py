@@ -343,8 +343,8 @@ def operator({x}, {y}):
                     node.params = NO_PARAMS
                     node.edges = (n0, n1)
                     node.saved = {saved}
-                    node.shape = shape = a.shape if n0 is None else n0.shape
-                    if shape == (b.shape if n1 is None else n1.shape):
+                    node.shape = shape = a.shape
+                    if shape == b.shape:
                         node.step = step_fits
                     else:
                         node.shape = out.shape

@@ -22,7 +22,7 @@ _present: dict[str, tuple[str, ...]] = {}
 several = False
 """Whether this process has imported more than one dialect."""
 
-_TAKES_ANY = frozenset({"from_dlpack", "is_tensor", "to_dlpack", "isinstance_"})
+_TAKES_ANY = frozenset({"from_dlpack", "is_tensor", "to_dlpack"})
 """Functions that another dialect's tensors may be given to."""
 
 
@@ -67,11 +67,7 @@ def checked(f: Callable[..., Any], dialect: str) -> Callable[..., Any]:
     @functools.wraps(f)
     def function(*args: Any, **kwargs: Any) -> Any:
         for x in (*args, *kwargs.values()) if kwargs else args:
-            if isinstance(x, Value):
-                if x._dialect and x._dialect != dialect:
-                    refuse(dialect, f.__name__, x)
-            elif type(x) is list or type(x) is tuple:
-                refuse_foreign(dialect, f.__name__, x)
+            refuse_foreign(dialect, f.__name__, x if type(x) is list or type(x) is tuple else (x,))
         return f(*args, **kwargs)
 
     function._checks_dialect = True  # type: ignore[attr-defined]
@@ -88,13 +84,8 @@ def refuse_foreign(dialect: str, name: str, operands: Iterable[Any]) -> None:
     """Raise TypeError where one of the operands is a tensor of another dialect."""
     for x in operands:
         if isinstance(x, Value) and x._dialect and x._dialect != dialect:
-            refuse(dialect, name, x)
-
-
-def refuse(dialect: str, name: str, x: Value) -> None:
-    """Raise TypeError for a tensor of another dialect."""
-    way = ".asnumpy()" if x._dialect == "mindspore" else ".numpy()"
-    raise TypeError(
-        f"{dialect}: {name}() got a tensor of the {x._dialect} dialect; make one of its own from it first, through {way} "
-        "or, to share the memory, from_dlpack()"
-    )
+            way = ".asnumpy()" if x._dialect == "mindspore" else ".numpy()"
+            raise TypeError(
+                f"{dialect}: {name}() got a tensor of the {x._dialect} dialect; make one of its own from it first, "
+                f"through {way} or, to share the memory, from_dlpack()"
+            )

@@ -62,8 +62,8 @@ ops.publish()
 _enter(__name__, ("", "ops", "ops.functional", "mint", "mint.nn.functional", "numpy"))
 
 _LAZY = (
-    "amp", "boost", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy",
-    "train", "version",
+    "amp", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "runtime", "scipy", "train",
+    "version",
 )  # fmt: skip
 
 
@@ -82,9 +82,5 @@ def __getattr__(name: str) -> _Any:
     if name in _FROM_TRAIN:
         return getattr(_submodule(__name__, "train"), name)
     if name in _LAZY:  # packages that most programs do not use cost no import time
-        try:
-            return _submodule(__name__, name)
-        except ModuleNotFoundError as error:
-            if error.name not in (f"{__name__}.{name}", f"mindspore.{name}"):
-                raise
+        return _submodule(__name__, name)
     raise _missing("mindspore", name, globals())

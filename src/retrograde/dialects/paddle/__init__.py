@@ -62,10 +62,9 @@ paddle = _sys.modules[__name__]  # as there, the module also stands in itself
 _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "signal", "autograd", "incubate.autograd"))
 
 _LAZY = (
-    "amp", "audio", "autograd", "base", "callbacks", "cuda", "device", "distributed", "distribution", "fft", "fluid",
-    "framework", "geometric", "hapi", "hub", "imperative", "incubate", "inference", "io", "jit", "linalg", "metric", "nn",
-    "optimizer", "profiler", "regularizer", "signal", "sparse", "special", "static", "text", "utils", "version",
-    "vision",
+    "amp", "autograd", "base", "callbacks", "cuda", "device", "distribution", "fft", "fluid", "framework",
+    "geometric", "hapi", "imperative", "incubate", "io", "jit", "linalg", "metric", "nn", "optimizer",
+    "regularizer", "signal", "special", "static", "utils", "version",
 )  # fmt: skip
 
 _LAYERS = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "group_norm", "layer_norm")
@@ -81,9 +80,5 @@ def __getattr__(name: str) -> _Any:
     if name in _HIGH_LEVEL:
         return getattr(__getattr__("hapi"), name)
     if name in _LAZY:  # packages that most programs do not use cost no import time
-        try:
-            return _submodule(__name__, name)
-        except ModuleNotFoundError as error:
-            if error.name not in (f"{__name__}.{name}", f"paddle.{name}"):
-                raise
+        return _submodule(__name__, name)
     raise _missing("paddle", name, globals())

@@ -119,9 +119,5 @@ _LAZY = (
 
 def __getattr__(name: str) -> _Any:
     if name in _LAZY:  # packages that most programs do not use cost no import time
-        try:
-            return _submodule(__name__, name)
-        except ModuleNotFoundError as error:
-            if error.name not in (f"{__name__}.{name}", f"torch.{name}"):
-                raise
+        return _submodule(__name__, name)
     raise _missing("torch", name, globals())
