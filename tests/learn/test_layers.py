@@ -80,6 +80,18 @@ def test_an_empty_sequence_keeps_its_state():
     assert not output[:, 1].any()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_gates_that_are_nearly_shut_keep_their_digits(dtype):
+    shut = -8.0 if dtype == "float16" else -30.0
+    gates = np.array([[shut, -shut, 20.0, -shut]], dtype)  # input, forget, cell, output
+    zero = np.zeros((1, 1), dtype)
+    want = 1 / (1 + math.exp(-shut))
+    outputs, cells = recurrent.lstm_layer(gates[None], zero, zero, np.zeros((4, 1), dtype), None, backwards=False)
+    for h, c in ((outputs, cells), recurrent.lstm_pointwise(gates, zero)):
+        assert h.dtype == c.dtype == dtype
+        np.testing.assert_allclose([h.item(), c.item()], want, rtol=2e-3 if dtype == "float16" else 1e-6)
+
+
 def test_stacks_are_differentiated_and_batched():
     x, ws, state = normal(3, 2, 2), weights("lstm", 2, 3, 2), first_state("lstm", 2, 2, 3)
     lengths = np.array([3, 2])

@@ -115,6 +115,12 @@ def make(cls: type[V], array: Any, node: Any = None, level: int = 0) -> V:
     return value
 
 
+def detached(x: V) -> V:
+    """Another value over the same array, without history."""
+    found: V = make(type(x)._result, x._a, None, x._level)
+    return found
+
+
 def as_value(cls: type[V], x: Any) -> V:
     """An array, or a value of another class, as a value of class `cls` at the level where it is."""
     if isinstance(x, Value):

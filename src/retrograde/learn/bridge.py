@@ -16,7 +16,7 @@ import numpy as np
 
 from .._state import OBSERVERS, grad_mode
 from ..core.level import innermost
-from ..core.value import Value, dtype_of, make, shape_of
+from ..core.value import Value, detached, dtype_of, make, shape_of
 from ..ops.comparison import greater, less
 from ..ops.elementwise import absolute, add, divide, multiply, negative, sqrt, subtract
 from ..ops.manipulation import view_as_real
@@ -209,7 +209,7 @@ class Statements:
 
     @staticmethod
     def constant(x: Any) -> Any:
-        return make(type(x)._result, x._a, None, x._level)
+        return detached(x)
 
     @staticmethod
     def clip(x: Any, low: float, high: float, out: Any) -> Any:

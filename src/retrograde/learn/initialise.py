@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.kernels import in_single
+
 Draw = Callable[[float, float], Any]
 
 GAINS: dict[str, float] = {
@@ -91,7 +93,7 @@ def orthogonal(drawn: np.ndarray, gain: float = 1.0) -> np.ndarray:
     Saxe, McClelland and Ganguli 2014. Half precision is computed in float32.
     """
     rows, columns = drawn.shape
-    wide = drawn.astype(np.float32) if drawn.dtype.itemsize < 4 else drawn
+    wide = in_single(drawn)
     q, r = np.linalg.qr(wide.T if rows < columns else wide)
     q = q * np.sign(np.diag(r))
     return gain * (q.T if rows < columns else q)

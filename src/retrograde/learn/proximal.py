@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.kernels import in_single
 from .kernels import Array
-
-
-def _wide(x: Array) -> Array:
-    return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 
 def shrunk(x: Array, amount: Any) -> Array:
@@ -30,7 +27,7 @@ def ftrl(
     p: Array, g: Array, total: Array, linear: Array, *, lr: Any, l1: Any = 0.0, l2: Any = 0.0, lr_power: Any = -0.5
 ) -> None:
     """Follow the regularised leader (McMahan et al. 2013); `total` sums squares, `linear` gradients less past pulls."""
-    x, a, z, d = (_wide(v) for v in (p, total, linear, g))
+    x, a, z, d = (in_single(v) for v in (p, total, linear, g))
     after = a + d * d
     before, power = a**-lr_power, after**-lr_power
     z = z + d - (power - before) / lr * x
@@ -40,8 +37,8 @@ def ftrl(
 
 def proximal_adagrad(p: Array, g: Array, total: Array, *, lr: Any, l1: Any = 0.0, l2: Any = 0.0) -> None:
     """Adagrad with L1 and L2 penalties taken as proximal steps (Duchi and Singer 2009)."""
-    x, d = _wide(p), _wide(g)
-    after = _wide(total) + d * d
+    x, d = in_single(p), in_single(g)
+    after = in_single(total) + d * d
     rate = lr / np.sqrt(after)
     stepped = x - d * rate
     p[...] = (shrunk(stepped, rate * l1) if l1 > 0 else stepped) / (1 + l2 * rate)
@@ -54,9 +51,9 @@ def lamb(
 ) -> None:  # fmt: skip
     """LAMB (You et al. 2020): Adam's direction, with the norm of the parameter unless `adapt` is off."""
     beta1, beta2 = betas
-    x, d = _wide(p), _wide(g)
-    first = beta1 * _wide(m) + (1 - beta1) * d
-    second = beta2 * _wide(v) + (1 - beta2) * d * d
+    x, d = in_single(p), in_single(g)
+    first = beta1 * in_single(m) + (1 - beta1) * d
+    second = beta2 * in_single(v) + (1 - beta2) * d * d
     direction = first / (1 - beta1**step) / (np.sqrt(second / (1 - beta2**step)) + eps) + weight_decay * x
     scale = _ratio(np.linalg.norm(x), np.linalg.norm(direction)) if adapt else 1.0
     p[...] = x - lr * scale * direction
@@ -70,7 +67,7 @@ def lars_gradient(
 
     limit: the learning rate, where the scale times it is not to exceed it (LARC).
     """
-    x, d = _wide(p), _wide(g)
+    x, d = in_single(p), in_single(g)
     size, slope = np.linalg.norm(x), np.linalg.norm(d)
     scale = _ratio(coefficient * size, slope + weight_decay * size + eps) if size > 0 and slope > 0 else 1.0
     if limit is not None:

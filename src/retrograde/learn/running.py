@@ -8,14 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
-from ..core.value import make
+from ..core.value import detached, make
 from ..ops.elementwise import add, divide, multiply, subtract
 from ..tape import inplace, mutation
-
-
-def detached(x: Any) -> Any:
-    """The same array without history."""
-    return make(type(x)._result, x._a, None, x._level)
 
 
 def update_running(running: Any, fresh: Any, share: float) -> None:

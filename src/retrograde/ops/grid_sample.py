@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import shape_of
 from .indexing import along_add, take_along_axis
-from .kernels import is_half, widened
+from .kernels import in_single, widened
 from .reduction import sum as reduce_sum
 from .rules import batch_elementwise, batch_leading, linear, sum_tangents
 from .samples import normal, sample, uniform
@@ -159,7 +159,7 @@ def _corner_kernel(
     inside: Any = True
     for u, n, place in zip(us, size, corner):
         host = np.asarray(u)
-        i, within = _places(host.astype(np.float32) if is_half(host.dtype) else host, n, kind, place, padding, align)
+        i, within = _places(in_single(host), n, kind, place, padding, align)
         flat, inside = flat * n + i, inside & within
     return (flat, inside) if xp is np else (xp.asarray(flat), xp.asarray(inside))
 

@@ -27,7 +27,7 @@ def in_single(x: Any) -> Any:
 
 
 def widened(kernel: Kernel) -> Kernel:
-    """A kernel of several steps: in half precision it computes in single and rounds once, at the end."""
+    """A kernel of several steps, with one output or a tuple: half precision is computed in single, rounded at the end."""
 
     @functools.wraps(kernel)
     def wide(xp: Any, *arrays: Any, **params: Any) -> Any:
@@ -36,6 +36,8 @@ def widened(kernel: Kernel) -> Kernel:
             return kernel(xp, *arrays, **params)
         given = (x.astype(np.float32) if x is not None and x.dtype == dtype else x for x in arrays)
         out = kernel(xp, *given, **params)
+        if isinstance(out, tuple):
+            return tuple(x.astype(dtype) if x.dtype == np.float32 else x for x in out)
         return out.astype(dtype) if out.dtype == np.float32 else out
 
     return wide

@@ -18,7 +18,7 @@ from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import shape_of
 from .convolution import Pads, Sizes, output_size
 from .indexing import along_add, take_along_axis
-from .kernels import is_half, widened
+from .kernels import in_single, widened
 from .rules import batch_leading, linear
 from .samples import distinct, normal, sample
 from .structural import reshape, zeros_like
@@ -223,7 +223,7 @@ def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: An
 
         def kernel(xp: Any, *arrays: Any, **p: Any) -> Any:
             given = [np.asarray(a) for a in arrays]
-            wide = [a.astype(np.float32) if is_half(a.dtype) else a for a in given]
+            wide = [in_single(a) for a in given]
             out = f(*wide, windows(given[-1], p))
             out = out.astype(given[0].dtype) if out.dtype == np.float32 else out
             return out if xp is np else xp.asarray(out)
@@ -467,7 +467,7 @@ def _interval_starts(n: int, out: int, kernel: int, u: np.ndarray) -> np.ndarray
 
 def _fractional_kernel(xp: Any, x: Any, u: Any, *, kernel: Sizes, parts: Sizes) -> Any:
     host, draws = np.asarray(x), np.asarray(u)
-    host = host.astype(np.float32) if is_half(host.dtype) else host
+    host = in_single(host)
     axes = len(parts)
     size = host.shape[host.ndim - axes :]
     lead = host.shape[: host.ndim - axes]

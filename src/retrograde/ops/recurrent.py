@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
 from .activation import sigmoid
 from .elementwise import tanh
+from .kernels import sigmoid_array, widened
 from .rules import batch_leading, from_vjp
 from .samples import normal, sample
 from .structural import concatenate, getitem
@@ -21,17 +20,12 @@ def _part(x: Any, k: int, size: int) -> Any:
     return getitem(x, index=(Ellipsis, slice(k * size, (k + 1) * size)))
 
 
-def _logistic(x: Any) -> Any:
-    # 1 / (1 + exp(-x)) through tanh, which neither overflows nor loses digits at either end.
-    return 0.5 * np.tanh(0.5 * x) + 0.5
-
-
 def _lstm_kernel(xp: Any, gates: Any, c: Any) -> Any:
     n = c.shape[-1]
-    i, f, o = (_logistic(gates[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
+    i, f, o = (sigmoid_array(xp, gates[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
     g = xp.tanh(gates[..., 2 * n : 3 * n])
     new = f * c + i * g
-    return (o * xp.tanh(new)).astype(c.dtype, copy=False), new.astype(c.dtype, copy=False)
+    return o * xp.tanh(new), new
 
 
 def _lstm_vjp(needs: Any, g: Any, out: Any, gates: Any, c: Any) -> Any:
@@ -54,7 +48,7 @@ def _lstm_vjp(needs: Any, g: Any, out: Any, gates: Any, c: Any) -> Any:
 
 # (h, c') of an LSTM from the summed gates (..., 4n) in the order input, forget, cell, output, and c (..., n).
 lstm_pointwise = primitive(
-    "lstm_pointwise", kernel=_lstm_kernel, vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
+    "lstm_pointwise", kernel=widened(_lstm_kernel), vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
     infer=lambda avals, p: (avals[1], avals[1]),
     samples=lambda: [sample(normal(2, 8), normal(2, 2)), sample(normal(4), normal(1))],
 )  # fmt: skip
@@ -62,10 +56,10 @@ lstm_pointwise = primitive(
 
 def _gru_kernel(xp: Any, gx: Any, gh: Any, h: Any) -> Any:
     n = h.shape[-1]
-    r = _logistic(gx[..., :n] + gh[..., :n])
-    z = _logistic(gx[..., n : 2 * n] + gh[..., n : 2 * n])
+    r = sigmoid_array(xp, gx[..., :n] + gh[..., :n])
+    z = sigmoid_array(xp, gx[..., n : 2 * n] + gh[..., n : 2 * n])
     new = xp.tanh(gx[..., 2 * n :] + r * gh[..., 2 * n :])
-    return ((h - new) * z + new).astype(h.dtype, copy=False)
+    return (h - new) * z + new
 
 
 def _gru_vjp(needs: Any, g: Any, _out: Any, gx: Any, gh: Any, h: Any) -> Any:
@@ -87,7 +81,7 @@ def _gru_vjp(needs: Any, g: Any, _out: Any, gx: Any, gh: Any, h: Any) -> Any:
 
 # h' of a GRU from the input's and the hidden state's gates (..., 3n) in the order reset, update, new, and h (..., n).
 gru_pointwise = primitive(
-    "gru_pointwise", kernel=_gru_kernel, vjp=_gru_vjp, jvp=from_vjp, batch=batch_leading,
+    "gru_pointwise", kernel=widened(_gru_kernel), vjp=_gru_vjp, jvp=from_vjp, batch=batch_leading,
     infer=lambda avals, p: Aval(avals[2].shape, avals[2].dtype),
     samples=lambda: [sample(normal(2, 6), normal(2, 6, seed=3), normal(2, 2))],
 )  # fmt: skip

@@ -8,6 +8,7 @@ and backward: 0.3 ms, and 1.0 as one operation per step.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..core.value import ndim_of, shape_of
 from .activation import sigmoid
 from .contraction import matmul, matrix_transpose
 from .elementwise import tanh
-from .kernels import is_half
+from .kernels import sigmoid_array, widened
 from .reduction import sum as reduce_sum
 from .rules import batch_loop, from_vjp, move_batch
 from .samples import normal, sample
@@ -26,15 +27,10 @@ from .selection import heaviside
 from .structural import concatenate, getitem, reshape, stack
 
 
-def _logistic(x: Any) -> Any:
-    # 1 / (1 + exp(-x)) through tanh, which neither overflows nor loses digits at either end.
-    return 0.5 * np.tanh(0.5 * x) + 0.5
-
-
 class _Plain:
     """What the derivatives use, for NumPy arrays."""
 
-    sigmoid = staticmethod(_logistic)
+    sigmoid = staticmethod(functools.partial(widened(sigmoid_array), np))
     tanh = staticmethod(np.tanh)
     step = staticmethod(lambda x: (x > 0).astype(x.dtype))
 
@@ -154,20 +150,17 @@ def _plus(x: Any, y: Any) -> Any:
     return y if x is None else x if y is None else x + y
 
 
-def _in_single(kernel: Any) -> Any:
-    """A kernel with one output or several that computes half precision in single."""
+def _by_numpy(kernel: Any) -> Any:
+    """A kernel of NumPy, with one output or several, for the arrays of any library; half precision in single."""
+    single = widened(lambda xp, *arrays, **params: kernel(*arrays, **params))
 
-    def wide(xp: Any, *arrays: Any, backwards: bool, **p: Any) -> Any:
-        dtype = arrays[0].dtype
-        given = [None if a is None else np.asarray(a) for a in arrays]
-        if is_half(dtype):
-            given = [None if a is None else a.astype(np.float32) for a in given]
-        out = kernel(*given, backwards, **p)
-        outs = tuple(x.astype(dtype, copy=False) for x in (out if isinstance(out, tuple) else (out,)))
-        outs = outs if xp is np else tuple(xp.asarray(x) for x in outs)
-        return outs if isinstance(out, tuple) else outs[0]
+    def converting(xp: Any, *arrays: Any, **params: Any) -> Any:
+        if xp is np:
+            return single(np, *arrays, **params)
+        out = single(np, *(None if a is None else np.asarray(a) for a in arrays), **params)
+        return tuple(map(xp.asarray, out)) if isinstance(out, tuple) else xp.asarray(out)
 
-    return wide
+    return converting
 
 
 def _batch_layer(states: int) -> Any:
@@ -205,25 +198,20 @@ def _samples(gates: int, states: int, **params: Any) -> Any:
 # ------------------------------------------------------------------------------------------ LSTM
 
 
-def _lstm_kernel(gates: Any, h: Any, c: Any, w: Any, b: Any, backwards: bool) -> Any:
+def _lstm_kernel(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    half = np.full(4 * n, 0.5, gates.dtype)
-    half[2 * n : 3 * n] = 1  # tanh for the cell, the logistic function through tanh for the others
-    offset = 1 - half
     gates = gates + b if b is not None else gates
     out, cells = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, n), gates.dtype)
     wt = w.T
     for t in _order(steps, backwards):
         z = h @ wt
         z += gates[t]
-        z *= half
-        np.tanh(z, z)
-        z *= half
-        z += offset
-        cell = np.multiply(z[:, n : 2 * n], c, out=cells[t])
-        cell += z[:, :n] * z[:, 2 * n : 3 * n]
-        c = cell
-        h = np.multiply(z[:, 3 * n :], np.tanh(c), out=out[t])
+        cell = np.tanh(z[:, 2 * n : 3 * n])
+        i_f = sigmoid_array(np, z[:, : 2 * n])
+        cell *= i_f[:, :n]
+        c = np.multiply(i_f[:, n:], c, out=cells[t])
+        c += cell
+        h = np.multiply(sigmoid_array(np, z[:, 3 * n :]), np.tanh(c), out=out[t])
     return out, cells
 
 
@@ -259,7 +247,7 @@ def _lstm_pull(
 # The states and the cells (time, batch, n) of an LSTM from its input's gates (time, batch, 4n) in the order input,
 # forget, cell, output, the first state and cell, and the recurrent weight and bias.
 lstm_layer = primitive(
-    "lstm_layer", kernel=_in_single(_lstm_kernel), operands=("gates", "h", "c", "w", "b"), params=("backwards",),
+    "lstm_layer", kernel=_by_numpy(_lstm_kernel), operands=("gates", "h", "c", "w", "b"), params=("backwards",),
     vjp=_lstm_pull, jvp=from_vjp, multi=True, batch=_batch_layer(2),
     infer=lambda avals, p: (_infer_states(avals, p),) * 2, samples=_samples(4, 2),
 )  # fmt: skip
@@ -267,7 +255,7 @@ lstm_layer = primitive(
 # ------------------------------------------------------------------------------------------ GRU
 
 
-def _gru_kernel(gates: Any, h: Any, w: Any, b: Any, backwards: bool) -> Any:
+def _gru_kernel(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     out = np.empty((steps, batch, n), gates.dtype)
     wt = w.T
@@ -276,12 +264,7 @@ def _gru_kernel(gates: Any, h: Any, w: Any, b: Any, backwards: bool) -> Any:
         if b is not None:
             recurrent += b
         x = gates[t]
-        rz = recurrent[:, : 2 * n]
-        rz += x[:, : 2 * n]
-        rz *= 0.5
-        np.tanh(rz, rz)
-        rz *= 0.5
-        rz += 0.5
+        rz = sigmoid_array(np, recurrent[:, : 2 * n] + x[:, : 2 * n])
         new = recurrent[:, 2 * n :]
         new *= rz[:, :n]
         new += x[:, 2 * n :]
@@ -323,14 +306,14 @@ def _gru_pull(needs: Any, g: Any, out: Any, gates: Any, h0: Any, w: Any, b: Any,
 # The states (time, batch, n) of a GRU from its input's gates (time, batch, 3n) in the order reset, update, new, the
 # first state, and the recurrent weight and bias.
 gru_layer = primitive(
-    "gru_layer", kernel=_in_single(_gru_kernel), operands=("gates", "h", "w", "b"), params=("backwards",), vjp=_gru_pull,
+    "gru_layer", kernel=_by_numpy(_gru_kernel), operands=("gates", "h", "w", "b"), params=("backwards",), vjp=_gru_pull,
     jvp=from_vjp, batch=_batch_layer(1), infer=_infer_states, samples=_samples(3, 1),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain
 
 
-def _rnn_kernel(gates: Any, h: Any, w: Any, b: Any, backwards: bool, *, rectified: bool) -> Any:
+def _rnn_kernel(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool, rectified: bool) -> Any:
     gates = gates if b is None else gates + b
     out = np.empty((*gates.shape[:2], h.shape[-1]), gates.dtype)
     wt = w.T
@@ -359,7 +342,7 @@ def _rnn_pull(
 
 # The states (time, batch, n) of a layer h' = tanh(gates + w h + b), or max(0, ...).
 rnn_layer = primitive(
-    "rnn_layer", kernel=_in_single(_rnn_kernel), operands=("gates", "h", "w", "b"), params=("backwards", "rectified"),
+    "rnn_layer", kernel=_by_numpy(_rnn_kernel), operands=("gates", "h", "w", "b"), params=("backwards", "rectified"),
     vjp=_rnn_pull, jvp=from_vjp, batch=_batch_layer(1), infer=_infer_states,
     samples=lambda: [*_samples(1, 1, rectified=False)(), *_samples(1, 1, rectified=True)()],
 )  # fmt: skip

@@ -60,9 +60,18 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
 
 @implements("meshgrid")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    if sparse:
-        raise unsupported("np.meshgrid(sparse=True)")
-    return tuple(creation.meshgrid(*(manipulation.flatten(x) for x in xi), indexing=indexing))
+    vectors = [manipulation.flatten(x) for x in xi]
+    if not sparse:
+        return tuple(creation.meshgrid(*vectors, indexing=indexing))
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"np.meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
+    places = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
+        places[:2] = 1, 0
+    return tuple(
+        manipulation.reshape(x, tuple(-1 if j == place else 1 for j in range(len(vectors))))
+        for x, place in zip(vectors, places)
+    )
 
 
 @implements("tril")

@@ -305,7 +305,7 @@ class _same:
 
 
 def _plain(x: Any) -> Any:
-    return make(type(x)._result, x._a, None, x._level) if isinstance(x, Value) else x
+    return values.detached(x) if isinstance(x, Value) else x
 
 
 __all__ = ["custom_jvp", "custom_vjp"]

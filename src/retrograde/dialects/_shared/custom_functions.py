@@ -15,7 +15,7 @@ import numpy as np
 from ..._errors import FreedGraphError, GradError, MutationError
 from ..._state import refresh, state
 from ...core.node import FREED, Accumulate, Slot
-from ...core.value import Value, dtype_of, error_type, make
+from ...core.value import Value, detached, dtype_of, error_type, make
 from ...tape import function as custom
 from ...tape import inplace, mutation
 
@@ -149,14 +149,9 @@ def record(
     return fresh
 
 
-def own(x: Value) -> Value:
-    """Another tensor over the same memory, without history."""
-    return make(type(x)._result, x._a, None, x._level)
-
-
 def _own_output(x: Value, operands: Sequence[Value]) -> Value:
     """An output as a tensor of its own; a view of an input stays one, and may not be changed in place."""
-    out = own(x)
+    out = detached(x)
     base = x if x._base is None else x._base
     for a in operands:
         if base is a or (a._base is not None and base is a._base):

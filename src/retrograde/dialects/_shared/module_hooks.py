@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.value import Value, make
+from ...core.value import Value, detached
 from ...tape import function
 from ...tape.hooks import Handle, add
 
@@ -43,7 +43,7 @@ def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any]) -> 
 def _pass(name: str, tensors: list[Any], on_backward: Callable[[Gradients], Gradients]) -> list[Any]:
     """The tensors themselves under one new node, whose backward `on_backward` is."""
     level = max(x._level for x in tensors)
-    outputs = [make(type(x)._result, x._a, None, x._level) for x in tensors]
+    outputs = [detached(x) for x in tensors]
     function.attach(
         name, tensors, outputs, lambda _node, grads: on_backward(tuple(grads)),
         differentiable=[x._node is not None for x in tensors], level=level, cls=type(outputs[0]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _random
+from . import _stream
 from ._context import SEEDED
 from ._tensor import Tensor, from_array
 
@@ -68,10 +68,19 @@ class _Global(Generator):
             f(seed)
 
     def _numbers(self) -> np.random.Generator:
-        return _random.generator()
+        return _stream.generator()
 
 
 default_generator = Generator.default = _Global()
+
+
+def stream_of(op: str, generator: Any) -> np.random.Generator:
+    """What `generator=` of a function stands for: a Generator's stream, for None the global one; raises TypeError."""
+    if generator is None:
+        generator = default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{op}: generator must be a mindspore.Generator, got {type(generator).__name__}")
+    return generator._numbers()
 
 
 def _seeded(seed: int) -> None:

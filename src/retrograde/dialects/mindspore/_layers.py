@@ -335,12 +335,14 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 def layer_norm_with_statistics(x: Any, gamma: Any, beta: Any, begin_norm_axis: int, begin_params_axis: int,
                                epsilon: float) -> tuple[Any, Any, Any]:  # fmt: skip
-    """The normalised tensor, the means and the variances."""
+    """The normalised tensor, the means and the variances; gamma and beta have the axes from `begin_params_axis` on."""
     x = single("LayerNorm", x, FLOATING)
     first = axis_of("LayerNorm", begin_norm_axis, x.ndim, "begin_norm_axis")
     axes = tuple(range(first, x.ndim))
     center, var = rd.mean(x, axis=axes, keepdims=True), rd.var(x, axis=axes, correction=0, keepdims=True)
-    return norms.layer_norm(x, gamma, beta, x.ndim - first, epsilon), center, var
+    if axis_of("LayerNorm", begin_params_axis, x.ndim, "begin_params_axis") == first:
+        return norms.layer_norm(x, gamma, beta, x.ndim - first, epsilon), center, var
+    return norms.layer_norm(x, None, None, x.ndim - first, epsilon) * gamma + beta, center, var
 
 
 @api(method=False)

@@ -15,8 +15,9 @@ from .._shared.axes import integers, spread
 from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._assign import write
 from ._dtype import as_dtype, int64
+from ._generator import stream_of
 from ._promote import FLOATING, single, tensor_argument, to_dtype
-from ._random import generator
+from ._stream import generator as global_stream
 from ._tensor import from_array
 
 for _alias, _name in (
@@ -48,9 +49,11 @@ def is_not(x: Any, y: Any) -> bool:
 
 @api(method=False)
 def eps(x: Any) -> Any:
-    """The smallest number that MindSpore's kernels add where they divide, in the shape and dtype of a tensor."""
+    """The distance from 1 to the next number, in the shape and dtype of a tensor."""
     d = dtype_of(single("eps", x, FLOATING))
-    return from_array(np.full(shape_of(x), 2.0 ** {2: -10, 4: -14, 8: -16}[d.itemsize], d))
+    if d.kind != "f":
+        raise TypeError(f"eps: wanted a float16, float32 or float64 Tensor, got {x.dtype}")
+    return from_array(np.full(shape_of(x), np.finfo(d).eps, d))
 
 
 @api(method=False)
@@ -61,13 +64,16 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Any:
     x = single("rrelu", input, FLOATING)
     if not 0 <= lower <= upper <= 1:
         raise ValueError(f"rrelu: wanted 0 <= lower <= upper <= 1, got {lower} and {upper}")
-    return prelu(x, from_array(generator().uniform(lower, upper, x.shape).astype(dtype_of(x))))
+    return prelu(x, from_array(global_stream().uniform(lower, upper, x.shape).astype(dtype_of(x))))
 
 
 # ------------------------------------------------------------------------------------------ matrices of diagonals
 
 
-def _one_diagonal(op: str, k: Any) -> int:
+def _one_diagonal(op: str, k: Any, align: str) -> int:
+    """The only diagonal asked for; how several would be aligned is checked and changes nothing."""
+    if align not in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"):
+        raise ValueError(f"{op}: align must be 'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT' or 'RIGHT_RIGHT', got {align!r}")
     found = integers(op, "k", k)
     if len(set(found)) != 1:
         raise ValueError(f"{op}: only one diagonal is supported, got k={found}; add up one call per diagonal")
@@ -79,7 +85,7 @@ def matrix_diag(x: Any, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padd
                 align: str = "RIGHT_LEFT") -> Any:  # fmt: skip
     """Matrices with the last axis along diagonal k and `padding_value` elsewhere."""
     x = tensor_argument("matrix_diag", x, "x")
-    offset = _one_diagonal("matrix_diag", k)
+    offset = _one_diagonal("matrix_diag", k, align)
     n = x.shape[-1]
     rows, columns = int(num_rows), int(num_cols)
     rows, columns = (n + abs(offset) if size == -1 else size for size in (rows, columns))
@@ -95,16 +101,16 @@ def matrix_diag(x: Any, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padd
 
 @api(method=False)
 def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEFT") -> Any:
-    """The k-th diagonal of matrices."""
+    """The k-th diagonal of matrices; alone it needs no `padding_value`."""
     x = tensor_argument("matrix_diag_part", x, "x")
-    return triangular.diagonal(x, offset=_one_diagonal("matrix_diag_part", k), axis1=x.ndim - 2, axis2=x.ndim - 1)
+    return triangular.diagonal(x, offset=_one_diagonal("matrix_diag_part", k, align), axis1=x.ndim - 2, axis2=x.ndim - 1)
 
 
 @api(method=False)
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Any:
     """Matrices with the k-th diagonal replaced."""
     x = tensor_argument("matrix_set_diag", x, "x")
-    return FUNCTIONS["diagonal_scatter"](x, diagonal, _one_diagonal("matrix_set_diag", k), x.ndim - 2, x.ndim - 1)
+    return FUNCTIONS["diagonal_scatter"](x, diagonal, _one_diagonal("matrix_set_diag", k, align), x.ndim - 2, x.ndim - 1)
 
 
 @api("fill_diagonal", function=False, in_place=True)
@@ -188,17 +194,17 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Any:
 
 def _drawn(name: str, draw: Any) -> None:
     def method(self: Any, *args: Any, generator: Any = None) -> Any:
-        return write(name, self, np.asarray(draw(self.shape, *args), dtype_of(self)))
+        return write(name, self, np.asarray(draw(stream_of(name, generator), self.shape, *args), dtype_of(self)))
 
     method.__doc__ = "Random numbers written everywhere; returns the tensor."
     api(name, function=False)(method)
 
 
-_drawn("uniform_", lambda shape, low=0.0, high=1.0: generator().uniform(low, high, shape))
-_drawn("normal_", lambda shape, mean=0.0, std=1.0: generator().normal(mean, std, shape))
-_drawn("exponential_", lambda shape, rate=1.0: generator().exponential(1 / rate, shape))
-_drawn("bernoulli_", lambda shape, p=0.5: generator().random(shape) < p)
-_drawn("random_", lambda shape, low=0, high=None: generator().integers(low if high else 0, high or low or 2**24, shape))
+_drawn("uniform_", lambda stream, shape, low=0.0, high=1.0: stream.uniform(low, high, shape))
+_drawn("normal_", lambda stream, shape, mean=0.0, std=1.0: stream.normal(mean, std, shape))
+_drawn("exponential_", lambda stream, shape, rate=1.0: stream.exponential(1 / rate, shape))
+_drawn("bernoulli_", lambda stream, shape, p=0.5: stream.random(shape) < p)
+_drawn("random_", lambda stream, shape, low=0, high=None: stream.integers(low if high else 0, high or low or 2**24, shape))
 
 for _name in ("mul", "remainder", "floor_divide", "index_add", "index_put", "index_fill", "masked_scatter", "scatter",
               "scatter_add", "addmm", "sigmoid", "sign"):  # fmt: skip
@@ -282,11 +288,9 @@ METHODS["is_init"] = lambda self: True
 METHODS["inv"] = FUNCTIONS["inv"]
 METHODS["fills"] = FUNCTIONS["fills"]
 METHODS["pin_memory"] = METHODS["set_const_arg"] = METHODS["move_to"] = METHODS["data_sync"] = lambda self, *_, **__: self
-METHODS["bernoulli"] = lambda self, *, generator=None: from_array(
-    (_uniform_of(self) < self._concrete("bernoulli")).astype(dtype_of(self)))  # fmt: skip
 
 
-def _uniform_of(x: Any) -> np.ndarray:
-    return generator().random(x.shape)
-
-
+@api("bernoulli", function=False)
+def bernoulli_method(self: Any, *, generator: Any = None) -> Any:
+    """1 with the probability that an element is, else 0."""
+    return FUNCTIONS["bernoulli"](self, self, stream_of("bernoulli", generator))

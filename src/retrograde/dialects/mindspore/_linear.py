@@ -204,7 +204,7 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
     if shape[i] != 3:
         raise ValueError(f"cross: axis {i} of {shape} must have length 3")
     x, y = (z if z.shape == shape else st.broadcast_to(z, shape=shape) for z in (x, y))
-    return ct.cross(x, y, axis=i) if hasattr(ct, "cross") else native_linalg.cross(x, y, axis=i)
+    return native_linalg.cross(x, y, axis=i)
 
 
 @api(method=False)

@@ -13,32 +13,10 @@ import numpy as np
 from ...core.value import Value, dtype_of
 from .._shared.axes import integer, integers, spread
 from ._api import api
-from ._context import SEEDED
 from ._dtype import as_dtype, float32, int32, int64
 from ._promote import FLOATING, single, tensor_argument
+from ._stream import generator
 from ._tensor import from_array
-
-_state: dict[Any, np.random.Generator] = {}
-
-
-def _reset(seed: int) -> None:
-    _state.clear()
-    _state[None] = np.random.default_rng(seed)
-
-
-SEEDED.append(_reset)
-
-
-def generator(seed: Any = None) -> np.random.Generator:
-    """The stream of a seed; the global one for None."""
-    if seed is not None:
-        seed = integer("random numbers", "seed", seed)
-        if seed < 0:
-            raise ValueError(f"random numbers: seed must not be negative, got {seed}")
-    found = _state.get(seed)
-    if found is None:
-        found = _state[seed] = np.random.default_rng(seed)
-    return found
 
 
 def keep_mask(shape: tuple[int, ...], p: float, seed: Any) -> Any:

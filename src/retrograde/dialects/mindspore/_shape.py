@@ -87,8 +87,9 @@ def cast(input: Any, dtype: Any) -> Any:
 
 @api("astype", function=False)
 def astype(self: Any, dtype: Any, copy: bool = True) -> Any:
-    """The tensor in another dtype; itself, if it has that already."""
-    return to_dtype(self, as_dtype(dtype, "astype"))
+    """The tensor in another dtype; where it has that already a copy, or itself unless `copy`."""
+    d = as_dtype(dtype, "astype")
+    return cast(self, d) if copy else to_dtype(self, d)
 
 
 @api()

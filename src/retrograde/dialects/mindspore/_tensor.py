@@ -14,16 +14,18 @@ from ...core.level import innermost
 from ...core.node import Accumulate
 from ...core.value import Value, make
 from ...tape import hooks
+from .._shared.arrays import ArrayFacts
 from .._shared.tensor_class import TensorClass, install
 from . import _data, _repr
 from ._api import FUNCTIONS, REGISTRY
-from ._dtype import FROM_NUMPY, Number
+from ._dtype import FROM_NUMPY
+from ._fillers import resolved
 
 _INT64, _LONG_LONG = np.dtype(np.int64), np.dtype(np.longlong)
 """MindSpore's int64 is C's long long: an equal dtype, with which NumPy prints `dtype=int64` where C's long is its own."""
 
 
-class Tensor(Value, metaclass=TensorClass):
+class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of MindSpore's.
 
     `Tensor(input_data, dtype)` holds a copy of a number, a (nested) list or tuple, a NumPy array or another tensor;
@@ -35,6 +37,7 @@ class Tensor(Value, metaclass=TensorClass):
         _errors.UnsupportedError: RuntimeError,
     }  # fmt: skip
     _dialect = "mindspore"
+    _dtypes = FROM_NUMPY
     _kernel_errors = {ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: RuntimeError}
 
     __array_priority__ = 1000
@@ -62,25 +65,9 @@ class Tensor(Value, metaclass=TensorClass):
         return tuple(values.shape_of(self._a))
 
     @property
-    def dtype(self) -> Number:
-        """The dtype of the elements."""
-        a = self._a
-        return FROM_NUMPY[a.dtype if type(a) is np.ndarray else values.dtype_of(a)]
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(values.shape_of(self._a))
-
-    @property
     def size(self) -> int:
         """The number of elements."""
         return int(np.prod(values.shape_of(self._a), dtype=np.int64))
-
-    @property
-    def itemsize(self) -> int:
-        """The bytes of one element."""
-        return values.dtype_of(self._a).itemsize
 
     @property
     def nbytes(self) -> int:
@@ -117,8 +104,6 @@ class Tensor(Value, metaclass=TensorClass):
     def init_data(self, slice_index: Any = None, shape: Any = None, opt_shard_group: Any = None) -> Tensor:
         """Fill with what the initialiser that was given instead of values makes; returns the tensor."""
         if self.init is not None:
-            from .common.initializer import resolved
-
             filler, self.init = resolved("Tensor.init_data", self.init), None
             if not self.__dict__.pop("_filled", False):
                 filler(self._a)

@@ -68,11 +68,12 @@ def construct(cls: type[Tensor], args: tuple[Any, ...], options: dict[str, Any])
     stop_gradient = options.pop("stop_gradient", True)
     dtype, place = options.pop("dtype", None), options.pop("place", None)
     check_device("Tensor", place)
-    for name in ("value", "data"):
-        if name in options:
-            args = (options.pop(name), *args)
-    for name in ("name", "persistable", "zero_copy", "device"):
-        options.pop(name, None)
+    for key in ("value", "data"):
+        if key in options:
+            args = (options.pop(key), *args)
+    check_device("Tensor", options.pop("device", None))
+    name, persistable = options.pop("name", None), options.pop("persistable", False)
+    options.pop("zero_copy", None)  # the data is copied always
     if options:
         raise TypeError(f"Tensor: unknown argument {next(iter(options))!r}")
     np_dtype = None if dtype is None else as_dtype("Tensor", dtype).np
@@ -86,6 +87,10 @@ def construct(cls: type[Tensor], args: tuple[Any, ...], options: dict[str, Any])
     tensor = make(cls, array)
     if not stop_gradient:
         tensor.stop_gradient = False
+    if name is not None:
+        tensor.name = name
+    if persistable:
+        tensor.persistable = True
     return tensor
 
 

@@ -93,6 +93,11 @@ def _given(op: str, argument: str, given: Any, count: int) -> Sequence[Any]:
     return given
 
 
+def _no_dump(op: str, path: Any) -> None:
+    if path is not None:
+        raise NotImplementedError(f"{op}: graphs are not written to files; leave dump_backward_graph_path out")
+
+
 def _flag(argument: str, value: Any) -> None:
     if value is not True and value is not False:
         raise AssertionError(f"grad: {argument} must be True or False, got {value!r}")
@@ -113,6 +118,7 @@ def grad(
     Raises AssertionError for arguments of the wrong type, ValueError for an unused input and a gradient of a wrong
     shape, RuntimeError where a tensor stands twice in `outputs` or `inputs`.
     """
+    _no_dump("grad", dump_backward_graph_path)
     outs, ins = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
     if retain_graph is not None:
         _flag("retain_graph", retain_graph)
@@ -190,6 +196,7 @@ def tensor_backward(
     Raises AssertionError for a gradient that is no Tensor or of another shape, TypeError for another `retain_graph` than
     True and False, SystemError when the graph has been freed by an earlier pass. Without history nothing happens.
     """
+    _no_dump("backward", dump_backward_graph_path)
     if retain_graph is not True and retain_graph is not False:
         raise TypeError(f"backward: retain_graph must be True or False, got {retain_graph!r}")
     if isinstance(grad_tensor, BackwardStrategy):  # in old programs, the first argument
@@ -220,6 +227,7 @@ def backward(
 
     grad_tensors: a gradient for each (None: ones). Raises AssertionError for arguments that do not fit.
     """
+    _no_dump("backward", dump_backward_graph_path)
     outs = _tensors("backward", "tensors", tensors)
     if len({id(x) for x in outs}) != len(outs):
         raise AssertionError("backward: a Tensor stands twice in tensors; give each once")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,25 @@ def in_dtype(op: str, x: Any, dtype: Any) -> Any:
     return x if dtype is None else to_dtype(x, as_dtype(op, dtype))
 
 
-def _is_dtype(x: Any) -> bool:
-    return isinstance(x, str) or type(x) is type(int64) or isinstance(x, (type, np.dtype))
+def ordered(op: str, x: Any) -> Any:
+    """A tensor whose elements can be compared; raises TypeError for a complex one."""
+    x = single(op, x)
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{op}: complex numbers are not ordered")
+    return x
+
+
+def kept(shape: Sequence[int], axes: tuple[int, ...], keepdim: Any) -> tuple[int, ...]:
+    """The shape that a reduction over axes leaves."""
+    return tuple(1 if i in axes else n for i, n in enumerate(shape) if keepdim or i not in axes)
+
+
+def index_dtype(op: str, dtype: Any) -> Any:
+    """The dtype that positions are asked for in; raises ValueError for another than int32 and int64."""
+    d = as_dtype(op, dtype)
+    if d not in (int32, int64):
+        raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
+    return d
 
 
 # ------------------------------------------------------------------------------------------ sums, means, products
@@ -114,16 +132,13 @@ def logsumexp(x: Any, axis: Any = None, keepdim: bool = False, name: Any = None)
 
 
 def _extreme(op: str, primitive: Any, x: Any, axis: Any, keepdim: Any) -> Any:
-    x = single(op, x)
-    if dtype_of(x).kind == "c":
-        raise TypeError(f"{op}: complex numbers are not ordered")
+    x = ordered(op, x)
     axes = reduced(op, x, axis)
     shape = shape_of(x)
     if math.prod(shape[a] for a in axes) == 0 and math.prod(n for i, n in enumerate(shape) if i not in axes):
         raise ValueError(f"{op}: no elements to choose from, the shape is {list(shape)}")
     if 0 in shape:
-        kept = tuple(1 if i in axes else n for i, n in enumerate(shape) if keepdim or i not in axes)
-        return st.reshape(x, shape=kept)
+        return st.reshape(x, shape=kept(shape, axes, keepdim))
     return primitive(x, axis=axes, keepdims=bool(keepdim), ties="even")
 
 
@@ -193,15 +208,12 @@ def _position(name: str, search: Any) -> None:
     def f(x: Any, axis: Any = None, keepdim: bool = False, dtype: Any = "int64", name: Any = None) -> Any:
         """The position of the first extreme along an axis, or in the flattened tensor."""
         op = f.__name__
-        x = single(op, x)
-        d = as_dtype(op, dtype)
-        if d not in (int32, int64):
-            raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
+        x, d = single(op, x), index_dtype(op, dtype)
         if dtype_of(x).kind in "fV":  # nan is no extreme
             worst = np.asarray(-np.inf if op == "argmax" else np.inf, dtype_of(x))
             x = where(isnan(x), worst, x)
         axes = None if axis is None else axes_of(op, axis, len(shape_of(x)))
-        if not int(np.prod(shape_of(x))):
+        if 0 in shape_of(x):
             raise ValueError(f"{op}: no elements to choose from, the shape is {list(shape_of(x))}")
         if not shape_of(x):
             return from_array(np.zeros((), d.np))

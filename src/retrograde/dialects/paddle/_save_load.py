@@ -95,8 +95,14 @@ def _state(obj: dict[Any, Any]) -> dict[Any, Any]:
 def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     """Write tensors in plain containers into a file (or a BytesIO), as PaddlePaddle reads them.
 
-    Raises ValueError for what files do not hold, for a path without a file name and for an unknown protocol.
+    Raises ValueError for what files do not hold, for a path without a file name, an unknown protocol or option;
+    NotImplementedError for `use_binary_format=True`.
     """
+    if configs.pop("use_binary_format", False):
+        raise NotImplementedError("save: the binary format of inference programs is not offered; leave the option out")
+    configs.pop("pickle_protocol", None)
+    if configs:
+        raise ValueError(f"save: the option {next(iter(configs))!r} is not known")
     if isinstance(protocol, bool) or not isinstance(protocol, int):
         raise ValueError(f"save: protocol must be an int, got {type(protocol).__name__}")
     if not 1 < protocol < 5:

@@ -17,23 +17,16 @@ from ...ops.selection import where
 from ...tensor import manipulation
 from ...tensor._values import concrete
 from ...tensor.quantiles import INTERPOLATIONS, as_rows, interpolated
-from .._shared.axes import axes_of, axis_of, integer
-from ._api import api
-from ._dtype import as_dtype, float32, float64, int32, int64
+from .._shared.axes import axis_of, integer
+from ._api import api, write_out
+from ._dtype import float32, float64, int32, int64
 from ._integers import carry
 from ._promote import FLOATED, single, to_dtype
-from ._reductions import in_dtype
+from ._reductions import in_dtype, index_dtype, kept, ordered, reduced
 from ._tensor import from_array
 
 TopKRetType = collections.namedtuple("TopKRetType", ["values", "indices"])
 SortRetType = collections.namedtuple("SortRetType", ["values", "indices"])
-
-
-def _ordered(op: str, x: Any) -> Any:
-    x = single(op, x)
-    if dtype_of(x).kind == "c":
-        raise TypeError(f"{op}: complex numbers are not ordered")
-    return x
 
 
 # ------------------------------------------------------------------------------------------ sorting
@@ -41,7 +34,7 @@ def _ordered(op: str, x: Any) -> Any:
 
 def sorted_with_positions(op: str, x: Any, axis: Any, descending: Any, stable: Any) -> tuple[Any, Any]:
     """The elements in order along an axis, and where each stood; equal ones in order, or as std::sort leaves them."""
-    x = _ordered(op, x)
+    x = ordered(op, x)
     i = axis_of(op, axis, len(shape_of(x)))
     if not shape_of(x):
         return st.copy(x), from_array(np.zeros((), np.int64))
@@ -70,8 +63,8 @@ def msort(input: Any) -> Any:
 
 @api(out=True)
 def topk(x: Any, k: Any, axis: int | None = None, largest: bool = True, sorted: bool = True, name: Any = None) -> Any:
-    """The k largest (or smallest) elements along an axis (the last one), and their positions."""
-    x = _ordered("topk", x)
+    """The k largest (or smallest) elements along an axis (the last one), and their positions; always in order."""
+    x = ordered("topk", x)
     k = integer("topk", "k", k)
     i = axis_of("topk", -1 if axis is None else axis, len(shape_of(x)))
     n = shape_of(x)[i] if shape_of(x) else 1
@@ -95,7 +88,7 @@ def _one(x: Any, at: Any, i: int, keepdim: Any, of: str) -> tuple[Any, Any]:
 @api()
 def kthvalue(x: Any, k: int, axis: int | None = None, keepdim: bool = False, name: Any = None) -> tuple[Any, Any]:
     """The k-th smallest elements along an axis (the last one), and their positions."""
-    x = _ordered("kthvalue", x)
+    x = ordered("kthvalue", x)
     i = axis_of("kthvalue", -1 if axis is None else axis, len(shape_of(x)))
     n = shape_of(x)[i] if shape_of(x) else 1
     if not 1 <= integer("kthvalue", "k", k) <= n:
@@ -109,7 +102,7 @@ def kthvalue(x: Any, k: int, axis: int | None = None, keepdim: bool = False, nam
 @api()
 def mode(x: Any, axis: int = -1, keepdim: bool = False, name: Any = None) -> tuple[Any, Any]:
     """The most frequent elements along an axis (of several the smallest), and their last positions."""
-    x = _ordered("mode", x)
+    x = ordered("mode", x)
     i = axis_of("mode", axis, len(shape_of(x)))
     if not shape_of(x):
         return st.copy(x), from_array(np.zeros((), np.int64))
@@ -119,22 +112,12 @@ def mode(x: Any, axis: int = -1, keepdim: bool = False, name: Any = None) -> tup
 # ------------------------------------------------------------------------------------------ medians, quantiles
 
 
-def _kept(x: Any, axes: tuple[int, ...], keepdim: Any) -> tuple[int, ...]:
-    """The shape that a reduction over axes leaves."""
-    return tuple(1 if i in axes else n for i, n in enumerate(shape_of(x)) if keepdim or i not in axes)
-
-
-def _all_or(op: str, axis: Any, x: Any) -> tuple[int, ...]:
-    n = len(shape_of(x))
-    return tuple(range(n)) if axis is None else axes_of(op, axis, n)
-
-
 def _median(op: str, x: Any, axis: Any, keepdim: Any, mode: str, ignore_nan: bool) -> Any:
-    x = _ordered(op, x)
+    x = ordered(op, x)
     if mode not in ("avg", "min"):
         raise ValueError(f"{op}: mode must be 'avg' or 'min', got {mode!r}")
-    axes = _all_or(op, axis, x)
-    left = _kept(x, axes, keepdim)
+    axes = reduced(op, x, axis)
+    left = kept(shape_of(x), axes, keepdim)
     if not ignore_nan and mode == "avg" and dtype_of(x) != float64.np:
         x = to_dtype(x, float32)
     if 0 in shape_of(x):
@@ -144,8 +127,8 @@ def _median(op: str, x: Any, axis: Any, keepdim: Any, mode: str, ignore_nan: boo
         return st.reshape(_middle(rows, ignore_nan), shape=left)
     if mode == "avg":  # integers stay integers: the mean of the middle two, cut
         n = shape_of(rows)[-1]
-        ordered = sort(rows)
-        both = [st.getitem(ordered, index=(Ellipsis, k)) for k in ((n - 1) // 2, n // 2)]
+        row = sort(rows)
+        both = [st.getitem(row, index=(Ellipsis, k)) for k in ((n - 1) // 2, n // 2)]
         return st.reshape((both[0] + both[1]) // 2, shape=left)
     last = len(shape_of(rows)) - 1
     at = sorting.argmedian(rows, axis=last, ignore_nan=ignore_nan)
@@ -200,12 +183,12 @@ def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg"
 
 
 def _quantile(op: str, x: Any, q: Any, axis: Any, keepdim: Any, interpolation: str, ignore_nan: bool) -> Any:
-    x = _ordered(op, x)
+    x = ordered(op, x)
     if dtype_of(x).kind != "f":
         x = to_dtype(x, float32)
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"{op}: interpolation must be one of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
-    axes = _all_or(op, axis, x)
+    axes = reduced(op, x, axis)
     points = np.asarray(concrete(op, q) if isinstance(q, Value) else q, dtype_of(x))
     if points.ndim > 1 or not points.size:
         raise ValueError(f"{op}: q must be a number or a list of some, got shape {list(points.shape)}")
@@ -215,7 +198,7 @@ def _quantile(op: str, x: Any, q: Any, axis: Any, keepdim: Any, interpolation: s
         raise ValueError(f"{op}: the tensor has no elements")
     rows = as_rows(x, axes) if axes else st.reshape(x, shape=(1,))
     found = interpolated(rows, points.reshape(-1), interpolation, ignore_nan, "stable")
-    return st.reshape(found, shape=(*points.shape, *_kept(x, axes, keepdim)))
+    return st.reshape(found, shape=(*points.shape, *kept(shape_of(x), axes, keepdim)))
 
 
 @api(out=True)
@@ -235,11 +218,9 @@ def nanquantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False, interpo
 
 
 def _distinct(op: str, x: Any, axis: Any, dtype: Any) -> tuple[Any, Any, Any, Any]:
-    x = _ordered(op, x)
+    x = ordered(op, x)
     i = None if axis is None else axis_of(op, axis, len(shape_of(x)))
-    d = as_dtype(op, dtype)
-    if d not in (int32, int64):
-        raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
+    d = index_dtype(op, dtype)
     values, inverse, counts = getattr(counting, op)(x, axis=i)
     return values, d, inverse, counts
 
@@ -247,8 +228,8 @@ def _distinct(op: str, x: Any, axis: Any, dtype: Any) -> tuple[Any, Any, Any, An
 @api()
 def unique(x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
            axis: Any = None, dtype: Any = "int64", sorted: bool = True, name: Any = None) -> Any:  # fmt: skip
-    """The distinct elements (slices along an axis) in order; where each first stands, which each is, how often, if
-    asked."""
+    """The distinct elements (slices along an axis), always in order; where each first stands, which each is, how often,
+    if asked."""
     values, d, inverse, counts = _distinct("unique", x, axis, dtype)
     results = [values]
     flat = np.asarray(inverse.numpy()).reshape(-1)
@@ -280,8 +261,9 @@ def unique_consecutive(x: Any, return_inverse: bool = False, return_counts: bool
 @api()
 def searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False, name: Any = None, *,
                  side: str | None = None, out: Any = None, sorter: Any = None) -> Any:  # fmt: skip
-    """Where values would be inserted in sorted sequences (the last axis): before equal ones, or behind (`right`)."""
-    sequence, values = _ordered("searchsorted", sorted_sequence), _ordered("searchsorted", values)
+    """Where values would be inserted in sorted sequences (the last axis): before equal ones, or behind (`right`, or
+    `side="right"`)."""
+    sequence, values = ordered("searchsorted", sorted_sequence), ordered("searchsorted", values)
     rows = tuple(shape_of(sequence))[:-1]
     if rows and tuple(shape_of(values))[:-1] != rows:
         raise ValueError(
@@ -291,7 +273,8 @@ def searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, rig
     if sorter is not None:
         sequence = sorting.pick(sequence, sorter, axis=len(rows), of="sort")
     found = counting.searchsorted(sequence, values, right=bool(right) or side == "right")
-    return to_dtype(found, int32) if out_int32 else found
+    found = to_dtype(found, int32) if out_int32 else found
+    return found if out is None else write_out("searchsorted", found, out)
 
 
 @api(out=True)
@@ -347,10 +330,8 @@ def _extremes_so_far(name: str, largest: bool) -> None:
     def f(x: Any, axis: Any = None, dtype: Any = "int64", name: Any = None) -> tuple[Any, Any]:
         """The extremes of the first 1, 2, ... elements along an axis (or flattened), and their last positions."""
         op = f.__name__
-        d = as_dtype(op, dtype)
-        if d not in (int32, int64):
-            raise ValueError(f"{op}: dtype must be int32 or int64, got {d}")
-        x, i = _flat(op, _ordered(op, x), axis)
+        d = index_dtype(op, dtype)
+        x, i = _flat(op, ordered(op, x), axis)
         if i is None:
             return st.copy(x), from_array(np.zeros((), d.np))
         at = sorting.argcum(x, axis=i, largest=largest)

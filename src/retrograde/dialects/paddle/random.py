@@ -6,9 +6,11 @@ one generator of the process with the others, as there.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -75,6 +77,19 @@ default_generator = Generator()
 """The generator that all functions draw from."""
 
 
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw from a generator of that seed inside a `with` block; from the usual one for 0."""
+    if not seed:
+        yield
+        return
+    usual, default_generator.draw = default_generator.draw, np.random.default_rng(operator.index(seed) % 2**64)
+    try:
+        yield
+    finally:
+        default_generator.draw = usual
+
+
 @api("seed", "manual_seed", method=False)
 def seed(seed: int) -> Generator:
     """Seed the generator that all functions draw from, and return it."""
@@ -92,12 +107,14 @@ manual_seed = seed
 @api("get_rng_state", "get_cuda_rng_state", method=False)
 def get_rng_state(device: Any = None) -> list[GeneratorState]:
     """The states of all generators (here, of the one there is), as `set_rng_state` takes them."""
+    check_device("get_rng_state", device)
     return [default_generator.get_state()]
 
 
 @api("set_rng_state", "set_cuda_rng_state", method=False)
 def set_rng_state(state_list: Any, device: Any = None) -> None:
     """Draw on from the states that `get_rng_state` gave."""
+    check_device("set_rng_state", device)
     if not isinstance(state_list, (list, tuple)) or len(state_list) != 1:
         raise ValueError("set_rng_state: wanted the list that get_rng_state() returns")
     default_generator.set_state(state_list[0])
@@ -194,10 +211,12 @@ def randn_like(x: Any, dtype: Any = None, name: Any = None, *, device: Any = Non
 @api(method=False)
 def uniform(shape: Any, dtype: Any = None, min: float = 0, max: float = 1.0, seed: int = 0, name: Any = None, *,
             out: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
-    """Uniform numbers in [min, max)."""
+    """Uniform numbers in [min, max); with a `seed` other than 0 the same in every call."""
     d = _floating("uniform", dtype)
     low, high = float(number("uniform", "min", min)), float(number("uniform", "max", max))
-    return _made("uniform", uniform_array(sizes("uniform", shape), d, low, high), out, device, requires_grad)
+    with seeded(seed):
+        array = uniform_array(sizes("uniform", shape), d, low, high)
+    return _made("uniform", array, out, device, requires_grad)
 
 
 @api(method=False)
@@ -217,8 +236,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: Any = None,
 @api(method=False)
 def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = None,
              name: Any = None) -> Tensor:  # fmt: skip
-    """Normal numbers of a mean and a standard deviation."""
-    return _made("gaussian", normal_array(sizes("gaussian", shape), _floating("gaussian", dtype, "c"), mean, std))
+    """Normal numbers of a mean and a standard deviation; with a `seed` other than 0 the same in every call."""
+    with seeded(seed):
+        array = normal_array(sizes("gaussian", shape), _floating("gaussian", dtype, "c"), mean, std)
+    return _made("gaussian", array)
 
 
 @api(method=False)
@@ -333,8 +354,9 @@ def _filled(op: str, x: Any, draw: Any, kinds: str = "fV") -> Any:
 
 @api("uniform_")
 def uniform_(x: Any, min: float = 0, max: float = 1.0, seed: int = 0, name: Any = None) -> Any:
-    """Fill the tensor with uniform numbers in [min, max)."""
-    return _filled("uniform_", x, lambda shape: uniform_array(shape, dtype_of(x), float(min), float(max)))
+    """Fill the tensor with uniform numbers in [min, max); with a `seed` other than 0 the same in every call."""
+    with seeded(seed):
+        return _filled("uniform_", x, lambda shape: uniform_array(shape, dtype_of(x), float(min), float(max)))
 
 
 @api("normal_")

@@ -10,8 +10,8 @@ from ...ops import structural as st
 from ...tape import inplace
 from ._api import METHODS, api
 from ._creation import tensor
-from ._elementwise import shown_as, tensor_argument
-from ._graph_nodes import NAMES
+from ._elementwise import tensor_argument
+from ._graph_nodes import NAMES, show_as
 
 NAMES.update(
     real="SelectBackward0", imag="SelectBackward0", conj="ConjPhysicalBackward0", make_complex="ComplexBackward0",
@@ -82,7 +82,7 @@ def conj(input: Any) -> Any:
     """The complex conjugate; a real tensor itself."""
     if dtype_of(tensor_argument("conj", input)).kind != "c":
         return input
-    out = shown_as(st.conj(input), "ConjBackward0")
+    out = show_as(st.conj(input), "ConjBackward0")
     out._conjugated = not input.__dict__.get("_conjugated", False)
     return out
 

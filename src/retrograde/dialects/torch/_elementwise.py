@@ -73,14 +73,6 @@ def settled(name: str, x: Any, kinds: str) -> Value:
     return x if wanted is d else _cast(x, dtype=wanted.np)
 
 
-def shown_as(out: Any, name: str) -> Any:
-    """A result whose node is shown under `name`, where PyTorch has several names for one operation."""
-    node = out._node
-    if node is not None:
-        node.shown_as = name
-    return out
-
-
 def _at_once(kinds: str) -> str:
     """The NumPy kinds of the dtypes in which an operation computes without further ado."""
     return ("iu" if kinds[1] == "." else "") + ("f" if kinds[2] == "." else "")

@@ -31,10 +31,9 @@ from ._elementwise import (
     register,
     settle,
     settled_pair,
-    shown_as,
     tensor_argument,
 )
-from ._graph_nodes import NAMES
+from ._graph_nodes import NAMES, show_as
 from ._promote import operand, result_dtype, to_dtype
 from ._tensor import Tensor
 from ._unary import reciprocal
@@ -113,13 +112,13 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     if type(other) is int or type(other) is float:
         x = tensor_argument("rsub", input)._a
         if type(x) is _ndarray and x.dtype.kind == "f" and type(alpha) is int and alpha == 1:
-            return shown_as(_bind_subtract(constant(other, x.dtype), input), "RsubBackward1")
+            return show_as(_bind_subtract(constant(other, x.dtype), input), "RsubBackward1")
     tensor_argument("rsub", input)
     _refuse_booleans("rsub", input, other)
     name = "RsubBackward0" if isinstance(other, Value) else "RsubBackward1"
     if type(alpha) is int and alpha == 1:
-        return shown_as(_subtract(other, input), name)
-    return shown_as(_scaled("rsub", ew.subtract_scaled, other, input, alpha, EITHER), name)
+        return show_as(_subtract(other, input), name)
+    return show_as(_scaled("rsub", ew.subtract_scaled, other, input, alpha, EITHER), name)
 
 
 # ------------------------------------------------------------------------------------------ quotients and remainders
@@ -177,7 +176,7 @@ def _by_number(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
 
     def g(input: Any, other: Any) -> Any:
         out = f(input, other)
-        return out if isinstance(other, Value) else shown_as(out, name)
+        return out if isinstance(other, Value) else show_as(out, name)
 
     g.__name__, g.__qualname__, g.__doc__ = f.__name__, f.__qualname__, f.__doc__
     return g
@@ -232,7 +231,7 @@ def pow(input: Any, exponent: Any) -> Any:
             return _power_of_tensor(input, exponent)
         return ew.power(*settled_pair("pow", input, exponent, "x...", EITHER))
     out = ew.power(*settled_pair("pow", input, exponent, "x...", EITHER))
-    return shown_as(out, "PowBackward2")
+    return show_as(out, "PowBackward2")
 
 
 def _doubled(name: str, x: Any, y: Any) -> tuple[Any, Any]:

@@ -23,10 +23,9 @@ from ._elementwise import (
     register,
     settle,
     settled_pair,
-    shown_as,
     tensor_argument,
 )
-from ._graph_nodes import NAMES
+from ._graph_nodes import NAMES, show_as
 from ._promote import operand, result_dtype, to_dtype
 
 NAMES.update(
@@ -106,14 +105,14 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 def clamp_min(input: Any, min: Any) -> Any:
     """The tensor with its elements raised to at least `min`."""
     out = _clamp("clamp_min", input, min, None)
-    return shown_as(out, "ClampMinBackward1" if isinstance(min, Value) else "ClampMinBackward0")
+    return show_as(out, "ClampMinBackward1" if isinstance(min, Value) else "ClampMinBackward0")
 
 
 @api(in_place=True, out=True)
 def clamp_max(input: Any, max: Any) -> Any:
     """The tensor with its elements lowered to at most `max`."""
     out = _clamp("clamp_max", input, None, max)
-    return shown_as(out, "ClampMaxBackward1" if isinstance(max, Value) else "ClampMaxBackward0")
+    return show_as(out, "ClampMaxBackward1" if isinstance(max, Value) else "ClampMaxBackward0")
 
 
 # ------------------------------------------------------------------------------------------ maxima and minima of two
@@ -139,7 +138,7 @@ _copysign = binary("copysign", ew.copysign, REAL_FLOAT, OTHER)
 def copysign(input: Any, other: Any) -> Any:
     """The size of `input` with the sign of `other`, elementwise."""
     out = _copysign(input, other)
-    return out if isinstance(other, Value) else shown_as(out, "CopysignBackward1")
+    return out if isinstance(other, Value) else show_as(out, "CopysignBackward1")
 
 
 @api(in_place=True, out=True)
@@ -157,8 +156,8 @@ def _x_log(name: str, op: Any, shown: str) -> Any:
     def f(input: Any, other: Any) -> Any:
         out = op(*settled_pair(name, input, other, REAL_FLOAT, EITHER))
         if isinstance(input, Value):
-            return out if isinstance(other, Value) else shown_as(out, shown + "Backward2")
-        return shown_as(out, shown + "Backward1")
+            return out if isinstance(other, Value) else show_as(out, shown + "Backward2")
+        return show_as(out, shown + "Backward1")
 
     f.__name__ = f.__qualname__ = name
     return f
@@ -193,4 +192,4 @@ _zeta = _first_fixed("zeta", special.zeta, REAL_FLOAT, EITHER)
 def zeta(input: Any, other: Any) -> Any:
     """The Hurwitz zeta function of `input` and `other`, elementwise."""
     out = _zeta(input, other)
-    return out if isinstance(input, Value) else shown_as(out, "SpecialZetaBackward1")
+    return out if isinstance(input, Value) else show_as(out, "SpecialZetaBackward1")

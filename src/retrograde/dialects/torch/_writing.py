@@ -13,8 +13,8 @@ from ...ops import structural as st
 from ...tape import inplace
 from ._api import FUNCTIONS, METHODS, api
 from ._dtype import FROM_NUMPY
-from ._elementwise import shown_as, tensor_argument
-from ._graph_nodes import NAMES
+from ._elementwise import tensor_argument
+from ._graph_nodes import NAMES, show_as
 from ._promote import constant
 from ._tensor import Tensor
 
@@ -33,8 +33,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         if tuple(shape_of(new)) != shape:
             new = st.broadcast_to(new, shape=shape)
         if dtype_of(new) != dtype_of(self):
-            return shown_as(st.cast(new, dtype=dtype_of(self)), "CopyBackwards")
-        return new if new._node is None else shown_as(st.copy(new), "CopyBackwards")
+            return show_as(st.cast(new, dtype=dtype_of(self)), "CopyBackwards")
+        return new if new._node is None else show_as(st.copy(new), "CopyBackwards")
 
     return inplace.update("copy_", self, compute)
 
@@ -70,7 +70,7 @@ def fill_(self: Any, value: Any) -> Any:
 def zero_(self: Any) -> Any:
     """Every element set to 0."""
     tensor_argument("zero_", self)
-    return inplace.update("zero_", self, lambda: shown_as(sel.fill(self, constant(0, dtype_of(self))), "ZeroBackward0"))
+    return inplace.update("zero_", self, lambda: show_as(sel.fill(self, constant(0, dtype_of(self))), "ZeroBackward0"))
 
 
 @api(function=False)

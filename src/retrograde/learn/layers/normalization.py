@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import dtype_of, shape_of
+from ...core.value import detached, dtype_of, shape_of
 from ...ops import normalization as nm
 from ...ops.elementwise import add, divide, multiply, power_by, rsqrt, square
 from ...ops.kernels import is_half
 from ...ops.manipulation import pad_constant
 from ...ops.reduction import mean as reduce_mean
 from ...ops.structural import cast, reshape
-from ..running import detached, update_running, variance_of
+from ..running import update_running, variance_of
 from .windows import avg_pool
 
 

@@ -157,6 +157,24 @@ def _flat(x: Any) -> list[Any]:
     return [x]
 
 
+def _watch_tape(
+    record: Gradients, framework: Any, grad: tuple[Any, str], is_leaf: Callable[[Any], bool], array: Callable[[Any], Any]
+) -> None:
+    """Wrap `backward` and the function (its owner and its name) that returns gradients."""
+
+    def after(result: Any, *args: Any, **kwargs: Any) -> None:
+        record.accumulated(lambda x: isinstance(x, framework.Tensor) and is_leaf(x), lambda x: x.grad, array)
+
+    def after_grad(result: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
+        tensors = _listed(inputs)
+        names = record.places.names_in_sight(lambda x: isinstance(x, framework.Tensor), 3)
+        record.returned(_listed(result), tensors, [names.get(id(x), "") for x in tensors], array)
+
+    record.wrap(framework.Tensor, "backward", after)
+    record.wrap(framework.autograd, "backward", after)
+    record.wrap(*grad, after_grad)
+
+
 def watch_torch(record: Gradients, torch: Any) -> None:
     """Wrap what gives gradients in PyTorch."""
 
@@ -164,20 +182,7 @@ def watch_torch(record: Gradients, torch: Any) -> None:
         x = x.detach().cpu()
         return (x.float() if x.dtype == torch.bfloat16 else x).resolve_conj().numpy()
 
-    def is_leaf(x: Any) -> bool:
-        return isinstance(x, torch.Tensor) and x.is_leaf and x.requires_grad
-
-    def after(result: Any, *args: Any, **kwargs: Any) -> None:
-        record.accumulated(is_leaf, lambda x: x.grad, array)
-
-    def after_grad(result: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
-        tensors = _listed(inputs)
-        names = record.places.names_in_sight(lambda x: isinstance(x, torch.Tensor), 3)
-        record.returned(_listed(result), tensors, [names.get(id(x), "") for x in tensors], array)
-
-    record.wrap(torch.Tensor, "backward", after)
-    record.wrap(torch.autograd, "backward", after)
-    record.wrap(torch.autograd, "grad", after_grad)
+    _watch_tape(record, torch, (torch.autograd, "grad"), lambda x: x.is_leaf and x.requires_grad, array)
 
 
 def watch_paddle(record: Gradients, paddle: Any) -> None:
@@ -186,20 +191,7 @@ def watch_paddle(record: Gradients, paddle: Any) -> None:
     def array(x: Any) -> Any:
         return (x.astype("float32") if "bfloat16" in str(x.dtype) else x).numpy()
 
-    def is_leaf(x: Any) -> bool:
-        return isinstance(x, paddle.Tensor) and x.is_leaf and not x.stop_gradient
-
-    def after(result: Any, *args: Any, **kwargs: Any) -> None:
-        record.accumulated(is_leaf, lambda x: x.grad, array)
-
-    def after_grad(result: Any, outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
-        tensors = _listed(inputs)
-        names = record.places.names_in_sight(lambda x: isinstance(x, paddle.Tensor), 3)
-        record.returned(_listed(result), tensors, [names.get(id(x), "") for x in tensors], array)
-
-    record.wrap(paddle.Tensor, "backward", after)
-    record.wrap(paddle.autograd, "backward", after)
-    record.wrap(paddle, "grad", after_grad)
+    _watch_tape(record, paddle, (paddle, "grad"), lambda x: x.is_leaf and not x.stop_gradient, array)
 
 
 def watch_mindspore(record: Gradients, mindspore: Any) -> None:

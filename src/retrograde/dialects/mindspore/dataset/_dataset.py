@@ -129,7 +129,9 @@ class Dataset:
     # -------------------------------------------------------------------- steps
 
     def batch(
-        self, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: int | None = None, **kwargs: Any
+        self, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: int | None = None, *,
+        per_batch_map: Callable[..., Any] | None = None, input_columns: Any = None, output_columns: Any = None,
+        python_multiprocessing: bool = False, max_rowsize: Any = None,
     ) -> Dataset:  # fmt: skip
         """Rows joined along a new first axis; the last batch may be smaller unless `drop_remainder`.
 
@@ -142,7 +144,7 @@ class Dataset:
             _count("batch", "batch_size", batch_size, 1)
         if not isinstance(drop_remainder, bool):
             raise TypeError(f"batch: drop_remainder must be a bool, got {type(drop_remainder).__name__}")
-        return _Batch(self, batch_size, drop_remainder, **kwargs)
+        return _Batch(self, batch_size, drop_remainder, per_batch_map, input_columns, output_columns)
 
     def padded_batch(
         self, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: int | None = None,
@@ -153,7 +155,8 @@ class Dataset:
 
     def map(
         self, operations: Any, input_columns: Any = None, output_columns: Any = None,
-        num_parallel_workers: int | None = None, **kwargs: Any,
+        num_parallel_workers: int | None = None, *, python_multiprocessing: bool = False, cache: Any = None,
+        callbacks: Any = None, max_rowsize: Any = None, offload: bool | None = None,
     ) -> Dataset:  # fmt: skip
         """Functions, one after the other, of the columns `input_columns` (the first one or as many as the function takes).
 
@@ -163,6 +166,8 @@ class Dataset:
         for f in functions:
             if not callable(f):
                 raise ValueError(f"map: operations must be functions, got {f!r}")
+        if callbacks is not None:
+            raise NotImplementedError("map: callbacks= is not supported; call them where the rows are iterated over")
         return _Map(self, functions, input_columns, output_columns)
 
     def filter(self, predicate: Callable[..., Any], input_columns: Any = None, num_parallel_workers: Any = None) -> Dataset:
@@ -360,7 +365,7 @@ class _Map(_Step):
 class _Batch(_Step):
     def __init__(
         self, source: Dataset, size: Any, drop: bool, per_batch_map: Callable[..., Any] | None = None,
-        input_columns: Any = None, output_columns: Any = None, pad_info: dict[str, Any] | None = None, **ignored: Any,
+        input_columns: Any = None, output_columns: Any = None, pad_info: dict[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._inputs = source._names if input_columns is None else named_columns("batch", input_columns)
         self._outputs = self._inputs if output_columns is None else named_columns("batch", output_columns)

@@ -11,6 +11,7 @@ from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import missing, named, submodule
 from .._dtype import as_dtype, int64
+from .._generator import stream_of
 from .._promote import FLOATING, single, tensor_argument, to_dtype
 from .._reductions import also_called
 from .._tensor import from_array
@@ -20,14 +21,14 @@ Function = Callable[..., Any]
 # The same function under the same name.
 _SAME = """
 abs acos acosh addbmm addcdiv addcmul addmm addmv amax amin arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh
-asin asinh atan atan2 atanh bernoulli bincount bitwise_and bitwise_not bitwise_or bitwise_xor bmm broadcast_to cdist ceil
+asin asinh atan atan2 atanh bincount bitwise_and bitwise_not bitwise_or bitwise_xor bmm broadcast_to cdist ceil
 clamp clip clone cos cosh cross cummax diag diff divide einsum eq equal erf erfc erfinv exp exp2 expm1 eye flip
 float_power floor floor_divide fmod frac full_like gcd ge greater greater_equal gt histc imag inverse isclose isfinite
 isinf isnan isneginf le less less_equal linspace log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not
-logical_or logical_xor logsumexp lt masked_select matmul maximum minimum mm mul multinomial mv nan_to_num ne neg negative
+logical_or logical_xor logsumexp lt masked_select matmul maximum minimum mm mul mv nan_to_num ne neg negative
 nonzero not_equal ones ones_like outer permute polar pow prod ravel real reciprocal remainder reshape roll round rsqrt
 sigmoid sign sin sinc sinh sqrt square swapaxes t take tan tanh tile trace tril triu trunc unbind unsqueeze where xlogy
-zeros zeros_like rand rand_like randint randint_like randn randn_like nansum all any sum mean full
+zeros zeros_like rand_like randint_like randn_like nansum all any sum mean full
 """
 
 _functions: dict[str, Function] = {name: _F[name] for name in _SAME.split() if name in _F}
@@ -175,13 +176,43 @@ def empty_like(input: Any, *, dtype: Any = None) -> Any:
 @_export
 def randperm(n: int, *, generator: Any = None, dtype: Any = int64) -> Any:
     """The numbers below n in random order."""
-    return _random.randperm(n, dtype=dtype)
+    return _random.randperm(n, stream_of("randperm", generator), dtype=dtype)
+
+
+@_export
+def rand(*size: Any, generator: Any = None, dtype: Any = None) -> Any:
+    """Uniform numbers in [0, 1)."""
+    return _random.rand(*size, dtype=dtype, seed=stream_of("rand", generator))
+
+
+@_export
+def randn(*size: Any, generator: Any = None, dtype: Any = None) -> Any:
+    """Standard normal numbers."""
+    return _random.randn(*size, dtype=dtype, seed=stream_of("randn", generator))
+
+
+@_export
+def randint(low: int, high: int, size: Any, *, generator: Any = None, dtype: Any = None) -> Any:
+    """Whole numbers in [low, high)."""
+    return _random.randint(low, high, size, stream_of("randint", generator), dtype=dtype)
+
+
+@_export
+def bernoulli(input: Any, *, generator: Any = None) -> Any:
+    """1 with the probability that an element is, else 0."""
+    return _M["bernoulli"](input, generator=generator)
+
+
+@_export
+def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    """Positions drawn from each row with the probabilities (up to a factor) that it holds."""
+    return _random.multinomial(input, num_samples, replacement, stream_of("multinomial", generator))
 
 
 @_export
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None) -> Any:
     """Normal numbers with a mean and a standard deviation, of a size or of the shape of those."""
-    return _random.normal(() if size is None else size, mean, std)
+    return _random.normal(() if size is None else size, mean, std, stream_of("normal", generator))
 
 
 @_export

@@ -57,37 +57,32 @@ def cosine_decay_lr(
     )
 
 
-def exponential_decay_lr(
-    learning_rate: float, decay_rate: float, total_step: int, step_per_epoch: int, decay_epoch: int,
-    is_stair: bool = False,
-) -> list[float]:  # fmt: skip
-    """`learning_rate * decay_rate ** (epoch / decay_epoch)`, the exponent a whole number where `is_stair`."""
-    op = "exponential_decay_lr"
-    _decay.check_rates(op, learning_rate, decay_rate, is_stair)
-    return _per_epoch(op, total_step, step_per_epoch, decay_epoch,
-                      lambda n: _decay.exponential(learning_rate, decay_rate, n, decay_epoch, is_stair))  # fmt: skip
+def _falling(op: str, formula: Callable[..., Any], doc: str) -> Callable[..., list[float]]:
+    def rates(
+        learning_rate: float, decay_rate: float, total_step: int, step_per_epoch: int, decay_epoch: int,
+        is_stair: bool = False,
+    ) -> list[float]:  # fmt: skip
+        _decay.check_rates(op, learning_rate, decay_rate, is_stair)
+        return _per_epoch(op, total_step, step_per_epoch, decay_epoch,
+                          lambda n: formula(learning_rate, decay_rate, n, decay_epoch, is_stair))  # fmt: skip
+
+    rates.__name__ = rates.__qualname__ = op
+    rates.__doc__ = doc
+    return rates
 
 
-def natural_exp_decay_lr(
-    learning_rate: float, decay_rate: float, total_step: int, step_per_epoch: int, decay_epoch: int,
-    is_stair: bool = False,
-) -> list[float]:  # fmt: skip
-    """`learning_rate * exp(-decay_rate * epoch)`, the epoch a multiple of `decay_epoch` where `is_stair`."""
-    op = "natural_exp_decay_lr"
-    _decay.check_rates(op, learning_rate, decay_rate, is_stair)
-    return _per_epoch(op, total_step, step_per_epoch, decay_epoch,
-                      lambda n: _decay.natural(learning_rate, decay_rate, n, decay_epoch, is_stair))  # fmt: skip
-
-
-def inverse_decay_lr(
-    learning_rate: float, decay_rate: float, total_step: int, step_per_epoch: int, decay_epoch: int,
-    is_stair: bool = False,
-) -> list[float]:  # fmt: skip
-    """`learning_rate / (1 + decay_rate * epoch / decay_epoch)`, the quotient a whole number where `is_stair`."""
-    op = "inverse_decay_lr"
-    _decay.check_rates(op, learning_rate, decay_rate, is_stair)
-    return _per_epoch(op, total_step, step_per_epoch, decay_epoch,
-                      lambda n: _decay.inverse(learning_rate, decay_rate, n, decay_epoch, is_stair))  # fmt: skip
+exponential_decay_lr = _falling(
+    "exponential_decay_lr", _decay.exponential,
+    "`learning_rate * decay_rate ** (epoch / decay_epoch)`, the exponent a whole number where `is_stair`.",
+)  # fmt: skip
+natural_exp_decay_lr = _falling(
+    "natural_exp_decay_lr", _decay.natural,
+    "`learning_rate * exp(-decay_rate * epoch)`, the epoch a multiple of `decay_epoch` where `is_stair`.",
+)  # fmt: skip
+inverse_decay_lr = _falling(
+    "inverse_decay_lr", _decay.inverse,
+    "`learning_rate / (1 + decay_rate * epoch / decay_epoch)`, the quotient a whole number where `is_stair`.",
+)  # fmt: skip
 
 
 def polynomial_decay_lr(

@@ -158,7 +158,8 @@ def logaddexp2(x1: Any, x2: Any, dtype: Any = None) -> Any:
 
 def divmod_(x1: Any, x2: Any, dtype: Any = None) -> tuple[Any, Any]:
     """The whole quotient and the remainder."""
-    return _F["floor_div"](asarray(x1), x2), _F["floor_mod"](asarray(x1), x2)
+    x1 = asarray(x1)
+    return _in(dtype, _F["floor_div"](x1, x2)), _in(dtype, _F["floor_mod"](x1, x2))
 
 
 def cbrt(x: Any, dtype: Any = None) -> Any:
@@ -489,8 +490,10 @@ def broadcast_arrays(*args: Any) -> Any:
 
 
 def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
-    """The coordinates of a grid, from those along each of its axes."""
-    return list(_shapes.meshgrid(*(asarray(x) for x in xi), indexing=indexing))
+    """The coordinates of a grid, from those along each of its axes; each along its own axis only where `sparse`."""
+    if not isinstance(sparse, bool):
+        raise TypeError(f"meshgrid: sparse must be a bool, got {type(sparse).__name__}")
+    return list(_shapes.meshgrid(*(asarray(x) for x in xi), sparse=sparse, indexing=indexing))
 
 
 def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:

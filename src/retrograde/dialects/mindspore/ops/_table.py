@@ -21,6 +21,7 @@ from .. import _binary, _blocks, _gather, _joining, _layers, _linear, _losses, _
 from .._api import FUNCTIONS as F
 from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
+from .._stream import generator
 from .._tensor import from_array
 from . import _updates
 from .primitive import Primitive, primitive_class
@@ -147,7 +148,7 @@ def _l2_normalize(x: Any, *, axis: Any, epsilon: float) -> Any:
 
 
 def _lp_norm(x: Any, *, axis: Any, p: int, keep_dims: bool, epsilon: float) -> Any:
-    return _norms.vector_norm(x, p, integers("LpNorm", "axis", axis), keep_dims)
+    return _binary.maximum(_norms.vector_norm(x, p, integers("LpNorm", "axis", axis), keep_dims), float(epsilon))
 
 
 def _split(x: Any, *, axis: int, output_num: int) -> Any:
@@ -206,33 +207,30 @@ def _diag_part(x: Any) -> Any:
     return st.reshape(F["diagonal"](st.reshape(x, shape=(n, n))), shape=half)
 
 
-def _conv2d(x: Any, w: Any, *, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any,
+def _conv(name: str, axes: int, format: str) -> Function:
+    def run(x: Any, w: Any, *, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any,
             dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
-    _nchw("Conv2D", data_format)
-    kernel = _layers.per_axis("Conv2D", "kernel_size", kernel_size, 2)
-    if w.shape[0] != out_channel or w.shape[2:] != kernel:
-        raise ValueError(f"Conv2D: the weight must have {out_channel} channels of {kernel}, got shape {w.shape}")
-    stride, dilation = (v[-2:] if isinstance(v, (tuple, list)) and len(v) == 4 else v for v in (stride, dilation))
-    return _layers.convolve_checked("Conv2D", 2, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
-                                    group)  # fmt: skip
+        _channels_first(name, data_format, format)
+        kernel = _layers.per_axis(name, "kernel_size", kernel_size, axes)
+        if w.shape[0] != out_channel or w.shape[2:] != kernel:
+            raise ValueError(f"{name}: the weight must have {out_channel} channels of {kernel}, got shape {w.shape}")
+        stride, dilation = (v[-axes:] if isinstance(v, (tuple, list)) and len(v) == axes + 2 else v for v in (stride, dilation))
+        return _layers.convolve_checked(name, axes, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
+                                        group)  # fmt: skip
 
-
-def _conv3d(x: Any, w: Any, *, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any, stride: Any,
-            dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
-    return _layers.convolve_checked("Conv3D", 3, x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation,
-                                    group)  # fmt: skip
+    return run
 
 
 def _conv2d_input(dout: Any, weight: Any, input_size: Any, *, out_channel: int, kernel_size: Any, pad_mode: str, pad: Any,
                   pad_list: Any, mode: int, stride: Any, dilation: Any, group: int, data_format: str) -> Any:  # fmt: skip
-    _nchw("Conv2DBackpropInput", data_format)
+    _channels_first("Conv2DBackpropInput", data_format)
     return _layers.convolve_backprop_input("Conv2DBackpropInput", dout, weight, input_size, stride, pad_mode,
                                            pad if pad_mode == "pad" else 0, dilation, group)  # fmt: skip
 
 
-def _nchw(op: str, data_format: str) -> None:
-    if data_format != "NCHW":
-        raise ValueError(f"{op}: data_format must be 'NCHW' on a CPU, got {data_format!r}")
+def _channels_first(op: str, data_format: str, wanted: str = "NCHW") -> None:
+    if data_format != wanted:
+        raise ValueError(f"{op}: data_format must be {wanted!r} on a CPU, got {data_format!r}")
 
 
 def _pool(name: str, axes: int, largest: bool) -> Function:
@@ -323,11 +321,16 @@ def _histogram(x: Any, *, bins: int, min: float, max: float) -> Any:
     return F["histc"](x, bins, min, max)
 
 
+def _one_seed(seed: int, seed2: int) -> Any:
+    """The seed that two stand for; both 0 mean the global stream."""
+    return (seed * 1000003 + seed2) or None
+
+
 def _unary_random(draw: Function) -> Function:
-    """A random Primitive with seed and seed2: both 0 mean the global stream."""
+    """A random Primitive with seed and seed2."""
 
     def run(*args: Any, seed: int, seed2: int = 0, **rest: Any) -> Any:
-        return draw(*args, seed=(seed * 1000003 + seed2) or None, **rest)
+        return draw(*args, seed=_one_seed(seed, seed2), **rest)
 
     run.__name__ = draw.__name__
     return run
@@ -418,7 +421,7 @@ def _cumulative_logsumexp(x: Any, axis: Any, *, exclusive: bool, reverse: bool) 
 
 def _max_pool_flat(x: Any, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Any:
     """As MaxPoolWithArgmaxV2, but positions count through all channels."""
-    _nchw("MaxPoolWithArgmax", data_format)
+    _channels_first("MaxPoolWithArgmax", data_format)
     values, at = _layers.max_pool("MaxPoolWithArgmax", 2, x, kernel_size, strides, 0, 1, False, True, mode=pad_mode.lower())
     first = np.arange(x.shape[1]).reshape(1, -1, 1, 1) * (x.shape[2] * x.shape[3])
     return values, from_array((at._concrete("MaxPoolWithArgmax") + first).astype(np.int32))
@@ -430,7 +433,7 @@ def _nth(x: Any, n: Any, *, reverse: bool) -> Any:
 
 def _truncated_normal(shape: Any, *, dtype: Any, seed: int, seed2: int) -> Any:
     """Normal numbers within two standard deviations."""
-    stream = _random.generator((seed * 1000003 + seed2) or None)
+    stream = generator(_one_seed(seed, seed2))
     sizes = integers("TruncatedNormal", "shape", shape)
     out = stream.standard_normal(sizes)
     while (beyond := np.abs(out) > 2).any():
@@ -597,7 +600,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "IOU": ('mode="iou"', _flat("iou")), "TruncatedNormal": ("dtype=float32, seed=0, seed2=0", _truncated_normal),
         "RandomPoisson": ("seed=0, seed2=0, dtype=int64", _unary_random(_random.random_poisson)),
         "Cauchy": ("size, median=0.0, sigma=1.0", lambda *, size, median, sigma: from_array(
-            (median + sigma * _random.generator().standard_cauchy(size)).astype(np.float32))),
+            (median + sigma * generator().standard_cauchy(size)).astype(np.float32))),
         "Assert": ("summarize=3", _assert), "TensorToTuple": ("", lambda x: tuple(x.tolist())),
         "LowerBound": ("out_type=int32", lambda rows, values, *, out_type: to_dtype(
             F["searchsorted"](rows, values), as_dtype(out_type))),
@@ -609,7 +612,8 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "CeLU": ("alpha=1.0", _flat("celu")), "HShrink": ("lambd=0.5", _flat("hardshrink")),
         "SoftShrink": ("lambd=0.5", _flat("softshrink")), "GLU": ("axis=-1", _flat("glu")),
         "LRN": ('depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"', _flat("lrn")),
-        "Conv2D": (conv.format("NCHW"), _conv2d), "Conv3D": (conv.format("NCDHW"), _conv3d),
+        "Conv2D": (conv.format("NCHW"), _conv("Conv2D", 2, "NCHW")),
+        "Conv3D": (conv.format("NCDHW"), _conv("Conv3D", 3, "NCDHW")),
         "Conv2DTranspose": (conv_input, _conv2d_input), "Conv2DBackpropInput": (conv_input, _conv2d_input),
         "MaxPool": (pool, _pool("MaxPool", 2, True)), "AvgPool": (pool, _pool("AvgPool", 2, False)),
         "MaxPool3D": ('kernel_size=1, strides=1, pad_mode="VALID", pad_list=0, ceil_mode=None, data_format="NCDHW"',
@@ -623,7 +627,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "BatchNorm": ('is_training=False, epsilon=1e-05, momentum=0.1, data_format="NCHW"',
                       lambda *xs, data_format, **how: _layers.batch_norm_with_statistics(*xs, **how)),
         "LayerNorm": ("begin_norm_axis=1, begin_params_axis=1, epsilon=1e-07", _layers.layer_norm_with_statistics),
-        "RmsNorm": ("epsilon=1e-06", _flat("rms_norm")),
+        "RmsNorm": ("epsilon=1e-06", _flat("rms_norm")), "Eps": ("", _flat("eps")),
         "Dropout": ("keep_prob=0.5, Seed0=0, Seed1=0", _dropout),
         "Dropout2D": ("keep_prob=0.5", lambda x, *, keep_prob: _layers.dropout_with_mask(x, keep_prob, 2)),
         "Dropout3D": ("keep_prob=0.5", lambda x, *, keep_prob: _layers.dropout_with_mask(x, keep_prob, 3)),

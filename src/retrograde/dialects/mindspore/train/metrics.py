@@ -68,15 +68,25 @@ def _array(x: Any) -> np.ndarray:
     return x.asnumpy() if isinstance(x, Tensor) else np.asarray(x)
 
 
-class Loss(Metric):
-    """The mean of losses."""
+class _Mean(Metric):
+    """A sum over what was counted."""
 
     def __init__(self) -> None:
         super().__init__()
         self.clear()
 
     def clear(self) -> None:
-        self._total, self._count = 0.0, 0
+        self._total: float = 0.0
+        self._count = 0
+
+    def eval(self) -> float:
+        if self._count == 0:
+            raise RuntimeError(f"{type(self).__name__}: {_EMPTY}")
+        return self._total / self._count
+
+
+class Loss(_Mean):
+    """The mean of losses."""
 
     def update(self, *inputs: Any) -> None:
         (loss,) = self._chosen(inputs, 1)
@@ -85,20 +95,8 @@ class Loss(Metric):
         self._total += float(loss.mean())
         self._count += 1
 
-    def eval(self) -> float:
-        if self._count == 0:
-            raise RuntimeError(f"Loss: {_EMPTY}")
-        return self._total / self._count
 
-
-class _MeanError(Metric):
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        self._total, self._count = 0.0, 0
-
+class _MeanError(_Mean):
     def update(self, *inputs: Any) -> None:
         x, y = self._chosen(inputs, 2)
         self._total += float(self._errors(x.reshape(y.shape) - y).sum())
@@ -106,11 +104,6 @@ class _MeanError(Metric):
 
     def _errors(self, d: np.ndarray) -> np.ndarray:
         raise NotImplementedError
-
-    def eval(self) -> float:
-        if self._count == 0:
-            raise RuntimeError(f"{type(self).__name__}: {_EMPTY}")
-        return self._total / self._count
 
 
 class MAE(_MeanError):
@@ -254,7 +247,7 @@ class F1(Fbeta):
         super().__init__(1.0)
 
 
-class TopKCategoricalAccuracy(Metric):
+class TopKCategoricalAccuracy(_Mean):
     """The share of samples whose class is among the k likeliest."""
 
     def __init__(self, k: int) -> None:
@@ -264,10 +257,6 @@ class TopKCategoricalAccuracy(Metric):
         if k < 1:
             raise ValueError(f"{type(self).__name__}: k must be above 0, got {k}")
         self.k = k
-        self.clear()
-
-    def clear(self) -> None:
-        self._right, self._total = 0, 0
 
     def update(self, *inputs: Any) -> None:
         x, y = self._chosen(inputs, 2)
@@ -276,13 +265,8 @@ class TopKCategoricalAccuracy(Metric):
         if self.k > x.shape[1]:
             raise ValueError(f"{type(self).__name__}: k is {self.k}, but there are {x.shape[1]} classes")
         best = np.argsort(-x, axis=1, kind="stable")[:, : self.k]
-        self._right += int((best == y.reshape(-1, 1)).any(axis=1).sum())
-        self._total += y.shape[0]
-
-    def eval(self) -> Any:
-        if self._total == 0:
-            raise RuntimeError(f"{type(self).__name__}: {_EMPTY}")
-        return self._right / self._total
+        self._total += int((best == y.reshape(-1, 1)).any(axis=1).sum())
+        self._count += y.shape[0]
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
@@ -336,16 +320,12 @@ class ConfusionMatrix(Metric):
             return np.asarray(np.nan_to_num(self._matrix / below))
 
 
-class Perplexity(Metric):
+class Perplexity(_Mean):
     """exp of the mean negative log-probability of the labels; those equal to `ignore_label` are left out."""
 
     def __init__(self, ignore_label: int | None = None) -> None:
         super().__init__()
         self.ignore_label = ignore_label
-        self.clear()
-
-    def clear(self) -> None:
-        self._total, self._count = 0.0, 0
 
     def update(self, *inputs: Any) -> None:
         x, y = self._chosen(inputs, 2)
@@ -358,9 +338,7 @@ class Perplexity(Metric):
         self._count += labels.size
 
     def eval(self) -> float:
-        if self._count == 0:
-            raise RuntimeError(f"Perplexity: {_EMPTY}")
-        return math.exp(self._total / self._count)
+        return math.exp(super().eval())
 
 
 class CosineSimilarity(Metric):
@@ -393,7 +371,7 @@ class CosineSimilarity(Metric):
         return getattr(self._matrix, self.reduction)(axis=-1)
 
 
-class Dice(Metric):
+class Dice(_Mean):
     """2 |x y| / (|x|² + |y|² + smooth) of each batch, added up and divided by the number of samples."""
 
     def __init__(self, smooth: float = 1e-5) -> None:
@@ -401,10 +379,6 @@ class Dice(Metric):
         if smooth <= 0:
             raise ValueError(f"Dice: smooth must be above 0, got {smooth}")
         self.smooth = smooth
-        self.clear()
-
-    def clear(self) -> None:
-        self._total, self._count = 0.0, 0
 
     def update(self, *inputs: Any) -> None:
         x, y = self._chosen(inputs, 2)
@@ -412,11 +386,6 @@ class Dice(Metric):
             raise ValueError(f"Dice: predictions {x.shape} and labels {y.shape} must have one shape")
         self._total += 2 * float((x * y).sum()) / (float((x * x).sum() + (y * y).sum()) + self.smooth)
         self._count += y.shape[0]
-
-    def eval(self) -> Any:
-        if self._count == 0:
-            raise RuntimeError(f"Dice: {_EMPTY}")
-        return self._total / self._count
 
 
 def auc(x: Any, y: Any, reorder: bool = False) -> float:

@@ -23,10 +23,9 @@ def zeros_for(x: Tensor) -> Tensor:
     return zero
 
 
-def gradients(y: Tensor, xs: Sequence[Tensor], seed: Any = None) -> list[Tensor]:
-    """The gradients of `y` with respect to `xs`, zeros for those not used, to be differentiated again."""
-    seeds = None if seed is None else [seed]
-    found = grad([y], list(xs), seeds, create_graph=True, allow_unused=True)
+def gradients(ys: Sequence[Tensor], xs: Sequence[Tensor], seeds: Sequence[Tensor] | None = None) -> list[Tensor]:
+    """The gradients of `ys` with respect to `xs`, zeros for those not used, to be differentiated again."""
+    found = grad(list(ys), list(xs), seeds, create_graph=True, allow_unused=True)
     return [zeros_for(x) if g is None else g for g, x in zip(found, xs)]
 
 
@@ -35,7 +34,7 @@ def rows(y: Tensor, xs: Sequence[Tensor], batched: bool) -> list[list[Tensor]]:
 
     y: of shape [M], or [B, M] with `batched`.
     """
-    return [gradients(y[:, m] if batched else y[m], xs) for m in range(shape_of(y)[-1])]
+    return [gradients([y[:, m] if batched else y[m]], xs) for m in range(shape_of(y)[-1])]
 
 
 class Jacobian:
@@ -161,7 +160,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
         raise ValueError(f"hessian: ys must be one number{' per entry of the batch' if batched else ''}, got {count}")
     number = st.reshape(ys, shape=shape[:1] if batched else ())
     several = isinstance(xs, (tuple, list))
-    first = gradients(number, xs if several else [xs])
+    first = gradients([number], xs if several else [xs])
     found = tuple(
         tuple(_matrix(Hessian, g, x, batched) for x in xs) if several else _matrix(Hessian, g, xs, batched)
         for g in first

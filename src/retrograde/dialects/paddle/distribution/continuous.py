@@ -40,7 +40,7 @@ class _LocScale(Distribution):
     def _standard(self, shape: Shape) -> Any:
         raise NotImplementedError
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which loc and scale are differentiated."""
         return self.loc + self._standard(self._extended(shape)) * self.scale
 
@@ -85,7 +85,7 @@ class LogNormal(_LocScale):
         super().__init__(loc, scale)
         self._base = Normal(self.loc, self.scale)
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which loc and scale are differentiated."""
         return ew.exp(self._base.rsample(shape))
 
@@ -206,7 +206,7 @@ class StudentT(_LocScale):
         self.df, loc, scale = arguments("StudentT", df, loc, scale)
         super().__init__(loc, scale, name)
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Raises NotImplementedError: samples are no differentiable function of the degrees of freedom."""
         raise self._missing("rsample")
 
@@ -246,7 +246,7 @@ class Uniform(Distribution):
         self.name = name or "Uniform"
         super().__init__(shape_of(self.low))
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which the bounds are differentiated."""
         return self.low + uniform_like(self._extended(shape), self.low) * (self.high - self.low)
 
@@ -277,7 +277,7 @@ class Exponential(ExponentialFamily):
         (self.rate,) = arguments("Exponential", rate)
         super().__init__(shape_of(self.rate))
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which the rate is differentiated."""
         return -ew.log(uniform_like(self._extended(shape), self.rate)) / self.rate
 
@@ -447,7 +447,7 @@ class MultivariateNormal(Distribution):
         batch = np.broadcast_shapes(tuple(shape_of(self.loc))[:-1], tuple(shape_of(self.scale_tril))[:-2])
         super().__init__(batch, (n,))
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which the parameters are differentiated."""
         z = from_array(normal_array(self._extended(shape), dtype_of(self.loc)))
         column = st.reshape(z, shape=(*shape_of(z), 1))

@@ -89,7 +89,7 @@ class Geometric(_OfProbability):
     def _draw(self, shape: Shape) -> Any:
         return self.rsample(shape).floor()
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples on the continuous scale, through which the probability is differentiated."""
         return ew.log(uniform_like(self._extended(shape), self.probs)) / ew.log1p(-self.probs)
 

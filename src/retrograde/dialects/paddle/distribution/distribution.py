@@ -15,7 +15,7 @@ from ....ops.elementwise import exp
 from ....ops.selection import where
 from ....ops.structural import broadcast_to
 from .._tensor import float_dtype, from_array
-from ..random import uniform_array
+from ..random import seeded, uniform_array
 
 Shape = tuple[int, ...]
 
@@ -89,11 +89,12 @@ class Distribution:
         raise self._missing("variance")
 
     def sample(self, shape: Any = (), seed: int = 0) -> Any:
-        """Samples without history: of the given shape, behind which stand those of batch and event."""
-        with grad_mode(False):
+        """Samples without history: of the given shape, behind which stand those of batch and event; with a `seed` other
+        than 0 the same in every call."""
+        with grad_mode(False), seeded(seed):
             return self._draw(_listed(shape)).detach()
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which the parameters are differentiated, where there is such a way."""
         raise self._missing("rsample: its samples are no differentiable function of the parameters")
 
@@ -188,7 +189,7 @@ class Independent(Distribution):
     def _draw(self, shape: Shape) -> Any:
         return self._base._draw(shape)
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which the parameters are differentiated."""
         return self._base.rsample(shape)
 

@@ -247,7 +247,7 @@ class TransformedDistribution(Distribution):
     def _draw(self, shape: Shape) -> Any:
         return self._chain.forward(self._base._draw(shape))
 
-    def rsample(self, shape: Any = (), seed: int = 0) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
         """Samples through which the parameters are differentiated, where the base has such."""
         return self._chain.forward(self._base.rsample(shape))
 

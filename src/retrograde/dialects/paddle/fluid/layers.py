@@ -15,6 +15,7 @@ from .._gradients import no_grad  # noqa: F401 - old programs take it from here 
 from .._operators import add, divide, floor_divide, multiply, pow, remainder, subtract
 from .._operators import matmul as _product
 from ..nn import functional as F
+from ..random import gaussian as _gaussian
 
 
 def activated(x: Any, act: str | None) -> Any:
@@ -115,17 +116,6 @@ def softmax_with_cross_entropy(
     )
 
 
-def square_error_cost(input: Any, label: Any) -> Any:
-    """The square of the difference, elementwise."""
-    difference = input - label
-    return difference * difference
-
-
-def mse_loss(input: Any, label: Any) -> Any:
-    """The mean of the squares of the differences."""
-    return F.mse_loss(input, label)
-
-
 def sigmoid_cross_entropy_with_logits(
     x: Any, label: Any, ignore_index: int = -100, name: Any = None, normalize: bool = False
 ) -> Any:
@@ -218,7 +208,7 @@ def uniform_random(shape: Any, dtype: Any = "float32", min: float = -1.0, max: f
 def gaussian_random(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dtype: Any = "float32",
                     name: Any = None) -> Any:  # fmt: skip
     """Random numbers of the normal distribution."""
-    return (_p.randn(shape, dtype) * std) + mean
+    return _gaussian(shape, mean, std, seed, dtype)
 
 
 def concat(input: Any, axis: int = 0, name: Any = None) -> Any:
@@ -355,7 +345,8 @@ _SAME_IN_PADDLE = (
 )  # fmt: skip
 _SAME_IN_FUNCTIONAL = (
     "elu", "gelu", "hardtanh", "log_loss", "log_softmax", "maxout", "mish", "pad", "pixel_shuffle", "relu", "selu", "sigmoid",
-    "softplus", "softsign", "swish", "label_smooth", "hardsigmoid", "hardswish", "kl_div", "smooth_l1_loss",
+    "softplus", "softsign", "swish", "label_smooth", "hardsigmoid", "hardswish", "kl_div", "smooth_l1_loss", "mse_loss",
+    "square_error_cost",
 )  # fmt: skip
 
 for _name in _SAME_IN_PADDLE:

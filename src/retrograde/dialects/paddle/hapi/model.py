@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -41,7 +42,10 @@ _HEADER = (
 
 
 class Model:
-    """A network with the loop that trains, evaluates and applies it."""
+    """A network with the loop that trains, evaluates and applies it.
+
+    Batches are made in this process, whatever `num_workers` says.
+    """
 
     def __init__(self, network: Any, inputs: Any = None, labels: Any = None) -> None:
         if not isinstance(network, Layer):
@@ -294,8 +298,24 @@ class Model:
             save(state, path + ".pdopt")
 
     def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
-        """Read what `save` wrote."""
-        self.network.set_state_dict(load(path + ".pdparams"))
+        """Read what `save` wrote.
+
+        Raises ValueError where a parameter is missing or has another shape; with `skip_mismatch` it stays, with a warning.
+        """
+        state = load(path + ".pdparams")
+        for name, own in self.network.state_dict().items():
+            if name not in state:
+                wrong = f"{name} is missing"
+            elif list(state[name].shape) != list(own.shape):
+                wrong = f"{name} has shape {list(state[name].shape)}, the network's {list(own.shape)}"
+                if skip_mismatch:
+                    del state[name]
+            else:
+                continue
+            if not skip_mismatch:
+                raise ValueError(f"Model.load: {wrong} in {path}.pdparams; pass skip_mismatch=True to load the others")
+            warnings.warn(f"Model.load: skipped, {wrong}", stacklevel=2)
+        self.network.set_state_dict(state)
         if self._optimizer is not None and not reset_optimizer and os.path.exists(path + ".pdopt"):
             self._optimizer.set_state_dict(load(path + ".pdopt"))
 

@@ -10,7 +10,6 @@ import numpy as np
 from ....core.value import make, shape_of
 from ....ops import structural as st
 from ....tape import autograd as tape
-from .._gradients import grad as _grad
 from .._tensor import Tensor
 from ..autograd import _derivatives as derivatives
 
@@ -56,20 +55,15 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     ys = func(*given)
     outputs = _inputs("vjp", ys, "the result of func")
     seeds = _seeds("vjp", v, outputs)
-    found = _pulled(outputs, given, seeds)
+    found = derivatives.gradients(outputs, given, seeds)
     return ys, found[0] if isinstance(xs, Tensor) else tuple(found)
-
-
-def _pulled(outputs: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Tensor]) -> list[Tensor]:
-    found = _grad(list(outputs), list(inputs), list(seeds), create_graph=True, allow_unused=True)
-    return [derivatives.zeros_for(x) if g is None else g for g, x in zip(found, inputs)]
 
 
 def _pushed(outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Tensor]:
     """The Jacobian's product with tangents: the derivative, along them, of what a pullback makes of any cotangents."""
     dummies = [derivatives.zeros_for(y) for y in outputs]
-    cotangents = _pulled(outputs, inputs, dummies)
-    return _pulled(cotangents, dummies, tangents)
+    cotangents = derivatives.gradients(outputs, inputs, dummies)
+    return derivatives.gradients(cotangents, dummies, tangents)
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
@@ -125,7 +119,7 @@ class Hessian(Jacobian):
                 f"Hessian: func must return a Tensor of one element{' per entry of the batch' if is_batched else ''}, "
                 f"got {type(y).__name__ if shape is None else f'shape {list(shape)}'}"
             )
-        first = derivatives.gradients(st.reshape(y, shape=shape[:1] if is_batched else ()), given)
+        first = derivatives.gradients([st.reshape(y, shape=shape[:1] if is_batched else ())], given)
         self._of(derivatives.joined(first, is_batched), given, is_batched)
 
 
@@ -139,7 +133,7 @@ def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> Any:
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None) -> Any:
     """The gradients of `outputs` with respect to `inputs`, which can be differentiated again; one for one Tensor."""
     given, ys = _inputs("grad", inputs, "inputs"), _inputs("grad", outputs, "outputs")
-    found = _pulled(ys, given, _seeds("grad", grad_outputs, ys))
+    found = derivatives.gradients(ys, given, _seeds("grad", grad_outputs, ys))
     return found[0] if isinstance(inputs, Tensor) else found
 
 

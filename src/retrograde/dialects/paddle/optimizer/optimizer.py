@@ -37,6 +37,8 @@ class Optimizer:
 
     learning_rate: a number, a schedule or a tensor of one element. parameters: tensors, or dicts with "params" and
     options of their own. weight_decay: the coefficient of an L2 penalty, or a regulariser. grad_clip: a ClipGrad.
+    Options of optimisers that choose between ways of computing the same change nothing: lazy_mode (gradients are
+    dense), use_multi_tensor, use_lowprecision_moment.
 
     Raises AttributeError without parameters, TypeError or ValueError for options of the wrong kind.
     """
@@ -266,13 +268,19 @@ class Optimizer:
         self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None,
         callbacks: Sequence[Callable[..., Any]] | None = None,
     ) -> Pairs:  # fmt: skip
-        """The parameters that have gradients, with these (after `loss.backward()`)."""
+        """The parameters that have gradients, with these (after `loss.backward()`).
+
+        What belongs to static programs changes nothing: startup_program, no_grad_set, callbacks.
+        """
         return [(p, p.grad) for p in parameters or self._parameters() if not p.stop_gradient and p._grad is not None]
 
     def minimize(
         self, loss: Any, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], Pairs]:
-        """Change the parameters by the gradients that `loss.backward()` has left; returns [] and these pairs."""
+        """Change the parameters by the gradients that `loss.backward()` has left; returns [] and these pairs.
+
+        What belongs to static programs changes nothing: startup_program, no_grad_set.
+        """
         if not isinstance(loss, Value):
             raise AssertionError(f"minimize: the loss must be a Tensor, got {type(loss).__name__}")
         pairs = self.backward(loss, parameters=parameters)
@@ -329,12 +337,15 @@ def powers(p: Any, value: float) -> Tensor:
     return from_array(np.full((1,), value, d))
 
 
+def first_of(x: Any) -> float:
+    """The first element of a tensor of the state, 1 where it has none."""
+    return float(np.asarray(x._a).reshape(-1)[0]) if x.size else 1.0
+
+
 def steps_made(power: Any, beta: float) -> int:
-    """How many steps a power of beta (to the steps and one more) stands for."""
-    value = float(np.asarray(power._a).reshape(-1)[0])
-    if not 0 < beta < 1 or not 0 < value < 1:
-        return 0
-    return max(round(math.log(value) / math.log(beta)) - 1, 0)
+    """The exponent of a power of beta."""
+    value = first_of(power)
+    return round(math.log(value) / math.log(beta)) if 0 < beta < 1 and 0 < value < 1 else 0
 
 
 def refuse_master_weights(optimizer: str, multi_precision: bool, params: Sequence[Any]) -> None:

@@ -15,6 +15,7 @@ from .optimizer import (
     Optimizer,
     check_not_negative,
     check_unit,
+    first_of,
     given,
     powers,
     refuse_master_weights,
@@ -77,7 +78,7 @@ class _Counting(Optimizer):
         return super()._initial(name, p)
 
     def _loaded(self, state: dict[str, Any]) -> None:
-        state["step"] = steps_made(state[self._powers[0]], self._beta1)
+        state["step"] = max(steps_made(state[self._powers[0]], self._beta1) - 1, 0)
 
     def _advance(self, p: Any) -> int:
         """Count one more step of a parameter; returns the count."""
@@ -303,6 +304,11 @@ class Lamb(_Counting):
             )  # fmt: skip
 
 
+def _check_rate(optimizer: str, rate: Any) -> None:
+    if isinstance(rate, (float, int)) and not rate >= 0:
+        raise ValueError(f"{optimizer}: learning_rate must not be negative, got {rate}")
+
+
 class NAdam(Optimizer):
     """NAdam (Dozat 2016): Adam with Nesterov momentum."""
 
@@ -314,8 +320,7 @@ class NAdam(Optimizer):
         momentum_decay: float = 0.004, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(learning_rate, (float, int)) and not learning_rate >= 0:
-            raise ValueError(f"NAdam: learning_rate must not be negative, got {learning_rate}")
+        _check_rate("NAdam", learning_rate)
         self._beta1, self._beta2 = check_unit("NAdam", "beta1", beta1), check_unit("NAdam", "beta2", beta2)
         self._epsilon = check_not_negative("NAdam", "epsilon", epsilon)
         self._momentum_decay = check_not_negative("NAdam", "momentum_decay", momentum_decay)
@@ -325,9 +330,7 @@ class NAdam(Optimizer):
         return bridge.full_like(p, 0.0 if name.startswith("moment") and name[6].isdigit() else 1.0)
 
     def _loaded(self, state: dict[str, Any]) -> None:
-        power = float(np.asarray(state["beta2_pow"]._a).reshape(-1)[0]) if state["beta2_pow"].size else 1.0
-        state["step"] = round(np.log(power) / np.log(self._beta2)) if 0 < power < 1 and self._beta2 else 0
-        state["mu"] = float(np.asarray(state["mu_product"]._a).reshape(-1)[0]) if state["mu_product"].size else 1.0
+        state["step"], state["mu"] = steps_made(state["beta2_pow"], self._beta2), first_of(state["mu_product"])
 
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
         beta1, beta2 = self._option("beta1", group), self._option("beta2", group)
@@ -357,8 +360,7 @@ class RAdam(Optimizer):
         self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
         parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        if isinstance(learning_rate, (float, int)) and not learning_rate >= 0:
-            raise ValueError(f"RAdam: learning_rate must not be negative, got {learning_rate}")
+        _check_rate("RAdam", learning_rate)
         self._beta1, self._beta2 = check_unit("RAdam", "beta1", beta1), check_unit("RAdam", "beta2", beta2)
         self._epsilon = check_not_negative("RAdam", "epsilon", epsilon)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
@@ -367,8 +369,7 @@ class RAdam(Optimizer):
         return bridge.full_like(p, 1.0 if name.endswith("_pow") else 0.0)
 
     def _loaded(self, state: dict[str, Any]) -> None:
-        power = float(np.asarray(state["beta2_pow"]._a).reshape(-1)[0]) if state["beta2_pow"].size else 1.0
-        state["step"] = round(np.log(power) / np.log(self._beta2)) if 0 < power < 1 and self._beta2 else 0
+        state["step"] = steps_made(state["beta2_pow"], self._beta2)
 
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
         beta1, beta2 = self._option("beta1", group), self._option("beta2", group)

@@ -9,9 +9,9 @@ from typing import Any
 
 from ...._state import grad_mode, is_grad_enabled
 from ....core import level as levels
-from ....core.value import Value, dtype_of
+from ....core.value import Value, detached, dtype_of
 from ....tape import function as custom
-from ..._shared.custom_functions import Context, materialized, own, record
+from ..._shared.custom_functions import Context, materialized, record
 from .._tensor import Tensor
 
 
@@ -236,7 +236,7 @@ def _refuse_second(answers: Sequence[Any], grads: Sequence[Any], several: bool) 
         )
 
     operands = [g for g in grads if isinstance(g, Tensor)]
-    outputs = [own(a) if isinstance(a, Tensor) else a for a in answers]
+    outputs = [detached(a) if isinstance(a, Tensor) else a for a in answers]
     tensors = [a for a in outputs if isinstance(a, Tensor)]
     if tensors:
         custom.attach(

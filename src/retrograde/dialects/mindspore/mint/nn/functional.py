@@ -10,6 +10,7 @@ import numpy as np
 from ... import _activations, _layers, _losses, _norms
 from ..._api import FUNCTIONS as _F
 from ..._api import missing
+from ..._assign import write
 from ..._dtype import as_dtype
 from ..._promote import FLOATING, single, tensor_argument, to_dtype
 
@@ -40,8 +41,9 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    """x above 0, alpha (exp(x) - 1) below."""
-    return _activations.elu_of(single("elu", input, FLOATING), float(alpha))
+    """x above 0, alpha (exp(x) - 1) below; written into the tensor where `inplace`."""
+    out = _activations.elu_of(single("elu", input, FLOATING), float(alpha))
+    return write("elu", input, out) if inplace else out
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -63,8 +65,9 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Elements set to 0 with probability p, the others divided by 1 - p, in training."""
-    return _layers.dropout(input, p, training)
+    """Elements set to 0 with probability p, the others divided by 1 - p, in training; in the tensor where `inplace`."""
+    out = _layers.dropout(input, p, training)
+    return write("dropout", input, out) if inplace else out
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Any:

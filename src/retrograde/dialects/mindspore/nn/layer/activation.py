@@ -9,7 +9,7 @@ from ...._shared.axes import integers
 from ... import _activations as F
 from ..._api import FUNCTIONS
 from ..._parameter import Parameter
-from ..._random import generator
+from ..._stream import generator
 from ..._tensor import Tensor, from_array
 from .._checks import positive_int
 from ..cell import Cell

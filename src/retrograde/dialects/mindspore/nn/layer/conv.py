@@ -136,9 +136,7 @@ class _Conv(Cell):
         )
 
 
-class Conv1d(_Conv):
-    """The convolution of (N, C, L). pad_mode: "same", "valid", or "pad" by `padding`."""
-
+class _Conv1d(_Conv):
     _axes, _format = 1, "NCL"
 
     def __init__(
@@ -149,6 +147,10 @@ class Conv1d(_Conv):
         super().__init__()
         self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
                       weight_init, bias_init, "NCL", dtype)  # fmt: skip
+
+
+class Conv1d(_Conv1d):
+    """The convolution of (N, C, L). pad_mode: "same", "valid", or "pad" by `padding`."""
 
 
 class Conv2d(_Conv):
@@ -179,19 +181,10 @@ class Conv3d(_Conv):
                       weight_init, bias_init, data_format, dtype)  # fmt: skip
 
 
-class Conv1dTranspose(_Conv):
+class Conv1dTranspose(_Conv1d):
     """The transposed convolution of (N, C, L)."""
 
-    _axes, _format, _transposed = 1, "NCL", True
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
-        padding: Any = 0, dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-        bias_init: Any = None, dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                      weight_init, bias_init, "NCL", dtype)  # fmt: skip
+    _transposed = True
 
 
 class Conv2dTranspose(_Conv):

@@ -157,20 +157,23 @@ def _activation(given: Any) -> Any:
 class _TransformerLayer(Cell):
     """What encoder and decoder layers share: self-attention, two dense layers, their normalisation and dropout."""
 
-    def _prepare(
-        self, d_model: int, nhead: int, dim_feedforward: int, dropout: float, activation: Any, eps: float,
-        batch_first: bool, norm_first: bool, dtype: Any, crossed: bool,
+    _crossed = False
+
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = "relu",
+        layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, dtype: Any = float32,
     ) -> None:  # fmt: skip
+        super().__init__()
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
-        if crossed:
+        if self._crossed:
             self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
         self.dense1 = Dense(d_model, dim_feedforward, dtype=dtype)
         self.dropout = Dropout(p=dropout)
         self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
         self.norm_first = norm_first
-        count = 3 if crossed else 2
+        count = 3 if self._crossed else 2
         for i in range(1, count + 1):
-            setattr(self, f"norm{i}", LayerNorm((d_model,), epsilon=eps, dtype=dtype))
+            setattr(self, f"norm{i}", LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype))
         for i in range(1, count + 1):
             setattr(self, f"dropout{i}", Dropout(p=dropout))
         self.activation1 = _activation(activation)
@@ -189,14 +192,6 @@ class _TransformerLayer(Cell):
 class TransformerEncoderLayer(_TransformerLayer):
     """Self-attention and two dense layers, each with a residual connection and layer normalisation."""
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = "relu",
-        layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
-                      dtype, False)  # fmt: skip
-
     def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Any:
         def attend(x: Any) -> Any:
             return self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)[0]
@@ -207,13 +202,7 @@ class TransformerEncoderLayer(_TransformerLayer):
 class TransformerDecoderLayer(_TransformerLayer):
     """Self-attention, attention to the encoder's output, and two dense layers."""
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = "relu",
-        layer_norm_eps: float = 1e-5, batch_first: bool = False, norm_first: bool = False, dtype: Any = float32,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._prepare(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
-                      dtype, True)  # fmt: skip
+    _crossed = True
 
     def construct(
         self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None, tgt_key_padding_mask: Any = None,

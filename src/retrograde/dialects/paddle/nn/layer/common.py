@@ -24,7 +24,7 @@ class Linear(Layer):
                 raise TypeError(f"Linear: {what} must be an int, got {type(n).__name__}")
         self.in_features, self.out_features, self.name = in_features, out_features, name
         self._dtype = get_default_dtype()
-        self.weight = self.create_parameter([in_features, out_features], weight_attr, dtype)
+        self.weight = self.create_parameter([in_features, out_features], weight_attr, dtype, device=device)
         self.bias = self.create_parameter([out_features], bias_attr if bias else False, dtype, is_bias=True)
 
     def forward(self, input: Any) -> Any:
@@ -80,7 +80,7 @@ class Embedding(Layer):
         self._given, self._padding_idx = padding_idx, (
             None if padding_idx is None else padding_idx % num_embeddings)  # fmt: skip
         self._max_norm, self._norm_type, self._by_frequency = max_norm, norm_type, scale_grad_by_freq
-        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype)
+        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype, device=device)
         if _weight is not None:
             if list(shape_of(_weight)) != [num_embeddings, embedding_dim]:
                 raise AssertionError(f"Embedding: _weight has shape {list(shape_of(_weight))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..._device import check_device
 from .. import functional as F
 from ..functional._arguments import per_axis
 from ..initializer import Normal
@@ -81,6 +82,7 @@ class _ConvNd(_Conv):
         bias_attr: Any = None, data_format: str | None = None, *, bias: bool = True, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
+        check_device(type(self).__name__, device)
         self._set_up(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, weight_attr,
             bias_attr if bias else False, data_format, padding_mode, dtype=dtype,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -145,7 +146,9 @@ class Layer(Tree):
         """A new parameter, or None for `attr=False`; set it as an attribute to make it one of this layer's.
 
         attr: a ParamAttr, an initialiser or a name. Without an initialiser weights are Xavier-uniform, biases zero.
+        Raises ValueError for a device that is not the CPU.
         """
+        check_device("create_parameter", device)
         if attr is False:
             return None
         kind = "b" if is_bias else "w"
@@ -418,8 +421,6 @@ class Layer(Tree):
             value = state_dict[key]
             given = list(value.shape if hasattr(value, "shape") else np.shape(value))
             if given != list(shape_of(target)):
-                import warnings
-
                 warnings.warn(
                     f"set_state_dict: skip {path}, which has shape {list(shape_of(target))}; the state has {given}",
                     stacklevel=2,
@@ -441,7 +442,10 @@ class Layer(Tree):
         target.set_value(value)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """`set_state_dict` that raises RuntimeError, where `strict`, for keys that are missing or unexpected."""
+        """`set_state_dict` that raises RuntimeError, where `strict`, for keys that are missing or unexpected.
+
+        The values are written into the layer's own tensors, with `assign` too.
+        """
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):
             raise RuntimeError(

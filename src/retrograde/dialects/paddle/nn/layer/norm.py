@@ -28,20 +28,21 @@ class _BatchNorm(Layer):
     def __init__(
         self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-05, weight_attr: Any = None,
         bias_attr: Any = None, data_format: str | None = None, use_global_stats: bool | None = None,
-        name: str | None = None, *, device: Any = None, dtype: Any = None,
+        name: str | None = None, *, dtype: Any = None, _names: tuple[str | None, str | None] = (None, None),
     ) -> None:  # fmt: skip
         super().__init__()
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
         self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self._data_format = self._default_format if data_format is None else data_format
         self._use_global_stats, self._name = use_global_stats, name
-        self.weight = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
-        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
-        self._mean = self._statistic([num_features], 0.0)
-        self._variance = self._statistic([num_features], 1.0)
-
-    def _statistic(self, shape: list[int], value: float) -> Any:
-        return self.create_parameter(shape, ParamAttr(initializer=Constant(value), trainable=False))
+        shape = [num_features]
+        self.weight = self.create_parameter(shape, weight_attr, dtype, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter(shape, bias_attr, dtype, is_bias=True)
+        mean, variance = (
+            ParamAttr(own, Constant(value), trainable=False) for own, value in zip(_names, (0.0, 1.0))
+        )  # fmt: skip
+        self._mean = self.create_parameter(shape, mean, dtype)
+        self._variance = self.create_parameter(shape, variance, dtype)
 
     def forward(self, input: Any) -> Any:
         """The normalised input; raises ValueError for another number of dimensions."""
@@ -92,7 +93,10 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class BatchNorm(_BatchNorm):
-    """Batch normalisation of any number of dimensions, with an activation behind it if `act` names one."""
+    """Batch normalisation of any number of dimensions, with an activation behind it if `act` names one.
+
+    in_place and do_model_average_for_mean_and_var change nothing.
+    """
 
     def __init__(
         self, num_channels: int, act: str | None = None, is_test: bool = False, momentum: float = 0.9,
@@ -101,14 +105,11 @@ class BatchNorm(_BatchNorm):
         moving_variance_name: str | None = None, do_model_average_for_mean_and_var: bool = True,
         use_global_stats: bool = False, trainable_statistics: bool = False,
     ) -> None:  # fmt: skip
+        super().__init__(
+            num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None, dtype=dtype,
+            _names=(moving_mean_name, moving_variance_name),
+        )  # fmt: skip
         self._act, self._is_test, self._by_batch = act, is_test, trainable_statistics
-        super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if "_parameters" not in self.__dict__:  # what is set before the tables of the layer are there
-            object.__setattr__(self, name, value)
-            return
-        super().__setattr__(name, value)
 
     def forward(self, input: Any) -> Any:
         """The normalised input, activated."""
@@ -125,7 +126,10 @@ class BatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(Layer):
-    """What the instance normalisations share: each channel of each element by its own statistics."""
+    """What the instance normalisations share: each channel of each element by its own statistics.
+
+    There are no running statistics, so `momentum` changes nothing.
+    """
 
     _ndims: tuple[int, ...] = ()
     _default_format = "NCHW"
@@ -191,9 +195,9 @@ class LayerNorm(Layer):
         count = [math.prod(sizes)]
         with_bias = elementwise_affine and bias
         self.weight = self.create_parameter(
-            count, weight_attr if elementwise_affine else False, default_initializer=Constant(1.0)
+            count, weight_attr if elementwise_affine else False, dtype, False, Constant(1.0), device
         )
-        self.bias = self.create_parameter(count, bias_attr if with_bias else False, is_bias=True)
+        self.bias = self.create_parameter(count, bias_attr if with_bias else False, dtype, True, device=device)
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""
@@ -216,9 +220,9 @@ class GroupNorm(Layer):
         self._num_groups, self._num_channels, self._epsilon = num_groups, num_channels, epsilon
         self._data_format = data_format
         self.weight = self.create_parameter(
-            [num_channels], weight_attr if affine else False, default_initializer=Constant(1.0)
+            [num_channels], weight_attr if affine else False, dtype, False, Constant(1.0), device
         )
-        self.bias = self.create_parameter([num_channels], bias_attr if affine else False, is_bias=True)
+        self.bias = self.create_parameter([num_channels], bias_attr if affine else False, dtype, True, device=device)
 
     def forward(self, input: Any) -> Any:
         """The normalised input."""

@@ -13,6 +13,7 @@ from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
 from .....ops.selection import where
+from ..._dtype import as_dtype
 from ..._tensor import from_array
 from .. import functional as F
 from ..functional._arguments import concrete, move_axis, tensor
@@ -40,8 +41,9 @@ class RNNCellBase(Layer):
         def made(sizes: Any) -> Any:
             if sizes and isinstance(sizes[0], (list, tuple)):
                 return tuple(made(s) for s in sizes)
-            return from_array(np.full((n, *(s for s in sizes if s != -1)), init_value, dtype_of(batch_ref)))
+            return from_array(np.full((n, *(s for s in sizes if s != -1)), init_value, d))
 
+        d = dtype_of(batch_ref) if dtype is None else as_dtype("get_initial_states", dtype).np
         return made(self.state_shape if shape is None else shape)
 
 

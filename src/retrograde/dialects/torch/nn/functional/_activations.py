@@ -13,8 +13,8 @@ from .....ops import elementwise as ew
 from .....ops import structural as st
 from .....tape import inplace as _inplace
 from ..._api import FUNCTIONS, METHODS, api
-from ..._elementwise import FLOATING, settled, shown_as, tensor_argument, unary
-from ..._graph_nodes import NAMES
+from ..._elementwise import FLOATING, settled, tensor_argument, unary
+from ..._graph_nodes import NAMES, show_as
 from ..._pointwise import sub
 from ...random import stream_of
 
@@ -209,7 +209,7 @@ def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
         if not isinstance(array, np.ndarray):
             raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of a batched tensor")
         out = ew.multiply(x, stream_of("rrelu", None).rrelu_slopes(array <= 0, lower, upper, array.dtype))
-    return shown_as(out, "RreluWithNoiseBackward0")
+    return show_as(out, "RreluWithNoiseBackward0")
 
 
 # ------------------------------------------------------------------------------------------ exponential linear units
