@@ -18,7 +18,7 @@ from .elementwise import tanh
 from .kernels import masked, scalar, select, sigmoid_array, special_functions, widened, zero_of
 from .rules import batch_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
-from .selection import between, drop
+from .selection import between, drop, keep_nonzero
 from .slopes import sigmoid_slope
 from .special import erf, normal_density
 from .structural import concatenate, getitem, zeros_like
@@ -150,25 +150,11 @@ gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3,
 # ------------------------------------------------------------------------------------------ pieces of straight lines
 
 
-def _gated(name: str, kernel: Any, samples: Any, *, saves: str = "x", **interval: Any) -> Any:
-    """A function whose derivative is 1 in an interval (or outside) and 0 elsewhere; see `between`."""
-
-    def rule_of_input(g: Any, _out: Any, x: Any) -> Any:
-        return between(g, x, **interval)
-
-    def rule_of_output(g: Any, out: Any, _x: Any) -> Any:
-        return between(g, out, **interval)
-
-    return elementwise(
-        name, kernel=kernel, vjps=[rule_of_output if saves == "out" else rule_of_input], samples=samples,
-        jvp=lambda tangents, out, x: between(tangents[0], out if saves == "out" else x, **interval),
-    )  # fmt: skip
-
-
 # max(x, 0); the derivative at 0 is 0.
-relu = _gated(
-    "relu", lambda xp, x: xp.maximum(zero_of(x), x), lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
-    saves="out", low=-math.inf, high=0.0, closed=True, inside=False, of_nan=True,
+relu = elementwise(
+    "relu", kernel=lambda xp, x: xp.maximum(zero_of(x), x),
+    vjps=[lambda g, out, _x: keep_nonzero(g, out)], jvp=lambda tangents, out, _x: keep_nonzero(tangents[0], out),
+    samples=lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.products import product
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
@@ -66,9 +67,9 @@ def _matmul_kernel(xp: Any, x: Any, y: Any) -> Any:
     if m <= 2 and n <= 2:
         if not (m and n):
             raise ValueError("an operand without axes; a product with a number is multiply()")
-        return x.dot(y)  # the same BLAS call as np.matmul's, 0.4 µs sooner
+        return product(x, y)  # where it goes to BLAS 0.3 µs sooner than np.matmul
     if n <= 2 and n:  # one product instead of one per matrix
-        return x.reshape(_count(x.shape[:-1]), x.shape[-1]).dot(y).reshape(*x.shape[:-1], *y.shape[1:])
+        return product(x.reshape(_count(x.shape[:-1]), x.shape[-1]), y).reshape(*x.shape[:-1], *y.shape[1:])
     return np.matmul(x, y)
 
 
@@ -156,11 +157,6 @@ matmul = bilinear(
 
 
 def _project_kernel(xp: Any, x: Any, w: Any) -> Any:
-    if xp is np and x.ndim == 2:
-        n, k = x.shape
-        # A few long rows: OpenBLAS is faster at (w xᵀ)ᵀ, by a tenth at 64 x 784 x 256 and by half at 16 x 512 x 512.
-        if k >= 256 and 1 < n <= 64 and w.shape[0] >= 4 * n and x.dtype.kind == "f" and x.dtype.itemsize > 2:
-            return w.dot(x.T).T.copy()
     return _matmul_kernel(xp, x, w.T)
 
 

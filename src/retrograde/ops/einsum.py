@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.products import product
+
 Labels = tuple[int, ...]
 
 
@@ -237,5 +239,5 @@ def _product(
         x = x.T
     if last:
         y = y.T
-    out = x.dot(y) if xp is np and x.ndim == 2 else xp.matmul(x, y)
+    out = product(x, y) if xp is np and x.ndim == 2 else xp.matmul(x, y)
     return out if out.shape == shape else xp.reshape(out, shape)

@@ -30,7 +30,7 @@ def _checked(target: Any, classes: int, ignore_index: int) -> Any:
     if not target.size:
         return None
     unsigned = target.view(np.uint64) if target.dtype == np.int64 else target  # negative numbers become large
-    if unsigned.max() < classes and not 0 <= ignore_index < classes:
+    if np.maximum.reduce(unsigned, None) < classes and not 0 <= ignore_index < classes:
         return None
     valid = target != ignore_index
     out = valid & ((target < 0) | (target >= classes))
@@ -56,12 +56,25 @@ def _class_axis(shape: tuple[int, ...]) -> int:
     return 0 if len(shape) == 1 else 1
 
 
+_ROWS: dict[int, Any] = {}
+
+
+def row_numbers(n: int) -> Any:
+    """0 to n - 1; not to be written to."""
+    found = _ROWS.get(n)
+    if found is None:
+        found = np.arange(n)
+        if n <= 4096 and len(_ROWS) < 256:
+            _ROWS[n] = found
+    return found
+
+
 def _positions(shape: tuple[int, ...], target: Any) -> Any:
     """The index of each target's element in an array of `shape`."""
     if len(shape) == 1:
         return (target,)
     if len(shape) == 2:
-        return np.arange(shape[0]), target
+        return row_numbers(shape[0]), target
     grid = np.ogrid[tuple(slice(n) for n in target.shape)]
     return (grid[0], target, *grid[1:])
 
@@ -75,7 +88,7 @@ def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ig
     if weights is None:
         out = reduced(xp, chosen, reduction)
         out = -out if reduction == "none" else 0 - out  # a sum of zeros is not -0
-        return np.asarray(out).astype(x.dtype, copy=False)
+        return out if out.dtype == x.dtype else out.astype(x.dtype)
     with np.errstate(invalid="ignore"):  # an ignored log-probability may be infinite
         losses = -chosen * weights
     if valid is not None:

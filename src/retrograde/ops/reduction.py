@@ -132,17 +132,12 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     count = len(axis)
     if not x.flags.c_contiguous:
         return _blocked(x, axis, keepdims) if count == 1 else _add(x, axis, None, None, keepdims)
-    if axis == tuple(range(count)):
+    if axis[-1] == count - 1:
+        if rank == 2:
+            out = _sum_rows(x, shape[0], char)
+            return out.reshape(1, -1) if keepdims else out
         n = math.prod(shape[:count])
-        rows = x.reshape(n, math.prod(shape[count:]))
-        if n <= _BLOCK:
-            out = _ones(n, char) @ rows
-        else:
-            m = n // _BLOCK
-            full = m * _BLOCK
-            out = sum_array(_ones(_BLOCK, char) @ rows[:full].reshape(m, _BLOCK, -1), (0,), False)
-            if full < n:
-                out += _ones(n - full, char) @ rows[full:]
+        out = _sum_rows(x.reshape(n, math.prod(shape[count:])), n, char)
         return out.reshape(reduced_shape(shape, axis, keepdims))
     if count == 1:
         n = shape[-1]
@@ -154,6 +149,23 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         else:
             return _blocked(x, axis, keepdims)
     return _add(x, axis, None, None, keepdims)
+
+
+def _sum_rows(rows: Any, n: int, char: str) -> Any:
+    """The sum of the n rows of a matrix, in blocks."""
+    if n <= _BLOCK:
+        return _ones(n, char).dot(rows)
+    block, m = _ones(_BLOCK, char), n // _BLOCK
+    full = m * _BLOCK
+    if m <= 4:
+        out = block.dot(rows[:_BLOCK])
+        for k in range(_BLOCK, full, _BLOCK):
+            out += block.dot(rows[k : k + _BLOCK])
+    else:
+        out = _sum_rows(block @ rows[:full].reshape(m, _BLOCK, -1), m, char)
+    if full < n:
+        out += _ones(n - full, char).dot(rows[full:])
+    return out
 
 
 def _blocked(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

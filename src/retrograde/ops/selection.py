@@ -12,7 +12,7 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from .comparison import equal, greater, greater_equal, isfinite, isnan, less, less_equal, logical_and, logical_or
-from .kernels import masked, scalar, select, widened, zero_of
+from .kernels import masked, scalar, select, where_nonzero, widened, zero_of
 from .rules import batch_elementwise, elementwise, infer_same, linear, nondifferentiable, sum_tangents
 from .samples import binary, distinct, sample, uniform
 from .structural import broadcast_like, zeros_like
@@ -110,6 +110,17 @@ between = elementwise(
         tangents[0], x, low=low, high=high, closed=closed, inside=inside, of_nan=of_nan),
     infer=_infer_masked, samples=_between_samples,
 )  # fmt: skip
+
+# g where x is not 0, 0 elsewhere: the derivative of what is 0 or passes its operand on, from its result.
+keep_nonzero = elementwise(
+    "keep_nonzero", kernel=where_nonzero,
+    vjps=[lambda h, _out, _g, x: keep_nonzero(h, x), lambda h, _out, _g, x_: zeros_like(x_)],
+    jvp=lambda tangents, out, g, x: None if tangents[0] is None else keep_nonzero(tangents[0], x),
+    infer=_infer_masked,
+    samples=lambda: [sample(uniform(-2, 2, 2, 3), distinct(2, 3)), sample(uniform(-2, 2), uniform(1, 2)),
+                     sample(uniform(-2, 2, 3), uniform(1, 2, 2, 1))],
+)  # fmt: skip
+
 
 def _fill_kernel(xp: Any, x: Any, y: Any) -> Any:
     return xp.asarray(xp.broadcast_to(y, np.broadcast_shapes(x.shape, y.shape)), copy=True, dtype=x.dtype)

@@ -1,0 +1,194 @@
+"""Machine code from LLVM's assembly language, through llvmlite where it is installed (the extra `jit`).
+
+`Code` writes a function with loops and values; `assembled` translates one to machine code for this processor. What has been
+translated is kept on disk, for this processor and version of LLVM: 2 ms to load again instead of some hundred.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+try:
+    import llvmlite.binding as llvm
+except ImportError:
+    llvm = None
+
+
+# ------------------------------------------------------------------------------------------ text
+
+
+class Code:
+    """The text of one function: straight code and loops, every value under a new name."""
+
+    def __init__(self) -> None:
+        self.lines = ["entry:"]
+        self._count = itertools.count()
+
+    def fresh(self) -> str:
+        """A number that no other name has."""
+        return str(next(self._count))
+
+    def do(self, text: str) -> None:
+        """An instruction without a value."""
+        self.lines.append(f"  {text}")
+
+    def value(self, text: str, name: str | None = None) -> str:
+        """An instruction with a value; returns its name."""
+        name = f"%v{self.fresh()}" if name is None else name
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def label(self, name: str) -> None:
+        """The begin of a block."""
+        self.lines.append(f"{name}:")
+
+    def add(self, x: str, y: str | int) -> str:
+        """x + y of two i64."""
+        return self.value(f"add i64 {x}, {y}")
+
+    def mul(self, x: str, y: str | int) -> str:
+        """x y of two i64."""
+        return self.value(f"mul i64 {x}, {y}")
+
+    def least(self, x: str, y: str | int) -> str:
+        """The lesser of two i64."""
+        return self.value(f"call i64 @llvm.smin.i64(i64 {x}, i64 {y})")
+
+    def at(self, type: str, pointer: str, index: str | int) -> str:
+        """The address of an element."""
+        return self.value(f"getelementptr inbounds {type}, ptr {pointer}, i64 {index}")
+
+    def spread(self, count: int, type: str, x: str) -> str:
+        """A vector of `count` times x."""
+        one = self.value(f"insertelement <{count} x {type}> poison, {type} {x}, i64 0")
+        return self.value(
+            f"shufflevector <{count} x {type}> {one}, <{count} x {type}> poison, <{count} x i32> zeroinitializer"
+        )
+
+    def loop(
+        self, start: str | int, stop: str | int, step: str | int | Callable[[str], str],
+        body: Callable[..., Sequence[str] | None], *, carried: Sequence[tuple[str, str]] = (),
+    ) -> list[str]:  # fmt: skip
+        """body(i, *values) for i in range(start, stop, step); returns the values that are carried from turn to turn.
+
+        step: a function computes it from i, for every turn anew. carried: type and first value of each; `body` returns the
+        next ones.
+        """
+        n = self.fresh()
+        before, head, inner, after = (f"{what}{n}" for what in ("before", "head", "body", "after"))
+        self.do(f"br label %{before}")
+        self.label(before)
+        self.do(f"br label %{head}")
+        self.label(head)
+        place = len(self.lines)
+        values = [f"%c{n}.{k}" for k in range(len(carried))]
+        going = self.value(f"icmp slt i64 %i{n}, {stop}")
+        self.do(f"br i1 {going}, label %{inner}, label %{after}")
+        self.label(inner)
+        following = body(f"%i{n}", *values) or ()
+        self.do(f"br label %last{n}")
+        self.label(f"last{n}")
+        self.value(f"add nuw nsw i64 %i{n}, {step(f'%i{n}') if callable(step) else step}", f"%n{n}")
+        self.do(f"br label %{head}")
+        self.label(after)
+        self.lines[place:place] = [
+            f"  %i{n} = phi i64 [ {start}, %{before} ], [ %n{n}, %last{n} ]",
+            *(
+                f"  {v} = phi {type} [ {first}, %{before} ], [ {later}, %last{n} ]"
+                for v, (type, first), later in zip(values, carried, following, strict=True)
+            ),
+        ]
+        return values
+
+    def when(self, condition: str, body: Callable[[], None]) -> None:
+        """body() where a condition holds."""
+        n = self.fresh()
+        self.do(f"br i1 {condition}, label %then{n}, label %end{n}")
+        self.label(f"then{n}")
+        body()
+        self.do(f"br label %end{n}")
+        self.label(f"end{n}")
+
+    def function(self, head: str) -> str:
+        """The function, with `head` its `define` line up to the brace."""
+        return "\n".join([head + " {", *self.lines, "}"])
+
+
+# ------------------------------------------------------------------------------------------ machine code
+
+_lock = threading.Lock()
+_kept: list[Any] = []  # engines: their code lives as long as they do
+
+
+def available(*features: str) -> bool:
+    """Whether machine code can be made here and the processor has some features, as LLVM calls them.
+
+    The environment variable RETROGRADE_JIT=0 switches generated code off.
+    """
+    if llvm is None or sys.maxsize < 1 << 32 or os.environ.get("RETROGRADE_JIT") == "0":
+        return False
+    found = llvm.get_host_cpu_features()
+    return all(found.get(feature) for feature in features)
+
+
+def assembled(name: str, text: str) -> int:
+    """The address of function `name` of a module in LLVM's assembly language, translated for this processor."""
+    with _lock:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        module = llvm.parse_assembly(text)
+        module.triple = llvm.get_process_triple()
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3)
+        version = ".".join(map(str, llvm.llvm_version_info))
+        key = hashlib.sha256("\0".join([text, cpu, features, module.triple, version]).encode()).hexdigest()
+        path = os.path.join(_cache_folder(), f"{name}-{key[:32]}.o")
+        found = _read(path)
+        engine = llvm.create_mcjit_compiler(module, machine)
+        if found is None:
+            module.verify()
+            tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+            tuning.loop_vectorization = tuning.slp_vectorization = False  # the vectors are written out
+            builder = llvm.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
+        engine.set_object_cache(lambda _module, code: _write(path, code), lambda _module: found)
+        engine.finalize_object()
+        _kept.append(engine)
+        return int(engine.get_function_address(name))
+
+
+def _cache_folder() -> str:
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif sys.platform == "darwin":
+        base = os.path.join(home, "Library", "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "retrograde")
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as f:
+            return f.read()
+    except OSError:
+        return None
+
+
+def _write(path: str, code: bytes) -> None:
+    """Put a file in place at once, so that no reader sees half of it; nothing where the folder cannot be written."""
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=os.path.dirname(path))
+        with open(handle, "wb") as f:
+            f.write(code)
+        os.replace(part, path)

@@ -1,0 +1,309 @@
+"""Matrix products of a middling size as generated code, where NumPy's BLAS spends its time on rearranging operands.
+
+OpenBLAS copies both operands of a product into blocks before it multiplies, and sets the result to zero first: at
+64x784x256 (a layer and a batch) that takes nearly half of its time. Here one panel of the second operand at a time is
+copied into the nearest cache, the first is read where it is, and the result written once (after Goto and van de Geijn
+2008, who describe both).
+
+Each element of a result is the same sum in the same order whatever the layouts and wherever it stands: with v a copy of
+w.T, `x @ w.T` and `x @ v` agree in every bit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+VECTOR = 64  # bytes: AVX-512. With AVX2 and its 16 registers the same kernel is as fast as OpenBLAS's, not faster.
+ROWS, VECTORS = 8, 3  # of a tile: its 24 sums, 3 vectors of one operand and a number of the other fit 32 registers
+DEPTH = 256  # rows of a panel at most: with 3 vectors, 48 KiB
+
+# ------------------------------------------------------------------------------------------ products
+
+LEAST = 1 << 20
+"""Fewer multiplications go to BLAS: a call through ctypes costs 1 µs more than one of NumPy."""
+
+
+def _most() -> int:
+    """More multiplications go to BLAS, and sooner where it has several threads, which cannot be asked from here."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        given = os.environ.get(name, "")
+        if given.isdecimal() and int(given):
+            threads = int(given)
+            break
+    else:
+        threads = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return 1 << 26 if threads == 1 else (1 << 24) // threads
+
+
+_lock = threading.Lock()
+_generated: dict[str, Callable[..., None]] | None = None  # by dtype; None: not looked for yet
+_limit = 1 << 26
+_plans: dict[Any, int] = {}
+
+
+def product(x: np.ndarray, y: np.ndarray) -> Any:
+    """x y, of two matrices (or with a vector) of NumPy; raises ValueError where they do not fit.
+
+    Half to four fifths of BLAS's time on one thread with AVX-512 (64x784x256: 0.65 to 0.8, 2048x16x512: 0.6, 512x784x96:
+    0.78), on two as much time and half of the processors. Without llvmlite or AVX-512 everything goes to BLAS.
+    """
+    if x.size * y.shape[-1] < LEAST or x.ndim != 2 or y.ndim != 2:
+        return x.dot(y)
+    functions = _set_up() if _generated is None else _generated
+    function = functions.get(x.dtype.char)
+    if function is None:
+        return _by_blas(x, y)
+    form = x.dtype, y.dtype, x.shape, y.shape, x.strides, y.strides
+    depth = _plans.get(form)
+    if depth is None:
+        if len(_plans) > 4096:
+            _plans.clear()
+        depth = _plans[form] = _planned(*form)
+    if not depth:
+        return _by_blas(x, y)
+    out = np.empty((x.shape[0], y.shape[1]), x.dtype)
+    function(out, x, y, depth)
+    return out
+
+
+def _planned(
+    x_dtype: Any, y_dtype: Any, xs: tuple[int, ...], ys: tuple[int, ...], x_steps: tuple[int, ...], y_steps: tuple[int, ...]
+) -> int:
+    """The rows of a panel; 0 where the generated functions cannot compute a product, or BLAS is done sooner."""
+    (m, k), n, size = xs, ys[1], x_dtype.itemsize
+    suited = (
+        x_dtype == y_dtype and x_dtype.isnative and k == ys[0] and m >= ROWS and n >= 16 and m * k * n <= _limit
+        and (x_steps[1] == size or (m <= 1024 and k <= 1024))  # columns far apart: each is another page
+        and size in y_steps
+        and not any(step % size for step in (*x_steps, *y_steps))
+    )  # fmt: skip
+    return -(-k // -(-k // DEPTH)) if suited else 0
+
+
+def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
+    m, k = x.shape
+    # A few long rows against rows: OpenBLAS is faster at (yᵀ xᵀ)ᵀ, by a tenth at 64x784x256 and by half at 16x512x512.
+    if k >= 256 and 1 < m <= 64 and y.shape[1] >= 4 * m and y.dtype.char in "fd" and y.strides[0] == y.itemsize:
+        return y.T.dot(x.T).T.copy()
+    return x.dot(y)
+
+
+def _set_up() -> dict[str, Callable[..., None]]:
+    """Translate the functions for the two dtypes, once: 0.3 s, or 15 ms where they lie on the disk."""
+    global _generated, _limit
+    with _lock:
+        if _generated is None:
+            from . import llvm  # 50 ms, for programs with products of this size only
+
+            found: dict[str, Callable[..., None]] = {}
+            if llvm.available("avx512f") and _laid_out_as_known():
+                signature = ctypes.CFUNCTYPE(None, ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.c_int64)
+                try:
+                    found = {t: signature(llvm.assembled("product", text(llvm.Code(), t))) for t in "fd"}
+                except RuntimeError as problem:  # a version of LLVM with another assembly language
+                    warnings.warn(f"llvmlite could not translate matrix products, NumPy computes them: {problem}", stacklevel=3)
+            _limit = _most()
+            _generated = found
+        return _generated
+
+
+def _laid_out_as_known() -> bool:
+    """Whether an array's data, shape and strides stand in it where the generated functions look for them."""
+    a = np.zeros((3, 5), np.float32)[:, 1:]
+    start = id(a) + object.__basicsize__
+    data, shape, strides = (ctypes.c_void_p.from_address(start + offset).value for offset in (0, 16, 24))
+    if data != a.ctypes.data or ctypes.c_int.from_address(start + 8).value != 2 or not shape or not strides:
+        return False
+    pair = ctypes.c_ssize_t * 2
+    return tuple(pair.from_address(shape)) == a.shape and tuple(pair.from_address(strides)) == a.strides
+
+
+# ------------------------------------------------------------------------------------------ their code
+
+
+class _Types:
+    """Names and instructions for one dtype."""
+
+    def __init__(self, dtype: str) -> None:
+        self.number, self.size, suffix = {"f": ("float", 4, "f32"), "d": ("double", 8, "f64")}[dtype]
+        self.lanes = VECTOR // self.size
+        self.vector = f"<{self.lanes} x {self.number}>"
+        self.mask = f"<{self.lanes} x i1>"
+        self.fma, self.load, self.store = (
+            f"@llvm.{what}.v{self.lanes}{suffix}" for what in ("fma", "masked.load", "masked.store")
+        )
+        self.load, self.store = self.load + ".p0", self.store + ".p0"
+
+    def declarations(self) -> str:
+        v = self.vector
+        return "\n".join([
+            f"declare {v} {self.fma}({v}, {v}, {v})",
+            f"declare {v} {self.load}(ptr, i32, {self.mask}, {v})",
+            f"declare void {self.store}({v}, ptr, i32, {self.mask})",
+            "declare i64 @llvm.smin.i64(i64, i64)",
+        ])  # fmt: skip
+
+
+def text(c: Any, dtype: str) -> str:
+    """The module with the function `product(out, x, y, depth)`: out = x y for three NumPy arrays.
+
+    The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides.
+    depth: rows of the panels that `y` is cut into.
+    """
+    t = _Types(dtype)
+    panel = c.value(f"alloca [{(DEPTH + t.lanes) * VECTORS * t.lanes} x {t.number}], align 64")
+
+    def array(name: str) -> tuple[str, list[str], list[str]]:
+        data, shape, strides = (
+            c.value(f"load ptr, ptr {c.at('i8', name, object.__basicsize__ + offset)}") for offset in (0, 16, 24)
+        )
+        sizes = [c.value(f"load i64, ptr {c.at('i64', shape, k)}") for k in (0, 1)]
+        steps = [c.value(f"load i64, ptr {c.at('i64', strides, k)}") for k in (0, 1)]
+        return data, sizes, [c.value(f"sdiv exact i64 {s}, {t.size}") for s in steps]
+
+    out, (m, n), (out_row, _) = array("%out")
+    x, (_, k), (x_row, x_column) = array("%x")
+    y, _, (y_row, y_column) = array("%y")
+    last = c.add(m, -1)
+
+    def lanes_below(count: str, first: int = 0) -> str:
+        """Which of the lanes from `first` on are below a count."""
+        numbers = ", ".join(f"i64 {first + i}" for i in range(t.lanes))
+        return c.value(f"icmp slt <{t.lanes} x i64> <{numbers}>, {c.spread(t.lanes, 'i64', count)}")
+
+    def load(pointer: str, mask: str) -> str:
+        return c.value(f"call {t.vector} {t.load}(ptr {pointer}, i32 {t.size}, {t.mask} {mask}, {t.vector} zeroinitializer)")
+
+    def keep(vector: str, row: str, column: int, count: int) -> None:
+        place = c.at(t.number, panel, c.add(c.mul(row, count * t.lanes), column))
+        c.do(f"store {t.vector} {vector}, ptr {place}, align 64")
+
+    def copy_rows(first: str, j: str, rows: str, count: int) -> None:
+        """Rows of `y`, where they are contiguous, into the panel: `count` vectors of each."""
+        masks = [lanes_below(c.value(f"sub i64 {n}, {j}"), v * t.lanes) for v in range(count)]
+        source = c.at(t.number, c.at(t.number, y, c.mul(first, y_row)), j)
+
+        def copy(row: str) -> None:
+            start = c.at(t.number, source, c.mul(row, y_row))
+            for v in range(count):
+                keep(load(c.at(t.number, start, v * t.lanes), masks[v]), row, v * t.lanes, count)
+
+        c.loop(0, rows, 1, copy)
+
+    def copy_columns(first: str, j: str, rows: str, count: int) -> None:
+        """Columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
+        end = c.add(n, -1)
+
+        def square(row: str) -> None:
+            inside = lanes_below(c.value(f"sub i64 {rows}, {row}"))
+            for v in range(count):
+                vectors = []
+                for i in range(t.lanes):
+                    column = c.least(c.add(j, v * t.lanes + i), end)
+                    start = c.at(t.number, c.at(t.number, y, c.mul(column, y_column)), c.add(first, row))
+                    vectors.append(load(start, inside))
+                for i, vector in enumerate(_transposed(c, t, vectors)):
+                    keep(vector, c.add(row, i), v * t.lanes, count)
+
+        c.loop(0, rows, t.lanes, square)
+
+    def tiles(first: str, j: str, rows: str, count: int) -> None:
+        """The columns from j on, `count` vectors of them, of all rows of `out`."""
+        masks = [lanes_below(c.value(f"sub i64 {n}, {j}"), v * t.lanes) for v in range(count)]
+        again = c.spread(t.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
+        added = [c.value(f"and {t.mask} {mask}, {again}") for mask in masks]
+
+        def tile(i: str) -> None:
+            starts = []
+            for r in range(ROWS):
+                row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
+                starts.append(c.at(t.number, c.at(t.number, x, c.mul(row, x_row)), c.mul(first, x_column)))
+
+            def step(row: str, *sums: str) -> list[str]:
+                start = c.at(t.number, panel, c.mul(row, count * t.lanes))
+                ys = [
+                    c.value(f"load {t.vector}, ptr {c.at(t.number, start, v * t.lanes)}, align 64") for v in range(count)
+                ]
+                offset, after = c.mul(row, x_column), []
+                for r in range(ROWS):
+                    number = c.value(f"load {t.number}, ptr {c.at(t.number, starts[r], offset)}")
+                    xs = c.spread(t.lanes, t.number, number)
+                    for v in range(count):
+                        operands = f"{t.vector} {xs}, {t.vector} {ys[v]}, {t.vector} {sums[r * count + v]}"
+                        after.append(c.value(f"call {t.vector} {t.fma}({operands})"))
+                return after
+
+            sums = c.loop(0, rows, 1, step, carried=[(t.vector, "zeroinitializer")] * (ROWS * count))
+            for r in range(ROWS):
+                row = c.add(i, r)
+                place = c.at(t.number, c.at(t.number, out, c.mul(row, out_row)), j)
+
+                def store(place: str = place, r: int = r) -> None:
+                    for v in range(count):
+                        at = c.at(t.number, place, v * t.lanes)
+                        total = c.value(f"fadd {t.vector} {load(at, added[v])}, {sums[r * count + v]}")
+                        c.do(f"call void {t.store}({t.vector} {total}, ptr {at}, i32 {t.size}, {t.mask} {masks[v]})")
+
+                c.when(c.value(f"icmp slt i64 {row}, {m}"), store)
+
+        c.loop(0, m, ROWS, tile)
+
+    by_rows = c.value(f"icmp eq i64 {y_column}, 1")
+    by_columns = c.value(f"xor i1 {by_rows}, true")
+
+    def depth_block(first: str) -> None:
+        rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
+
+        def columns(j: str) -> str:
+            """The columns of the next panel: as many as fit, but 2 vectors where 1 would be left, which takes as long as 2."""
+            left = c.value(f"sub i64 {n}, {j}")
+            one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * t.lanes}")
+            several = c.value(f"icmp sgt i64 {left}, {VECTORS * t.lanes}")
+            most = c.value(f"select i1 {c.value(f'and i1 {one_over}, {several}')}, i64 2, i64 {VECTORS}")
+            vectors = c.value(f"ashr i64 {c.add(left, t.lanes - 1)}, {t.lanes.bit_length() - 1}")
+            return c.least(vectors, most)
+
+        def column_block(j: str) -> None:
+            vectors = columns(j)
+
+            def panel_of(count: int) -> None:
+                c.when(by_rows, lambda: copy_rows(first, j, rows, count))
+                c.when(by_columns, lambda: copy_columns(first, j, rows, count))
+                tiles(first, j, rows, count)
+
+            for count in range(1, VECTORS + 1):
+                c.when(c.value(f"icmp eq i64 {vectors}, {count}"), lambda count=count: panel_of(count))
+
+        c.loop(0, n, lambda j: c.mul(columns(j), t.lanes), column_block)
+
+    c.loop(0, k, "%depth", depth_block)
+    c.do("ret void")
+    head = "define void @product(ptr noalias %out, ptr %x, ptr %y, i64 %depth) #0"
+    attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "no-stack-arg-probe" }'
+    return "\n".join([t.declarations(), c.function(head), attributes])
+
+
+def _transposed(c: Any, t: _Types, vectors: list[str]) -> list[str]:
+    """The rows of a square as its columns: squares of 1, 2, 4... elements change places across the diagonal."""
+    distance = 1
+    while distance < t.lanes:
+        result = list(vectors)
+        lanes = range(t.lanes)
+        for i in range(t.lanes):
+            if not i & distance:
+                pair = f"{t.vector} {vectors[i]}, {t.vector} {vectors[i + distance]}"
+                upper = [t.lanes + (l ^ distance) if l & distance else l for l in lanes]
+                lower = [t.lanes + l if l & distance else l ^ distance for l in lanes]
+                for place, chosen in ((i, upper), (i + distance, lower)):
+                    picked = ", ".join(f"i32 {l}" for l in chosen)
+                    result[place] = c.value(f"shufflevector {pair}, <{t.lanes} x i32> <{picked}>")
+        vectors, distance = result, 2 * distance
+    return vectors

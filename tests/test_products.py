@@ -1,0 +1,146 @@
+"""Matrix products by generated code: against sums in double precision, for every layout, edge and unusual number."""
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from retrograde.backend import llvm, products
+
+pytestmark = pytest.mark.skipif(
+    not llvm.available("avx512f"), reason="needs llvmlite and AVX-512: elsewhere products go to BLAS"
+)
+
+
+@pytest.fixture
+def generated(monkeypatch):
+    """`product` with the generated functions for everything that they can compute, however small, and how often."""
+    products.product(np.ones((128, 128)), np.ones((128, 128)))  # set up
+    calls = []
+    for char, function in products._generated.items():
+        monkeypatch.setitem(
+            products._generated, char, lambda *args, function=function: (calls.append(args), function(*args))[1]
+        )
+    monkeypatch.setattr(products, "LEAST", 0)
+    monkeypatch.setattr(products, "_limit", 1 << 26)
+    monkeypatch.setattr(products, "_plans", {})
+    return calls
+
+
+def matrix(shape, dtype, layout, seed):
+    x = np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+    if layout == "columns":
+        return np.asfortranarray(x)
+    if layout == "part":
+        whole = np.zeros((shape[0] + 3, shape[1] + 5), dtype)
+        whole[2:-1, 4:-1] = x
+        return whole[2:-1, 4:-1]
+    return x
+
+
+LAYOUTS = list(itertools.product(("rows", "columns", "part"), repeat=2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layouts", LAYOUTS, ids="-".join)
+def test_every_layout_and_edge(generated, dtype, layouts):
+    sizes = [(8, 1, 16), (9, 17, 47), (16, 16, 48), (13, 255, 64), (8, 256, 65), (23, 257, 80), (31, 600, 33), (64, 40, 112)]
+    for m, k, n in sizes:
+        x, y = matrix((m, k), dtype, layouts[0], 1), matrix((k, n), dtype, layouts[1], 2)
+        got = products.product(x, y)
+        wide = x.astype(np.float64) @ y.astype(np.float64)
+        assert got.dtype == dtype
+        assert got.flags.c_contiguous
+        assert got.flags.owndata
+        np.testing.assert_allclose(got, wide, rtol=0, atol=np.finfo(dtype).eps * k * 8)
+    assert len(generated) == len(sizes)
+
+
+def test_the_layout_changes_no_bit(generated):
+    for dtype, (m, k, n) in itertools.product((np.float32, np.float64), [(64, 784, 256), (40, 300, 70)]):
+        results = [
+            products.product(matrix((m, k), dtype, a, 3), matrix((k, n), dtype, b, 4)) for a, b in LAYOUTS
+        ]  # fmt: skip
+        for other in results[1:]:
+            np.testing.assert_array_equal(results[0], other)
+        # nor does what stands beside it
+        part = products.product(matrix((m, k), dtype, "rows", 3)[8:30], matrix((k, n), dtype, "rows", 4)[:, 5:41])
+        np.testing.assert_array_equal(part, results[0][8:30, 5:41])
+
+
+def test_infinite_and_missing_numbers_stay_where_they_belong(generated):
+    x, y = matrix((9, 20), np.float32, "rows", 5), matrix((20, 35), np.float32, "columns", 6)
+    x[8, 3], x[2, 19], y[7, 34], y[0, 0] = np.inf, np.nan, -np.inf, np.nan
+    got = products.product(x, y)
+    with np.errstate(invalid="ignore"):
+        want = x.astype(np.float64) @ y.astype(np.float64)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    assert generated
+
+
+def test_what_the_functions_cannot_do_goes_to_blas(generated):
+    x, y = matrix((16, 32), np.float32, "rows", 7), matrix((32, 64), np.float32, "rows", 8)
+    cases = [
+        (x[:4], y), (x, y[:, :10]), (x[0], y), (x, y[:, 0]),  # too little
+        (x.astype(np.float64), y), (x.astype(">f4"), y.astype(">f4")),  # other dtypes
+        (x[:, ::2], y[::2, ::2]), (x.astype(np.complex64), y.astype(np.complex64)),
+        (np.zeros((16, 0), np.float32), np.zeros((0, 64), np.float32)),
+    ]  # fmt: skip
+    for a, b in cases:
+        np.testing.assert_allclose(products.product(a, b), np.asarray(a) @ np.asarray(b), rtol=1e-5, atol=1e-5)
+    assert not generated
+    with pytest.raises(ValueError, match="not aligned"):
+        products.product(x, y[:31])
+
+
+def test_rows_apart_and_backwards(generated):
+    x, y = matrix((40, 32), np.float64, "rows", 9), matrix((32, 64), np.float64, "rows", 10)
+    np.testing.assert_allclose(products.product(x[::-2, ::-1], y[::-1]), x[::-2, ::-1] @ y[::-1], rtol=1e-12, atol=1e-12)
+    assert generated
+
+
+def test_several_threads_at_once(generated):
+    x, y = matrix((64, 300), np.float32, "rows", 11), matrix((300, 200), np.float32, "columns", 12)
+    want, wrong = products.product(x, y), []
+
+    def work():
+        wrong.extend(1 for _ in range(50) if not np.array_equal(products.product(x, y), want))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+PROGRAM = """
+import numpy as np
+from retrograde.backend import products
+x = np.random.default_rng(0).standard_normal((64, 784)).astype(np.float32)
+print(np.allclose(products.product(x, x.T), np.dot(x, x.T), atol=1e-3), len(products._generated))
+"""
+
+
+def printed(**environment):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], check=True, env={**os.environ, **environment}, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(("jit", "kinds"), [("1", 2), ("0", 0)])
+def test_a_fresh_process_and_the_switch(tmp_path, jit, kinds):
+    for _ in range(2):  # translated, then read from the disk
+        assert printed(RETROGRADE_JIT=jit, XDG_CACHE_HOME=str(tmp_path)) == ["True", str(kinds)]
+    assert len(list(tmp_path.glob("**/*.o"))) == kinds
+
+
+def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    assert printed(RETROGRADE_JIT="1", XDG_CACHE_HOME=str(tmp_path / "file" / "below")) == ["True", "2"]
