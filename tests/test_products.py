@@ -144,3 +144,13 @@ def test_a_fresh_process_and_the_switch(tmp_path, jit, kinds):
 def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path):
     (tmp_path / "file").write_text("no folder")
     assert printed(RETROGRADE_JIT="1", XDG_CACHE_HOME=str(tmp_path / "file" / "below")) == ["True", "2"]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bias_is_added_as_it_would_be_afterwards(generated, dtype):
+    for m, k, n in [(8, 20, 16), (30, 700, 100)]:
+        x, y, bias = matrix((m, k), dtype, "rows", 13), matrix((k, n), dtype, "columns", 14), matrix((1, n), dtype, "rows", 15)[0]
+        plain = products.product(x, y)
+        np.testing.assert_array_equal(products.product(x, y, bias), plain + bias)
+        np.testing.assert_array_equal(products.product(x, y, np.repeat(bias, 2)[::2]), plain + bias)  # not contiguous
+        np.testing.assert_array_equal(products.product(x[:2], y, bias), x[:2].dot(y) + bias)

@@ -196,6 +196,30 @@ def members(
             yield (f"{path}.{name}" if path else name), x
 
 
+def entries(tree: Tree, kind: Kind) -> list[Any]:
+    """The entries of a kind's table in a module and below, each once, as `members` has them but without paths.
+
+    A third of the time: it is asked for in every training step.
+    """
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    children, table = tree._tree_kinds.children.table, kind.table
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        own = node.__dict__
+        for x in own[table].values():
+            if x is not None:
+                found.setdefault(id(x), x)
+        below = own[children]
+        if below:
+            stack.extend([x for x in reversed(below.values()) if x is not None])
+    return list(found.values())
+
+
 def own_state(tree: Tree) -> Iterator[tuple[str, Any]]:
     """What a state dict holds of a module alone: its parameters, then its persistent buffers."""
     own, kinds = tree.__dict__, tree._tree_kinds

@@ -184,6 +184,8 @@ project = bilinear(
 
 
 def _affine_kernel(xp: Any, x: Any, w: Any, b: Any) -> Any:
+    if xp is np and x.ndim == 2 and not _half(x.dtype):
+        return product(x, w.T, b)
     out = _project_kernel(xp, x, w)
     if type(out) is np.ndarray:
         out += b
