@@ -25,7 +25,7 @@ from .rules import (
     nondifferentiable,
 )
 from .samples import complex_normal, normal, sample
-from .structural import reshape, transpose, zeros_like
+from .structural import inverse, reshape, transpose, zeros_like
 
 # ------------------------------------------------------------------------------------------ adding rows
 
@@ -177,7 +177,7 @@ def _advanced_add_kernel(
     rows = g.reshape(math.prod(common), math.prod(rest))
     out = add_rows(rows, flat.reshape(-1), math.prod(indexed)).reshape(*indexed, *rest)
     order = [*axes, *others]
-    return out if order == list(range(len(shape))) else _dense(np, out.transpose(np.argsort(order)))
+    return out if order == list(range(len(shape))) else _dense(np, out.transpose(inverse(order)))
 
 
 def _batch_indices(arrays: Any, dims: Any, first: int) -> tuple[list[Any], int, bool]:

@@ -28,7 +28,7 @@ from .rules import (
 )
 from .samples import Sample, binary, complex_normal, distinct, normal, sample
 from .scan import product_of_others
-from .structural import broadcast_to, real, reshape, transpose
+from .structural import broadcast_to, inverse, real, reshape, transpose
 
 # ------------------------------------------------------------------------------------------ shapes
 
@@ -254,7 +254,7 @@ def _others(x: Any, axis: tuple[int, ...]) -> Any:
     out = product_of_others(moved)
     if len(axis) > 1:
         out = reshape(out, shape=behind)
-    return out if moved is x else transpose(out, axes=tuple(int(i) for i in np.argsort(order)))
+    return out if moved is x else transpose(out, axes=inverse(order))
 
 
 def _prod_samples() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ reshape = linear(
 )  # fmt: skip
 
 
+def inverse(axes: Sequence[int]) -> tuple[int, ...]:
+    """The permutation that undoes one."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
 def _batch_transpose(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     x = move_batch(arrays[0], dims[0])
     return op(x, axes=(0, *(a + 1 for a in params["axes"]))), 0
@@ -44,7 +50,7 @@ def _batch_transpose(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) ->
 
 transpose = linear(
     "transpose", kernel=lambda xp, x, *, axes: x.transpose(axes) if xp is np else xp.permute_dims(x, axes),
-    transpose=lambda g, _x, *, axes: transpose(g, axes=tuple(int(i) for i in np.argsort(axes))),
+    transpose=lambda g, _x, *, axes: transpose(g, axes=inverse(axes)),
     batch=_batch_transpose,
     infer=lambda avals, p: Aval(tuple(avals[0].shape[a] for a in p["axes"]), avals[0].dtype),
     samples=lambda: [sample(normal(2, 3, 4), axes=(2, 0, 1)), sample(normal(2, 3), axes=(1, 0)), sample(normal(), axes=())],
