@@ -4,6 +4,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import pickle
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -205,3 +206,12 @@ def test_installed_version_is_the_dialect_s(dialects):
     assert importlib.metadata.files("frame") is None
     with pytest.raises(importlib.metadata.PackageNotFoundError):
         importlib.metadata.version("other")
+
+
+def test_scalars_of_numpy_print_as_in_the_numpy_that_mindspore_needs() -> None:
+    program = (
+        "import retrograde; retrograde.activate('mindspore'); import mindspore, numpy; "
+        "print([numpy.float32(4), numpy.int64(2)])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[4.0, 2]\n"

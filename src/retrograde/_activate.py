@@ -38,7 +38,7 @@ def activate(*dialects: str) -> None:
     It holds for the whole process and cannot be taken back. An installed framework of that name, or a folder of that
     name on the path, changes nothing. If the real framework has already been imported, the modules that hold it keep
     it; whoever imports it from now on gets the dialect. `sys.excepthook` is wrapped, so that the report of a name that a
-    tensor has not says who answers.
+    tensor has not says who answers. Importing `mindspore` makes NumPy's scalars print as in NumPy 1, which MindSpore needs.
 
     Raises:
         ValueError: no name was given, or one that is not a dialect of this version.
@@ -158,6 +158,9 @@ class _AliasLoader:
                 continue
             if sys.modules.setdefault(name.removeprefix(f"{DIALECTS}."), loaded) is loaded:
                 _name_classes(name, loaded)
+        settle = vars(module).get("_as_framework")  # what a process has to have for programs of the framework
+        if settle is not None:
+            settle()
 
 
 def _name_classes(name: str, module: ModuleType) -> None:

@@ -55,9 +55,9 @@ class _Keys(tuple[Any, ...]):
     order: tuple[Any, ...]  # as they stood in the dict
 
     @classmethod
-    def of(cls, mapping: dict[Any, Any]) -> _Keys:
+    def of(cls, mapping: dict[Any, Any], sort: bool) -> _Keys:
         try:
-            keys = cls(sorted(mapping))
+            keys = cls(sorted(mapping) if sort else mapping)
         except TypeError:
             keys = cls(mapping)
         keys.order = tuple(mapping)
@@ -68,13 +68,18 @@ class _Keys(tuple[Any, ...]):
         return {key: found[key] for key in self.order}
 
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
-    """The leaves of a nested container, left to right, and its structure."""
+def flatten(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None, *, sort_keys: bool = True
+) -> tuple[list[Any], TreeDef]:
+    """The leaves of a nested container, left to right, and its structure.
+
+    Entries of dicts come by sorted key, so that dicts of one structure match, or else in the order of the dict.
+    """
     leaves: list[Any] = []
-    return leaves, _flatten(tree, leaves, is_leaf)
+    return leaves, _flatten(tree, leaves, is_leaf, sort_keys)
 
 
-def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeDef:
+def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None, sort_keys: bool) -> TreeDef:
     kind = type(tree)
     aux: Any = None
     if is_leaf is not None and is_leaf(tree):
@@ -83,7 +88,7 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
     if kind is tuple or kind is list:
         children: Iterable[Any] = tree
     elif kind is dict or kind is OrderedDict or kind is defaultdict:
-        aux = _Keys.of(tree) if kind is not OrderedDict else tuple(tree)
+        aux = tuple(tree) if kind is OrderedDict else _Keys.of(tree, sort_keys)
         children = [tree[key] for key in aux]
         if kind is defaultdict:
             aux = (tree.default_factory, aux)
@@ -96,7 +101,7 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
     else:
         leaves.append(tree)
         return LEAF
-    return TreeDef(kind, aux, tuple(_flatten(child, leaves, is_leaf) for child in children))
+    return TreeDef(kind, aux, tuple(_flatten(child, leaves, is_leaf, sort_keys) for child in children))
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:

@@ -46,6 +46,12 @@ class Value:
     """Whether the gradient that is asked for of a value is what its hooks make of it (and a leaf's hooks are left out)."""
     _frees_all: ClassVar[bool] = False
     """Whether a backward pass frees operations that saved nothing too, so that a second pass is refused."""
+    _flat_is_unused: ClassVar[bool] = False
+    """Whether a derivative that is flat in a value (that of relu, of abs) counts as not depending on it, not as having
+    the derivative zero."""
+    _changes_leaf_views: ClassVar[bool] = False
+    """Whether a view of a leaf may be changed in place while recording: the leaf stays one, with other elements, and the
+    change is the view's history alone."""
 
     if TYPE_CHECKING:  # what the tensors of floor 5 and of the dialects add
         def __getattr__(self, name: str) -> Any: ...

@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
-from ..core.value import detached, make
+from ..core.dual import DualArray
+from ..core.value import Value, detached, make
 from ..ops.elementwise import add, divide, multiply, subtract
 from ..tape import inplace, mutation
 
 
+def _without_tangents(x: Any) -> Any:
+    """The array of a value, without what forward derivatives carry beside it."""
+    while isinstance(x, (Value, DualArray)):
+        x = x._a if isinstance(x, Value) else x.primal
+    return x
+
+
 def update_running(running: Any, fresh: Any, share: float) -> None:
-    """running = (1 - share) * running + share * fresh, in place."""
-    old, new = running._a, fresh._a
+    """running = (1 - share) * running + share * fresh, in place; no derivatives pass to the statistics."""
+    old, new = running._a, _without_tangents(fresh)
     if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
         for observer in OBSERVERS:
             observer.reading(old)

@@ -90,3 +90,13 @@ def blend(rate: Rate, target: float, before: float, now: float) -> Rate:
     """Move a rate from share `before` of the way to a target on to share `now`, without knowing where it started."""
     start = target if before == 1 else (rate - before * target) / (1 - before)
     return target * now + start * (1 - now)
+
+
+def improved(current: float, best: float, threshold: float, mode: str, threshold_mode: str) -> bool:
+    """Whether a metric is better than the best so far by a threshold: a share of the best ("rel") or a number ("abs").
+
+    mode: "min" where a smaller metric is better, "max" where a larger one is.
+    """
+    sign = -1.0 if mode == "min" else 1.0
+    wanted = best * (1.0 + sign * threshold) if threshold_mode == "rel" else best + sign * threshold
+    return sign * current > sign * wanted

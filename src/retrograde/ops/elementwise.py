@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import GradError
 from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
 from .kernels import scalar, sigmoid_array, widened, zero_of
-from .rules import conj, elementwise, infer_same, sum_tangents
+from .rules import conj, elementwise, infer_same, regions, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
 from .slopes import tanh_slope
@@ -197,7 +196,7 @@ def _refusing(name: str, kernel: Any, samples: Any) -> Any:
     """An operation of two operands whose derivative a framework refuses to give although it is 0 nearly everywhere."""
 
     def rule(*_: Any) -> Any:
-        raise GradError(f"{name}: there is no derivative; detach the operands, or use an operation that has one")
+        raise RuntimeError(f"{name}: there is no derivative; detach the operands, or use an operation that has one")
 
     return elementwise(
         name + "_refusing", kernel=kernel, samples=samples, jvp=lambda tangents, out, x, y: rule(),
@@ -245,10 +244,22 @@ def _exponent_partial(x: Any, y: Any, out: Any) -> Any:
     return drop(out * log(x), nothing)
 
 
+def _power_tangent(tangents: Any, out: Any, x: Any, y: Any) -> Any:
+    by_base, by_exponent = tangents
+    return broadcast_like(sum_tangents([
+        None if by_base is None else drop(by_base * (y * power(x, y - 1)), equal(y, 0)),
+        None if by_exponent is None else by_exponent * _exponent_partial(x, y, out)]), out)  # fmt: skip
+
+
+# At y = 0 the cotangent is dropped with its factor: it may be nan there, as in second derivatives for negative bases.
+
+
 power = elementwise(
     "power",
     kernel=lambda xp, x, y: _int_power(xp, x, y) if x.dtype.kind in "iu" else xp.pow(x, y),
-    partials=[lambda x, y, _out: drop(y * power(x, y - 1), equal(y, 0)), _exponent_partial],
+    vjps=[lambda g, _out, x, y: drop(g * conj(y * power(x, y - 1)), equal(y, 0)),
+          lambda g, out, x, y: g * conj(_exponent_partial(x, y, out))],
+    jvp=_power_tangent,
     samples=lambda: list(_power_samples())[:-1],
 )  # fmt: skip
 
@@ -322,7 +333,7 @@ def _infer_size(avals: Any, params: dict[str, Any]) -> Aval:
 
 
 def _absolute_vjp(g: Any, _out: Any, x: Any) -> Any:
-    return g * (sgn(x) if dtype_of(x).kind == "c" else sign(x, nan_to_zero=True))
+    return g * (sgn(x) if dtype_of(x).kind == "c" else sign(regions(x), nan_to_zero=True))
 
 
 def _absolute_tangent(tangents: Any, out: Any, x: Any) -> Any:

@@ -225,4 +225,4 @@ def covered(window: np.ndarray, *, n: int, hop: int, frames: int, start: int, en
     total = n + hop * (frames - 1)
     power = np.broadcast_to(window * window, (frames, n))
     envelope = sum_windows(np.ascontiguousarray(power), shape=(total,), axis=0, size=n, step=hop, dilation=1)
-    return bool((envelope[start : min(end, total)] > 1e-11).all())
+    return bool((np.abs(envelope[start : min(end, total)]) > 1e-11).all())

@@ -142,6 +142,8 @@ def _reflect(v: Any, t: Any, x: Any) -> Any:
 def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
     if not left:
         c, adjoint = np.conj(c.swapaxes(-1, -2)), not adjoint
+    if not tau.shape[-1]:  # the identity, for each of the matrices that the operands together make
+        c = np.array(np.broadcast_to(c, (*np.broadcast_shapes(a.shape[:-2], tau.shape[:-1], c.shape[:-2]), *c.shape[-2:])))
     for v, t, _ in _reflections(a, tau, lambda x, *, index: x[index], adjoint):
         c = _reflect_array(v, t, c)
     return c if left else np.conj(c.swapaxes(-1, -2))
@@ -189,6 +191,7 @@ def _reflector_samples() -> Any:
     yield normal(3, 2), uniform(0.5, 1.5, 2)
     yield normal(2, 3, 3), uniform(0.5, 1.5, 2, 2)
     yield complex_normal(3, 2), uniform(0.5, 1.5, 2) + 0.3j
+    yield normal(3, 2), uniform(0.5, 1.5, 2)[:0]
 
 
 # The first columns of the product of the reflections `1 - tau v v'`, vectors below the diagonal of `a`.

@@ -15,14 +15,15 @@ Step = Callable[[Any, int], tuple[Any, float]]
 
 
 def _polynomial(name: str, first: Callable[[Any], Any], step: Step, shifted: bool = False) -> Any:
-    """p_0 = 1, p_1 = first(x), p_(k+1) = a p_k - b p_(k-1) with (a, b) = step(x, k); 0 for a negative degree.
+    """p_0 = 1, p_1 = first(x), p_(k+1) = a p_k - b p_(k-1) with (a, b) = step(x, k); 0 for a negative degree and for one
+    that is no number.
 
     `shifted`: the polynomial of 2x - 1.
     """
 
     @widened
     def kernel(xp: Any, x: Any, n: Any) -> Any:
-        x, degree = np.broadcast_arrays(x, np.trunc(n))
+        x, degree = np.broadcast_arrays(x, np.trunc(np.where(np.isfinite(n), n, -1)))
         if shifted:
             x = 2 * x - 1
         highest = int(degree.max(initial=-1))

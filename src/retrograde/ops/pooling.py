@@ -330,7 +330,7 @@ def _avg_kernel(
             total = np.add(total, other, out=total if i else None) if xp is np else total + other
     divisors = _divisors(size, windows.out, kernel, stride, padding, counted, divisor, x.dtype)
     if x.dtype.kind in "iu":  # whole numbers, rounded towards zero
-        return (total // divisors) + ((total < 0) & (total % divisors != 0))
+        return (total // divisors) + (((total < 0) != (divisors < 0)) & (total % divisors != 0))
     return total / divisors
 
 
@@ -416,8 +416,8 @@ def _added(g: Any, x: Any, places: Any, axes: int) -> Any:
 
 
 def _at_kernel(xp: Any, x: Any, places: Any, *, axes: int) -> Any:
-    flat = xp.reshape(x, (*x.shape[: x.ndim - axes], -1))
-    index = xp.reshape(places, (*places.shape[: places.ndim - axes], -1))
+    flat = xp.reshape(x, (*x.shape[: x.ndim - axes], math.prod(x.shape[x.ndim - axes :])))
+    index = xp.reshape(places, (*places.shape[: places.ndim - axes], math.prod(places.shape[places.ndim - axes :])))
     return xp.reshape(xp.take_along_axis(flat, index, axis=-1), places.shape)
 
 
@@ -478,7 +478,8 @@ def _fractional_kernel(xp: Any, x: Any, u: Any, *, kernel: Sizes, parts: Sizes) 
         shape[i], shape[axes + i] = m, k
         flat = flat * n + (starts[..., None] + np.arange(k)).reshape(*lead, *shape)
     windows = flat.reshape(*lead, math.prod(parts), math.prod(kernel))
-    values = np.take_along_axis(host.reshape(*lead, -1), windows.reshape(*lead, -1), -1).reshape(windows.shape)
+    reach = windows.reshape(*lead, math.prod(windows.shape[-2:]))
+    values = np.take_along_axis(host.reshape(*lead, math.prod(size)), reach, -1).reshape(windows.shape)
     places = np.take_along_axis(windows, values.argmax(axis=-1)[..., None], -1).reshape(*lead, *parts)
     return places if xp is np else xp.asarray(places)
 

@@ -19,7 +19,7 @@ from .pooling import adaptive_bounds
 from .rules import batch_leading, linear
 from .samples import normal, sample
 
-NEAREST, NEAREST_EXACT, LINEAR, CUBIC, MEAN = "nearest", "nearest-exact", "linear", "cubic", "mean"
+NEAREST, NEAREST_EXACT, LINEAR, CUBIC, KEYS, MEAN = "nearest", "nearest-exact", "linear", "cubic", "keys", "mean"
 
 _GATHER = 8
 """Up to this many taps gathering is faster than the product with a dense matrix."""
@@ -29,8 +29,9 @@ class Map(NamedTuple):
     """How an axis of length n becomes one of length m.
 
     `step` is the distance of the result's places in the operand's, n / m unless a caller knows it better. `align` puts
-    the centres of the first and last elements onto each other, `corner` (linear only) measures from the first elements'
-    centres. `antialias` widens the window when m is smaller.
+    the centres of the first and last elements onto each other, `corner` (linear and cubic) measures from the first
+    elements' centres. `antialias` widens the window when m is smaller. CUBIC has Keys's parameter -0.75 and repeats the
+    elements at the ends; KEYS has -0.5, and weighs only elements that there are.
     """
 
     mode: str
@@ -103,7 +104,11 @@ def _table(spec: Map, kind: Any) -> tuple[np.ndarray, np.ndarray | None]:
     low = np.floor(place).astype(np.intp)
     t = (place - low).astype(np.float64)
     j = np.arange(-1, 3)[:, None]
-    return np.clip(low + j, 0, n - 1), _cubic(t - j, -0.75)
+    places = np.clip(low + j, 0, n - 1)
+    if spec.mode == CUBIC:
+        return places, _cubic(t - j, -0.75)
+    weights = np.where(places == low + j, _cubic(t - j, -0.5), 0.0)
+    return places, weights / weights.sum(axis=0)
 
 
 def _transposed(places: np.ndarray, weights: np.ndarray | None, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -175,8 +180,32 @@ def _resampled(xp: Any, x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
     return xp.asarray(result, copy=True) if result is x else result
 
 
+@functools.lru_cache(maxsize=64)
+def _fixed_point(spec: Map) -> tuple[np.ndarray, int]:
+    """The dense matrix of a map in whole numbers of 16 bits, and how many of the bits are behind the point."""
+    places, weights = _table(spec, np.float64)
+    assert weights is not None, "of a linear or cubic map"
+    matrix = np.zeros((spec.m, spec.n))
+    np.add.at(matrix, (np.broadcast_to(np.arange(spec.m), places.shape), places), weights)
+    most = np.abs(weights).max(initial=0)
+    bits = next((b for b in range(22) if int(0.5 + most * (1 << (b + 1))) >= 1 << 15), 22)
+    scaled = matrix * (1 << bits)
+    return np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int64), bits
+
+
+def _bytes_resampled(x: np.ndarray, maps: tuple[Map, ...]) -> np.ndarray:
+    """An image of bytes, rounded to bytes between the axes, the last of which goes first."""
+    for axis in range(-1, -len(maps) - 1, -1):
+        matrix, bits = _fixed_point(maps[axis])
+        moved = np.moveaxis(x.astype(np.int64), axis, -1) @ matrix.T
+        x = np.moveaxis(np.clip((moved + (1 << (bits - 1))) >> bits, 0, 255), -1, axis)
+    return x.astype(np.uint8)
+
+
 @widened
 def _resample_kernel(xp: Any, x: Any, *, maps: tuple[Map, ...]) -> Any:
+    if x.dtype == np.uint8 and len(maps) == 2 and all(spec.mode in (LINEAR, CUBIC) for spec in maps):
+        return xp.asarray(_bytes_resampled(np.asarray(x), maps))
     if x.dtype.kind in "iu" and maps[0].mode not in (NEAREST, NEAREST_EXACT):
         wide = _resampled(xp, x.astype(np.float64), maps, False)
         bounds = np.iinfo(x.dtype)
@@ -204,6 +233,7 @@ def _cases() -> Any:
     yield (2, 5, 12), (Map(MEAN, 5, 3), Map(MEAN, 12, 1))
     yield (6, 5), (Map(LINEAR, 6, 3, antialias=True), Map(CUBIC, 5, 2, antialias=True))
     yield (5,), (Map(CUBIC, 5, 7, step=0.7),)
+    yield (4, 3), (Map(KEYS, 4, 6), Map(CUBIC, 3, 5, corner=True))
     yield (4,), (Map(LINEAR, 4, 6, corner=True),)
 
 

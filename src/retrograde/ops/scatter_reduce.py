@@ -22,7 +22,7 @@ SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
 
 
 def _scatter_reduce_kernel(
-    xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool
+    xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
 ) -> Any:
     flat = offsets(x.shape, indices, axis)
     out = np.array(x, order="C")
@@ -62,12 +62,13 @@ def _count(indices: Any, like: Any, axis: int, include_self: bool) -> Any:
 
 def _product_of_values(x: Any, indices: Any, values: Any, axis: int) -> Any:
     ones = np.ones(tuple(shape_of(x)), dtype_of(x))
-    return scatter_reduce(ones, indices, values, axis=axis, reduce=PROD, include_self=True)
+    return scatter_reduce(ones, indices, values, axis=axis, reduce=PROD, include_self=True, x_ties=False)
 
 
 def _scatter_reduce_vjp(
-    needs: Any, g: Any, out: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool
-) -> Any:
+    needs: Any, g: Any, out: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool,
+    x_ties: bool,
+) -> Any:  # fmt: skip
     number = dtype_of(g)
     zero, one = np.zeros((), number), np.ones((), number)
     to_values = g
@@ -76,7 +77,7 @@ def _scatter_reduce_vjp(
     elif reduce in (AMAX, AMIN):
         at_x, at_values = equal(x, out), equal(values, take_along_axis(out, indices, axis=axis))
         ties = along_add(cast(at_values, dtype=number), indices, shape=tuple(shape_of(x)), axis=axis)
-        if include_self:
+        if include_self or x_ties:
             ties = ties + cast(at_x, dtype=number)
         # Values that are equal share the gradient.
         to_values = g / where(equal(ties, zero), one, ties)
@@ -120,10 +121,13 @@ def _scatter_reduce_samples() -> Any:
     indices = np.array([[2, 0], [2, 1], [0, 0]])
     for reduce in (SUM, PROD, MEAN, AMAX, AMIN):
         for include_self in (True, False):
-            yield sample(x, indices, values, axis=0, reduce=reduce, include_self=include_self)
+            yield sample(x, indices, values, axis=0, reduce=reduce, include_self=include_self, x_ties=False)
+    for reduce in (AMAX, PROD):
+        yield sample(x, indices, values, axis=0, reduce=reduce, include_self=False, x_ties=True)
 
 
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
+# x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it.
 scatter_reduce = primitive(
     "scatter_reduce", kernel=_scatter_reduce_kernel, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=batch_along,
     infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,

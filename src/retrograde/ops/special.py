@@ -16,7 +16,7 @@ from .elementwise import absolute, cos, exp, log, log1p, sin
 from .kernels import special, special_functions, widened
 from .rules import elementwise, infer_same
 from .samples import binary, sample, unary, uniform
-from .selection import between, drop, sign, where
+from .selection import between, drop, keep, sign, where
 
 SQRT_PI, SQRT2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
@@ -104,16 +104,25 @@ polygamma = elementwise(
 )  # fmt: skip
 
 digamma = _one("digamma", "digamma", lambda x, _out: polygamma(x, n=1), unary(0.5, 3))
+
+
+def _gammaln(xp: Any, x: Any) -> Any:
+    out = special_functions(xp).gammaln(x)
+    return xp.where(xp.isinf(x), xp.abs(x), out)  # SciPy's is -inf at -inf
+
+
 # log |Gamma(x)|.
-lgamma = _one("lgamma", "gammaln", lambda x, _out: digamma(x), unary(0.5, 3))
+lgamma = elementwise(
+    "lgamma", kernel=widened(lambda xp, x: _gammaln(xp, x)), partials=[lambda x, _out: digamma(x)], infer=infer_same,
+    samples=unary(0.5, 3),
+)  # fmt: skip
 
 
 @widened
 def _multigammaln_kernel(xp: Any, x: Any, *, p: int) -> Any:
-    gammaln = special_functions(xp).gammaln
-    total = gammaln(x)
+    total = _gammaln(xp, x)
     for i in range(1, p):
-        total = total + gammaln(x - i / 2)
+        total = total + _gammaln(xp, x - i / 2)
     return total + x.dtype.type(p * (p - 1) / 4 * math.log(math.pi))
 
 
@@ -194,10 +203,20 @@ def _off_zero(x: Any) -> Any:
     return where(equal(x, 0), x + 1, x)
 
 
+_SINC_SLOPE = (-1 / 3, 1 / 30, -1 / 840, 1 / 45360, -1 / 3991680, 1 / 518918400, -1 / 93405312000)
+
+
 def _sinc_partial(x: Any, _out: Any) -> Any:
+    """pi (t cos t - sin t) / t^2 for t = pi x; by its series near 0, where the difference loses its digits."""
     t = x * math.pi
-    safe = _off_zero(t)
-    return drop((t * cos(t) - sin(t)) / (safe * safe) * math.pi, equal(x, 0))
+    near = less_equal(absolute(t), 0.5)
+    small = keep(t, near)
+    square = small * small
+    series = _SINC_SLOPE[-1]
+    for factor in _SINC_SLOPE[-2::-1]:
+        series = series * square + factor
+    far = where(near, t + 1, t)
+    return where(near, t * series, (far * cos(far) - sin(far)) / (far * far)) * math.pi
 
 
 # sin(pi x) / (pi x).

@@ -15,7 +15,7 @@ import math
 import operator
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,12 +102,12 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
 
 
 def discover(
-    roots: Sequence[Any], stop: frozenset[Any] | set[Any], cls: type[Value] = Value, since: int = 0
+    roots: Sequence[Any], stop: frozenset[Any] | set[Any], since: int = 0
 ) -> tuple[list[Node], dict[Any, Node | None]]:
     """The nodes reachable from the roots, newest first, and the leaves with the node that uses each last.
 
     A leaf that is a root itself and nothing else has None there. Edges in `stop` are not followed, nor are those to
-    nodes recorded before clock reading `since`. Raises the FreedGraphError of `cls` where a node is free already.
+    nodes recorded before clock reading `since`.
     """
     seen: set[Node] = set()
     order: list[Node] = []
@@ -123,11 +123,6 @@ def discover(
             if seq > before:
                 ordered = False
             before = seq
-            if node.saved is FREED:
-                raise error_type(cls, FreedGraphError)(
-                    f"the graph below {describe(node)} has been used for a backward pass already and its saved values "
-                    "are freed; pass retain_graph=True to the earlier pass if a second one is wanted"
-                )
             onwards = None
             for edge in node.edges:
                 if edge is None or (stop and edge in stop):
@@ -154,9 +149,19 @@ def discover(
 _seq = operator.attrgetter("seq")
 
 
-def _refuse_changed(order: list[Node], cls: type[Value]) -> None:
+def _refuse_freed(nodes: Iterable[Node], cls: type[Value]) -> None:
+    """Refuse a graph of which an operation to be differentiated is free already, before anything is done."""
+    for node in nodes:
+        if node.saved is FREED:
+            raise error_type(cls, FreedGraphError)(
+                f"the graph below {describe(node)} has been used for a backward pass already and its saved values "
+                "are freed; pass retain_graph=True to the earlier pass if a second one is wanted"
+            )
+
+
+def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
     """Refuse a graph of which a saved value has been changed in place, before anything is done."""
-    for node in order:
+    for node in nodes:
         if node.saved and node.packed is None:
             for array in node.saved:
                 if array is not None and (node.stale or _changed(array, node.seq)):
@@ -236,9 +241,7 @@ def run(
         if type(edge) is Accumulate and len(roots) == 1 and (cls._captures_hooked or edge.hooks is None):
             return [gradients[0] if edge is inputs[0] else None]
     this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)
-    order, last = discover(roots, stop, cls, since)
-    if order and mutation.latest > order[-1].seq:  # something was written after the oldest operation
-        _refuse_changed(order, cls)
+    order, last = discover(roots, stop, since)
     wanted: set[Any] | None = None
     needs: dict[Node, tuple[Any, ...]] | None = None
     if inputs is not None:
@@ -246,6 +249,10 @@ def run(
         # Where every leaf below is wanted, and nothing else, every edge leads somewhere: there is nothing to plan.
         if not others and (stop or since or not wanted.issuperset(last) or any(type(e) is not Accumulate for e in wanted)):
             needs = _plan(order, wanted)
+    pulled = order if needs is None else needs  # what lies below the inputs only may be free or changed
+    _refuse_freed(pulled, cls)
+    if order and mutation.latest > order[-1].seq:  # something was written after the oldest operation
+        _refuse_changed(pulled, cls)
     tape, outer = tape_of(level), state.run
     before = tape.mode
     set_mode(tape, recording(create_graph))

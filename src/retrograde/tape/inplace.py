@@ -128,7 +128,7 @@ def check(op: str, target: Value) -> None:
             )
         base = target._base
         if base is not None:
-            if type(base._node) is Accumulate:
+            if type(base._node) is Accumulate and not target._changes_leaf_views:
                 raise error_type(cls, GradError)(
                     f"{op}: a view of a leaf that requires grad cannot be changed in place while operations are "
                     "recorded; do it under no_grad(), or work on a clone()"
@@ -194,12 +194,14 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
 
 def adopt(target: Value, result: Value) -> None:
     """Let `target` be the tensor `result`: its array and its history; a leaf stays the leaf that it is."""
-    edge = result._node
-    if type(edge) is Accumulate and edge is not target._node:  # a view made under no_grad is a leaf of its own
-        own = target._node
+    edge, own = result._node, target._node
+    if type(edge) is Accumulate and edge is not own:  # a view made under no_grad is a leaf of its own
         if type(own) is not Accumulate:
             own = Accumulate(target, edge.shape, edge.dtype)
         own.shape, own.dtype = edge.shape, edge.dtype
+        edge = own
+    elif edge is None and type(own) is Accumulate:
+        own.shape, own.dtype = tuple(shape_of(result)), dtype_of(result)
         edge = own
     target._a, target._node, target._level = result._a, edge, result._level
 
@@ -211,7 +213,7 @@ def _base_node(target: Value) -> bool:
 def _rebase(target: Value, edge: Any) -> None:
     """Give `target`, whose memory has just been written, the history `edge`; its base and other views follow."""
     base = target._base
-    if base is None:
+    if base is None or type(base._node) is Accumulate:  # a leaf stays the leaf that it is: see `_changes_leaf_views`
         _move_retained(target, edge)
         target._node = edge
         if target._views:

@@ -54,8 +54,8 @@ def own_clock(array: Any) -> np.ndarray:
     return np.asarray(memoryview(array))
 
 
-def note(array: Any) -> None:
-    """Note that the memory of `array` is changed in place now."""
+def note(array: Any, before: int = 0) -> None:
+    """Note that the memory of `array` is changed in place now; `before` changes count where none was known of it."""
     global latest
     owner = owner_of(array)
     key = id(owner)
@@ -71,7 +71,7 @@ def note(array: Any) -> None:
         reference = weakref.ref(owner, functools.partial(_forget, key))
     except TypeError:  # a library whose arrays take no weak references cannot be watched
         return
-    MUTATED[key] = [now, 1, reference]
+    MUTATED[key] = [now, 1 + before, reference]
 
 
 def rearrange(value: Value, array: np.ndarray) -> None:

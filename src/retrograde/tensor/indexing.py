@@ -7,11 +7,13 @@ view. Masks become positions, since how many elements they pick depends on value
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core import level as levels
+from ..core.node import Accumulate
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import indexing as ix
 from ..ops import selection as sel
@@ -219,8 +221,7 @@ def set(x: Value, key: Any, new: Any) -> None:
         if _is_whole(index):
             inplace.update("setitem", x, lambda: st.replace(x, _filling(new, tuple(shape_of(x)))))
         else:
-            target = inplace.view(st.getitem, x, index=index)
-            inplace.update("setitem", target, lambda: _filling(new, tuple(shape_of(target))))
+            _write(x, index, lambda part: _filling(new, tuple(shape_of(part))))
         return
     if len(parts) == 1 and not isinstance(parts[0], slice) and dtype_of(parts[0]).kind == "b" and not rank(new):
         # A number written through a mask needs no positions, so it works inside vmap too.
@@ -232,10 +233,29 @@ def set(x: Value, key: Any, new: Any) -> None:
         inplace.update("setitem", x, lambda: sel.where(mask, new, x))
         return
     basic, arrays, axes, unique = _separate(x, parts)
-    target = x if _is_whole(basic) else inplace.view(st.getitem, x, index=basic)
-    result_rank = rank(target) - len(axes) + max(rank(i) for i in arrays)
-    new = _without_leading_ones(new, result_rank)
-    inplace.update("setitem", target, lambda: ix.index_put(target, new, *arrays, axes=axes, unique=unique))
+
+    def put(part: Value) -> Any:
+        result_rank = rank(part) - len(axes) + max(rank(i) for i in arrays)
+        return ix.index_put(part, _without_leading_ones(new, result_rank), *arrays, axes=axes, unique=unique)
+
+    if _is_whole(basic):
+        inplace.update("setitem", x, lambda: put(x))
+    else:
+        _write(x, basic, put)
+
+
+def _write(x: Value, index: tuple[Any, ...], change: Callable[[Value], Any]) -> None:
+    """Let the part of `x` that a basic index names become `change(part)`."""
+    if type(x._node) is Accumulate:
+        inplace.check("setitem", x)
+    if x._base is not None and type(x._base._node) is Accumulate and levels.mode_at(x._level):
+        steps = ((st.getitem, (("index", index),)),)  # the change is the history of `x` alone, not of what `x` views
+        inplace.update(
+            "setitem", x, lambda: st.view_scatter(x, change(st.getitem(x, index=index)), steps=steps)
+        )
+        return
+    target = inplace.view(st.getitem, x, index=index)
+    inplace.update("setitem", target, lambda: change(target))
 
 
 def _as_dtype_of(x: Value, new: Any) -> Any:

@@ -102,7 +102,10 @@ def vmap(
             ]
             out = f(*unflatten(treedef, batched), **kwargs)
             outputs, out_tree = flatten(out)
-            ends = _axes("out_axes", out_axes, out, out_tree, len(outputs))
+            wanted = out_axes
+            if isinstance(out_axes, tuple) and len(out_axes) == 1 and isinstance(out, Value):
+                (wanted,) = out_axes
+            ends = _axes("out_axes", wanted, out, out_tree, len(outputs))
             results = [unbatched(y, level.id, size, end) for y, end in zip(outputs, ends)]
         return unflatten(out_tree, results)
 
@@ -122,6 +125,9 @@ def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
             raise TypeError(f"vmap: the function returned {type(y).__name__}; only arrays can be put together")
     cls = type(y)._result
     array = y._a if y._level == level else values.content(y)
+    rank = len(shape_of(y)) + 1
+    if axis is not None and not -rank <= axis < rank:
+        raise ValueError(f"vmap: out_axes asks for axis {axis} of a result that has {rank} axes with the mapped one")
     if axis is None:
         if type(array) is BatchedArray and array._level == level:
             raise ValueError("vmap: out_axes=None for a result that differs from entry to entry of the batch")

@@ -366,6 +366,7 @@ PRIMITIVES.update({
     "ReduceSum": (ops.ReduceSum(), (X * X,)),
     "Renorm": (ops.Renorm(2, 0, 1.0), (X,)),
     "ResizeBilinearV2": (lambda x: ops.ResizeBilinearV2()(x, (3, 5)), (IMAGE,)),
+    "ResizeBicubic": (lambda x: ops.ResizeBicubic(half_pixel_centers=True)(x, (3, 5)), (IMAGE,)),
     "ResizeNearestNeighbor": (ops.ResizeNearestNeighbor((6, 5)), (IMAGE,)),
     "ReverseSequence": (lambda x: ops.ReverseSequence(1)(x, whole(1, 3)), (X,)),
     "ReverseV2": (ops.ReverseV2([1]), (X,)),
@@ -401,7 +402,7 @@ _CONSTANT = """
 from_dlpack
 Adam ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradV2 ApplyAddSign ApplyCenteredRMSProp ApplyFtrl
 ApplyGradientDescent ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp
-ApproximateEqual Argmax Argmin Assert Bernoulli Bucketize Cauchy CountNonZero Dropout EqualCount Gamma Histogram
+ApproximateEqual Argmax Argmin Assert Bernoulli Bucketize Cauchy CountNonZero Dropout EqualCount FillV2 Gamma Histogram
 InTopK InvertPermutation IsClose LogSpace LowerBound Multinomial Poisson Print RandomCategorical RandomChoiceWithMask
 RandomGamma RandomPoisson RandomShuffle RandpermV2 Range ReduceAll ReduceAny SGD SearchSorted StandardLaplace
 StandardNormal TensorToTuple TrilIndices TriuIndices TruncatedNormal UniformInt UniformReal UniqueConsecutive
@@ -422,7 +423,8 @@ NOT_DIFFERENTIABLE = frozenset(_CONSTANT.split())
 vectors have no derivative here (that of `qr` is there)."""
 
 _OF_FUNCTIONS = """
-Custom GradOperation HookBackward HyperMap InsertGradientOf Map MultitypeFuncGraph Partial derivative get_grad grad
+Custom ForiLoop GradOperation HookBackward HyperMap InsertGradientOf Map MultitypeFuncGraph Partial Scan WhileLoop
+derivative get_grad grad
 jacfwd jacrev jet jvp linearize value_and_grad vjp vmap
 """
 GRADIENTS = frozenset(_OF_FUNCTIONS.split())

@@ -284,3 +284,50 @@ def test_names_of_parameters() -> None:
 def test_layers_want_tensors(cell: nn.Cell, given: Any) -> None:
     with pytest.raises(TypeError, match="Tensor"):
         cell(given)
+
+
+def test_bprop_may_return_more_than_the_inputs_have() -> None:
+    class Twice(nn.Cell):
+        found: Any = None
+
+        def construct(self, x: Any) -> Any:
+            return x * 2
+
+        def bprop(self, x: Any, out: Any, dout: Any) -> Any:
+            return self.found if self.found is not None else (dout * 5, dout)
+
+    net = Twice()
+    assert ms.grad(net)(Tensor([1.0])).asnumpy().tolist() == [5.0]
+    Twice.found = ((Tensor([1.0]),), (Tensor([1.0]),))
+    with pytest.raises(ValueError, match="bprop"):
+        ms.grad(net)(Tensor([1.0]))
+    Twice.bprop = lambda self, x, out, dout: None  # type: ignore[method-assign, assignment]
+    with pytest.raises(TypeError, match="bprop"):
+        ms.grad(net)(Tensor([1.0]))
+
+
+def test_cells_of_a_list_are_named_after_their_places() -> None:
+    class Net(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.CellList([nn.Dense(1, 1, has_bias=False) for _ in range(3)])
+
+    net = Net()
+
+    def names() -> list[str]:
+        return [p.name for p in net.get_parameters()]
+
+    del net.layers[0]
+    assert names() == ["layers.0.weight", "layers.1.weight"]
+    net.layers.insert(0, nn.Dense(1, 1, has_bias=False))
+    assert names() == ["layers.0.weight", "layers.1.weight", "layers.2.weight"]
+    net.layers[1] = nn.Dense(1, 1, has_bias=False)
+    assert names() == ["layers.0.weight", "layers.1.weight", "layers.2.weight"]
+
+
+@pytest.mark.parametrize("found", ["a", (), (Tensor([1.0]), Tensor([1.0])), 3.0])
+def test_backward_hooks_return_gradients(found: Any) -> None:
+    net = nn.ReLU()
+    net.register_backward_hook(lambda cell, before, after: found)
+    with pytest.raises(TypeError, match="backward hook"):
+        ms.grad(net)(Tensor([1.0]))

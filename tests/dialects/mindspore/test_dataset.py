@@ -156,3 +156,26 @@ def test_one_hot_of_a_single_label_is_a_vector(label: Any, shape: tuple[int, ...
 def test_errors_of_mapped_functions() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         list(ds.NumpySlicesDataset(YS, column_names="y").map(lambda y: 1 // 0, "y"))
+
+
+@pytest.mark.parametrize("make, want", [
+    (lambda v: v.Rescale(2.0, -1.0), [-1.0, 9.0, 19.0]),
+    (lambda v: v.Normalize([1.0, 2.0, 3.0], [2.0, 4.0, 5.0]), [-0.5, 0.75, 1.4]),
+    (lambda v: v.HWC2CHW(), [0, 15, 30]), (lambda v: v.HorizontalFlip(), [45, 50, 55]),
+    (lambda v: v.VerticalFlip(), [180, 185, 190]),
+    (lambda v: v.RandomHorizontalFlip(1.0), [45, 50, 55]), (lambda v: v.RandomVerticalFlip(0.0), [0, 5, 10]),
+    (lambda v: v.CenterCrop(2), [75, 80, 85]), (lambda v: v.CenterCrop((6, 6)), [0, 0, 0]),
+    (lambda v: v.Crop((1, 1), 2), [75, 80, 85]),
+    (lambda v: v.Pad([1, 0, 0, 0], 7), [7, 7, 7]), (lambda v: v.Resize(2), [38, 43, 48]),
+    (lambda v: v.Invert(), [255, 250, 245]),
+    (lambda v: v.Resize((2, 2), v.Inter.NEAREST), [0, 5, 10]), (lambda v: v.ToTensor(), [0.0, 0.05882353, 0.11764706]),
+    (lambda v: v.RandomCrop(4), [0, 5, 10]),
+])  # fmt: skip
+def test_images(make: Any, want: list[float]) -> None:
+    from retrograde.dialects.mindspore.dataset import vision
+
+    image = (np.arange(48).reshape(4, 4, 3) * 5).astype(np.uint8)  # recorded
+    np.testing.assert_allclose(make(vision)(image).ravel()[:3], want, rtol=1e-6)
+    for wrong in (3, np.zeros(3)):
+        with pytest.raises((TypeError, RuntimeError)):
+            make(vision)(wrong)

@@ -95,3 +95,71 @@ def test_schedulers(make: Any, want: list[float]) -> None:
 def test_refusals(kind: type[Exception], call: Any) -> None:
     with pytest.raises(kind):
         call()
+
+
+@pytest.mark.parametrize("name, options, want", [
+    ("RMSprop", {"eps": 0.1}, [0.666667, -1.8, 0.194281, -1.47917]),
+    ("RMSprop", {"eps": 0.1, "momentum": 0.9}, [0.666667, -1.8, -0.105719, -1.29917]),
+    ("Adam", {"eps": 0.1}, [0.986347, -1.992674, 0.961138, -1.978176]),
+    ("Adam", {"eps": 0.1, "amsgrad": True, "weight_decay": 0.1}, [0.984052, -1.987543, 0.95643, -1.966974]),
+])  # fmt: skip
+def test_where_epsilon_stands(name: str, options: dict[str, Any], want: list[float]) -> None:
+    p = Parameter(Tensor([1.0, -2.0]), name="w")
+    optimizer, got = getattr(optim, name)([p], lr=0.1, **options), []
+    for scale in (1.0, 2.0):
+        optimizer((Tensor([0.5 * scale, -0.25 * scale]),))
+        got += p.asnumpy().tolist()
+    np.testing.assert_allclose(got, want, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("make, want", [
+    (lambda o: rates.CyclicLR(o, 0.01, 0.1, 2, 3), [0.01, 0.055, 0.1, 0.07, 0.04, 0.01, 0.055]),
+    (lambda o: rates.CyclicLR(o, 0.01, 0.1, 2, mode="triangular2"), [0.01, 0.055, 0.1, 0.055, 0.01, 0.0325, 0.055]),
+    (lambda o: rates.CyclicLR(o, [0.01], 0.1, 2, mode="exp_range", gamma=0.9),
+     [0.01, 0.0505, 0.0829, 0.042805, 0.01, 0.036572, 0.05783]),
+    (lambda o: rates.CosineAnnealingWarmRestarts(o, 2, 2, 0.01), [0.1, 0.055, 0.1, 0.08682, 0.055, 0.02318, 0.1]),
+    (lambda o: rates.SequentialLR(o, [
+        rates.LinearLR(o, 0.5, total_iters=2), rates.CosineAnnealingLR(o, 4), rates.StepLR(o, 1, 0.5)], [2, 5]),
+     [0.05, 0.075, 0.1, 0.085355, 0.05, 0.1, 0.05]),
+])  # fmt: skip
+def test_cycles_and_sequences(make: Any, want: list[float]) -> None:
+    test_schedulers(make, want)
+
+
+@pytest.mark.parametrize("options, want", [
+    ({"patience": 1}, [0.1, 0.1, 0.1, 0.01, 0.01, 0.001, 0.001, 0.001, 0.001, 0.0001]),
+    ({"patience": 1, "mode": "max", "factor": 0.5},
+     [0.1, 0.1, 0.05, 0.05, 0.025, 0.025, 0.0125, 0.0125, 0.00625, 0.00625]),
+    ({"patience": 0, "cooldown": 2}, [0.1, 0.1, 0.01, 0.01, 0.01, 0.001, 0.001, 0.001, 0.0001, 0.0001]),
+    ({"patience": 0, "min_lr": 0.005}, [0.1, 0.1, 0.01, 0.005, 0.005, 0.005, 0.005, 0.005, 0.005, 0.005]),
+])  # fmt: skip
+def test_plateaus(options: dict[str, Any], want: list[float]) -> None:
+    optimizer = optim.SGD(parameters(), lr=0.1)
+    scheduler, got = rates.ReduceLROnPlateau(optimizer, **options), []
+    for metric in (1.0, 0.9, 0.9, 0.9, 0.9, 0.9, 0.95, 0.5, 0.5, 0.5):
+        scheduler.step(Tensor(metric))
+        got.append(float(optimizer.param_groups[0]["lr"]))
+    np.testing.assert_allclose(got, want, rtol=2e-5)
+
+
+def test_schedulers_start_from_the_first_rate_and_go_to_an_epoch() -> None:
+    optimizer = optim.SGD(parameters(), lr=0.1)
+    rates.ConstantLR(optimizer, 0.1, 2)
+    scheduler = rates.StepLR(optimizer, 2)
+    assert repr(scheduler.base_lrs) == "[Tensor(shape=[], dtype=Float32, value= 0.1)]"
+    for epoch, want in ((0, 0.1), (1, 0.1), (3, 0.01), (5, 0.001)):
+        scheduler.step(epoch)
+        assert float(optimizer.param_groups[0]["lr"]) == pytest.approx(want)
+
+
+@pytest.mark.parametrize("kind, make", [
+    (ValueError, lambda o: rates.CyclicLR(o, 0.01, 0.1, mode="a")), (TypeError, lambda o: rates.CyclicLR(o, "a", 0.1)),
+    (ValueError, lambda o: rates.CyclicLR(o, [0.01, 0.02], 0.1)),
+    (ValueError, lambda o: rates.CosineAnnealingWarmRestarts(o, 2.5)),
+    (ValueError, lambda o: rates.SequentialLR(o, [rates.StepLR(o, 2)], [3])),
+    (ValueError, lambda o: rates.ReduceLROnPlateau(o, factor=1.5)),
+    (TypeError, lambda o: rates.ReduceLROnPlateau(o, min_lr="a")),
+])  # fmt: skip
+def test_refusals_of_schedulers(kind: type[Exception], make: Any) -> None:
+    with pytest.raises(kind):
+        make(optim.SGD(parameters(), lr=0.1))

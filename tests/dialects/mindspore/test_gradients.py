@@ -350,3 +350,29 @@ def test_vjp_wants_tensors(given: Any) -> None:
 def test_what_is_no_function(make: Any) -> None:
     with pytest.raises(TypeError, match="fn must be a function"):
         make(3)(Tensor([1.0]))
+
+
+def test_weights_that_are_none() -> None:
+    net = nn.Dense(2, 1)
+    x = Tensor([[1.0, 2.0]])
+    for weights, kind in (([net.weight, 3], RuntimeError), (["w"], RuntimeError), ("w", TypeError), (3, TypeError)):
+        with pytest.raises(kind):
+            ops.GradOperation(get_by_list=True)(net, weights)(x)
+        with pytest.raises(kind):
+            ms.grad(net, 0, weights)(x)
+
+
+def test_loops_as_operations() -> None:
+    power = ms.grad(lambda x: ops.ForiLoop()(0, 3, lambda i, y: y * x, x))
+    assert power(Tensor([2.0])).asnumpy().tolist() == [32.0]
+    carry, found = ops.Scan()(lambda c, x: (c + x, c * x), Tensor(0.0), [Tensor(1.0), Tensor(2.0)])
+    assert (float(carry), [float(y) for y in found]) == (3.0, [0.0, 2.0])
+    assert int(ops.WhileLoop()(lambda x: x < 100, lambda x: x * x + 1, Tensor(2))) == 677
+    for wrong in (
+        lambda: ops.ForiLoop()(0.5, 2, lambda i, x: x, 1), lambda: ops.WhileLoop()(3, lambda x: x, 1),
+        lambda: ops.Scan()(lambda c, x: (c, x), 0, None),
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(ValueError, match="pair"):
+        ops.Scan()(lambda c, x: c, 0, [1])

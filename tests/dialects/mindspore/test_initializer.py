@@ -81,3 +81,8 @@ def test_the_seed_repeats_the_numbers() -> None:
 def test_refusals(kind: type[Exception], call: Any) -> None:
     with pytest.raises(kind):
         call()
+
+
+def test_deviations_are_not_negative() -> None:
+    with pytest.raises(ValueError, match="sigma"):
+        init.initializer(init.Normal(-1.0), [2]).init_data()

@@ -116,3 +116,31 @@ def test_norm_says_what_it_is() -> None:
 def test_layer_norm_prints_its_shape_as_given() -> None:
     assert "normalized_shape=[3]," in repr(nn.LayerNorm([3]))
     assert "normalized_shape=(3,)," in repr(nn.LayerNorm((3,)))
+
+
+def test_weights_of_one_axis_are_given_with_three() -> None:
+    weight = Tensor(np.arange(6, dtype=np.float32).reshape(2, 1, 3))
+    x = Tensor(np.ones((1, 1, 4), np.float32))
+    layer = nn.Conv1d(1, 2, 3, weight_init=weight, pad_mode="valid")
+    assert layer.weight.shape == (2, 1, 1, 3)
+    assert layer(x).asnumpy().tolist() == [[[3.0, 3.0], [12.0, 12.0]]]
+    assert nn.Conv1dTranspose(1, 2, 3, weight_init=weight.reshape(1, 2, 3))(x).shape == (1, 2, 4)
+    with pytest.raises(ValueError, match="weight_init"):
+        nn.Conv1d(1, 2, 3, weight_init=weight.reshape(2, 1, 1, 3))
+
+
+def test_attention_without_weights_is_a_tuple_of_one() -> None:
+    x = Tensor(np.ones((1, 2, 4), np.float32))
+    assert len(nn.MultiheadAttention(4, 2, batch_first=True)(x, x, x, need_weights=False)) == 1
+
+
+def test_instance_norm_prints_its_momentum_as_given() -> None:
+    assert "momentum=0.3," in repr(nn.InstanceNorm2d(2, momentum=0.3))
+
+
+@pytest.mark.parametrize("loss", [nn.BCELoss(), nn.BCEWithLogitsLoss(), nn.KLDivLoss(), nn.SoftmaxCrossEntropyWithLogits()])
+def test_losses_that_do_not_promote(loss: Any) -> None:
+    x = Tensor([[0.25, 0.75]])
+    for labels in (Tensor([[0, 1]]), Tensor(np.array([[0.0, 1.0]]))):
+        with pytest.raises(TypeError, match="one dtype"):
+            loss(x, labels)

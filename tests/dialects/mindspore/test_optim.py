@@ -196,3 +196,20 @@ def test_errors_of_groups_and_rates_say_what_is_wanted() -> None:
         nn.SGD([{"lr": 0.1}])
     with pytest.raises(ValueError, match="learning_rate"):
         nn.SGD([w], ["a"])
+
+
+def test_a_schedule_of_ones_own_gives_a_number() -> None:
+    class Falling(nn.learning_rate_schedule.LearningRateSchedule):
+        def construct(self, step: Any) -> Any:
+            return 0.5 / (step + 1)
+
+    optimizer = nn.SGD([Parameter(Tensor([1.0]), name="w")], Falling())
+    optimizer((Tensor([1.0]),))
+    assert str(optimizer.get_lr()) == "0.25"
+
+
+def test_what_an_optimizer_of_ones_own_finds() -> None:
+    p = Parameter(Tensor([1.0]), name="w")
+    optimizer = nn.Optimizer(0.1, [p])
+    assert optimizer._parameters[0] is p
+    assert optimizer.hyper_map(lambda g: g * 2, (Tensor([3.0]),))[0].asnumpy().tolist() == [6.0]

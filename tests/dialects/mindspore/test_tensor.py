@@ -363,3 +363,42 @@ def test_arrays_of_int64_print_their_dtype() -> None:
     assert x.tolist() == [9, 2]
     assert repr(Tensor(x.asnumpy()) + x) == "Tensor(shape=[2], dtype=Int64, value= [18,  4])"
     assert repr(Tensor([1], ms.int32).asnumpy()) == "array([1], dtype=int32)"
+
+
+def test_sequences_of_arrays_have_the_dtypes_of_numbers() -> None:
+    for data, want in (
+        ([np.ones(2), np.ones(2)], ms.float32), ([np.float64(1.0)], ms.float32), ((np.ones(2),), ms.float32),
+        ([np.int32(1)], ms.int64), ([np.ones(2, np.int32)], ms.int64), ([np.uint8(3)], ms.uint8),
+        ([np.ones(2, np.float16)], ms.float16), (np.ones(2), ms.float64), (np.float64(1.0), ms.float64),
+    ):  # fmt: skip
+        assert Tensor(data).dtype is want
+
+
+def test_what_shares_memory() -> None:
+    p, q = Parameter(Tensor([1.0, 2.0]), name="p"), Parameter(Tensor([0.0, 0.0]), name="q")
+    q.set_data(p)
+    nn.SGD([p], 0.5)((Tensor([1.0, 1.0]),))
+    assert q.asnumpy().tolist() == [0.5, 1.5]
+    before = p.value()
+    ops.assign(p, Tensor([5.0, 5.0]))
+    assert (q.asnumpy().tolist(), before.asnumpy().tolist()) == ([5.0, 5.0], [0.5, 1.5])
+    x = Tensor([1.0, 2.0])
+    y = Tensor(x)
+    x[0] = 9.0
+    assert y.asnumpy().tolist() == [9.0, 2.0]
+    kept = Parameter(x, name="kept")
+    x[1] = 7.0
+    assert kept.asnumpy().tolist() == [9.0, 2.0]
+
+
+def test_a_tensor_of_a_tensor_keeps_its_history() -> None:
+    assert ms.grad(lambda x: Tensor(x) * x)(Tensor([1.0, 2.0])).asnumpy().tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("options, kind", [
+    ({"device_id": -1}, ValueError), ({"max_call_depth": 0}, ValueError), ({"device_id": "a"}, TypeError),
+    ({"enable_graph_kernel": 1}, TypeError), ({"max_device_memory": 3}, TypeError), ({"save_graphs_path": 1}, TypeError),
+])  # fmt: skip
+def test_options_are_of_their_type(options: dict[str, Any], kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="set_context"):
+        ms.set_context(**options)

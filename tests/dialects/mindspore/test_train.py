@@ -263,3 +263,23 @@ def test_a_step_of_ones_own() -> None:
 def test_a_model_wants_an_optimizer() -> None:
     with pytest.raises(TypeError, match="Model: optimizer"):
         train.Model(nn.ReLU(), optimizer=3)
+
+
+def test_older_paths_lead_to_the_same() -> None:
+    from retrograde.dialects.mindspore.common import generator, seed
+    from retrograde.dialects.mindspore.nn.wrap.grad_reducer import DistributedGradReducer
+    from retrograde.dialects.mindspore.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
+    from retrograde.dialects.mindspore.ops import auto_generate, function
+    from retrograde.dialects.mindspore.parallel._utils import _get_device_num, _get_gradients_mean, _get_parallel_mode
+
+    assert function.matmul is auto_generate.matmul is ms.ops.matmul
+    assert auto_generate.MatMul is ms.ops.MatMul
+    seed.set_seed(5)
+    assert ms.get_seed() == 5
+    assert generator.Generator is ms.Generator
+    assert TrainOneStepWithLossScaleCell is nn.TrainOneStepWithLossScaleCell
+    assert (_get_device_num(), _get_gradients_mean(), _get_parallel_mode()) == (1, False, "stand_alone")
+    gradients = (Tensor([1.0]),)
+    assert DistributedGradReducer(None, True, 1)(gradients) is gradients
+    with pytest.raises(RuntimeError, match="degree"):
+        DistributedGradReducer(None, True, 2)

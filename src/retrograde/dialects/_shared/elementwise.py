@@ -92,7 +92,7 @@ class Builders:
         *,
         single: Callable[[str, Any, Any], Any],
         pair: Callable[[str, Any, Any, Any], tuple[Any, Any]],
-        check_cast: Callable[[str, Any, Any], None],
+        check_cast: Callable[[str, Any, Any], bool | None],
         parameters: tuple[str, str] = ("x", "y"),
         one: str | None = None,
         rest: str = "",

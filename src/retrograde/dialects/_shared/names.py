@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ...core.value import Value
+from ...core.node import tick
 from ...tape import inplace
 from . import guard
 
@@ -26,7 +26,8 @@ class Registry:
     """The names of one dialect: `functions` are what its module offers, `methods` what its tensor offers.
 
     dialect: the name of the module ("torch"). framework: the name of what it stands for ("PyTorch").
-    check_cast: `check_cast(name, result, target)` raises where an in-place result would not fit its target's dtype.
+    check_cast: `check_cast(name, result, target)` raises where an in-place result would not fit its target's dtype; it may
+    give the target the result's dtype instead, and returns True then.
     write_out: `write_out(name, result, out)` writes a result into the tensor given as `out=` and returns it.
     in_place_functions: whether the module offers the in-place forms too. second_names: parameters that functions which
     have them take under another name as well, as {"dim": "axis"}; methods then take `out=` too. tensor_class: the
@@ -34,7 +35,7 @@ class Registry:
     """
 
     def __init__(
-        self, dialect: str, framework: str, check_cast: Callable[[str, Value, Value], None],
+        self, dialect: str, framework: str, check_cast: Callable[[str, Any, Any], bool | None],
         write_out: Callable[[str, Any, Any], Any] | None = None, in_place_functions: bool = False,
         second_names: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
@@ -75,12 +76,10 @@ class Registry:
         check_cast = self._check_cast
 
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            def compute() -> Any:
-                result = f(self, *args, **kwargs)
-                check_cast(name, result, self)
-                return result
-
-            return inplace.update(name, self, compute)
+            inplace.check(name, self)
+            start = tick()
+            result = f(self, *args, **kwargs)
+            return self if check_cast(name, result, self) else inplace.assign(name, self, result, start)
 
         method.__name__ = method.__qualname__ = name
         method.__doc__ = f"`{name[:-1]}` written into this tensor; returns it."
@@ -129,6 +128,13 @@ class Registry:
         )))  # fmt: skip
         error.name = name
         return error
+
+
+def owned(namespace: dict[str, Any], names: Iterable[str]) -> None:
+    """Let classes that a module offers print and pickle as its own, in whichever private file they stand."""
+    for name in names:
+        if isinstance(x := namespace[name], type):
+            x.__module__ = namespace["__name__"]
 
 
 def aliases(**seconds: str) -> Callable[[F], F]:

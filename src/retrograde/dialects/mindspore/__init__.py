@@ -62,7 +62,7 @@ ops.publish()
 _enter(__name__, ("", "ops", "ops.functional", "mint", "mint.nn.functional", "numpy"))
 
 _LAZY = (
-    "amp", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "runtime", "scipy", "train",
+    "amp", "communication", "dataset", "experimental", "hal", "log", "mint", "numpy", "parallel", "runtime", "scipy", "train",
     "version",
 )  # fmt: skip
 
@@ -76,6 +76,14 @@ _FROM_TRAIN = frozenset((
     "get_metric_fn", "load_checkpoint", "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
     "save_checkpoint",
 ))  # fmt: skip
+
+
+def _as_framework() -> None:
+    """What importing `mindspore` changes in a process: NumPy's scalars print as in NumPy 1, which MindSpore needs."""
+    import numpy
+
+    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":
+        numpy.set_printoptions(legacy="1.25")
 
 
 def __getattr__(name: str) -> _Any:

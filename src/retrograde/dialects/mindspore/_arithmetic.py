@@ -19,7 +19,7 @@ from .._shared.elementwise import constant
 from ._api import FUNCTIONS as _functions
 from ._api import METHODS, api
 from ._data import data_array
-from ._promote import ANY, BUILD, FLOAT, NUMBER, pair, result_dtype, same_dtype, tensor_argument, to_dtype
+from ._promote import ANY, BUILD, FLOAT, NUMBER, pair, result_dtype, same_dtype, settle, tensor_argument, to_dtype
 from ._tensor import Tensor, from_array
 
 Function = Callable[..., Any]
@@ -52,11 +52,11 @@ absolute = api("abs", "absolute")(BUILD.unary("abs", ew.absolute, ANY, fast="fi"
 
 def _power(name: str, input: Any, exponent: Any) -> Any:
     if isinstance(input, Value) and not isinstance(exponent, Value):
-        d = result_dtype(name, input, exponent)
+        d = settle(name, result_dtype(name, input, exponent), NUMBER)
         if d.category > 1 or exponent >= 0:
             exponent = exponent.item() if isinstance(exponent, np.generic) else exponent
             return ew.power_by(to_dtype(input, d), exponent=exponent)
-    return ew.power(*pair(name, input, exponent, ANY))
+    return ew.power(*pair(name, input, exponent, NUMBER))
 
 
 @api()

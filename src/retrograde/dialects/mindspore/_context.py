@@ -35,6 +35,27 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 
 
+_LEAST = {"max_call_depth": 1}
+"""The least values of numeric options that have another one than 0."""
+_GIGABYTES = ("max_device_memory", "mempool_block_size")
+
+
+def _checked(key: str, value: Any) -> Any:
+    """The value of an option that has no list of choices: of the default's type, and no number below the least."""
+    if key in _GIGABYTES:
+        try:
+            return float(value.removesuffix("GB"))
+        except (AttributeError, ValueError):
+            raise TypeError(f"set_context: {key} must be a text such as '2.5GB', got {value!r}") from None
+    default = _settings[key]
+    kind = bool if default is None else type(default)
+    if not isinstance(value, kind):
+        raise TypeError(f"set_context: {key} must be {kind.__name__}, got {value!r}")
+    if kind is int and value < _LEAST.get(key, 0):
+        raise ValueError(f"set_context: {key} must be {_LEAST.get(key, 0)} or more, got {value}")
+    return value
+
+
 def _refuse_device(op: str, device: Any) -> None:
     if device != "CPU":
         raise RuntimeError(f"{op}: retrograde computes on the CPU; {device} is not available")
@@ -51,7 +72,9 @@ def set_context(**kwargs: Any) -> None:
         if key not in _settings:
             raise ValueError(f"set_context: there is no option {key!r}{near(key, _settings)}")
         choices = _CHOICES.get(key)
-        if choices is not None:
+        if choices is None:
+            kwargs[key] = _checked(key, value)
+        else:
             if not isinstance(value, type(choices[0])):
                 raise TypeError(f"set_context: {key} must be one of {choices}, got {value!r}")
             if value not in choices:

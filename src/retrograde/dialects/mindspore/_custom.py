@@ -58,12 +58,16 @@ def _checked(name: str, found: Any, inputs: tuple[Any, ...], positions: list[int
     """The gradients that bprop returned, for the inputs that are tensors."""
     if isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], tuple) and isinstance(found[1], dict):
         found = found[0]  # with gradients of weights, which gradient functions take from the tape
+    if found is None:
+        raise TypeError(f"{name}.bprop returned None; it returns the gradients of the inputs")
     gradients = list(found) if isinstance(found, (tuple, list)) else [found]
-    if len(gradients) != len(inputs):
+    if len(gradients) < len(inputs):
         raise RuntimeError(f"{name}.bprop returned {len(gradients)} gradients for {len(inputs)} inputs of construct")
     out = []
-    for i in positions:
+    for i in positions:  # what comes after the gradients of the inputs is left alone
         g = gradients[i]
+        if isinstance(g, (tuple, list)):
+            raise ValueError(f"{name}.bprop returned a {type(g).__name__} as the gradient of input {i}, wanted a Tensor")
         if g is None:
             out.append(None)
             continue

@@ -9,12 +9,13 @@ import numpy as np
 from ...core.value import Value
 from ._dtype import FROM_NUMPY, Number
 
-_NARROWER = {np.dtype(np.float64): np.dtype(np.float32)}
-"""The dtype that Python's own numbers get where NumPy's default is another one."""
+_OWN = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.int32): np.dtype(np.int64)}
+"""The dtype of numbers, and of sequences of numbers and NumPy arrays, where NumPy would make it another one."""
 
 
 def data_array(data: Any, np_dtype: np.dtype | None, op: str = "Tensor") -> np.ndarray:
-    """A new array of numbers or (nested) sequences; Python floats are float32, NumPy's keep their dtype.
+    """A new array of numbers or (nested) sequences; Python floats are float32 and so are float64 in a sequence, while a
+    NumPy array keeps its dtype.
 
     Raises TypeError for what cannot be the content of a tensor.
     """
@@ -34,8 +35,14 @@ def data_array(data: Any, np_dtype: np.dtype | None, op: str = "Tensor") -> np.n
     return found if np_dtype is None or found.dtype == np_dtype else found.astype(np_dtype)
 
 
+def is_own(array: np.ndarray) -> bool:
+    """Whether an array has its memory for itself, in the usual order: what two tensors may share as a whole."""
+    flags = array.flags
+    return bool(flags.owndata and flags.writeable and flags.c_contiguous)
+
+
 def _own(array: np.ndarray) -> np.ndarray:
-    wanted = _NARROWER.get(array.dtype)
+    wanted = _OWN.get(array.dtype)
     return array if wanted is None else array.astype(wanted)
 
 
@@ -49,7 +56,7 @@ def _sequence(data: Any, op: str) -> np.ndarray:
 
 
 def _plain(data: Any, op: str) -> tuple[Any, bool]:
-    """Nested sequences with tensors as arrays, and whether only such, with dtypes of their own, are in them."""
+    """Nested sequences with tensors as arrays, and whether only such, which keep their dtype, are in them."""
     out, typed = [], bool(data)
     for x in data:
         if isinstance(x, (list, tuple)):
@@ -57,7 +64,7 @@ def _plain(data: Any, op: str) -> tuple[Any, bool]:
         elif isinstance(x, Value):
             x, own = np.asarray(x), True
         else:
-            own = isinstance(x, (np.ndarray, np.generic))
+            own = False
         out.append(x)
         typed = typed and own
     return out, typed

@@ -75,6 +75,8 @@ class Normal(Initializer):
         self.sigma, self.mean = sigma, mean
 
     def _initialize(self, arr: np.ndarray) -> None:
+        if self.sigma < 0:
+            raise ValueError(f"Normal: sigma must not be negative, got {self.sigma}")
         arr[...] = _normal(arr.shape, self.mean, self.sigma)
 
 

@@ -188,7 +188,7 @@ def _scatter_flat(x: Any, places: list[Any], updates: Any, how: str) -> Any:
     if how == "div":
         source = source**-1
     out = scatter_reduce(st.reshape(x, shape=(rows, width)), at, source, axis=0, reduce=_REDUCE[how],
-                         include_self=True)  # fmt: skip
+                         include_self=True, x_ties=False)  # fmt: skip
     return st.reshape(out, shape=shape)
 
 

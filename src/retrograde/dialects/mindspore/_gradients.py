@@ -43,13 +43,14 @@ def _take_sens(op: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[
 
 
 def weight_list(op: str, weights: Any) -> tuple[list[Any], bool]:
-    """Weights as a list, and whether a single one was given; raises TypeError for anything else."""
+    """Weights as a list, and whether a single one was given; raises TypeError for anything else, RuntimeError for a list
+    of anything else."""
     if isinstance(weights, Tensor):
         return [weights], True
     if isinstance(weights, (list, tuple)):
         for w in weights:
             if not isinstance(w, Tensor):
-                raise TypeError(f"{op}: weights holds a {type(w).__name__}; it takes Parameters")
+                raise RuntimeError(f"{op}: weights holds a {type(w).__name__}; it takes Parameters")
         return list(weights), False
     raise TypeError(
         f"{op}: weights must be a Parameter, or a list, tuple or ParameterTuple of them, got {type(weights).__name__}"

@@ -172,6 +172,14 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
 
     Modes: nearest, nearest-exact, linear (one axis), bilinear and bicubic (two), trilinear (three), area.
     """
+    if scale_factor is not None and not recompute_scale_factor and mode in ("bilinear", "linear", "trilinear", "bicubic"):
+        raise ValueError(f"interpolate: scale_factor with mode {mode!r} needs recompute_scale_factor=True; or give size")
+    return resized(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+
+
+def resized(input: Any, size: Any, scale_factor: Any, mode: str, align_corners: Any, recompute_scale_factor: Any = None,
+            corner: bool = False) -> Any:  # fmt: skip
+    """`interpolate`; a scale factor goes with every mode, and `corner` measures from the first elements' centres."""
     op = "interpolate"
     x = single(op, input, FLOATING)
     axes = x.ndim - 2
@@ -179,8 +187,6 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
         raise ValueError(f"{op}: mode {mode!r} is not possible for a tensor of shape {x.shape}")
     if align_corners is not None and mode in ("nearest", "area", "nearest-exact"):
         raise ValueError(f"{op}: align_corners is only for linear, bilinear, bicubic and trilinear, not for {mode!r}")
-    if scale_factor is not None and not recompute_scale_factor and mode in ("bilinear", "linear", "trilinear"):
-        raise ValueError(f"{op}: scale_factor with mode {mode!r} needs recompute_scale_factor=True; or give size")
     out, factors = _sizes(op, x, size, scale_factor, axes)
     if len(out) != axes or any(n < 1 for n in out):
         raise ValueError(f"{op}: size must hold {axes} positive numbers, got {out}")
@@ -192,9 +198,20 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     if factors is not None and not recompute_scale_factor:
         steps = [1.0 / f for f in factors]
     align = bool(align_corners)
+    kind = rs.KEYS if mode == "bicubic" and not align and not corner else _KINDS[mode][0]
     return rs.resample(x, maps=tuple(
-        rs.Map(_KINDS[mode][0], n, m, None if align else step, align, False)
+        rs.Map(kind, n, m, None if align else step, align, False, corner)
         for n, m, step in zip(x.shape[2:], out, steps)))  # fmt: skip
+
+
+def resizing(mode: str) -> Any:
+    """The function of a Resize Primitive: images resampled to a size."""
+
+    def resize(x: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+        corner = not (align_corners or half_pixel_centers)
+        return resized(x, integers("Resize", "size", size), None, mode, align_corners, corner=corner)
+
+    return resize
 
 
 @api(method=False)

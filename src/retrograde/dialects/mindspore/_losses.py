@@ -19,7 +19,7 @@ from ...ops import softmax as soft
 from ...ops import structural as st
 from ._api import api
 from ._dtype import int64
-from ._promote import FLOATING, pair, single, tensor_argument, to_dtype
+from ._promote import FLOATING, pair, same_dtype, single, tensor_argument, to_dtype
 from ._tensor import from_array
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -32,8 +32,12 @@ def check_reduction(op: str, reduction: Any, known: tuple[str, ...] = _REDUCTION
     return str(reduction)
 
 
-def _pair(op: str, x: Any, y: Any, names: tuple[str, str] = ("input", "target"), same_shape: bool = True) -> Any:
+def _pair(
+    op: str, x: Any, y: Any, names: tuple[str, str] = ("input", "target"), same_shape: bool = True, one_dtype: bool = False
+) -> Any:  # fmt: skip
     x, y = tensor_argument(op, x, names[0]), tensor_argument(op, y, names[1])
+    if one_dtype:
+        same_dtype(op, x, y)
     if same_shape and x.shape != y.shape:
         raise ValueError(f"{op}: {names[0]} and {names[1]} must have one shape, got {x.shape} and {y.shape}")
     return pair(op, x, y, FLOATING)
@@ -103,7 +107,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     """The cross entropy of probabilities and labels in [0, 1]."""
     op = "binary_cross_entropy"
     check_reduction(op, reduction)
-    x, y = _pair(op, logits, labels, ("logits", "labels"))
+    x, y = _pair(op, logits, labels, ("logits", "labels"), one_dtype=True)
     if weight is not None:
         weight = to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
         if weight.shape != x.shape:
@@ -118,7 +122,7 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of the sigmoids of the input and targets in [0, 1]; positive targets may weigh pos_weight."""
     op = "binary_cross_entropy_with_logits"
     check_reduction(op, reduction)
-    x, y = _pair(op, input, target)
+    x, y = _pair(op, input, target, one_dtype=True)
     weight, pos_weight = (
         None if w is None else to_dtype(tensor_argument(op, w, "weight"), x.dtype) for w in (weight, pos_weight)
     )
@@ -129,7 +133,7 @@ def binary_cross_entropy_with_logits(
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Any:
     """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities."""
     check_reduction("kl_div", reduction, (*_REDUCTIONS, "batchmean"))
-    x, y = _pair("kl_div", logits, labels, ("logits", "labels"))
+    x, y = _pair("kl_div", logits, labels, ("logits", "labels"), one_dtype=True)
     losses = formulas.kl_divergence(x, y)
     if reduction == "batchmean":
         return reduced(losses, "sum") / x.shape[0]
@@ -165,7 +169,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
     op = "margin_ranking_loss"
     check_reduction(op, reduction)
-    x, y = _pair(op, input1, input2, ("input1", "input2"))
+    x, y = _pair(op, input1, input2, ("input1", "input2"), one_dtype=True)
     y1 = to_dtype(tensor_argument(op, target, "target"), x.dtype)
     return reduced(formulas.margin_ranking(x, y, y1, float(margin), act.relu), reduction)
 
@@ -368,7 +372,7 @@ def cross_entropy(
 def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
     """For each row the cross entropy of softmax with label probabilities, and its derivative by the logits."""
     op = "SoftmaxCrossEntropyWithLogits"
-    x, y = _pair(op, logits, labels, ("logits", "labels"))
+    x, y = _pair(op, logits, labels, ("logits", "labels"), one_dtype=True)
     if x.ndim != 2:
         raise ValueError(f"{op}: wanted rows of logits, got shape {x.shape}")
     logs = soft.log_softmax(x, axis=1)

@@ -138,3 +138,58 @@ class Partial:
         import functools
 
         return functools.partial(f, *args, **kwargs)
+
+
+def _functions(op: str, **functions: Any) -> None:
+    for name, f in functions.items():
+        if not callable(f):
+            raise TypeError(f"{op}: {name} must be a function, got {type(f).__name__}")
+
+
+@api(method=False)
+class ForiLoop:
+    """`ForiLoop()(lower, upper, f, init)`: x = f(i, x) for i from lower to upper - 1, beginning with init.
+
+    Raises TypeError for bounds that are no integers, or for what is no function.
+    """
+
+    def __call__(self, lower: Any, upper: Any, loop_func: Any, init_val: Any, unroll: bool = True) -> Any:
+        _functions("ForiLoop", loop_func=loop_func)
+        for bound in (lower, upper):
+            if not isinstance(bound, (int, Value)) or isinstance(bound, bool):
+                raise TypeError(f"ForiLoop: lower and upper must be integers, got {type(bound).__name__}")
+        for i in range(int(lower), int(upper)):
+            init_val = loop_func(i, init_val)
+        return init_val
+
+
+@api(method=False)
+class WhileLoop:
+    """`WhileLoop()(condition, f, init)`: x = f(x) while condition(x), beginning with init."""
+
+    def __call__(self, cond_func: Any, loop_func: Any, init_val: Any) -> Any:
+        _functions("WhileLoop", cond_func=cond_func, loop_func=loop_func)
+        while cond_func(init_val):
+            init_val = loop_func(init_val)
+        return init_val
+
+
+@api(method=False)
+class Scan:
+    """`Scan()(f, init, xs)`: carry, y = f(carry, x) for each x of a list; gives the last carry and the list of the y.
+
+    Raises TypeError for what is no function or list, ValueError where f returns no pair.
+    """
+
+    def __call__(self, loop_func: Any, init: Any, xs: Any, length: Any = None, unroll: bool = True) -> tuple[Any, list[Any]]:
+        _functions("Scan", loop_func=loop_func)
+        if not isinstance(xs, (list, tuple)):
+            raise TypeError(f"Scan: xs must be a list or tuple, got {type(xs).__name__}")
+        found = []
+        for x in xs:
+            pair = loop_func(init, x)
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError("Scan: loop_func must return a pair of the carry and a result")
+            init, y = pair
+            found.append(y)
+        return init, found

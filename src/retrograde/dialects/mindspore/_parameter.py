@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, make
+from ...ops.structural import copy
 from . import _data
 from ._recording import LIVE
 from ._tensor import Tensor
@@ -105,17 +106,23 @@ class Parameter(Tensor, result=Tensor):
         return make(Tensor, self._a, self._node, self._level)
 
     def value(self) -> Tensor:
-        """The values as a tensor of the same memory."""
-        return self.data
+        """The values of now as a tensor."""
+        found: Tensor = copy(self)
+        return found
 
-    inited_param = None
-    sliced = cache_enable = False
+    inited_param = init_mode = None
+    sliced = cache_enable = is_in_parallel = parallel_optimizer_comm_recompute = False
+    requires_aggr = True
+    key = -1
     layerwise_parallel = False
     parallel_optimizer = True
     comm_fusion = 1
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Take new values, in this parameter's dtype; returns the parameter. Raises TypeError for what is no Tensor."""
+        """Take new values, in this parameter's dtype; returns the parameter. Raises TypeError for what is no Tensor.
+
+        Values of this dtype are not copied: as in MindSpore, the parameter then lives in the memory of `data`.
+        """
         if isinstance(data, (int, float)) and not isinstance(data, bool):
             data = Tensor(data)
         if not isinstance(data, Tensor):
@@ -124,7 +131,8 @@ class Parameter(Tensor, result=Tensor):
             data.init_data()
         np_dtype = self._a.dtype
         array = data._concrete("Parameter.set_data")
-        self._a = array.astype(np_dtype)  # new memory: arrays that asnumpy() gave out before keep their values
+        shared = data._node is None and array.dtype == np_dtype and _data.is_own(array)
+        self._a = array if shared else array.astype(np_dtype)  # what asnumpy() gave out before keeps its values
         return self
 
     def clone(self, init: Any = "same") -> Parameter:

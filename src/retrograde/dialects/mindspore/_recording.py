@@ -16,6 +16,7 @@ import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled, state
 from ...core import value as values
+from ...core.level import innermost
 from ...core.node import Accumulate, tick
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops.structural import reshape
@@ -43,7 +44,13 @@ LIVE: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def alias(x: Tensor) -> Tensor:
-    """The input that stands for an argument: its memory under an edge of its own."""
+    """The input that stands for an argument: its memory under an edge of its own, at the level of the innermost transform
+    that is open (what it meets there is of that level, so its history must be too)."""
+    level = innermost()
+    if level > x._level:
+        y = make(Tensor, values.content(x), None, level)
+        tape.leaf(y)
+        return y
     if x._node is not None:
         found: Tensor = _bind_reshape(x, shape=tuple(shape_of(x)))
         return found
@@ -55,12 +62,18 @@ def alias(x: Tensor) -> Tensor:
 
 
 def _hold(weights: Iterable[Any]) -> list[tuple[Any, Any]]:
-    """Make tensors leaves for a while; returns what `_release` needs: the tensors and their edges before."""
-    held = []
+    """Make tensors leaves for a while, at the level of the innermost transform that is open; returns what `_release`
+    needs: the tensors and what they were before."""
+    held: list[tuple[Any, Any]] = []
+    level = innermost()
     with _lock:
         for w in weights:
             node = w._node
-            if node is None or node is w._leaf:
+            if level > w._level:
+                held.append((w, (w._a, node, w._level)))
+                w._a, w._level = values.content(w), level
+                tape.leaf(w)
+            elif node is None or node is w._leaf:
                 leaf = w._leaf if node is not None else leaf_of(w)
                 leaf.users += 1
                 w._node = leaf
@@ -74,6 +87,9 @@ def _hold(weights: Iterable[Any]) -> list[tuple[Any, Any]]:
 def _release(held: list[tuple[Any, Any]]) -> None:
     with _lock:
         for w, node in held:
+            if type(node) is tuple:
+                w._a, w._node, w._level = node
+                continue
             if node is not None:
                 w._node = node
                 continue
@@ -201,7 +217,7 @@ class Recording:
 
     def _found_weights(self, roots: list[Any]) -> None:
         """The trainable parameters that the recorded operations use, in the order of their first use."""
-        order, _ = engine.discover(roots, frozenset(), Tensor, self.start)
+        order, _ = engine.discover(roots, frozenset(), self.start)
         own = set(self.edges)
         used: dict[Any, Any] = {}
         for node in reversed(order):

@@ -28,8 +28,8 @@ _INT64, _LONG_LONG = np.dtype(np.int64), np.dtype(np.longlong)
 class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of MindSpore's.
 
-    `Tensor(input_data, dtype)` holds a copy of a number, a (nested) list or tuple, a NumPy array or another tensor;
-    Python floats become float32. `Tensor(shape=, dtype=, init=)` is filled by an initialiser with `init_data()`.
+    `Tensor(input_data, dtype)` holds a copy of a number, a (nested) list or tuple or a NumPy array, or what another tensor
+    holds; Python floats become float32. `Tensor(shape=, dtype=, init=)` is filled by an initialiser with `init_data()`.
     """
 
     _error_types = {
@@ -303,10 +303,15 @@ def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) 
                 "hand over its .numpy() or use from_dlpack"
             )
         array: Any = data._concrete("Tensor")
-        array = array.copy() if np_dtype is None else array.astype(np_dtype)
+        if np_dtype is not None and array.dtype != np_dtype:
+            array = array.astype(np_dtype)
+        elif not _data.is_own(array):
+            array = array.copy()
     else:
         array = _data.data_array(data, np_dtype)
     tensor = make(cls, array)
+    if isinstance(data, Value) and data._node is not None and array.dtype == values.dtype_of(data):
+        tensor._node, tensor._level = data._node, data._level
     if state.levels:
         tensor._born = innermost()
     return tensor

@@ -147,15 +147,25 @@ def jacfwd(fn: Function, grad_position: Any = 0, has_aux: bool = False) -> Funct
 def vmap(fn: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
     """A function that maps `fn` over an axis of its arguments (None: the same for all) and puts results along `out_axes`.
 
+    With a CellList of like cells instead of a function, each computes its own entry: an ensemble.
+
     Raises RuntimeError where no argument is mapped, an axis does not exist, or lengths differ.
     """
     if isinstance(fn, (list, tuple)):
-        raise TypeError("vmap: a list of cells is not supported; call vmap for each")
+        raise RuntimeError(f"vmap: a {type(fn).__name__} is not supported; put the cells into an nn.CellList")
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
         if axes is not None and not isinstance(axes, (int, tuple, list)):
             raise RuntimeError(f"vmap: {name} must be an int, None or a tuple of those, got {type(axes).__name__}")
     check_function("vmap", fn)
+    cells = _ensemble(fn)
+    if cells:
+        return _vmapped(_together(cells, in_axes, out_axes))
     mapped = _vmap(fn.__call__ if not hasattr(fn, "__name__") else fn, in_axes, out_axes, randomness="different")
+    return _vmapped(mapped)
+
+
+def _vmapped(mapped: Function) -> Function:
+    """A mapped function whose complaints about its arguments are RuntimeErrors."""
 
     def vmapped(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -166,6 +176,42 @@ def vmap(fn: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
             raise
 
     return vmapped
+
+
+def _ensemble(fn: Any) -> list[Any]:
+    """The cells of a CellList, whose own call computes nothing."""
+    from .nn.containers import CellList
+
+    return list(fn) if isinstance(fn, CellList) else []
+
+
+def _together(cells: list[Any], in_axes: Any, out_axes: Any) -> Function:
+    """The cells as one mapped function: the first, called on all their parameters, stacked."""
+    own = [dict(cell.parameters_and_names()) for cell in cells]
+    for i, parameters in enumerate(own):
+        if [(k, p.shape) for k, p in parameters.items()] != [(k, p.shape) for k, p in own[0].items()]:
+            raise RuntimeError(f"vmap: cell {i} of the CellList has other parameters than the first; they must be alike")
+
+    def first(parameters: list[Any], *args: Any) -> Any:
+        by_identity = {id(p): x for p, x in zip(own[0].values(), parameters)}
+        places = [
+            (cell._params, name, p)
+            for _, cell in cells[0].cells_and_names() for name, p in cell._params.items() if p is not None
+        ]  # fmt: skip
+        try:
+            for table, name, p in places:
+                table[name] = by_identity[id(p)]
+            return cells[0](*args)
+        finally:
+            for table, name, p in places:
+                table[name] = p
+
+    def mapped(*args: Any) -> Any:
+        axes = tuple(in_axes) if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        parameters = [stack([p[name] for p in own]) for name in own[0]]
+        return _vmap(first, (0, *axes), out_axes, randomness="different")(parameters, *args)
+
+    return mapped
 
 
 # ------------------------------------------------------------------------------------------ higher order

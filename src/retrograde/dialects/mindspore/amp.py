@@ -72,7 +72,7 @@ class StaticLossScaler(LossScaler):
         self.scale_value = Parameter(from_array(np.array(scale_value, np.float32)), name="scale_value")
 
     def scale(self, inputs: Any) -> Any:
-        return _each(inputs, lambda x: x * self.scale_value.value().astype(x.dtype))
+        return _each(inputs, lambda x: x * self.scale_value.data.astype(x.dtype))
 
     def unscale(self, inputs: Any) -> Any:
         return _each(inputs, lambda x: x * (1.0 / float(self.scale_value)))

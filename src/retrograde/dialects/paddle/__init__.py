@@ -62,9 +62,9 @@ paddle = _sys.modules[__name__]  # as there, the module also stands in itself
 _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "signal", "autograd", "incubate.autograd"))
 
 _LAZY = (
-    "amp", "autograd", "base", "callbacks", "cuda", "device", "distribution", "fft", "fluid", "framework",
+    "amp", "autograd", "base", "callbacks", "cuda", "device", "distributed", "distribution", "fft", "fluid", "framework",
     "geometric", "hapi", "imperative", "incubate", "io", "jit", "linalg", "metric", "nn", "optimizer",
-    "regularizer", "signal", "special", "static", "utils", "version",
+    "regularizer", "signal", "special", "static", "tensor", "utils", "version",
 )  # fmt: skip
 
 _LAYERS = ("adaptive_avg_pool1d", "conv1d", "conv2d", "conv3d", "group_norm", "layer_norm")
@@ -77,6 +77,8 @@ _HIGH_LEVEL = ("Model", "summary")
 def __getattr__(name: str) -> _Any:
     if name in _LAYERS:
         return getattr(__getattr__("nn").functional, name)
+    if name == "DataParallel":
+        return __getattr__("distributed").DataParallel
     if name in _HIGH_LEVEL:
         return getattr(__getattr__("hapi"), name)
     if name in _LAZY:  # packages that most programs do not use cost no import time

@@ -5,25 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.value import Value, dtype_of, shape_of
-from ...tape import inplace
+from ...tape import inplace, mutation
 from ...tensor.promotion import to_dtype
 from .._shared.names import Message, Registry, aliases, named, near, submodule
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
-    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "aliases", "api", "check_cast", "in_place_form", "missing", "named",
-    "near", "submodule", "tensor_class", "to_dtype", "write_out",
+    "FUNCTIONS", "METHODS", "REGISTRY", "Message", "aliases", "api", "in_place_form", "missing", "named", "near",
+    "submodule", "take_dtype", "take_over", "tensor_class", "to_dtype", "write_out",
 ]  # fmt: skip
 
 
-def check_cast(name: str, result: Value, target: Value) -> None:
-    """Raise TypeError where an in-place result would lose its kind (float into int) in the target."""
+def take_dtype(name: str, result: Value, target: Value) -> bool:
+    """Let the target of an in-place operation take the result's dtype where that is another; says whether it has.
+
+    A target that shares its memory with a view keeps its dtype; TypeError where the result would lose its kind in it.
+    """
     have, want = dtype_of(result), dtype_of(target)
-    if have != want and not can_cast(FROM_NUMPY[have], FROM_NUMPY[want]):
+    if have == want:
+        return False
+    if target._base is None and not inplace.live_views(target):
+        take_over(target, result)
+        return True
+    if not can_cast(FROM_NUMPY[have], FROM_NUMPY[want]):
         raise TypeError(
-            f"{name}: the result has dtype {FROM_NUMPY[have]}, which a tensor of dtype {FROM_NUMPY[want]} cannot hold; "
-            "convert the tensor with astype() first, or use the out-of-place form"
+            f"{name}: the result has dtype {FROM_NUMPY[have]}, and a tensor of dtype {FROM_NUMPY[want]} that shares its "
+            "memory with a view cannot change to it; convert the operand with astype(), or work on a clone()"
         )
+    return False
+
+
+def take_over(target: Value, result: Value) -> None:
+    """Let a tensor hold a result of any dtype in its place, history and all."""
+    changes = mutation.count(target._a)
+    inplace.adopt(target, result)
+    mutation.note(target._a, changes)
 
 
 def write_out(name: str, result: Any, out: Any) -> Any:
@@ -38,12 +54,12 @@ def write_out(name: str, result: Any, out: Any) -> Any:
     if tuple(shape_of(out)) == tuple(shape_of(result)) and dtype_of(out) == dtype_of(result):
         return inplace.update(name, out, lambda: result)
     inplace.check(name, out)
-    out._a, out._node, out._level = result._a, result._node, result._level
+    take_over(out, result)
     return out
 
 
 REGISTRY = Registry(
-    "paddle", "PaddlePaddle", check_cast, write_out, in_place_functions=True,
+    "paddle", "PaddlePaddle", take_dtype, write_out, in_place_functions=True,
     second_names={"input": "x", "other": "y", "dim": "axis"},
 )  # fmt: skip
 api, in_place_form, missing = REGISTRY.api, REGISTRY.in_place_form, REGISTRY.missing

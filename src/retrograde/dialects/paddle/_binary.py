@@ -250,7 +250,7 @@ def where_(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> An
     return write_out("where_", where(condition, x, y), x)
 
 
-@api(method=False)
+@api()
 def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
     """`input / other`, elementwise."""
     result = divide(input, other)

@@ -15,7 +15,7 @@ from ...tape import inplace, mutation
 from ...tensor._values import concrete
 from .._shared.dlpack import CPU_DEVICE, imported
 from . import _dtype
-from ._api import api
+from ._api import api, take_over
 from ._data import check_tensor, data_array, number
 from ._device import Place, check_device
 from ._dtype import FROM_NUMPY, as_dtype
@@ -167,9 +167,7 @@ def cast(x: Tensor, dtype: Any) -> Any:
 def cast_(x: Tensor, dtype: Any) -> Any:
     """This tensor made one of another dtype; returns it."""
     inplace.check("cast_", x)
-    result = converted("cast_", x, dtype)
-    inplace.adopt(x, result)
-    mutation.note(x._a)
+    take_over(x, converted("cast_", x, dtype))
     return x
 
 
@@ -295,7 +293,9 @@ def contiguous(self: Tensor) -> Any:
     array = self._a
     if type(array) is not _ndarray or array.flags.c_contiguous:
         return self
-    return st.copy(self)
+    output = st.copy(self)
+    mutation.rearrange(output, np.ascontiguousarray(output._a))
+    return output
 
 
 @api(function=False)

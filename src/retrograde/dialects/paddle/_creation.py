@@ -300,7 +300,7 @@ def triu_indices(row: Any, col: Any = None, offset: int = 0, dtype: Any = "int64
 # ------------------------------------------------------------------------------------------ other ways to give data
 
 
-@api("tensor", "as_tensor", method=False)
+@api(method=False)
 def as_tensor(
     data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:

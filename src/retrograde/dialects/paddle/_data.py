@@ -72,7 +72,9 @@ def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarr
         raise TypeError(f"{op}: no paddle dtype for data of NumPy's dtype {array.dtype}")
     if array.dtype == np.uint16:  # how bfloat16 is written in NumPy's arrays, which have no such dtype
         array = array.view(_dtype.bfloat16.np)
-    listed = isinstance(data, (list, tuple)) or type(data) in (float, complex)
+    listed = type(data) in (float, complex) or (
+        isinstance(data, (list, tuple)) and not any(isinstance(x, Value) for x in data)  # tensors bring their dtype
+    )
     if np_dtype is None and array.dtype.kind in "fc" and listed:  # floats without a dtype of their own
         default = _dtype.default_dtype()
         np_dtype = (default if array.dtype.kind == "f" else _dtype.complex_of(default)).np

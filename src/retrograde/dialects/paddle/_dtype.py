@@ -147,7 +147,7 @@ def promoted(a: dtype, b: dtype) -> dtype | None:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether an in-place result may be stored: its kind stays or goes up."""
+    """Whether a tensor that keeps its dtype may store an in-place result: its kind stays or goes up."""
     return from_.category <= to.category
 
 

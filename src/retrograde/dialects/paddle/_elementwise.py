@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .._shared.elementwise import Builders
-from ._api import api, check_cast
+from ._api import api, take_dtype
 from ._promote import ANY, FLOATED, STRICT, pair, single
 
 __all__ = ["ANY", "FLOATED", "STRICT", "binary", "register", "unary"]
 
-_BUILDERS = Builders(single=single, pair=pair, check_cast=check_cast, parameters=("x", "y"), rest=", name=None")
+_BUILDERS = Builders(single=single, pair=pair, check_cast=take_dtype, parameters=("x", "y"), rest=", name=None")
 unary, binary = _BUILDERS.unary, _BUILDERS.binary
 
 

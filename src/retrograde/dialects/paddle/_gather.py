@@ -154,7 +154,8 @@ def _put_along(op: str, x: Any, places: np.ndarray, values: Any, i: int, reduce:
         return ix.scatter(x, places, values, axis=i)
     if reduce not in _REDUCTIONS:
         raise ValueError(f"{op}: reduce must be assign, {', '.join(_REDUCTIONS)}, got {reduce!r}")
-    return sr.scatter_reduce(x, places, values, axis=i, reduce=_REDUCTIONS[reduce], include_self=bool(include_self))
+    how, together = _REDUCTIONS[reduce], bool(include_self)
+    return sr.scatter_reduce(x, places, values, axis=i, reduce=how, include_self=together, x_ties=False)
 
 
 @api(in_place=True)

@@ -61,7 +61,7 @@ def _seed(op: str, output: Tensor, given: Any, error: type[Exception]) -> Any:
     shape, have = tuple(shape_of(output)), tuple(shape_of(given))
     if have != shape:
         one = all(n == 1 for n in have) and all(n == 1 for n in shape)
-        if error is AssertionError or not one:
+        if error is not ValueError or not one:
             raise error(
                 f"{op}: a gradient of shape {list(have)} was given for an output of shape {list(shape)}; "
                 "each gradient must have the shape of its output"
@@ -225,7 +225,8 @@ def backward(
 ) -> None:
     """Add the gradients of the sum of `tensors` to the leaves' `.grad`.
 
-    grad_tensors: a gradient for each (None: ones). Raises AssertionError for arguments that do not fit.
+    grad_tensors: a gradient for each (None: ones). Raises AssertionError for arguments that do not fit, RuntimeError for
+    a gradient of another shape than its tensor's.
     """
     _no_dump("backward", dump_backward_graph_path)
     outs = _tensors("backward", "tensors", tensors)
@@ -234,7 +235,7 @@ def backward(
     if retain_graph is not True and retain_graph is not False:
         raise AssertionError(f"backward: retain_graph must be True or False, got {retain_graph!r}")
     given = _given("backward", "grad_tensors", grad_tensors, len(outs))
-    seeds = [_seed("backward", y, g, AssertionError) for y, g in zip(outs, given)]
+    seeds = [_seed("backward", y, g, RuntimeError) for y, g in zip(outs, given)]
     live = [(y, g) for y, g in zip(outs, seeds) if y._node is not None]
     if live:
         tape.backward([y for y, _ in live], [g for _, g in live], retain_graph=retain_graph)

@@ -17,8 +17,12 @@ _PLAIN = (int, slice, type(None), type(Ellipsis))
 
 
 def _check_kinds(key: Any) -> None:
-    """Raise ValueError for a key with parts that are no integers, slices, None, ... and arrays of integers or booleans."""
-    for part in key if type(key) is tuple else (key,):
+    """Raise ValueError for a key with two Ellipses, or with parts that are no integers, slices, None, ... and arrays of
+    integers or booleans."""
+    parts = key if type(key) is tuple else (key,)
+    if sum(part is Ellipsis for part in parts) > 1:
+        raise ValueError("an index has one Ellipsis ('...') at most")
+    for part in parts:
         if type(part) in _PLAIN or isinstance(part, (bool, list, tuple, range)):
             continue
         if isinstance(part, (Value, np.ndarray, np.generic)):
@@ -76,8 +80,8 @@ def length(self: Tensor) -> int:
 
 @api("__iter__", function=False)
 def iterate(self: Tensor) -> Iterator[Any]:
-    """The tensors along the first axis; raises TypeError for a 0-d tensor."""
+    """The tensors along the first axis; raises AssertionError for a 0-d tensor."""
     shape = shape_of(self)
     if not shape:
-        raise TypeError("iteration over a 0-d Tensor: it has no axis")
+        raise AssertionError("iteration over a 0-d Tensor: it has no axis")
     return (indexing.get(self, i) for i in range(shape[0]))

@@ -114,7 +114,9 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
     if not isinstance(x, Value) or not isinstance(y, Value):
         raise ValueError(f"matmul: wanted two Tensors, got {type(x).__name__} and {type(y).__name__}")
     if dtype_of(x) != dtype_of(y):
-        if "c" not in (dtype_of(x).kind, dtype_of(y).kind):
+        if dtype_of(y).kind in "iu" and dtype_of(x).kind == "f":  # integers on the right take the dtype on the left
+            y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
+        elif "c" not in (dtype_of(x).kind, dtype_of(y).kind):
             raise ValueError(f"matmul: the operands have dtype {x.dtype} and {y.dtype}; convert one with astype()")
         d = result_dtype("matmul", x, y, strict=True)
         x, y = to_dtype(x, d), to_dtype(y, d)
@@ -137,6 +139,14 @@ def _matmul(x: Any, y: Any) -> Any:
             return _bind_matmul(x, y)
         if dtype_of(x) != dtype_of(y) and "c" not in (dtype_of(x).kind, dtype_of(y).kind):
             y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
+    return matmul(x, y)
+
+
+def _matmul_right(y: Any, x: Any) -> Any:
+    """`x @ y` where x is no Tensor: an array, in the dtype of y where both are real."""
+    x = operand("matmul", x)
+    if isinstance(x, Value) and "c" not in (dtype_of(x).kind, dtype_of(y).kind):
+        x = to_dtype(x, FROM_NUMPY[dtype_of(y)])
     return matmul(x, y)
 
 
@@ -174,7 +184,7 @@ METHODS.update(
     __pow__=power_operator(pow, ew.power_by),
     __rpow__=_reversed(pow),
     __matmul__=operator(_matmul),
-    __rmatmul__=_reversed(matmul),
+    __rmatmul__=operator(_matmul_right),
 )
 METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"])
 for _names, _ufunc in (("add", np.add), ("subtract sub", np.subtract), ("multiply mul", np.multiply),

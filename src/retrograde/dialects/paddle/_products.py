@@ -179,10 +179,21 @@ def tensordot(x: Any, y: Any, axes: Any = 2, name: Any = None) -> Any:
 
 @api(method=False)
 def einsum(equation: str, *operands: Any) -> Any:
-    """The sum of products that an equation such as "ij,jk->ik" describes."""
+    """The sum of products that an equation such as "ij,jk->ik" describes.
+
+    Raises AssertionError for an equation that does not describe the operands, ValueError where sizes do not agree.
+    """
     given = operands[0] if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else operands
-    if not isinstance(equation, str) or not given:
-        raise ValueError("einsum: wanted an equation and Tensors")
+    if not isinstance(equation, str) or not all(isinstance(x, Value) for x in given):
+        raise AttributeError(f"einsum: wanted an equation and Tensors, got {type(equation).__name__} and "
+                             f"{[type(x).__name__ for x in given]}")  # fmt: skip
+    terms = equation.partition("->")[0].replace(" ", "").split(",")
+    if len(terms) != len(given) or equation.count("->") > 1:
+        raise AssertionError(f"einsum: the equation {equation!r} does not describe {len(given)} operands")
+    for i, (term, x) in enumerate(zip(terms, given)):
+        labels, rank = term.replace("...", "", 1), len(shape_of(x))
+        if (labels and not labels.isalpha()) or len(labels) > rank or (labels == term and len(labels) < rank):
+            raise AssertionError(f"einsum: {term!r} in {equation!r} does not describe operand {i}, which has {rank} axes")
     same_dtype("einsum", *given)
     return contraction.einsum(equation, *given)
 

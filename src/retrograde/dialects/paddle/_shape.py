@@ -211,7 +211,7 @@ def _transposing(name: str, f: Any) -> None:
         result = f(x, *args, **options)
         steps = result._view_steps
         order = dict(steps[-1][1])["axes"] if steps else tuple(range(len(shape_of(x))))
-        back = (st.transpose, (("axes", tuple(int(i) for i in np.argsort(order))),))
+        back = (st.transpose, (("axes", st.inverse(order)),))
         return become(name, x, result, back)
 
 
@@ -430,7 +430,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: Any = N
     x = single("trace", x)
     if len(shape_of(x)) < 2:
         raise IndexError(f"trace: wanted at least 2 axes, got {len(shape_of(x))}")
-    return diagonal(x, offset, axis1, axis2).sum(-1)
+    return diagonal(x, offset, axis1, axis2).sum(-1, dtype=None if dtype_of(x).kind == "b" else x.dtype)
 
 
 @api()

@@ -14,11 +14,12 @@ from ...ops import structural as st
 from ...ops.comparison import equal, isnan, logical_or
 from ...ops.reduction import any as any_op
 from ...ops.selection import where
+from ...tape import inplace
 from ...tensor import manipulation
 from ...tensor._values import concrete
 from ...tensor.quantiles import INTERPOLATIONS, as_rows, interpolated
 from .._shared.axes import axis_of, integer
-from ._api import api, write_out
+from ._api import FUNCTIONS, METHODS, api, take_over, write_out
 from ._dtype import float32, float64, int32, int64
 from ._integers import carry
 from ._promote import FLOATED, single, to_dtype
@@ -316,6 +317,26 @@ def cumsum(x: Any, axis: Any = None, dtype: Any = None, name: Any = None) -> Any
 def cumprod(x: Any, dim: Any = None, dtype: Any = None, name: Any = None) -> Any:
     """The products of the first 1, 2, ... elements along an axis, or of the flattened tensor."""
     return _scanned("cumprod", scan.cumprod, in_dtype("cumprod", single("cumprod", x), dtype), dim)
+
+
+def _flattening(name: str, axis: str, f: Any) -> None:
+    """Let the in-place form of a scan make the tensor a flat one where no axis is given."""
+    general = METHODS[name + "_"]
+
+    def method(x: Any, *args: Any, **options: Any) -> Any:
+        if (args[0] if args else options.get(axis)) is not None or len(shape_of(x)) == 1:
+            return general(x, *args, **options)
+        inplace.check(name + "_", x)
+        take_over(x, f(x, *args, **options))
+        return x
+
+    method.__name__ = method.__qualname__ = name + "_"
+    method.__doc__ = general.__doc__
+    METHODS[name + "_"] = FUNCTIONS[name + "_"] = method
+
+
+_flattening("cumsum", "axis", cumsum)
+_flattening("cumprod", "dim", cumprod)
 
 
 @api()

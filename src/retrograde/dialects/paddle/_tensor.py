@@ -13,7 +13,7 @@ from ... import _errors
 from ..._state import OBSERVERS, grad_mode, state
 from ...core import value as values
 from ...core.level import innermost
-from ...core.node import Accumulate, producer
+from ...core.node import Accumulate, producer, tick
 from ...core.value import Value, make
 from ...ops import structural as st
 from ...tape import autograd as tape
@@ -40,7 +40,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     }  # fmt: skip
     _kernel_errors = {ValueError: ValueError, TypeError: RuntimeError, np.linalg.LinAlgError: ValueError}
 
-    _captures_hooked = _frees_all = True
+    _captures_hooked = _frees_all = _changes_leaf_views = _flat_is_unused = True
 
     __array_ufunc__ = None  # NumPy's operators leave these tensors to the tensors' own
 
@@ -51,6 +51,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     _grad_stops: bool | None = None
     """Whether the accumulated gradient says that it stops gradients: one that user code has given does, where no
     backward pass had left one before. None: no gradient was ever here, or what is here came from a backward pass."""
+    _zeroed: int = 0
+    """The clock at which the gradient was set to zero: what arrives next is its first again."""
     _name: str | None = None
     persistable: bool = False
 
@@ -171,7 +173,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated here, None before the first."""
         g = self._grad
-        if g is None or g._node is not None or g._level or self._grad_stops:
+        if g is None or g._node is not None or g._level:
+            return g
+        if self._grad_stops and (not self._zeroed or self._awaits_gradient()):
             return g
         shown = make(Tensor, g._a)
         tape.leaf(shown)
@@ -194,6 +198,16 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def grad(self) -> None:
         self.clear_gradient(False)
 
+    def _awaits_gradient(self) -> bool:
+        """Whether no gradient is here, or only the zeros of `clear_gradient`."""
+        g = self._grad
+        return g is None or (self._zeroed != 0 and not mutation.changed_after(g._a, self._zeroed))
+
+    def _gradient_given(self, stops: bool | None) -> None:
+        """User code gives the gradient that arrives now: what it says of itself stands where it is the first."""
+        if self._awaits_gradient():
+            self._grad_stops, self._zeroed = stops or None, 0
+
     grad_ = grad
 
     def _grad_ivar(self) -> Tensor | None:
@@ -210,12 +224,14 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         if g is None:
             return
         if not set_to_zero:
-            self._grad, self._grad_stops = None, None if self._grad_stops else False
+            self._grad, self._grad_stops, self._zeroed = None, None if self._grad_stops else False, 0
         elif type(g._a) is np.ndarray and g._a.flags.writeable and g._node is None:  # seen by who holds it already
             g._a.fill(0)
             mutation.note(g._a)
         else:
             self._grad = make(Tensor, np.zeros(values.shape_of(g), values.dtype_of(g)))
+        if set_to_zero:
+            self._zeroed = tick()
         for observer in OBSERVERS:
             observer.cleared(self)
 
@@ -250,8 +266,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             with grad_mode(True):
                 answer = hook(gradient)
             target = leaf() if leaf is not None else None
-            if target is not None and isinstance(answer, Tensor) and target._grad is None:
-                target._grad_stops = answer.stop_gradient or None
+            if target is not None and isinstance(answer, Tensor):
+                target._gradient_given(answer.stop_gradient)
             return answer
 
         return TensorHookRemoveHelper(hooks.add_tensor_hook(self, shown))
@@ -321,6 +337,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 REGISTRY.tensor_class = Tensor
 
 
+_NODE_NAMES = {
+    "absolute": "Abs", "concatenate": "Concat", "copy": "Assign", "power": "ElementwisePow", "power_by": "Pow",
+    "vector_norm": "PNorm", "amax": "Max", "amin": "Min", "negative": "Scale",
+}  # fmt: skip
+
+
 class GradNodeBase:
     """A node of the graph, as `Tensor.grad_fn` shows it."""
 
@@ -331,7 +353,8 @@ class GradNodeBase:
         """The name of the operation."""
         if type(self._node) is Accumulate:
             return "GradNodeAccumulation"
-        return "".join(part.capitalize() for part in self._node.prim.name.split("_")) + "GradNode"
+        name = self._node.prim.name
+        return (_NODE_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_"))) + "GradNode"
 
     @property
     def next_functions(self) -> list[GradNodeBase]:
@@ -356,7 +379,7 @@ LACKING = """
     block coalesce cols create_parameter create_tensor crows dense_dim get_map_tensor get_selected_rows indices
     is_coalesced is_tensor nnz num_shard placements process_mesh reconstruct_from_ resize_ rows set_
     set_string_list set_tensor set_vocab sparse_dim to_dense to_sparse_coo to_sparse_csr top_p_sampling
-    true_divide values
+    values
 """
 """What PaddlePaddle's tensors have and these have not."""
 

@@ -43,7 +43,7 @@ from . import return_types
 from . import sparse
 from . import _save_load
 from . import _legacy_types
-from . import _lesser_names
+from . import _foreach, _lesser_names
 from . import compiler
 from . import autograd
 from . import nn
@@ -112,8 +112,8 @@ _enter(__name__, ("", "nn.functional", "linalg", "fft", "special", "autograd", "
 
 _LAZY = (
     "_C", "_utils", "distributed", "distributions", "fft", "functional", "hub", "jit", "linalg", "masked",
-    "multiprocessing", "nn", "optim", "overrides", "profiler", "quasirandom", "serialization", "special", "types",
-    "utils",
+    "multiprocessing", "nn", "optim", "overrides", "profiler", "quasirandom", "serialization", "signal", "special",
+    "types", "utils",
 )  # fmt: skip
 
 

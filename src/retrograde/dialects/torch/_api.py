@@ -6,12 +6,12 @@ from typing import Any
 
 from ...core.value import Value, dtype_of
 from ...tape import inplace
-from .._shared.names import Message, Registry, named, near, submodule
+from .._shared.names import Message, Registry, named, near, owned, submodule
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [
     "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
-    "submodule", "with_out", "write_out",
+    "owned", "submodule", "with_out", "write_out",
 ]  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,30 @@ from ...ops import structural as st
 from ...tape import mutation
 from .._shared.ranges import evenly_spaced
 from . import _dtype
-from ._api import api
+from ._api import api, write_out
 from ._data import check_tensor, data_array, np_dtype_of, sizes
 from ._dtype import FROM_NUMPY, int64
-from ._promote import scalar_dtype
+from ._promote import number_array, scalar_dtype
 from ._size import check_device
 from ._tensor import Tensor, from_array
+
+
+def into_out(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The creation function with `out=`: it computes in the dtype of `out` and writes there."""
+    name = f.__name__
+
+    @functools.wraps(f)
+    def function(*args: Any, out: Any = None, **kwargs: Any) -> Tensor:
+        if out is None:
+            return f(*args, **kwargs)
+        check_tensor(name, out)
+        if kwargs.get("dtype") is not None and np_dtype_of(name, kwargs["dtype"]) != dtype_of(out):
+            raise RuntimeError(f"{name}: dtype is {kwargs['dtype']} and that of out {out.dtype}; give one of them")
+        requires_grad = kwargs.pop("requires_grad", False)
+        write_out(name, f(*args, **{**kwargs, "dtype": out.dtype}), out)
+        return out.requires_grad_() if requires_grad else out
+
+    return function
 
 
 @api(method=False)
@@ -72,7 +92,8 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 
 
 @api(method=False)
-def zeros(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def zeros(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
     """A tensor of zeros."""
     check_device("zeros", device)
@@ -80,7 +101,8 @@ def zeros(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, de
 
 
 @api(method=False)
-def ones(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def ones(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
          requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:  # fmt: skip
     """A tensor of ones."""
     check_device("ones", device)
@@ -88,7 +110,8 @@ def ones(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, dev
 
 
 @api(method=False)
-def empty(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def empty(*size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """A tensor whose elements are to be written (zeros here, anything in PyTorch)."""
     check_device("empty", device)
@@ -96,7 +119,8 @@ def empty(*size: Any, out: Any = None, dtype: Any = None, layout: Any = None, de
 
 
 @api(method=False)
-def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def full(size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
          requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """A tensor with every element `fill_value`, in its dtype unless one is given."""
     check_device("full", device)
@@ -104,11 +128,12 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layo
         dtype = dtype or fill_value.dtype
         fill_value = fill_value.item()
     d = np_dtype_of("full", dtype, scalar_dtype(fill_value))
-    return from_array(np.full(sizes("full", (size,)), fill_value, dtype=d), requires_grad)
+    return from_array(np.full(sizes("full", (size,)), number_array("full", fill_value, d)), requires_grad)
 
 
 @api(method=False)
-def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+@into_out
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Any = None,
            device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """Numbers from `start` (0 if only one is given) up to but without `end`, in steps."""
     check_device("arange", device)
@@ -117,21 +142,39 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, out: Any = None, dtype
     start, end, step = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end, step))
     if step == 0:
         raise RuntimeError("arange: the step must not be 0")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"arange: a range must have ends, got {start} and {end}")
     if (end - start) * step < 0:
         raise RuntimeError(f"arange: from {start} to {end} there is no way in steps of {step}")
     floating = any(isinstance(x, float) for x in (start, end, step))
     d = np_dtype_of("arange", dtype, _dtype.get_default_dtype() if floating else int64)
+    if d.kind == "b":
+        raise NotImplementedError("arange: there are no ranges of booleans; convert one of integers")
     n = math.ceil((end - start) / step)
+    if floating and d.kind in "iu":  # from whole numbers in whole steps; in int64 up to a whole number, too
+        start, end, step = int(start), int(end), int(step)
+        if d == np.int64:
+            if step == 0:
+                raise ValueError("arange: the step is below 1 and the dtype int64, so that it would be 0")
+            n = -((start - end) // step)
     if all(isinstance(x, int) for x in (start, end, step)):
-        n = -((start - end) // step)
+        n = n if floating else -((start - end) // step)
         array = np.arange(n, dtype=np.int64) * step + start
     else:
         array = np.arange(n, dtype=np.float64) * step + start
     return from_array(array.astype(d), requires_grad)
 
 
+def _whole_ends(op: str, start: Any, end: Any, d: np.dtype) -> tuple[Any, Any]:
+    """The ends of a range as its dtype holds them: whole numbers lose their fraction before the way is divided."""
+    if d.kind not in "iu":
+        return start, end
+    return number_array(op, start, d).item(), number_array(op, end, d).item()
+
+
 @api(method=False)
-def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = None, layout: Any = None,
+@into_out
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """`steps` numbers from `start` to `end`, both included."""
     check_device("linspace", device)
@@ -139,20 +182,31 @@ def linspace(start: Any, end: Any, steps: int, *, out: Any = None, dtype: Any = 
         raise RuntimeError(f"linspace: the number of steps cannot be negative, got {steps}")
     start, end = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end))
     d = np_dtype_of("linspace", dtype)
+    start, end = _whole_ends("linspace", start, end, d)
     return from_array(evenly_spaced(start, end, steps, d), requires_grad)
 
 
 @api(method=False)
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Any = None, dtype: Any = None,
+@into_out
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None,
              layout: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
     """`base` to the powers `linspace(start, end, steps)`."""
     check_device("logspace", device)
-    exponents = np.linspace(float(start), float(end), steps)
-    return from_array((float(base) ** exponents).astype(np_dtype_of("logspace", dtype)), requires_grad)
+    if steps < 0:
+        raise RuntimeError(f"logspace: the number of steps cannot be negative, got {steps}")
+    start, end = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end))
+    d = np_dtype_of("logspace", dtype)
+    start, end = _whole_ends("logspace", start, end, d)
+    exponents = np.linspace(start, end, steps)
+    powers = np.power(complex(base) if d.kind == "c" else float(base), exponents)
+    if d.kind in "iu" and d.itemsize < 4:  # narrow ones by their low bits
+        powers = powers.astype(np.int64)
+    return from_array(powers.astype(d), requires_grad)
 
 
 @api(method=False)
-def eye(n: int, m: int | None = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def eye(n: int, m: int | None = None, *, dtype: Any = None, layout: Any = None, device: Any = None,
         requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A matrix with ones on the diagonal, zeros elsewhere."""
     check_device("eye", device)
@@ -193,7 +247,8 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     """A tensor of the shape and dtype of another with every element `fill_value`."""
     if isinstance(fill_value, Value):
         fill_value = fill_value.item()
-    return from_array(np.full(shape_of(input), fill_value, _like_dtype("full_like", input, dtype)), requires_grad)
+    value = number_array("full_like", fill_value, _like_dtype("full_like", input, dtype))
+    return from_array(np.full(shape_of(input), value), requires_grad)
 
 
 def _new(name: str, build: Any) -> None:

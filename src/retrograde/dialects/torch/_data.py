@@ -84,6 +84,15 @@ def _no_data(data: Any, error: Exception) -> Exception:
     return RuntimeError(text)
 
 
+def _check_range(array: np.ndarray, np_dtype: np.dtype) -> None:
+    """Raise RuntimeError for numbers beyond an integer dtype; negative ints wrap around in unsigned ones."""
+    info = np.iinfo(np_dtype)
+    least = info.min if np_dtype.kind == "i" else 0 if array.dtype.kind == "f" else -info.max
+    for number in (array.min(), array.max()):
+        if not least <= number <= info.max:  # which nan is not
+            raise RuntimeError(f"tensor: {number} is out of the range of dtype {FROM_NUMPY[np_dtype]}")
+
+
 def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
     """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
     if isinstance(data, Sequence) and not isinstance(data, (list, tuple, str, bytes)):  # a deque, a range...
@@ -106,11 +115,13 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
             if array.dtype.kind == "f" and not isinstance(data, (np.ndarray, np.generic)) and array.size:
                 array = np.trunc(array)
             if array.dtype.kind == "O":
-                raise OverflowError("tensor: an integer does not fit into 64 bits")
+                raise ValueError("an integer does not fit into 64 bits")
+            if array.dtype != np_dtype and array.size and not isinstance(data, (np.ndarray, np.generic, Value)):
+                _check_range(array, np_dtype)
             return array.astype(np_dtype)
         return np.array(plain, dtype=np_dtype)
     except ValueError as error:
-        raise ValueError(f"tensor: the data is no rectangular array of numbers: {error}") from None
+        raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {error}") from None
     except TypeError as error:
         raise TypeError(f"tensor: the data is no array of numbers: {error}") from None
 

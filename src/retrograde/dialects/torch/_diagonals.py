@@ -225,7 +225,7 @@ def _copy_form(name: str, f: Any, several: bool = False) -> None:
 
     def owned(out: Any) -> Any:
         if isinstance(out, Value):
-            copied = st.copy(out) if out._node is None or type(out._a) is not _ndarray else out
+            copied = st.copy(out) if not recording(out) or type(out._a) is not _ndarray else out
             if copied is out:
                 mutation.rearrange(out, out._a.copy())
                 for mark in ("_base", "_view_steps", "_view_restriction"):

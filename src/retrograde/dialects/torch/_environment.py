@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from ..._version import __version__ as retrograde_version
@@ -11,6 +14,7 @@ from ._api import api
 from ._size import check_device, device
 
 _threads = 1
+_matmul_precision = "highest"
 
 
 @api(method=False)
@@ -57,15 +61,17 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 @api(method=False)
 def set_float32_matmul_precision(precision: str) -> None:
-    """Accept a precision; matrix products always keep that of their dtype."""
+    """Remember a precision; matrix products always keep that of their dtype."""
+    global _matmul_precision
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"set_float32_matmul_precision: wanted highest, high or medium, got {precision!r}")
+    _matmul_precision = precision
 
 
 @api(method=False)
 def get_float32_matmul_precision() -> str:
-    """The precision of matrix products: that of the dtype."""
-    return "highest"
+    """The precision that was asked for."""
+    return _matmul_precision
 
 
 @api(method=False)
@@ -109,10 +115,44 @@ def _cuda_scaler(*args: Any, **kwargs: Any) -> Any:
     return GradScaler("cuda", *args, **kwargs)
 
 
+def _cuda_forward(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
+    from .amp import custom_fwd
+
+    return custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def _cuda_backward(bwd: Any) -> Any:
+    from .amp import custom_bwd
+
+    return custom_bwd(bwd, device_type="cuda")
+
+
+def _cpu_scaler(*args: Any, **kwargs: Any) -> Any:
+    from .amp import GradScaler
+
+    return GradScaler("cpu", *args, **kwargs)
+
+
 def _cpu_autocast(enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> Any:
     from .amp import autocast
 
     return autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+def _switches(*names: str) -> dict[str, Any]:
+    """`enable_X` and `X_enabled` for kernels that PyTorch has: they are remembered, and change nothing."""
+    flags = dict.fromkeys(names, True)
+    made: dict[str, Any] = {}
+    for name in names:
+        made[f"enable_{name}"] = functools.partial(flags.__setitem__, name)
+        made[f"{name}_enabled"] = functools.partial(flags.__getitem__, name)
+    return made
+
+
+@contextlib.contextmanager
+def _cudnn_flags(**options: Any) -> Iterator[None]:
+    """A context with other settings of a library that is not used."""
+    yield
 
 
 cuda = _module(
@@ -125,7 +165,7 @@ cuda = _module(
     memory_allocated=_no_device, memory_reserved=_no_device, max_memory_allocated=_no_device,
     max_memory_reserved=_no_device, reset_peak_memory_stats=lambda device=None: None,
     amp=_module("cuda.amp", "`torch.cuda.amp`: `torch.amp` for a CUDA device, of which there is none.",
-                autocast=_cuda_autocast, GradScaler=_cuda_scaler),
+                autocast=_cuda_autocast, GradScaler=_cuda_scaler, custom_fwd=_cuda_forward, custom_bwd=_cuda_backward),
 )  # fmt: skip
 accelerator = _module(
     "accelerator", "`torch.accelerator`: answers that there is none.", is_available=lambda: False,
@@ -134,19 +174,22 @@ accelerator = _module(
 cpu = _module(
     "cpu", "`torch.cpu`: the one device there is.", is_available=lambda: True, device_count=lambda: 1,
     current_device=lambda: "cpu", synchronize=lambda device=None: None,
-    amp=_module("cpu.amp", "`torch.cpu.amp`: `torch.amp` for the CPU.", autocast=_cpu_autocast),
+    amp=_module("cpu.amp", "`torch.cpu.amp`: `torch.amp` for the CPU.", autocast=_cpu_autocast,
+                GradScaler=_cpu_scaler),
 )  # fmt: skip
 mps = _module("mps", "`torch.mps`: answers that there is no such device.", is_available=lambda: False)
 xpu = _module("xpu", "`torch.xpu`: answers that there is no such device.", is_available=lambda: False)
 backends = _module(
     "backends", "`torch.backends`: what is switched on of PyTorch's libraries (nothing).",
-    cudnn=_module("backends.cudnn", "", deterministic=False, benchmark=False, enabled=False,
-                  is_available=lambda: False, version=lambda: None),
+    cudnn=_module("backends.cudnn", "", deterministic=False, benchmark=False, enabled=True, allow_tf32=True,
+                  is_available=lambda: False, version=lambda: None, flags=_cudnn_flags),
     cuda=_module("backends.cuda", "", is_built=lambda: False,
-                 matmul=types.SimpleNamespace(allow_tf32=False)),
+                 matmul=types.SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
+                                              allow_bf16_reduced_precision_reduction=True),
+                 **_switches("flash_sdp", "math_sdp", "mem_efficient_sdp", "cudnn_sdp")),
     mps=_module("backends.mps", "", is_available=lambda: False, is_built=lambda: False),
     mkl=_module("backends.mkl", "", is_available=lambda: False),
-    mkldnn=_module("backends.mkldnn", "", is_available=lambda: False),
+    mkldnn=_module("backends.mkldnn", "", is_available=lambda: False, enabled=True, flags=_cudnn_flags),
     openmp=_module("backends.openmp", "", is_available=lambda: False),
 )  # fmt: skip
 __config__ = _module(

@@ -17,7 +17,8 @@ from ._api import api
 from ._axes import axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import INDEX_DTYPES, check_arrays, check_index, concrete, fitted, number_array, read, recording
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, concrete, fitted, read, recording
+from ._promote import number_array
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -38,6 +39,11 @@ def _value(op: str, input: Value, value: Any) -> Any:
     if isinstance(value, Value):
         if shape_of(value):
             raise RuntimeError(f"{op}: the value must be a number or a 0-d tensor, got shape {list(shape_of(value))}")
+        kind = dtype_of(input).kind
+        if dtype_of(value).kind == "c" and kind != "c" and (
+            op == "index_fill" or (kind != "b" and concrete(op, value).imag.any())
+        ):
+            raise RuntimeError(f"{op}: the value is complex and the tensor {FROM_NUMPY[dtype_of(input)]}")
         return value if dtype_of(value) == dtype_of(input) else st.cast(value, dtype=dtype_of(input))
     return number_array(op, value, dtype_of(input))
 
@@ -151,7 +157,7 @@ def scatter(
             src = st.broadcast_to(src, shape=tuple(shape_of(given)))
         if reduce == "add":
             return ix.scatter_add(input, given, src, axis=axis)
-        return sr.scatter_reduce(input, given, src, axis=axis, reduce="prod", include_self=True)
+        return sr.scatter_reduce(input, given, src, axis=axis, reduce="prod", include_self=True, x_ties=False)
     out = ix.scatter(input, given, src, axis=axis)
     return out if shown is None else show_as(out, shown)
 
@@ -185,7 +191,7 @@ def _reduced(input: Any, index: Any, src: Any, axis: int, reduce: str, include_s
         out = sr.scatter_product(input, index, src, axis=axis, include_self=include_self)
         if out is not None:
             return show_as(out, "ScatterReduceBackward0")
-    return sr.scatter_reduce(input, index, src, axis=axis, reduce=reduce, include_self=include_self)
+    return sr.scatter_reduce(input, index, src, axis=axis, reduce=reduce, include_self=include_self, x_ties=True)
 
 
 # ------------------------------------------------------------------------------------------ index_*
@@ -480,6 +486,17 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
         # NumPy's are columns of one array.
         return tuple(from_array(a.copy()) for a in (array if array.ndim else array.reshape(1)).nonzero())
     return from_array(np.argwhere(array))
+
+
+@api(out=True)
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first `size` rows of `nonzero(input)`, and rows of `fill_value` where there are fewer."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: size must not be negative, got {size}")
+    places = nonzero(input)._a[:size]
+    out = np.full((size, places.shape[1]), fill_value, np.int64)
+    out[: len(places)] = places
+    return from_array(out)
 
 
 @api(method=True)

@@ -96,7 +96,7 @@ class GradFn:
     @property
     def metadata(self) -> dict[str, Any]:
         """A dictionary for the user's notes on this node."""
-        return self.__dict__.setdefault("_metadata", {})
+        return self._node.__dict__.setdefault("metadata", {})
 
     @property
     def variable(self) -> Any:

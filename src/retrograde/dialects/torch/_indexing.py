@@ -27,6 +27,7 @@ from ._api import METHODS, api
 from ._axes import axis_of
 from ._data import data_array
 from ._graph_nodes import NAMES
+from ._promote import stored_number
 from ._tensor import Tensor
 
 _ndarray = np.ndarray
@@ -118,12 +119,22 @@ def _to_bool(self: Tensor) -> bool:
     return bool(array.item())
 
 
+def _real_number(op: str, self: Tensor) -> Any:
+    """The one element; RuntimeError for a number with an imaginary part."""
+    number = _only(op, self).item()
+    if isinstance(number, complex):
+        if number.imag:
+            raise RuntimeError(f"{op}: {number} has an imaginary part, which would be lost; take .real first")
+        return number.real
+    return number
+
+
 def _to_float(self: Tensor) -> float:
-    return float(_only("float", self).item())
+    return float(_real_number("float", self))
 
 
 def _to_int(self: Tensor) -> int:
-    return int(_only("int", self).item())
+    return int(_real_number("int", self))
 
 
 def _to_complex(self: Tensor) -> complex:
@@ -445,23 +456,11 @@ def _picked(self: Any, mask: np.ndarray) -> Any:
 # ------------------------------------------------------------------------------------------ writing
 
 
-def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
-    """A Python number as a 0-d array of a tensor's dtype; raises RuntimeError where that cannot hold it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, complex) and np_dtype.kind != "c":
-        raise RuntimeError(f"{op}: the complex number {value} cannot be stored in dtype {_dtype.FROM_NUMPY[np_dtype]}")
-    if np_dtype.kind in "iu":
-        if isinstance(value, float):
-            if value != value or value in (float("inf"), float("-inf")):
-                raise RuntimeError(f"{op}: {value} cannot be stored in dtype {_dtype.FROM_NUMPY[np_dtype]}")
-            value = int(value)
-        if not -(1 << 63) <= value < 1 << 64:
-            raise ValueError(f"{op}: {value} does not fit into 64 bits")
-        info = np.iinfo(np_dtype)
-        if not info.min <= value <= info.max:
-            raise RuntimeError(f"{op}: {value} is out of the range of dtype {_dtype.FROM_NUMPY[np_dtype]}")
-    return np.asarray(value, dtype=np_dtype)
+def _written(value: Any, np_dtype: np.dtype) -> np.ndarray:
+    """A number that is written into a tensor, in its dtype."""
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(f"x[...] = value: {value} does not fit into 64 bits")
+    return stored_number("x[...] = value", value, np_dtype)
 
 
 def fitted(value: Any, shape: tuple[int, ...]) -> Any:
@@ -487,7 +486,7 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             _write(self, place, value)
             return
     if not isinstance(value, Value):
-        value = number_array("x[...] = value", value, dtype_of(self))
+        value = _written(value, dtype_of(self))
     parsed = parse(self, index)
     if parsed.arrays:
         _write_arrays(self, parsed, value)
@@ -541,8 +540,7 @@ def _write(self: Any, place: Any, value: Any) -> None:
                 f"x[...] = value: a value of shape {list(shape_of(value))} does not fit its place in a tensor of shape "
                 f"{list(array.shape)}"
             ) from error
-        number_array("x[...] = value", value, array.dtype)  # which says what is wrong
-        raise RuntimeError(f"x[...] = value: {error}") from error
+        array[place] = _written(value, array.dtype)  # which says what is wrong, if anything is
     if not self.__dict__.get("_untracked"):
         mutation.note(array)
 

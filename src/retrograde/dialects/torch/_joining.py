@@ -319,6 +319,8 @@ _directed("dsplit", 3, 2)
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of `length` elements along a dimension, from `start` on."""
     axis, n = _dimension("narrow", input, dim)
+    if isinstance(start, Value) and (shape_of(start) or dtype_of(start).kind not in "iu"):
+        raise RuntimeError(f"narrow: start must be an int or a 0-d tensor of integers, got {start!r}")
     start = integer("narrow", "start", start)
     if length < 0:
         raise RuntimeError(f"narrow: the length must not be negative, got {length}")
@@ -368,7 +370,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return scattered("select_scatter", "SelectScatterBackward0", input, src, st.getitem, index=at)
 
 
-@api()
+@api(out=True)
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

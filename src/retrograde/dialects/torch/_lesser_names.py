@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -11,10 +12,13 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
 from ._api import FUNCTIONS, METHODS, api
-from ._creation import full, tensor
+from ._creation import into_out, tensor
 from ._data import check_tensor, np_dtype_of, sizes
 from ._diagonals import as_strided
+from ._indexing import concrete
 from ._memory import TypedStorage, UntypedStorage
+from ._promote import stored_number
+from ._reductions import reduced_axes
 from ._size import Size, check_device
 from ._tensor import Tensor, from_array
 
@@ -62,10 +66,14 @@ for _name in ("index_put_", "resize_as_"):  # functions there, too
 
 
 @api(method=False)
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """A 0-d tensor with a number, in the default dtype unless one is given."""
     check_device("scalar_tensor", device)
-    return full((), s, dtype=dtype or _dtype.get_default_dtype())
+    number = s.item() if isinstance(s, Value) else s  # type: ignore[attr-defined]
+    return from_array(stored_number("scalar_tensor", number, np_dtype_of("scalar_tensor", dtype)).copy(), requires_grad)
 
 
 @api(method=False)
@@ -89,6 +97,48 @@ def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
     if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray, Value)) and not isinstance(args[0], Size):
         return tensor(args[0], dtype=self.dtype)
     return from_array(np.zeros(sizes("new", args) if args else (0,), dtype_of(self)))
+
+
+@api("range", method=False)
+@into_out
+def inclusive_range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Any = None,
+                    device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Numbers from `start` up to and with `end`, in the default dtype; deprecated there in favour of arange."""
+    warnings.warn("torch.range includes its end, unlike Python's; torch.arange does not", UserWarning, stacklevel=2)
+    check_device("range", device)
+    if end is None:
+        raise TypeError("range: give the end; range(n) of Python is arange(n)")
+    if not step or not math.isfinite(end - start) or (end - start) * step < 0:
+        raise RuntimeError(f"range: from {start} to {end} there is no way in steps of {step}")
+    numbers = np.arange(math.floor((end - start) / step) + 1) * step + start
+    return from_array(numbers.astype(np_dtype_of("range", dtype)), requires_grad)
+
+
+@api(method=False)
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """Zeros (anything, in PyTorch) with the dimensions laid out in memory in the order given, the last one densest."""
+    check_device("empty_permuted", device)
+    shape, order = sizes("empty_permuted", (tuple(size),)), tuple(physical_layout)
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"empty_permuted: the layout must name each of {len(shape)} dimensions once, got {order}")
+    array = np.zeros([shape[i] for i in order], np_dtype_of("empty_permuted", dtype))
+    return from_array(array.transpose(np.argsort(order)), requires_grad)
+
+
+@api()
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+    """The exclusive or of the bits of the elements, as float64 or int64, over dimensions or altogether, in uint64."""
+    array = concrete("hash_tensor", input)
+    if mode != 0 or array.dtype.kind == "c":
+        error = RuntimeError if mode else NotImplementedError
+        raise error(f"hash_tensor: wanted mode=0 and real numbers, got mode={mode} and {input.dtype}")
+    axes = reduced_axes("hash_tensor", dim, array.ndim)
+    if not array.size:
+        error = RuntimeError if len(axes) == array.ndim else IndexError
+        raise error("hash_tensor: an empty tensor has no bits to combine")
+    bits = array.astype(np.float64 if array.dtype.kind == "f" else np.int64).view(np.uint64)
+    return from_array(np.asarray(np.bitwise_xor.reduce(bits, axis=axes, keepdims=keepdim)))
 
 
 @api(function=False)
@@ -132,7 +182,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
         raise ValueError(f"unravel_index: the indices must be integers, got {indices.dtype}")
     dims = sizes("unravel_index", (tuple(shape) if isinstance(shape, (tuple, list)) else (shape,),))
     coordinates: list[Tensor] = []
-    rest = indices
+    rest = indices.long()
     for n in reversed(dims):
         coordinates.append(rest % n)
         rest = rest // n

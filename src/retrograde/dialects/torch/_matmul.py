@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
@@ -15,8 +16,10 @@ from ...ops.einsum import label_sizes, parse
 from . import _shape
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of
-from ._dtype import FROM_NUMPY
+from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
+from ._pointwise import factor
+from ._promote import number_array, to_dtype
 from ._tensor import Tensor
 
 _ndarray = np.ndarray
@@ -238,15 +241,18 @@ def _number(x: Any) -> Any:
 
 
 def _factors(op: str, d: np.dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
-    """The two factors as Python numbers; raises RuntimeError for what the dtype does not take."""
+    """The two factors as Python numbers, cut to whole ones for whole numbers; raises RuntimeError for what the dtype
+    does not take."""
+    if d.kind == "b":
+        raise NotImplementedError(f"{op}: boolean tensors cannot be multiplied as matrices; convert them first")
     out = []
-    for name, factor in (("beta", beta), ("alpha", alpha)):
-        factor = _number(factor)
-        if d.kind in "iu" and not isinstance(factor, int):
-            raise RuntimeError(f"{op}: {name} must be an int for integer tensors, got {factor!r}")
-        if d.kind not in "c" and isinstance(factor, complex):
-            raise RuntimeError(f"{op}: {name} must be real for real tensors, got {factor!r}")
-        out.append(factor)
+    for name, number in (("beta", beta), ("alpha", alpha)):
+        number = _number(number)
+        if d.kind in "iu":
+            number = number_array(f"{op}: {name}", number, d).item()
+        elif d.kind != "c" and isinstance(number, complex):
+            raise RuntimeError(f"{op}: {name} must be real for real tensors, got {number!r}")
+        out.append(number)
     return out[0], out[1]
 
 
@@ -303,7 +309,11 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     for x in (vec1, vec2):
         if len(shape_of(x)) != 1:
             raise RuntimeError(f"addr: wanted vectors, got shapes {list(shape_of(vec1))} and {list(shape_of(vec2))}")
-    beta, alpha = _number(beta), _number(alpha)
+    d = functools.reduce(promote_types, (FROM_NUMPY[dtype_of(x)] for x in (input, vec1, vec2)))
+    input, vec1, vec2 = (to_dtype(x, d) for x in (input, vec1, vec2))
+    beta, alpha = factor("addr", beta, d, "beta"), factor("addr", alpha, d)
+    if d.category == 0:
+        beta, alpha = bool(beta), bool(alpha)
     product = outer(vec1, vec2)
     if alpha != 1:
         product = product * alpha  # type: ignore[operator]
@@ -312,7 +322,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     if len(have) > 2 or any(n not in (1, m) for n, m in zip(reversed(have), reversed(shape))):
         raise RuntimeError(f"addr: a tensor of shape {list(have)} does not broadcast to {list(shape)}")
     if beta == 0:
-        return show_as(product + 0, "AddrBackward0")  # type: ignore[operator]
+        return show_as(st.copy(product), "AddrBackward0")
     return show_as((input * beta if beta != 1 else input) + product, "AddrBackward0")  # type: ignore[operator]
 
 

@@ -286,14 +286,15 @@ def set_(self: Tensor, source: Any = None, *args: Any) -> Tensor:
 
 @api(function=False)
 def share_memory_(self: Tensor) -> Tensor:
-    """The tensor itself: its memory belongs to this process."""
+    """The tensor itself, noted as shared: threads share its memory already, other processes are not offered."""
+    self._shared = True
     return self
 
 
 @api(function=False)
 def is_shared(self: Tensor) -> bool:
-    """Whether the memory is shared between processes: never."""
-    return False
+    """Whether `share_memory_` was called."""
+    return getattr(self, "_shared", False)
 
 
 @api(function=False)

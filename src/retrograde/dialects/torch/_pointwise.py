@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.specialise import operator as fast
-from ...core.value import Value, dtype_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops.structural import cast
 from ...tape import inplace
@@ -34,7 +34,7 @@ from ._elementwise import (
     tensor_argument,
 )
 from ._graph_nodes import NAMES, show_as
-from ._promote import operand, result_dtype, to_dtype
+from ._promote import number_array, operand, result_dtype, to_dtype
 from ._tensor import Tensor
 from ._unary import reciprocal
 
@@ -57,18 +57,18 @@ mul = binary("mul", ew.multiply, ANY, BOTH)
 register("mul multiply", mul)
 
 
-def _factor(name: str, alpha: Any, d: dtype) -> Any:
-    """The number by which `alpha=` multiplies, checked against the dtype of the result."""
+def factor(name: str, alpha: Any, d: dtype, word: str = "alpha") -> Any:
+    """The number by which an argument such as `alpha=` multiplies, checked against the dtype of the result."""
     alpha = alpha.item() if isinstance(alpha, (Value, np.generic)) else alpha
     kind = 0 if isinstance(alpha, bool) else 1 if isinstance(alpha, int) else 2 if isinstance(alpha, float) else 3
     if kind > max(d.category, 1) or (kind == 0 and d.category != 0):
-        raise RuntimeError(f"{name}: alpha={alpha!r} does not fit a result of dtype {d!r}")
-    return alpha
+        raise RuntimeError(f"{name}: {word}={alpha!r} does not fit a result of dtype {d!r}")
+    return number_array(name, alpha, d.np).item() if d.category == 1 else alpha
 
 
 def _scaled(name: str, op: Callable[..., Any], x: Any, y: Any, alpha: Any, numbers: str) -> Any:
     x, y = settled_pair(name, x, y, ANY, numbers)
-    return op(x, y, alpha=_factor(name, alpha, FROM_NUMPY[dtype_of(x)]))
+    return op(x, y, alpha=factor(name, alpha, FROM_NUMPY[dtype_of(x)]))
 
 
 def _old_order(name: str, word: str, operands: tuple[Any, ...], last: tuple[Any, ...]) -> dict[str, Any]:
@@ -305,7 +305,8 @@ def _three(name: str, op: Callable[..., Any], kinds: str, input: Any, tensor1: A
     for i, (x, argument) in enumerate(((input, "input"), (tensor1, "tensor1"), (tensor2, "tensor2"))):
         tensor_argument(name, x, i + 1, argument)
     d = settle(name, result_dtype(input, tensor1, tensor2), kinds)
-    value = _factor(name, value, d)
+    value = value.item() if isinstance(value, (Value, np.generic)) else value
+    value = number_array(name, value, d.np).item() if d.category == 1 else factor(name, value * 1, d, "value")
     return op(to_dtype(input, d), to_dtype(tensor1, d), to_dtype(tensor2, d), value=value)
 
 
@@ -333,13 +334,16 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     tensor_argument("lerp", input)
     tensor_argument("lerp", end, 2, "end")
     d = FROM_NUMPY[dtype_of(input)]
+    if isinstance(weight, Value) and not shape_of(weight) and end.dtype is d:  # counts as a number does
+        d = settle("lerp", result_dtype(input, weight), "xx..")
+        input, end, weight = (to_dtype(x, d) for x in (input, end, weight))
     for x, argument in ((end, "end"), (weight, "weight")):
         if isinstance(x, Value) and x.dtype is not d:
             raise RuntimeError(f"lerp: {argument} has dtype {x.dtype}, input {d}; all must have the same")
     settle("lerp", d, "xx..")
     if isinstance(weight, Value):
         return ew.lerp(input, end, weight)
-    return ew.lerp_by(input, end, weight=_factor("lerp", weight, d))
+    return ew.lerp_by(input, end, weight=factor("lerp", weight * 1, d, "weight"))
 
 
 @api(method=False)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,42 @@ def to_dtype(x: Any, d: dtype) -> Any:
     if isinstance(x, Value):
         return x if _dtype_of(x._a) == d.np else _cast(x, dtype=d.np)
     return constant(x.item() if isinstance(x, np.generic) else x, d.np)
+
+
+def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
+    """A Python number as a read-only 0-d array of a tensor's dtype; raises RuntimeError where that cannot hold it.
+
+    Fractions are cut off for whole numbers. A negative int wraps around in an unsigned dtype if its magnitude fits.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if np_dtype.kind == "b" or (type(value) is int and -128 < value < 128):
+        return constant(value, np_dtype)
+    if not isinstance(value, float) and isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        raise OverflowError(f"{op}: {value} does not fit into 64 bits")
+    if isinstance(value, complex) and np_dtype.kind != "c":
+        if value.imag:
+            raise RuntimeError(f"{op}: the complex number {value} cannot be stored in dtype {FROM_NUMPY[np_dtype]}")
+        value = value.real
+    if np_dtype.kind in "iu":
+        info = np.iinfo(np_dtype)
+        whole = isinstance(value, int)
+        least = info.min if np_dtype.kind == "i" else -info.max if whole else 0
+        if not least <= value <= info.max:  # which nan is not
+            raise RuntimeError(f"{op}: {value} is out of the range of dtype {FROM_NUMPY[np_dtype]}")
+        value = int(value)
+    elif np_dtype.kind != "c":
+        value = float(value)
+        if math.isfinite(value) and abs(value) > _dtype.finfo(FROM_NUMPY[np_dtype]).max:
+            raise RuntimeError(f"{op}: {value} is out of the range of dtype {FROM_NUMPY[np_dtype]}")
+    return constant(value, np_dtype)
+
+
+def stored_number(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
+    """As `number_array`, for operations that cast to 16-bit floats last, so that these overflow to inf."""
+    if np_dtype.itemsize == 2 and np_dtype.kind not in "iu":
+        return number_array(op, value, np.dtype(np.float64)).astype(np_dtype)
+    return number_array(op, value, np_dtype)
 
 
 def pair(op: str, x: Any, y: Any, *, floating: bool = False) -> tuple[Any, Any]:

@@ -278,7 +278,7 @@ def _extremes(op: str, input: Any, dim: Any) -> tuple[Value, tuple[int, ...]]:
     x = tensor_of(op, input)
     real_only(op, x)
     axes = reduced_axes(op, dim, len(shape_of(x)))
-    _not_empty(op, x, axes, dim is None or dim == () or dim == [], IndexError)
+    _not_empty(op, x, axes, dim is None or dim == () or dim == [])
     return x, axes
 
 
@@ -310,7 +310,8 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     n = len(shape_of(x))
     axes = ALL_AXES[n] if dim is None else (axis_of("aminmax", dim, n),) if n else ()
     if rd.reduced_count(x, axes) == 0:
-        raise RuntimeError("aminmax: a dimension without elements has no extremes")
+        error = RuntimeError if dim is None else IndexError
+        raise error("aminmax: a dimension without elements has no extremes")
     return _Aminmax(rd.aminmax(x, axis=axes, keepdims=keepdim, ties="even_nan"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -77,15 +78,17 @@ def save(
     obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True, _disable_byteorder_record: bool = False,
 ) -> None:  # fmt: skip
-    """Write tensors and plain containers of them to a file (path or stream) in PyTorch's zip format.
+    """Write tensors, containers of them and objects of any class to a file (path or stream) in PyTorch's zip format.
 
-    Raises pickle.PicklingError for anything else: save a module's `state_dict()`, not the module.
+    Classes and functions are written as their names, so pickle.PicklingError or AttributeError is raised for those that
+    have none. `load` makes objects only of classes that a program vouches for: a module's `state_dict()` needs none.
     """
     from .serialization import write_zip
+    from .serialization._objects import resolver
 
     if not _use_new_zipfile_serialization:
         raise RuntimeError("save: retrograde writes the zip format only; leave _use_new_zipfile_serialization out")
-    write_zip(f, obj, _describe, reduce=_reduce)
+    write_zip(f, obj, _describe, reduce=_reduce, resolve=resolver(__package__))
 
 
 @api(method=False)
@@ -95,19 +98,31 @@ def load(
 ) -> Any:  # fmt: skip
     """Read what `torch.save` wrote, here or in PyTorch.
 
-    The file is interpreted, never run: it can hold tensors, plain containers, dtypes and sizes (NumPy values too with
-    weights_only=False); anything else is refused by name with pickle.UnpicklingError.
+    The file is interpreted, never run: it can hold tensors, plain containers, dtypes, sizes (NumPy values too with
+    weights_only=False) and objects of the classes that `torch.serialization.add_safe_globals` vouches for; anything else
+    is refused by name with pickle.UnpicklingError, whatever `weights_only` says.
     """
     from .serialization import NUMPY_CONSTANTS, NUMPY_FUNCTIONS, read
+    from .serialization._safe_globals import safe_functions
 
     constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
-    functions: dict[str, Callable[..., Any]] = {"torch.Size": Size, "torch.device": device}
+    functions: dict[str, Callable[..., Any]] = {"torch.Size": Size, "torch.device": device, **safe_functions()}
     if weights_only is False:
         constants.update(NUMPY_CONSTANTS)
         functions.update(NUMPY_FUNCTIONS)
     if isinstance(map_location, device):
         map_location = str(map_location)
     return read(f, _rebuild, constants=constants, functions=functions, map_location=map_location, mmap=bool(mmap))
+
+
+def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
+    """The names in a file that `load` refuses unless they are declared safe."""
+    from .serialization._safe_globals import named_in, safe_functions
+    from .serialization._unpickle import Unpickler
+
+    known = {f"torch.{d.name}": d for d in _dtype.ALL}
+    machine = Unpickler(io.BytesIO(), None, _rebuild, known, {"torch.Size": Size, "torch.device": device, **safe_functions()})
+    return sorted({name for name in named_in(f) if machine.known(name) is None})
 
 
 # ------------------------------------------------------------------------------------------ copies and pickles

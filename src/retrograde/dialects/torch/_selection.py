@@ -26,7 +26,7 @@ from ._elementwise import (
     tensor_argument,
 )
 from ._graph_nodes import NAMES, show_as
-from ._promote import operand, result_dtype, to_dtype
+from ._promote import number_array, operand, result_dtype, to_dtype
 
 NAMES.update(
     where="WhereBackward0", clip="ClampBackward1", clip_by="ClampBackward0", copysign="CopysignBackward0",
@@ -87,6 +87,8 @@ def _clamp(name: str, x: Any, low: Any, high: Any) -> Any:
         return _bind_clip(x, low=low, high=high)
     numbers = [operand(name, v) for v in (low, high) if v is not None]
     d = settle(name, result_dtype(x, *numbers), "x..x")
+    if d.category == 1:
+        low, high = (None if v is None else number_array(name, v, d.np).item() for v in (low, high))
     return sel.clip(to_dtype(x, d), low=low, high=high)
 
 

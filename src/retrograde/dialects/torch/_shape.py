@@ -368,7 +368,7 @@ def broadcast_tensors(*tensors: Any) -> list[Tensor]:
         raise RuntimeError(
             f"broadcast_tensors: shapes {', '.join(str(list(shape_of(x))) for x in given)} do not broadcast"
         ) from None
-    return [expanded(x, shape) for x in given]
+    return [x if tuple(shape_of(x)) == shape else expanded(x, shape) for x in given]
 
 
 @api(function=False)
@@ -379,8 +379,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     extra = len(have) - len(sizes)
     if extra < 0 or any(n not in (1, m) for n, m in zip(sizes, have[extra:])):
         raise RuntimeError(f"sum_to_size: a tensor of sizes {list(sizes)} does not broadcast to {list(have)}")
-    if sizes == have:
+    if sizes == have and (have or dtype_of(self).kind not in "iub"):
         return reshaped(self, have)
+    if dtype_of(self).kind in "iub":
+        self = st.cast(self, dtype=np.dtype(np.int64))
     return show_as(st.sum_to_shape(self, sizes), "SumBackward1")
 
 
@@ -541,6 +543,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
     """Elements moved along dimensions, those that fall off coming back at the other end; flattened without `dims`."""
     moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (integer("roll", "shifts", shifts),)
     given = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    if not moves:
+        raise RuntimeError("roll: give one shift at least")
     if not given and len(moves) == 1:
         shape = tuple(shape_of(input))
         flat = st.reshape(input, shape=(math.prod(shape),))

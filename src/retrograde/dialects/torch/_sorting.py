@@ -309,7 +309,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     x = tensor_of("bincount", input)
     if dtype_of(x).kind not in "iu":
         raise NotImplementedError(f"bincount: the input must hold integers, got {FROM_NUMPY[dtype_of(x)]}")
-    if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(np.asarray(x._a).min()) < 0):
+    if len(shape_of(x)) != 1 or (shape_of(x)[0] and int(concrete("bincount", x).min()) < 0):
         raise RuntimeError("bincount: the input must have one dimension and no negative numbers")
     if minlength < 0:
         raise RuntimeError(f"bincount: minlength must not be negative, got {minlength}")
@@ -363,10 +363,10 @@ def _checked_data(op: str, input: Any, weight: Any) -> np.ndarray:
         raise NotImplementedError(f"{op}: the input must be float32 or float64, got {FROM_NUMPY[dtype_of(x)]}")
     if weight is not None and dtype_of(weight) != dtype_of(x):
         raise RuntimeError(f"{op}: weight must have the input's dtype {FROM_NUMPY[dtype_of(x)]}")
-    return np.asarray(x.detach()._a)  # type: ignore[attr-defined]
+    return concrete(op, x)
 
 
-@api()
+@api(out=True)
 def histogram(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many elements (or how much weight) fall between bin edges, and the edges; as a density if asked for."""
     op = "histogram"

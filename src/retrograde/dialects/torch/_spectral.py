@@ -106,6 +106,8 @@ def _framing(op: str, x: Any, n: int, hop: int | None, length: int | None, windo
     if window is not None:
         if tuple(shape_of(window)) != (length,):
             raise RuntimeError(f"{op}: the window must have shape [{length}], got {list(shape_of(window))}")
+        if dtype_of(window).kind in "iub":
+            window = st.cast(window, dtype=_real(dtype_of(x)))
     elif length < n:
         window = from_array(np.ones(length, _real(dtype_of(x))))
     if window is not None and length < n:
@@ -191,6 +193,4 @@ def istft(
     norm = "ortho" if normalized else "backward"
     out = ops.istft(input, window, n=n_fft, hop=hop, center=center, norm=norm, length=length,
                     real=not return_complex)  # fmt: skip
-    if window is not None and dtype_of(window).itemsize > _real(dtype_of(input)).itemsize:
-        return st.cast(out, dtype=_real(dtype_of(input)))
     return show_as(out, "SqueezeBackward1") if len(shape) == 2 else out

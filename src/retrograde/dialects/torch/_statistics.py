@@ -21,10 +21,10 @@ from ...ops.triangular import diagonal
 from . import _dtype
 from ._api import api, write_out
 from ._axes import axes_of, axis_of
-from ._dtype import FROM_NUMPY
+from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
 from ._indexing import concrete
-from ._promote import floated, pair
+from ._promote import floated, pair, to_dtype
 from ._reductions import tensor_of, vector_of
 from ._scans import part
 from .linalg._norms import matrix_norm, vector_norm
@@ -44,7 +44,7 @@ def _weight(op: str, name: str, w: Any, n: int, kinds: str, wanted: str) -> Any:
         raise RuntimeError(f"{op}: {name} must be {wanted}, got {FROM_NUMPY[dtype_of(w)]}")
     if len(shape_of(w)) > 1 or (shape_of(w) and shape_of(w)[0] != n):
         raise RuntimeError(f"{op}: {name} must hold one weight for each of {n} observations, got {list(shape_of(w))}")
-    if (np.asarray(w.detach()._a) < 0).any():  # type: ignore[attr-defined]
+    if (concrete(op, w) < 0).any():
         raise RuntimeError(f"{op}: {name} must not be negative")
     return vector_of(w)
 
@@ -336,7 +336,9 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-06, keep
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Any:
     """The cosine of the angle between vectors along a dimension, their lengths taken to be at least eps."""
     op = "cosine_similarity"
-    x, y = pair(op, tensor_of(op, x1), x2)
+    x, y = tensor_of(op, x1), tensor_of(op, x2)
+    d = promote_types(FROM_NUMPY[dtype_of(x)], FROM_NUMPY[dtype_of(y)])
+    x, y = to_dtype(x, d), to_dtype(y, d)
     if dtype_of(x).kind not in "fV":
         raise RuntimeError(f"{op}: the tensors must be floating, got {FROM_NUMPY[dtype_of(x)]}")
     if eps < 0:

@@ -270,6 +270,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     layout = "torch.strided"  # replaced by the layout object in __init__.py
     is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = is_vulkan = False
+    is_xla = is_ipu = is_mtia = is_maia = is_sparse_csr = False
     is_cpu = True
     names: Any = None
 
@@ -288,12 +289,10 @@ REGISTRY.tensor_class = Tensor
 
 
 LACKING = """
-    ccol_indices chalf coalesce col_indices const_data_ptr crow_indices dense_dim dequantize eig grad_dtype
-    hash_tensor index indices int_repr ipu is_coalesced is_ipu is_maia is_mtia is_sparse_csr is_xla lstsq map2_
-    module_load mtia nonzero_static q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
-    q_zero_point qscheme record_stream reinforce resize resize_as_sparse_ row_indices slice_inverse smm solve
-    sparse_dim sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type symeig to_mkldnn
-    to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values volatile xpu
+    " chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
+    q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize
+    resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn
+    to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr volatile xpu
 """
 """What PyTorch's tensors have and these have not."""
 

@@ -12,10 +12,9 @@ from ...ops import selection as sel
 from ...ops import structural as st
 from ...tape import inplace
 from ._api import FUNCTIONS, METHODS, api
-from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
-from ._promote import constant
+from ._promote import constant, number_array
 from ._tensor import Tensor
 
 NAMES.update(fill=lambda node: "FillBackward0" if node.edges[1] is None else "FillBackward1")
@@ -31,6 +30,8 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     def compute() -> Any:
         new, shape = src, tuple(shape_of(self))
         if tuple(shape_of(new)) != shape:
+            if len(shape_of(new)) > len(shape):
+                raise RuntimeError(f"copy_: a tensor of shape {list(shape_of(new))} does not fit into {list(shape)}")
             new = st.broadcast_to(new, shape=shape)
         if dtype_of(new) != dtype_of(self):
             return show_as(st.cast(new, dtype=dtype_of(self)), "CopyBackwards")
@@ -48,9 +49,7 @@ def _filling(name: str, x: Any, value: Any) -> Any:
         return value if dtype_of(value) == d else st.cast(value, dtype=d)
     if not isinstance(value, (bool, int, float, complex, np.generic)):
         raise TypeError(f"{name}: the value must be a number or a 0-d tensor, got {type(value).__name__}")
-    if isinstance(value, (complex, np.complexfloating)) and d.kind != "c":
-        raise RuntimeError(f"{name}: the complex number {value} does not fit dtype {FROM_NUMPY[d]!r}")
-    return constant(value.item() if isinstance(value, np.generic) else value, d)
+    return number_array(name, value, d)
 
 
 @api(method=False, out=True)

@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..._state import state
-from ...core.batched import BatchedArray
+from ...core.batched import BatchedArray, unbatch
+from ...core.dual import DualArray
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
 from ._api import METHODS, api
+from ._creation import into_out
 from ._data import check_tensor, np_dtype_of, sizes
 from ._dtype import int64
+from ._graph_nodes import show_as
+from ._indexing import concrete
 from ._size import check_device, device
 from ._stream import Stream, storage_axes
 from ._tensor import Tensor, from_array
@@ -122,9 +126,16 @@ def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = Fals
 
     Raises RuntimeError under a vmap whose randomness is "error".
     """
+    level = _vmap_level(op)
+    if level is not None and level.randomness == "different":
+        return make(Tensor, BatchedArray(draw((level.batch_size, *shape)), 0, level.id), None, level.id)
+    return from_array(draw(shape), requires_grad)
+
+
+def _vmap_level(op: str) -> Any:
+    """The innermost vmap that says anything about random numbers; None outside. Raises RuntimeError if it forbids them."""
     for level in reversed(state.levels):
-        size = getattr(level, "batch_size", None)
-        if size is None:
+        if getattr(level, "batch_size", None) is None:
             continue
         if level.randomness == "error":
             raise RuntimeError(
@@ -133,8 +144,34 @@ def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = Fals
                 "gets its own, or with randomness='same' that all share them"
             )
         if level.randomness == "different":
-            return make(Tensor, BatchedArray(draw((size, *shape)), 0, level.id), None, level.id)
-    return from_array(draw(shape), requires_grad)
+            return level
+    return None
+
+
+def drawn_by(op: str, draw: Any, *parameters: Any) -> Tensor:
+    """What `draw` makes of the arrays of its parameters (numbers stay as they are); under vmap for each entry anew.
+
+    Raises RuntimeError under a vmap whose randomness does not allow that.
+    """
+    level = _vmap_level(op)
+    if level is None:
+        return from_array(np.asarray(draw(*(concrete(op, x) if isinstance(x, Value) else x for x in parameters))))
+    size = level.batch_size
+    rank = max(len(shape_of(x)) for x in parameters if isinstance(x, Value))
+    arrays = []
+    for x in parameters:
+        if isinstance(x, Value):
+            short = (1,) * (rank - len(shape_of(x)))
+            array = concrete(op, make(Tensor, unbatch(_without_tangents(x), level.id, size)))
+            x = np.ascontiguousarray(array).reshape(size, *short, *array.shape[1:])
+        arrays.append(x)
+    return make(Tensor, BatchedArray(np.asarray(draw(*arrays)), 0, level.id), None, level.id)
+
+
+def _without_tangents(x: Any) -> Any:
+    while isinstance(x, (Value, DualArray)):
+        x = x._a if isinstance(x, Value) else x.primal
+    return x
 
 
 def _shape(op: str, size: tuple[Any, ...], given: dict[str, Any]) -> tuple[int, ...]:
@@ -144,7 +181,8 @@ def _shape(op: str, size: tuple[Any, ...], given: dict[str, Any]) -> tuple[int, 
 
 
 @api(method=False)
-def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def rand(*size: Any, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
          requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **given: Any) -> Tensor:  # fmt: skip
     """Numbers drawn uniformly from [0, 1)."""
     check_device("rand", device)
@@ -154,7 +192,8 @@ def rand(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, 
 
 
 @api(method=False)
-def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+@into_out
+def randn(*size: Any, generator: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **given: Any) -> Tensor:  # fmt: skip
     """Standard normal numbers."""
     check_device("randn", device)
@@ -164,7 +203,8 @@ def randn(*size: Any, generator: Any = None, out: Any = None, dtype: Any = None,
 
 
 @api(method=False)
-def randint(low: Any = 0, high: Any = None, size: Any = None, *, generator: Any = None, out: Any = None, dtype: Any = None,
+@into_out
+def randint(low: Any = 0, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any = None,
             layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """Integers drawn uniformly from `low` (0 if left out) up to but without `high`."""
     check_device("randint", device)
@@ -182,7 +222,8 @@ def randint(low: Any = 0, high: Any = None, size: Any = None, *, generator: Any 
 
 
 @api(method=False)
-def randperm(n: int, *, generator: Any = None, out: Any = None, dtype: Any = None, layout: Any = None,
+@into_out
+def randperm(n: int, *, generator: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """The numbers 0 to n - 1 in random order."""
     check_device("randperm", device)
@@ -255,6 +296,17 @@ def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 
+def _of_graph(name: str, numbers: Tensor, *parameters: Any) -> Tensor:
+    """Drawn numbers as part of the graph of what they were drawn by, in which their gradient is zero."""
+    from ...ops.structural import broadcast_to, replace
+
+    for x in parameters:
+        if isinstance(x, Value) and x._node is not None:
+            shape = tuple(shape_of(numbers))
+            numbers = replace(x if tuple(shape_of(x)) == shape else broadcast_to(x, shape=shape), numbers)
+    return show_as(numbers, name)
+
+
 @api(method=False, out=True)
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None,
            layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
@@ -265,8 +317,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         return drawn(
             "normal", sizes("normal", (size,)), lambda shape: stream.normal(shape, mean, std, d), requires_grad
         )
-    parts = [np.asarray(x.detach()._a) if isinstance(x, Value) else float(x) for x in (mean, std)]
-    return from_array(np.asarray(stream.normal_each(*parts)))
+    parts = [x if isinstance(x, Value) else float(x) for x in (mean, std)]
+    name = f"NormalBackward{3 if isinstance(std, Value) and isinstance(mean, Value) else 1 + isinstance(std, Value)}"
+    return _of_graph(name, drawn_by("normal", stream.normal_each, *parts), mean, std)
 
 
 @api(in_place=False, out=True)
@@ -274,49 +327,52 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
     """Zeros and ones, one with the probability that the element says (or `p`)."""
     stream = stream_of("bernoulli", generator)
     if p is not None:
-        return from_array(stream.bernoulli(tuple(shape_of(input)), float(p), dtype_of(input)))
-    return from_array(stream.bernoulli_each(np.asarray(input.detach()._a)))
+        return drawn(
+            "bernoulli", tuple(shape_of(input)), lambda shape: stream.bernoulli(shape, float(p), dtype_of(input))
+        )
+    return _of_graph("BernoulliBackward0", drawn_by("bernoulli", stream.bernoulli_each, input), input)
 
 
 @api(out=True)
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the probabilities that a row's weights say."""
-    return from_array(stream_of("multinomial", generator).multinomial(
-        np.asarray(input.detach()._a), int(num_samples), bool(replacement)))  # fmt: skip
+    stream = stream_of("multinomial", generator)
+    return drawn_by("multinomial", lambda a: stream.multinomial(a, int(num_samples), bool(replacement)), input)
 
 
 @api(method=False)
 def poisson(input: Any, generator: Any = None) -> Tensor:
     """Poisson numbers of the rates that the elements say."""
-    return from_array(stream_of("poisson", generator).poisson(np.asarray(input.detach()._a)))
+    return _of_graph("PoissonBackward0", drawn_by("poisson", stream_of("poisson", generator).poisson, input), input)
 
 
 @api(method=False)
 def binomial(count: Any, prob: Any, generator: Any = None) -> Tensor:
     """Binomial numbers of the counts and probabilities that the elements say."""
-    return from_array(stream_of("binomial", generator).binomial(
-        np.asarray(count.detach()._a), np.asarray(prob.detach()._a)))  # fmt: skip
+    return drawn_by("binomial", stream_of("binomial", generator).binomial, count, prob)
 
 
 @api(method=False)
 def _standard_gamma(input: Any, generator: Any = None) -> Tensor:
     from ...ops.implicit import gamma_sample
 
-    drawn = stream_of("_standard_gamma", generator).standard_gamma(np.asarray(input.detach()._a))
-    return gamma_sample(input, from_array(drawn))
+    return gamma_sample(
+        input, drawn_by("_standard_gamma", stream_of("_standard_gamma", generator).standard_gamma, input)
+    )
 
 
 # ------------------------------------------------------------------------------------------ drawn in place
 
 
-def _drawn(name: str, draw: Any) -> None:
+def _drawn(name: str, node: str, draw: Any) -> None:
     """Register `Tensor.NAME`, which overwrites the tensor with what `draw(stream, shape, dtype, ...)` gives."""
 
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
         stream, d = stream_of(name, generator), dtype_of(self)
 
         def compute() -> Tensor:
-            return self._filled(_strided(self, lambda shape, dense: draw(stream, shape, d, dense, *args, **kwargs)))
+            new = _strided(self, lambda shape, dense: draw(stream, shape, d, dense, *args, **kwargs))
+            return self._filled(new, node or f"RandomBackward{2 - len(args) - len(kwargs)}")
 
         return inplace.update(name, self, compute)
 
@@ -326,25 +382,28 @@ def _drawn(name: str, draw: Any) -> None:
 
 
 @api("_filled", function=False)
-def _filled(self: Tensor, array: np.ndarray) -> Tensor:
+def _filled(self: Tensor, array: np.ndarray, name: str) -> Tensor:
     """New contents for this tensor, with the history that an overwritten tensor has (a zero gradient)."""
     new = make(Tensor, np.asarray(array).astype(dtype_of(self), copy=False))
     if self._node is None:
         return new
     from ...ops.structural import replace
 
-    return replace(self, new)
+    return show_as(replace(self, new), name)
 
 
-_drawn("uniform_", lambda s, shape, d, contiguous, *bounds, **named: s.uniform(
+_drawn("uniform_", "UniformBackward0", lambda s, shape, d, contiguous, *bounds, **named: s.uniform(
     shape, *bounds, dtype=d, **{{"from": "low", "to": "high"}[k]: v for k, v in named.items()}))
 _drawn(
-    "normal_", lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous)
+    "normal_", "NormalBackward0",
+    lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous),
 )
-_drawn("exponential_", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d))
-_drawn("geometric_", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
-_drawn("cauchy_", lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))
-_drawn("log_normal_", lambda s, shape, d, contiguous, mean=1.0, std=2.0: s.log_normal(shape, mean, std, d))
+_drawn("exponential_", "ExponentialBackward0", lambda s, shape, d, contiguous, lambd=1.0: s.exponential(shape, lambd, d))
+_drawn("geometric_", "GeometricBackward0", lambda s, shape, d, contiguous, p: s.geometric(shape, p, d))
+_drawn("cauchy_", "CauchyBackward0",
+       lambda s, shape, d, contiguous, median=0.0, sigma=1.0: s.cauchy(shape, median, sigma, d))  # fmt: skip
+_drawn("log_normal_", "LogNormalBackward0",
+       lambda s, shape, d, contiguous, mean=1.0, std=2.0: s.log_normal(shape, mean, std, d))  # fmt: skip
 
 
 def _random(stream: Stream, shape: tuple[int, ...], d: np.dtype, dense: bool, *bounds: Any, **named: Any) -> Any:
@@ -354,7 +413,7 @@ def _random(stream: Stream, shape: tuple[int, ...], d: np.dtype, dense: bool, *b
     return stream.randint(shape, 0 if low is None else int(low), int(high), d)
 
 
-_drawn("random_", _random)
+_drawn("random_", "", _random)  # its node is named by the number of bounds
 
 
 @api(function=False)
@@ -364,12 +423,13 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
 
     def compute() -> Tensor:
         if not isinstance(p, Value):
-            return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)))
+            return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)),
+                                "BernoulliBackward2")  # fmt: skip
         chances = np.broadcast_to(np.asarray(p.detach()._a), tuple(shape_of(self)))
         array = self._a
         order = storage_axes(array.strides) if not array.flags.c_contiguous else tuple(range(array.ndim))
         drawn = stream.bernoulli_each(np.ascontiguousarray(np.transpose(chances, order)), d)
-        return self._filled(np.transpose(drawn, np.argsort(order)) if order else drawn)
+        return self._filled(np.transpose(drawn, np.argsort(order)) if order else drawn, "BernoulliBackward1")
 
     return inplace.update("bernoulli_", self, compute)
 

@@ -53,7 +53,33 @@ def sparse_coo_tensor(
     return SparseTensor(i, v, size, bool(is_coalesced))
 
 
-@api("to_sparse", function=False)
+def _sparse_only(name: str) -> None:
+    def method(self: Tensor) -> Any:
+        raise RuntimeError(f"{name}: this tensor is dense; to_sparse() gives it in coordinate form")
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "Of sparse tensors; raises RuntimeError."
+    METHODS[name] = method
+
+
+for _name in ("indices", "values", "coalesce", "is_coalesced", "crow_indices", "col_indices", "ccol_indices",
+              "row_indices"):  # fmt: skip
+    _sparse_only(_name)
+
+
+@api(function=False)
+def sparse_dim(self: Tensor) -> int:
+    """How many axes the indices of a sparse tensor run over: none."""
+    return 0
+
+
+@api(function=False)
+def dense_dim(self: Tensor) -> int:
+    """How many axes are kept densely: all."""
+    return self.ndim
+
+
+@api("to_sparse", "to_sparse_coo", function=False)
 def to_sparse(self: Tensor, sparse_dim: int | None = None) -> SparseTensor:
     """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
     kept = self.ndim if sparse_dim is None else sparse_dim
@@ -210,6 +236,8 @@ def _product(op: str, mat1: Any, mat2: Any) -> Any:
     if not isinstance(mat1, SparseTensor):
         if not isinstance(mat1, Tensor):
             raise TypeError(f"{op}: wanted tensors, got {type(mat1).__name__}")
+        if not isinstance(mat2, SparseTensor):
+            return mat1 @ mat2
         turned = mat1.transpose(-2, -1) if mat1.ndim > 1 else mat1
         out = _product(op, mat2.t(), turned)
         return out.transpose(-2, -1) if mat1.ndim > 1 else out

@@ -15,6 +15,7 @@ Device = Union[_device, str, int, None]
 FileLike = Union[str, _os.PathLike[str], IO[bytes]]
 TensorOrTensors = Union[Tensor, _Sequence[Tensor]]
 _TensorOrTensors = TensorOrTensors
+_dtype, _layout = Any, Any
 _size = Union[Size, list[int], tuple[int, ...]]
 _int, _float, _bool, _complex = int, float, bool, complex
 _symsize = _size

@@ -7,6 +7,7 @@ before. Called by the dialects' functions, which check shapes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def batch_norm(
     if running is None and not stats:
         return nm.normalize(x, weight, bias, **given), None, None
     out, mean, scale = nm.normalize_stats(x, weight, bias, **given)
-    if running is not None:
+    if running is not None and 0 not in shape:  # an empty batch has no statistics
         update_running(running[0], mean, share)
         count = math.prod(shape) // max(shape[1], 1)
         update_running(running[1], variance_of(scale, eps, count, correction), share)
@@ -92,10 +93,17 @@ def rms_norm(x: Any, weight: Any, axes: int, eps: float) -> Any:
     return as_dtype(out, dtype)
 
 
-def local_response_norm(x: Any, size: int, alpha: float, beta: float, k: float) -> Any:
-    """x / (k + alpha * mean(x² over `size` neighbouring channels))^beta (Krizhevsky et al. 2012)."""
+def local_response_norm(
+    x: Any, size: int, alpha: float, beta: float, k: float, floated: Callable[[Any], Any] | None = None
+) -> Any:
+    """x / (k + alpha * mean(x² over `size` neighbouring channels))^beta (Krizhevsky et al. 2012).
+
+    floated: converts whole numbers, whose mean is whole too, for what follows.
+    """
     shape = tuple(shape_of(x))
     squares = reshape(square(x), shape=(shape[0], shape[1], math.prod(shape[2:])))
     squares = pad_constant(squares, widths=((0, 0), (size // 2, (size - 1) // 2), (0, 0)), value=0)
     mean = avg_pool(squares, kernel=(size, 1), stride=(1, 1), padding=((0, 0),) * 2)
+    if floated is not None:
+        x, mean = floated(x), floated(mean)
     return divide(x, power_by(add(multiply(reshape(mean, shape=shape), alpha), k), exponent=beta))

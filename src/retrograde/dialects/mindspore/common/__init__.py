@@ -17,7 +17,7 @@ for _d in dtype.all_types:
     globals()[_d.name] = _d
 bool_ = dtype.bool_
 
-_LAZY = ("api", "initializer", "parameter", "tensor")
+_LAZY = ("api", "generator", "initializer", "parameter", "seed", "tensor")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import missing, submodule
 from . import config, transforms
 from ._dataset import BatchInfo, Dataset
 from ._samplers import (
@@ -30,4 +30,6 @@ def zip(datasets: Any) -> Dataset:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "vision":
+        return submodule(__name__, name)
     raise missing("mindspore.dataset", name, globals())

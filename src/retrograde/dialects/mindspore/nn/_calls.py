@@ -34,7 +34,8 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                     args = result if isinstance(result, tuple) else (result,)
         backward = None
         if hooks.backward or hooks.backward_pre:
-            backward = BackwardHooks(cell, list(hooks.backward_pre.values()), list(hooks.backward.values()))
+            pre, post = ([_checked(hook) for hook in table.values()] for table in (hooks.backward_pre, hooks.backward))
+            backward = BackwardHooks(cell, pre, post)
             args = backward.wrap_inputs(args)
         output = _constructed(cell, args, kwargs)
         called = []
@@ -50,6 +51,24 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             for key in list(hooks.always):
                 hook = hooks.forward[key]
                 hook(cell, args, kwargs, output) if key in hooks.with_kwargs else hook(cell, args, output)
+
+
+def _checked(hook: Any) -> Any:
+    """A backward hook, whose gradients must be tensors and as many as it got to replace."""
+
+    def run(cell: Any, grads: Any, *rest: Any) -> Any:
+        found = hook(cell, grads, *rest)
+        if found is None:
+            return None
+        given = found if isinstance(found, tuple) else (found,)
+        if len(given) != len(grads) or not all(g is None or isinstance(g, Value) for g in given):
+            raise TypeError(
+                f"a backward hook of {type(cell).__name__} returns None or {len(grads)} gradients, got "
+                f"{', '.join(type(g).__name__ for g in given)}"
+            )
+        return given
+
+    return run
 
 
 def _constructed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -84,6 +84,7 @@ class Cell(Tree):
     """Whether a call is more than `construct`."""
     param_prefix = ""
     phase = "train"
+    bprop_debug = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -311,8 +312,9 @@ class Cell(Tree):
         return self
 
     def get_flags(self) -> dict[str, Any]:
-        """The flags that have been set."""
-        return dict(self.__dict__.get("_flags", {}))
+        """The flags that have been set, `training` among them."""
+        own = self.__dict__
+        return {**({"training": own["training"]} if "training" in own else {}), **own.get("_flags", {})}
 
     def to_float(self, dst_type: Number) -> Cell:
         """Compute in another precision here and below: floating inputs and parameters are cast. Returns the cell.

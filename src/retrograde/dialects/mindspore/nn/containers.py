@@ -42,8 +42,26 @@ class _Cells(Listed, Cell):
             raise TypeError(f"{type(self).__name__}: wanted a Cell, got {type(cell).__name__}")
         if not -len(self) <= index <= len(self):
             raise IndexError(f"{type(self).__name__}: index {index} is out of range for {len(self)} cells")
-        cell.update_parameters_name(f"{self._prefix()}{index % (len(self) + 1)}.")
+        prefix = self._prefix()
         super().insert(index, cell)
+        self._rename(prefix)
+
+    def __setitem__(self, index: Any, cell: Cell) -> None:
+        prefix = self._prefix()
+        super().__setitem__(index, cell)
+        if prefix:
+            self[index].update_parameters_name(f"{prefix}{self._key(index)}.")
+
+    def __delitem__(self, index: Any) -> None:
+        prefix = self._prefix()
+        super().__delitem__(index)
+        self._rename(prefix)
+
+    def _rename(self, prefix: str) -> None:
+        """Name the parameters after the positions that the cells have by now."""
+        if self._auto_prefix:
+            for key, cell in self._cells.items():
+                cell.update_parameters_name(f"{prefix}{key}.")
 
 
 class SequentialCell(_Cells):

@@ -1,4 +1,4 @@
-"""`mindspore.numpy`: NumPy's functions on tensors (see _functions.py), dtypes and constants."""
+"""`mindspore.numpy`: NumPy's functions on tensors (see _functions.py and _rarer.py), dtypes and constants."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import Any
 
 from .. import _dtype
 from .._api import missing, named
-from . import _functions
+from . import _functions, _rarer
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 PINF, NINF, NAN = math.inf, -math.inf, math.nan
 
-_NAMES = {name: f for name, f in vars(_functions).items()
-          if isinstance(f, types.FunctionType) and f.__module__ == _functions.__name__ and name.strip("_") == name}  # fmt: skip
+_NAMES = {
+    name: f for module in (_functions, _rarer) for name, f in vars(module).items()
+    if isinstance(f, types.FunctionType) and f.__module__ == module.__name__ and not name.startswith("_")
+    and (name == "ix_" or not name.endswith("_"))
+}  # fmt: skip
 _NAMES |= _functions.TABLE
+mgrid, ogrid = _rarer.mgrid, _rarer.ogrid
 globals().update({d.name: d for d in _dtype.ALL} | {name: named(f, name) for name, f in _NAMES.items()})
 bool_, int_, float_ = _dtype.bool_, _dtype.int32, _dtype.float32
 

@@ -58,7 +58,7 @@ _OF_VALUES = """
 average interp nanstd nanvar nanmax nanmin take_along_axis
 """
 _ALGEBRA = """
-convolve correlate polyval trace matrix_power multi_dot
+convolve correlate polyval trace matrix_power
 """
 _VALUES_ONLY = """
 intersect1d setdiff1d unravel_index ravel_multi_index histogram_bin_edges
@@ -461,7 +461,7 @@ for _name in _OF_VALUES.split():
         TABLE[_name] = _native(_name, getattr(_functions, _name), _name.startswith("nan") or _name == "average")
 for _name in _ALGEBRA.split():
     if hasattr(_algebra, _name):
-        TABLE[_name] = _native(_name, getattr(_algebra, _name), list_of=_name == "multi_dot")
+        TABLE[_name] = _native(_name, getattr(_algebra, _name))
 
 
 def copy(a: Any) -> Any:

@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
         if found is not None:
             globals()[name] = found
             return found
-    elif name in ("operations", "functional", "composite", "primitive"):
+    elif name in ("operations", "functional", "function", "composite", "primitive", "auto_generate"):
         return submodule(__name__, name)
     elif name == "prim_attr_register":
         from .primitive import prim_attr_register

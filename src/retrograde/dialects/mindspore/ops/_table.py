@@ -17,7 +17,7 @@ from ....ops import reduction as rd
 from ....ops import scan
 from ....ops import structural as st
 from ..._shared.axes import axes_of, axis_of, integers
-from .. import _binary, _blocks, _gather, _joining, _layers, _linear, _losses, _norms, _random, _reductions
+from .. import _binary, _blocks, _gather, _image, _joining, _layers, _linear, _losses, _norms, _random, _reductions
 from .._api import FUNCTIONS as F
 from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
@@ -37,7 +37,7 @@ BesselY1=bessel_y1 Bincount=bincount BitwiseAnd=bitwise_and BitwiseOr=bitwise_or
 Ceil=ceil Complex=complex ComplexAbs=abs Conj=conj Cos=cos Cosh=cosh Depend=depend Dense=dense Diag=diag
 DType=dtype DataType=dtype Digamma=digamma Div=div DynamicShape=dyn_shape TensorShape=dyn_shape Equal=equal Erf=erf Erfc=erfc
 Erfinv=erfinv Exp=exp ExpandDims=expand_dims Expand=expand Expm1=expm1 Eye=eye FastGeLU=fast_gelu FastGelu=fast_gelu
-Fill=fill FillV2=full Fills=fills Flatten=flatten Floor=floor FloorDiv=floor_div FloorMod=floor_mod Fmax=fmax Fmin=fmin
+Fill=fill Fills=fills Flatten=flatten Floor=floor FloorDiv=floor_div FloorMod=floor_mod Fmax=fmax Fmin=fmin
 GatherD=gather_elements GatherNd=gather_nd Gcd=gcd Geqrf=geqrf Ger=ger Greater=greater GreaterEqual=greater_equal
 HSigmoid=hardsigmoid HSwish=hardswish Heaviside=heaviside Hypot=hypot Identity=identity Igamma=igamma Igammac=igammac
 Imag=imag Inv=inv Invert=invert IsFinite=isfinite IsInf=isinf IsNan=isnan Lcm=lcm LeftShift=bitwise_left_shift
@@ -185,9 +185,7 @@ def _pad(x: Any, *, paddings: Any) -> Any:
 
 
 def _mirror_pad(x: Any, paddings: Any, *, mode: str) -> Any:
-    from .._image import mirror_pad
-
-    return mirror_pad(x, paddings, mode)
+    return _image.mirror_pad(x, paddings, mode)
 
 
 def _pad_v3(x: Any, paddings: Any, constant: Any = None, *, mode: str, paddings_contiguous: bool) -> Any:
@@ -390,6 +388,10 @@ def _search_sorted(sequence: Any, values: Any, *, dtype: Any, right: bool) -> An
     return to_dtype(F["searchsorted"](sequence, values, right=right), as_dtype(dtype))
 
 
+def _fill_v2(shape: Any, value: Any) -> Any:
+    return F["full"](shape, value, dtype=tensor_argument("FillV2", value, "value").dtype)
+
+
 def _check_numerics(x: Any) -> Any:
     if not np.isfinite(x._concrete("CheckNumerics")).all():
         raise RuntimeError("CheckNumerics: the tensor holds nan or infinite elements")
@@ -572,7 +574,7 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "TopK": ("sorted=True", _flat("top_k")), "InTopK": ("k", _flat("intopk")),
         "SearchSorted": ("dtype=int64, right=False", _search_sorted), "Bucketize": ("boundaries", _flat("bucketize")),
         "UniqueConsecutive": ("return_inverse=False, return_counts=False, dim=None", _flat("unique_consecutive")),
-        "CheckNumerics": ("", _check_numerics),
+        "CheckNumerics": ("", _check_numerics), "FillV2": ("", _fill_v2),
         "SegmentSum": ("", _segment("unsorted_segment_sum")), "SegmentProd": ("", _segment("unsorted_segment_prod")),
         "SegmentMax": ("", _segment("unsorted_segment_max")), "SegmentMin": ("", _segment("unsorted_segment_min")),
         "SegmentMean": ("", _segment_mean), "CumulativeLogsumexp": ("exclusive=False, reverse=False", _cumulative_logsumexp),
@@ -638,9 +640,8 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "AffineGrid": ("align_corners=False", _flat("affine_grid")),
         "ResizeNearestNeighbor": ("size, align_corners=False, half_pixel_centers=False",
                                   lambda x, *, size, align_corners, half_pixel_centers: F["interpolate"](x, size)),
-        "ResizeBilinearV2": ("align_corners=False, half_pixel_centers=False",
-                             lambda x, size, *, align_corners, half_pixel_centers: F["interpolate"](
-                                 x, tuple(size), None, "bilinear", align_corners)),
+        "ResizeBilinearV2": ("align_corners=False, half_pixel_centers=False", _image.resizing("bilinear")),
+        "ResizeBicubic": ("align_corners=False, half_pixel_centers=False", _image.resizing("bicubic")),
         "Im2Col": ("ksizes, strides=1, dilations=1, pads=0", lambda x, *, ksizes, strides, dilations, pads: F["unfold"](
             x, ksizes, dilations, pads, strides)),
         "Col2Im": ("kernel_size, dilation=1, padding=0, stride=1", lambda x, output_size, **how: F["fold"](

@@ -99,16 +99,26 @@ def prim_attr_register(f: Callable[..., Any]) -> Callable[..., Any]:
     return init
 
 
-def primitive_class(name: str, signature: str, run: Callable[..., Any]) -> type[Primitive]:
-    """The class of an operation: `signature` is its constructor's, "axis=-1" for example."""
-    binder = eval(f"lambda {signature}: locals()", dict(_SCOPE))  # noqa: S307 - text of our own table
+def binder(name: str, signature: str) -> Callable[..., dict[str, Any]]:
+    """What takes the arguments of a constructor with a signature ("axis=-1" for example) to its options by name."""
+    bound = eval(f"lambda {signature}: locals()", dict(_SCOPE))  # noqa: S307 - text of our own tables
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def bind(*args: Any, **kwargs: Any) -> dict[str, Any]:
         try:
-            attrs = binder(*args, **kwargs)
+            return bound(*args, **kwargs)  # type: ignore[no-any-return]
         except TypeError as error:
             raise TypeError(f"{name}({signature}): {str(error).replace('<lambda>()', name)}") from None
-        self.name, self.attrs = name, attrs
+
+    return bind
+
+
+def primitive_class(name: str, signature: str, run: Callable[..., Any]) -> type[Primitive]:
+    """The class of an operation: `signature` is its constructor's, "axis=-1" for example."""
+    bound = binder(name, signature)
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        self.name, self.attrs = name, bound(*args, **kwargs)
+        attrs = self.attrs
         self.__dict__.update(attrs)
 
     return type(name, (Primitive,), {

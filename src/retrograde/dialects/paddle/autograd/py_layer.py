@@ -112,8 +112,8 @@ def _backward(
     if this.accumulate and not this.create_graph:
         for edge in node.edges:
             leaf = edge.leaf() if type(edge) is Accumulate else None
-            if leaf is not None and leaf._grad is None:
-                leaf._grad_stops = True
+            if leaf is not None:
+                leaf._gradient_given(True)
     answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
     if len(answers) == len(counts):
         flat: list[Any] = []

@@ -9,6 +9,7 @@ from .continuous import (
     Beta,
     Cauchy,
     Chi2,
+    ContinuousBernoulli,
     Dirichlet,
     Exponential,
     Gamma,
@@ -32,16 +33,20 @@ from .transform import (
     PowerTransform,
     ReshapeTransform,
     SigmoidTransform,
+    SoftmaxTransform,
+    StackTransform,
+    StickBreakingTransform,
     TanhTransform,
     Transform,
     TransformedDistribution,
 )
 
 __all__ = [
-    "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "ChainTransform", "Chi2",
-    "Dirichlet", "Distribution", "ExpTransform", "Exponential", "ExponentialFamily", "Gamma", "Geometric", "Gumbel",
-    "Independent", "IndependentTransform", "Laplace", "LogNormal", "Multinomial", "MultivariateNormal", "Normal", "Poisson",
-    "PowerTransform", "ReshapeTransform", "SigmoidTransform", "StudentT", "TanhTransform", "Transform",
+    "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "ChainTransform",
+    "Chi2", "ContinuousBernoulli", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "ExponentialFamily",
+    "Gamma", "Geometric", "Gumbel", "Independent", "IndependentTransform", "Laplace", "LogNormal", "Multinomial",
+    "MultivariateNormal", "Normal", "Poisson", "PowerTransform", "ReshapeTransform", "SigmoidTransform",
+    "SoftmaxTransform", "StackTransform", "StickBreakingTransform", "StudentT", "TanhTransform", "Transform",
     "TransformedDistribution", "Uniform", "kl_divergence", "register_kl",
 ]  # fmt: skip
 

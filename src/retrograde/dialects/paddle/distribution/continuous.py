@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ....core.value import dtype_of, shape_of
+from ....core.value import Value, dtype_of, shape_of
 from ....ops import elementwise as ew
 from ....ops import linalg_factor as lf
 from ....ops import structural as st
 from ....ops.contraction import matmul
 from ....ops.reduction import sum as reduce_sum
+from ....ops.selection import where
 from ....ops.special import digamma, lgamma
 from .._tensor import from_array
 from ..random import default_generator, normal_array
@@ -309,8 +310,12 @@ class Exponential(ExponentialFamily):
 
 
 def _gamma(shape: Shape, concentration: Any) -> Any:
-    drawn = default_generator.draw.standard_gamma(np.broadcast_to(concentration.numpy(), shape))
-    return from_array(np.asarray(drawn).astype(dtype_of(concentration)))
+    """Gamma variables of scale 1, through which the concentration is differentiated."""
+    from ....ops.implicit import gamma_sample
+
+    alpha = st.broadcast_to(concentration, shape=shape)
+    drawn = default_generator.draw.standard_gamma(alpha.numpy())
+    return gamma_sample(alpha, from_array(np.asarray(drawn).astype(dtype_of(concentration))))
 
 
 class Gamma(ExponentialFamily):
@@ -320,7 +325,8 @@ class Gamma(ExponentialFamily):
         self.concentration, self.rate = arguments(type(self).__name__, concentration, rate)
         super().__init__(shape_of(self.rate))
 
-    def _draw(self, shape: Shape) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
+        """Samples through which concentration and rate are differentiated, once."""
         return _gamma(self._extended(shape), self.concentration) / self.rate
 
     @property
@@ -359,7 +365,8 @@ class Beta(ExponentialFamily):
         self.alpha, self.beta = arguments("Beta", alpha, beta)
         super().__init__(shape_of(self.alpha))
 
-    def _draw(self, shape: Shape) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
+        """Samples through which alpha and beta are differentiated, once."""
         a, b = (_gamma(self._extended(shape), c) for c in (self.alpha, self.beta))
         return a / (a + b)
 
@@ -397,7 +404,8 @@ class Dirichlet(ExponentialFamily):
             raise ValueError("Dirichlet: concentration must have at least one dimension")
         super().__init__(shape[:-1], shape[-1:])
 
-    def _draw(self, shape: Shape) -> Any:
+    def rsample(self, shape: Any = ()) -> Any:
+        """Samples through which the concentration is differentiated, once."""
         g = _gamma(self._extended(shape), self.concentration)
         return g / g.sum(-1, keepdim=True)
 
@@ -422,6 +430,68 @@ class Dirichlet(ExponentialFamily):
         """The log density."""
         c = self.concentration
         return summed((c - 1) * ew.log(value), 1) + lgamma(summed(c, 1)) - summed(lgamma(c), 1)
+
+
+class ContinuousBernoulli(Distribution):
+    """Numbers in [0, 1] with a density in proportion to probs^x (1 - probs)^(1 - x): e^(ax) of the log odds a.
+
+    Where probs lies between the limits `lims`, next to 1/2, series in a stand for formulas that are 0 / 0 there.
+    """
+
+    def __init__(self, probs: Any, lims: Any = (0.499, 0.501)) -> None:
+        (given,) = arguments("ContinuousBernoulli", probs)
+        if not isinstance(probs, Value):
+            given = st.reshape(given, shape=tuple(shape_of(given)) or (1,))
+        self.probs, self.lims = given, tuple(lims)
+        if bool((given < 0).logical_or(given > 1).any()):
+            raise ValueError("ContinuousBernoulli: probs must lie in [0, 1]")
+        super().__init__(shape_of(given))
+        eps = float(np.finfo(dtype_of(given)).eps)
+        inner = given.clip(eps, 1 - eps)
+        self._odds = ew.log(inner) - ew.log1p(-inner)
+        self._near = (given > self.lims[0]).logical_and(given <= self.lims[1])
+        self._away = inside(self._near.logical_not(), self._odds, 1.0)
+
+    def _chosen(self, series: Any, formula: Any) -> Any:
+        return where(self._near, series, formula)
+
+    def _log_mass(self) -> Any:
+        """The log of the integral of e^(ax) over [0, 1]."""
+        a, b = self._odds, self._away
+        return self._chosen(a / 2 + ew.square(a) / 24, ew.log(ew.expm1(b) / b))
+
+    def rsample(self, shape: Any = ()) -> Any:
+        """Samples through which probs is differentiated."""
+        return self.icdf(uniform_like(self._extended(shape), self.probs))
+
+    @property
+    def mean(self) -> Any:
+        """The expected value."""
+        return self._chosen(0.5 + self._odds / 12, -ew.reciprocal(ew.expm1(-self._away)) - ew.reciprocal(self._away))
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        a, b = self._odds, self._away
+        spread = ew.square(ew.exp(b / 2) / ew.expm1(b))
+        return self._chosen(1 / 12 - ew.square(a) / 240, ew.reciprocal(ew.square(b)) - spread)
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return self._log_mass() - self._odds * self.mean
+
+    def log_prob(self, value: Any) -> Any:
+        """The log density."""
+        return self._odds * value - self._log_mass()
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of a smaller value."""
+        x = value.clip(0.0, 1.0)
+        return self._chosen(x, ew.expm1(self._away * x) / ew.expm1(self._away))
+
+    def icdf(self, value: Any) -> Any:
+        """The value that is not exceeded with a probability."""
+        return self._chosen(value, ew.log1p(value * ew.expm1(self._away)) / self._away)
 
 
 class MultivariateNormal(Distribution):

@@ -10,6 +10,7 @@ from ....ops.special import digamma, lgamma
 from .continuous import (
     Beta,
     Cauchy,
+    ContinuousBernoulli,
     Dirichlet,
     Exponential,
     Gamma,
@@ -111,3 +112,8 @@ def _binomial(p: Any, q: Any) -> Any:
 @register_kl(Poisson, Poisson)
 def _poisson(p: Any, q: Any) -> Any:
     return p.rate * (ew.log(p.rate) - ew.log(q.rate)) - p.rate + q.rate
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Any:
+    return q._log_mass() - p._log_mass() + (p._odds - q._odds) * p.mean

@@ -6,16 +6,23 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ....core.value import shape_of
+import numpy as np
+
+from ....core.value import dtype_of, shape_of
 from ....ops import elementwise as ew
 from ....ops.activation import log_sigmoid, sigmoid, softplus
+from ....ops.scan import cumprod
+from ....ops.softmax import softmax
 from ....ops.structural import reshape
+from .._joining import concat, stack
 from .._promote import pair
+from .._tensor import from_array
 from .distribution import Distribution, Shape, summed
 
 
 class Transform:
-    """Base of transforms: `_forward`, `_inverse` and `_slope` (the log of the derivative's size) are what one defines."""
+    """Base of transforms: one defines `_forward`, `_inverse` and `_forward_log_det_jacobian` (the log of the derivative's
+    size) or `_inverse_log_det_jacobian`, and `_forward_shape` and `_inverse_shape` where the shape changes."""
 
     _event_axes = 0
     """How many axes one application of the function takes."""
@@ -30,19 +37,19 @@ class Transform:
 
     def forward_log_det_jacobian(self, x: Any) -> Any:
         """The log of the determinant of the function's Jacobian."""
-        return self._slope(x)
+        return self._forward_log_det_jacobian(x)
 
     def inverse_log_det_jacobian(self, y: Any) -> Any:
         """The log of the determinant of the inverse's Jacobian."""
-        return -self._slope(self._inverse(y))
+        return self._inverse_log_det_jacobian(y)
 
     def forward_shape(self, shape: Sequence[int]) -> Shape:
         """The shape that the function makes of one."""
-        return tuple(shape)
+        return self._forward_shape(shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> Shape:
         """The shape that the inverse makes of one."""
-        return tuple(shape)
+        return self._inverse_shape(shape)
 
     def __call__(self, input: Any) -> Any:
         """The function of a tensor, the distribution of a distribution's samples, or the chain with a transform."""
@@ -58,8 +65,19 @@ class Transform:
     def _inverse(self, y: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no inverse")
 
-    def _slope(self, x: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} has no log_det_jacobian")
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
+        if type(self)._inverse_log_det_jacobian is Transform._inverse_log_det_jacobian:
+            raise NotImplementedError(f"{type(self).__name__} has no log_det_jacobian")
+        return -self._inverse_log_det_jacobian(self._forward(x))
+
+    def _inverse_log_det_jacobian(self, y: Any) -> Any:
+        return -self._forward_log_det_jacobian(self._inverse(y))
+
+    def _forward_shape(self, shape: Sequence[int]) -> Any:
+        return shape
+
+    def _inverse_shape(self, shape: Sequence[int]) -> Any:
+        return shape
 
 
 class AffineTransform(Transform):
@@ -74,7 +92,7 @@ class AffineTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return (y - self.loc) / self.scale
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         return ew.log(ew.absolute(self.scale))
 
 
@@ -87,7 +105,7 @@ class ExpTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return ew.log(y)
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         return x
 
 
@@ -100,7 +118,7 @@ class SigmoidTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return ew.log(y) - ew.log1p(-y)
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         return log_sigmoid(x) + log_sigmoid(-x)
 
 
@@ -113,7 +131,7 @@ class TanhTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return ew.atanh(y)
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x, beta=1.0, threshold=20.0))
 
 
@@ -129,7 +147,7 @@ class PowerTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return y ** (1 / self.power)
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         return ew.log(ew.absolute(self.power * x ** (self.power - 1)))
 
 
@@ -162,16 +180,102 @@ class ReshapeTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return self._moved(y, self.out_event_shape, self.in_event_shape)
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         return summed(x * 0, len(self.in_event_shape))
 
-    def forward_shape(self, shape: Sequence[int]) -> Shape:
-        """The shape that the function makes of one."""
+    def _forward_shape(self, shape: Sequence[int]) -> Shape:
         return (*tuple(shape)[: len(shape) - len(self.in_event_shape)], *self.out_event_shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> Shape:
-        """The shape that the inverse makes of one."""
+    def _inverse_shape(self, shape: Sequence[int]) -> Shape:
         return (*tuple(shape)[: len(shape) - len(self.out_event_shape)], *self.in_event_shape)
+
+
+def _vectors(op: str, shape: Sequence[int]) -> tuple[Shape, int]:
+    """A shape as that of the batch and the length of the vectors; raises ValueError without one."""
+    if len(shape) < 1:
+        raise ValueError(f"{op}: wanted at least 1 dimension")
+    return tuple(shape)[:-1], shape[-1]
+
+
+class SoftmaxTransform(Transform):
+    """Vectors to points of the simplex by softmax; the inverse is a logarithm, which gives one of many such vectors."""
+
+    _event_axes = 1
+
+    def _forward(self, x: Any) -> Any:
+        return softmax(x, axis=-1)
+
+    def _inverse(self, y: Any) -> Any:
+        return ew.log(y)
+
+    def _forward_shape(self, shape: Sequence[int]) -> Any:
+        _vectors("SoftmaxTransform", shape)
+        return shape
+
+    _inverse_shape = _forward_shape
+
+
+class StickBreakingTransform(Transform):
+    """Vectors of n entries to points of the simplex with n + 1: each breaks its share off what is left of a stick."""
+
+    _event_axes = 1
+
+    def _logits(self, x: Any) -> Any:
+        n = shape_of(x)[-1]
+        return x - np.log(np.arange(n, 0, -1, dtype=dtype_of(x)))
+
+    def _forward(self, x: Any) -> Any:
+        z = sigmoid(self._logits(x))
+        one = from_array(np.ones((*shape_of(x)[:-1], 1), dtype_of(x)))
+        left = cumprod(1 - z, axis=len(shape_of(x)) - 1, reverse=False)
+        return concat([z, one], axis=-1) * concat([one, left], axis=-1)
+
+    def _inverse(self, y: Any) -> Any:
+        kept = y[..., :-1]
+        left = 1 - kept.cumsum(-1)
+        return ew.log(kept) - ew.log(left) + (kept - self._logits(kept))
+
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
+        logits = self._logits(x)
+        return summed(log_sigmoid(logits) - logits + ew.log(self._forward(x)[..., :-1]), 1)
+
+    def _forward_shape(self, shape: Sequence[int]) -> Shape:
+        batch, n = _vectors("StickBreakingTransform", shape)
+        return (*batch, n + 1)
+
+    def _inverse_shape(self, shape: Sequence[int]) -> Shape:
+        batch, n = _vectors("StickBreakingTransform", shape)
+        return (*batch, n - 1)
+
+
+class StackTransform(Transform):
+    """A transform for each of the slices along an axis."""
+
+    def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
+        if not isinstance(transforms, (list, tuple)) or not transforms or not all(
+            isinstance(t, Transform) for t in transforms
+        ):  # fmt: skip
+            raise TypeError("StackTransform: transforms must be a list of at least one transform")
+        if not isinstance(axis, int):
+            raise TypeError(f"StackTransform: axis must be an int, got {type(axis).__name__}")
+        self.transforms, self.axis = list(transforms), axis
+
+    def _each(self, method: str, x: Any) -> Any:
+        parts = x.unbind(self.axis)
+        if len(parts) != len(self.transforms):
+            raise ValueError(
+                f"StackTransform: axis {self.axis} has {len(parts)} slices for {len(self.transforms)} transforms"
+            )
+        return stack([getattr(t, method)(part) for t, part in zip(self.transforms, parts)], axis=self.axis)
+
+    def _forward(self, x: Any) -> Any:
+        return self._each("forward", x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self._each("inverse", y)
+
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
+        return self._each("forward_log_det_jacobian", x)
 
 
 class IndependentTransform(Transform):
@@ -189,8 +293,8 @@ class IndependentTransform(Transform):
     def _inverse(self, y: Any) -> Any:
         return self._base.inverse(y)
 
-    def _slope(self, x: Any) -> Any:
-        return summed(self._base._slope(x), self._rank)
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
+        return summed(self._base._forward_log_det_jacobian(x), self._rank)
 
 
 class ChainTransform(Transform):
@@ -210,10 +314,10 @@ class ChainTransform(Transform):
             y = t.inverse(y)
         return y
 
-    def _slope(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any) -> Any:
         total: Any = None
         for t in self.transforms:
-            part = summed_to(t._slope(x), self._event_axes - t._event_axes)
+            part = summed_to(t._forward_log_det_jacobian(x), self._event_axes - t._event_axes)
             total = part if total is None else total + part
             x = t.forward(x)
         return total
@@ -256,6 +360,6 @@ class TransformedDistribution(Distribution):
         x = self._chain.inverse(value)
         missing = self._axes - len(self._base.event_shape)
         base = summed(self._base.log_prob(x), missing)
-        slope = summed_to(self._chain._slope(x), self._axes - self._chain._event_axes)
+        slope = summed_to(self._chain._forward_log_det_jacobian(x), self._axes - self._chain._event_axes)
         one, other = pair("log_prob", base, slope)
         return one - other

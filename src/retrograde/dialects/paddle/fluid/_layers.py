@@ -9,6 +9,7 @@ from . import layers as _layers
 
 Layer = _nn.Layer
 Sequential, LayerList, ParameterList = _nn.Sequential, _nn.LayerList, _nn.ParameterList
+Flatten, SpectralNorm = _nn.Flatten, _nn.SpectralNorm
 
 
 class _Activated:
@@ -68,6 +69,108 @@ class Conv2DTranspose(_Activated, _nn.Conv2DTranspose):
     def forward(self, input: Any) -> Any:
         """The transposed convolution, after which the activation is applied."""
         return super().forward(input, self._size)
+
+
+class Conv3D(_Activated, _nn.Conv3D):
+    """`paddle.nn.Conv3D` with the arguments of old programs."""
+
+    def __init__(
+        self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
+        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
+        super().__init__(num_channels, num_filters, filter_size, **options)
+        self._act = act
+
+
+class Conv3DTranspose(_Activated, _nn.Conv3DTranspose):
+    """`paddle.nn.Conv3DTranspose` with the arguments of old programs."""
+
+    def __init__(
+        self, num_channels: int, num_filters: int, filter_size: Any, padding: Any = 0, stride: Any = 1,
+        dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
+        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
+        super().__init__(num_channels, num_filters, filter_size, **options)
+        self._act = act
+
+
+class BilinearTensorProduct(_Activated, _nn.Bilinear):
+    """`paddle.nn.Bilinear` with the arguments of old programs."""
+
+    def __init__(
+        self, input1_dim: int, input2_dim: int, output_dim: int, name: str | None = None, act: str | None = None,
+        param_attr: Any = None, bias_attr: Any = None, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(input1_dim, input2_dim, output_dim, param_attr, bias_attr, name)
+        self._act = act
+
+
+class InstanceNorm(_nn.InstanceNorm2D):
+    """`paddle.nn.InstanceNorm2D` with the arguments of old programs."""
+
+    def __init__(
+        self, num_channels: int, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__(num_channels, epsilon, weight_attr=param_attr, bias_attr=bias_attr)
+
+
+class PRelu(Layer):
+    """x where positive, a trained slope times x elsewhere: one slope ("all"), one per channel, or one per element."""
+
+    def __init__(
+        self, mode: str, channel: int | None = None, input_shape: Any = None, param_attr: Any = None,
+        dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if mode == "channel" and channel is None:
+            raise ValueError("PRelu: mode 'channel' wants the number of channels")
+        if mode == "element" and input_shape is None:
+            raise ValueError("PRelu: mode 'element' wants the input_shape")
+        shapes = {"all": [1], "channel": [channel], "element": [1, *list(input_shape or ())[1:]]}
+        if mode not in shapes:
+            raise ValueError(f"PRelu: mode must be 'all', 'channel' or 'element', got {mode!r}")
+        self._mode = mode
+        self.weight = self.create_parameter(
+            shapes[mode], param_attr, dtype, default_initializer=_nn.initializer.Constant(0.25)
+        )
+
+    def forward(self, input: Any) -> Any:
+        """The activation of the input."""
+        if self._mode != "element":
+            return _nn.functional.prelu(input, self.weight)
+        return _nn.functional.relu(input) - self.weight * _nn.functional.relu(-input)
+
+
+class GRUUnit(Layer):
+    """One step of a GRU on inputs that are multiplied with their weights already; `size` is 3 times the hidden size.
+
+    With the gates u and r and the candidate m = act(x + (r h) W), the new state is (1 - u) h + u m; with `origin_mode`
+    u and 1 - u change places.
+    """
+
+    def __init__(
+        self, size: int, param_attr: Any = None, bias_attr: Any = None, activation: str = "tanh",
+        gate_activation: str = "sigmoid", origin_mode: bool = False, dtype: Any = "float32",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._hidden, self._origin = size // 3, origin_mode
+        self._activations = (activation, gate_activation)
+        self.weight = self.create_parameter([self._hidden, 3 * self._hidden], param_attr, dtype)
+        self.bias = self.create_parameter([1, 3 * self._hidden], bias_attr, dtype, is_bias=True)
+
+    def forward(self, input: Any, hidden: Any) -> tuple[Any, Any, Any]:
+        """The new state, the reset old state and the gates, of (N, size) and (N, hidden size)."""
+        n, (act, gate_act) = self._hidden, self._activations
+        x = input if self.bias is None else input + self.bias
+        gates = _layers.activated(x[:, : 2 * n] + hidden @ self.weight[:, : 2 * n], gate_act)
+        update, reset = gates[:, :n], gates[:, n:] * hidden
+        candidate = _layers.activated(x[:, 2 * n :] + reset @ self.weight[:, 2 * n :], act)
+        kept = update if self._origin else 1 - update
+        return kept * hidden + (1 - kept) * candidate, reset, _layers.concat([gates, candidate], 1)
 
 
 class GroupNorm(_Activated, _nn.GroupNorm):

@@ -12,8 +12,9 @@ from .._api import missing as _missing
 from .._conversion import assign, cast
 from .._creation import arange, linspace
 from .._gradients import no_grad  # noqa: F401 - old programs take it from here too
-from .._operators import add, divide, floor_divide, multiply, pow, remainder, subtract
+from .._operators import add, divide, floor_divide, multiply, remainder, subtract
 from .._operators import matmul as _product
+from .._operators import pow as _power
 from ..nn import functional as F
 from ..random import gaussian as _gaussian
 
@@ -45,7 +46,7 @@ def _elementwise(name: str, f: Any) -> Any:
 elementwise_add, elementwise_sub = _elementwise("elementwise_add", add), _elementwise("elementwise_sub", subtract)
 elementwise_mul, elementwise_div = _elementwise("elementwise_mul", multiply), _elementwise("elementwise_div", divide)
 elementwise_max, elementwise_min = _elementwise("elementwise_max", _p.maximum), _elementwise("elementwise_min", _p.minimum)
-elementwise_pow, elementwise_mod = _elementwise("elementwise_pow", pow), _elementwise("elementwise_mod", remainder)
+elementwise_pow, elementwise_mod = _elementwise("elementwise_pow", _power), _elementwise("elementwise_mod", remainder)
 elementwise_floordiv = _elementwise("elementwise_floordiv", floor_divide)
 
 
@@ -70,10 +71,11 @@ def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False,
 
 def _reduction(name: str, f: Any) -> Any:
     def function(input: Any, dim: Any = None, keep_dim: bool = False, name: Any = None) -> Any:
-        return f(input, axis=dim, keepdim=keep_dim)
+        found = f(input, axis=dim, keepdim=keep_dim)
+        return found if shape_of(found) else found.reshape([1])
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`paddle.{name[7:]}` with the arguments of old programs."
+    function.__doc__ = f"`paddle.{name[7:]}` with the arguments of old programs; of everything, a tensor of one element."
     return function
 
 
@@ -336,15 +338,68 @@ def smooth_l1(x: Any, y: Any, inside_weight: Any = None, outside_weight: Any = N
     return flatten(loss).sum(axis=1, keepdim=True)
 
 
+def pow(x: Any, factor: Any = 1.0, name: Any = None) -> Any:
+    """x to a power."""
+    return _power(x, factor)
+
+
+def pad(x: Any, paddings: Any, pad_value: float = 0.0, name: Any = None) -> Any:
+    """The tensor with elements before and behind along every axis: two counts for each, first axis first."""
+    return F.pad(x, list(paddings), "constant", pad_value)
+
+
+def clip_by_norm(x: Any, max_norm: float, name: Any = None) -> Any:
+    """The tensor, scaled down to the norm `max_norm` where its own is larger."""
+    return x * _p.clip(max_norm / _p.norm(x), max=1.0)
+
+
+def soft_relu(x: Any, threshold: float = 40.0, name: Any = None) -> Any:
+    """log(1 + exp(x)) of x between -threshold and threshold."""
+    return F.softplus(_p.clip(x, -threshold, threshold), threshold=threshold)
+
+
+def has_nan(x: Any) -> Any:
+    """Whether any element is nan, as a tensor of one element."""
+    return _p.isnan(x).any().reshape([1])
+
+
+def has_inf(x: Any) -> Any:
+    """Whether any element is infinite, as a tensor of one element."""
+    return _p.isinf(x).any().reshape([1])
+
+
+def size(input: Any) -> Any:
+    """The number of elements, as a tensor of one element."""
+    return _p.numel(input).reshape([1])
+
+
+def reverse(x: Any, axis: Any) -> Any:
+    """The elements along some axes in the opposite order."""
+    return _p.flip(x, axis)
+
+
+def expand_as(x: Any, target_tensor: Any, name: Any = None) -> Any:
+    """The tensor repeated along each axis to the shape of another."""
+    times = [n // m for n, m in zip(shape_of(target_tensor), shape_of(x))]
+    return _p.tile(x, times)
+
+
+def create_global_var(
+    shape: Any, value: float, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: Any = None
+) -> Any:
+    """A tensor of one number everywhere."""
+    return fill_constant(shape, dtype, value)
+
+
 _SAME_IN_PADDLE = (
     "abs", "acos", "asin", "atan", "ceil", "cos", "cumsum", "diag", "equal", "erf", "exp",
     "eye", "floor", "greater_equal", "greater_than", "increment", "isfinite", "less_equal", "less_than", "log",
     "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal", "ones_like", "reciprocal", "round", "rsqrt",
     "scatter", "shape", "sign", "sin", "slice", "sqrt", "square", "stack", "strided_slice", "tanh", "topk", "unbind",
-    "unstack", "zeros_like", "rank", "gather_nd", "create_parameter",
+    "triu", "tril", "stanh", "unstack", "zeros_like", "rank", "gather_nd", "create_parameter",
 )  # fmt: skip
 _SAME_IN_FUNCTIONAL = (
-    "elu", "gelu", "hardtanh", "log_loss", "log_softmax", "maxout", "mish", "pad", "pixel_shuffle", "relu", "selu", "sigmoid",
+    "elu", "gelu", "hardtanh", "log_loss", "log_softmax", "maxout", "mish", "pixel_shuffle", "relu", "selu", "sigmoid",
     "softplus", "softsign", "swish", "label_smooth", "hardsigmoid", "hardswish", "kl_div", "smooth_l1_loss", "mse_loss",
     "square_error_cost",
 )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import paddle as _paddle
 from .._api import missing as _missing
+from .dygraph.learning_rate_scheduler import LearningRateDecay
 
 _new = _paddle.optimizer
 
@@ -20,12 +21,26 @@ def _old(name: str, cls: Any, options: dict[str, str]) -> Any:
         def __init__(self, learning_rate: Any = 0.001, *args: Any, **given: Any) -> None:
             super().__init__(learning_rate, *args, **{renamed.get(k, k): v for k, v in given.items() if k != "name"})
 
+        def step(self) -> None:
+            """Change the parameters by their gradients, at the rate that is due now."""
+            self._take_due_rate()
+            super().step()
+
+        def apply_gradients(self, params_grads: Any) -> Any:
+            """Change parameters by the given gradients, at the rate that is due now."""
+            self._take_due_rate()
+            return super().apply_gradients(params_grads)
+
+        def _take_due_rate(self) -> None:
+            if isinstance(self._learning_rate, LearningRateDecay):
+                self._learning_rate.advance()
+
         def clear_gradients(self) -> None:
             """Set the gradients of the parameters to zero."""
             self.clear_grad()
 
         def current_step_lr(self) -> float:
-            """The learning rate of the next step."""
+            """The learning rate of the last step, or of the first."""
             return float(self.get_lr())
 
     Old.__name__ = Old.__qualname__ = name
@@ -40,10 +55,11 @@ Adagrad = AdagradOptimizer = _old("AdagradOptimizer", _new.Adagrad, {})
 Adadelta = AdadeltaOptimizer = _old("AdadeltaOptimizer", _new.Adadelta, {})
 Adamax = AdamaxOptimizer = _old("AdamaxOptimizer", _new.Adamax, {})
 RMSProp = RMSPropOptimizer = _old("RMSPropOptimizer", _new.RMSProp, {})
+Lamb = LambOptimizer = _old("LambOptimizer", _new.Lamb, {})
 
 __all__ = [
     "SGD", "Adadelta", "AdadeltaOptimizer", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "Adamax",
-    "AdamaxOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer", "SGDOptimizer",
+    "AdamaxOptimizer", "Lamb", "LambOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer", "SGDOptimizer",
 ]  # fmt: skip
 
 

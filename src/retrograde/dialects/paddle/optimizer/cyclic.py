@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ....core.value import Value
 from ....learn import schedules
 from .scheduler_base import LRScheduler, check_positive, check_type
@@ -212,12 +214,12 @@ class ReduceOnPlateau(LRScheduler):
 
 
 def _one_number(metrics: Any) -> float:
-    if isinstance(metrics, Value):
+    if isinstance(metrics, (Value, np.ndarray)):
         if math.prod(metrics.shape) != 1:
             raise AssertionError(
-                f"ReduceOnPlateau.step: wanted one number, got a tensor of shape {list(metrics.shape)}"
+                f"ReduceOnPlateau.step: wanted one number, got the shape {list(metrics.shape)}"
             )
         return float(metrics.item())
-    if isinstance(metrics, (bool, str)) or not hasattr(metrics, "__float__") or getattr(metrics, "ndim", 0):
-        raise TypeError(f"ReduceOnPlateau.step: metrics must be a number or a tensor, got {type(metrics).__name__}")
+    if isinstance(metrics, (bool, str)) or not hasattr(metrics, "__float__"):
+        raise TypeError(f"ReduceOnPlateau.step: metrics must be a number, a tensor or an array, got {type(metrics).__name__}")
     return float(metrics)

@@ -76,6 +76,12 @@ class Optimizer:
         self._param_groups: list[dict[str, Any]] = []
         for group in given if grouped else [{"params": given}]:
             self._add_param_group(dict(group))
+        if grouped:  # a group's rate and penalty are its parameters' from now on, in other optimisers too
+            for group in self._param_groups:
+                for p in group["params"]:
+                    p.optimize_attr = {"learning_rate": group.get("learning_rate", 1.0)}
+                    if isinstance(group.get("weight_decay"), WeightDecayRegularizer):
+                        p.regularizer = group["weight_decay"]
         if not self._parameters():
             raise IndexError(f"{own}: parameters is empty")
 
@@ -147,11 +153,11 @@ class Optimizer:
         if clip is not None:
             pairs = clip(pairs)
         pairs = [(p, g if dtype_of(g) == dtype_of(p) else g.astype(p.dtype)) for p, g in pairs]
-        rate = self._group_rate(group)
+        rate = self.get_lr()
         made: dict[tuple[float, float], Batch] = {}
         for p, g in pairs:
-            scale = getattr(p, "optimize_attr", None)
-            lr = rate * scale.get("learning_rate", 1.0) if scale else rate
+            own = (getattr(p, "optimize_attr", None) or {}).get("learning_rate", 1.0)
+            lr = own() if isinstance(own, LRScheduler) else rate * float(own)
             decay, g = self._penalised(p, g, group)
             batch = made.get((lr, decay))
             if batch is None:
@@ -160,13 +166,6 @@ class Optimizer:
             batch.grads.append(g)
         for batch in made.values():
             self._update(batch, group)
-
-    def _group_rate(self, group: dict[str, Any]) -> float:
-        """The rate of a group: a number there scales the optimiser's."""
-        own = group.get("learning_rate", 1.0)
-        if isinstance(own, LRScheduler):
-            return own()
-        return self.get_lr() * float(own)
 
     def _penalised(self, p: Any, g: Any, group: dict[str, Any]) -> tuple[float, Any]:
         """The L2 coefficient left to the rule, and the gradient with what is not left to it."""

@@ -11,16 +11,17 @@ from . import _function_levels, forward_ad, functional, grad_mode, graph
 from ._entry import Variable, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
+from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
 from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad",
-    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly",
-    "set_grad_enabled",
+    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "is_multithreading_enabled", "no_grad",
+    "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "profiler":  # few programs need it
+    if name in ("profiler", "variable"):  # few programs need them
         return _submodule(__name__, name)
     raise _missing("torch.autograd", name, globals())

@@ -54,14 +54,16 @@ class FunctionCtx(Context):
 _at_level: list[Callable[..., Any]] = []
 
 
-class _FunctionMeta(type):
+class FunctionMeta(type):
+    """The class of functions with a derivative of their own, which have no objects."""
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
             f"{cls.__name__} has static methods and is not to be instantiated; call {cls.__name__}.apply(...)"
         )
 
 
-class Function(metaclass=_FunctionMeta):
+class Function(metaclass=FunctionMeta):
     """Base of functions with a derivative of their own: define `forward` and `backward` (and `setup_context`, `jvp`,
     `vmap`) as static methods and call `apply`.
 
@@ -118,6 +120,10 @@ class Function(metaclass=_FunctionMeta):
         if top:
             return _at_level[0](cls, args, top)
         return run(cls, args, lambda: call_forward(cls, args, split), 0)
+
+
+class InplaceFunction(Function):
+    """Base of functions that can work in place; a `Function`, under the name that older programs derive from."""
 
 
 def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -246,4 +252,4 @@ def _refuse_second(answers: Sequence[Any], grads: Sequence[Any], several: bool) 
     return tuple(outputs) if several else outputs[0]
 
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "once_differentiable"]

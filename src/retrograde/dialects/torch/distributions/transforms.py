@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._api import owned as _owned
 from ._transforms_array import (
     CatTransform,
     CorrCholeskyTransform,
@@ -38,3 +39,4 @@ __all__ = [
     "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftplusTransform",
     "TanhTransform", "SoftmaxTransform", "StackTransform", "StickBreakingTransform", "Transform", "identity_transform",
 ]  # fmt: skip
+_owned(globals(), __all__)

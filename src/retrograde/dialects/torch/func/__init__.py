@@ -16,14 +16,28 @@ from .._tensor import Tensor as _Tensor
 from ._stateless import functional_call, stack_module_state
 
 
+def _within(name: str, argnums: _Any, derivative: Callable[..., _Any]) -> Callable[..., _Any]:
+    """The derivative behind a check, as PyTorch's users expect it, that the arguments it is taken by are there."""
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+
+    @_functools.wraps(derivative)
+    def checked(*args: _Any, **kwargs: _Any) -> _Any:
+        for i in wanted:
+            if isinstance(i, int) and not -len(args) <= i < len(args):
+                raise RuntimeError(f"{name}: argnums={argnums} is out of range for {len(args)} positional arguments")
+        return derivative(*args, **kwargs)
+
+    return checked
+
+
 def grad(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False) -> Callable[..., _Any]:
     """A function that gives the gradient of `func` with respect to the arguments `argnums`."""
-    return _reverse.grad(func, argnums, has_aux)
+    return _within("grad", argnums, _reverse.grad(func, argnums, has_aux))
 
 
 def grad_and_value(func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False) -> Callable[..., _Any]:
     """A function that gives the gradient of `func` and its value (with `has_aux`, the value and aux)."""
-    derivative = _reverse.value_and_grad(func, argnums, has_aux)
+    derivative = _within("grad_and_value", argnums, _reverse.value_and_grad(func, argnums, has_aux))
 
     def swapped(*args: _Any, **kwargs: _Any) -> _Any:
         value, gradient = derivative(*args, **kwargs)
@@ -48,6 +62,8 @@ def jvp(
     """The value of `func` at `primals` and its derivative along `tangents`."""
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError("jvp: primals and tangents must be tuples, one entry per argument of the function")
+    if _flatten(primals)[1] != _flatten(tangents)[1]:
+        raise RuntimeError("jvp: the tangents must have the structure of the primals")
     return _forward.jvp(func, primals, tangents, has_aux=has_aux)
 
 
@@ -76,6 +92,8 @@ def vmap(
     chunk_size: int | None = None,
 ) -> Callable[..., _Any]:  # fmt: skip
     """A function that maps `func` over a dimension of its arguments; it must return tensors."""
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"vmap: randomness must be 'error', 'different' or 'same', got {randomness!r}")
 
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
@@ -98,9 +116,20 @@ def functionalize(func: Callable[..., _Any], *, remove: str = "mutations") -> Ca
     return func
 
 
+def replace_all_batch_norm_modules_(root: _Any) -> _Any:
+    """Let all batch normalisations in a module forget their running statistics, in place, so that vmap can map it."""
+    from ..nn.modules.batchnorm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
 __all__ = [
     "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "stack_module_state", "vjp", "vmap",
+    "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def functional_call(
 ) -> Any:  # fmt: skip
     """Call a module with other parameters and buffers than its own, which stay as they are.
 
-    Raises KeyError for a name that the module has not; with `strict`, RuntimeError when one of its own is missing.
+    Names that the module has not are left aside; with `strict` they raise RuntimeError, as do missing ones.
     """
     given: dict[str, Any] = {}
     dicts = parameter_and_buffer_dicts
@@ -31,9 +31,11 @@ def functional_call(
             given[name] = x
     own: dict[str, Any] = dict(module.named_parameters(remove_duplicate=False))
     own.update(module.named_buffers(remove_duplicate=False))
-    for name in given:
-        if name not in own:
-            raise KeyError(f"functional_call: the module has no parameter or buffer {name!r}")
+    unknown = [name for name in given if name not in own]
+    if strict and unknown:
+        raise RuntimeError(f"functional_call: the module has no parameter or buffer {', '.join(map(repr, unknown))}")
+    for name in unknown:
+        del given[name]
     if strict and set(own) - set(given):
         raise RuntimeError(f"functional_call: missing with strict=True: {', '.join(sorted(set(own) - set(given)))}")
     if tie_weights:
@@ -59,6 +61,8 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
     """The parameters and the buffers of several like modules, stacked along a new first dimension."""
     if not models:
         raise RuntimeError("stack_module_state: at least one model is needed")
+    if len({(type(m), m.training) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: the models must be of one class and all in training, or all in evaluation")
     from ....ops.structural import stack
 
     def together(tables: Sequence[dict[str, Any]], leaf: bool) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import functools as _functools
 import warnings as _warnings
 from collections.abc import Callable as _Callable
 from typing import Any as _Any
+from typing import Final
 
 from .._api import missing as _missing
 from .._grad_modes import no_grad as _no_grad
 from .._tensor import Tensor as _Tensor
+from ..nn.modules.module import Module as _Module
 
 
 @_functools.cache
@@ -78,6 +80,14 @@ def _unsupported(name: str) -> _Callable[..., _Any]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = "Raises NotImplementedError: there are no TorchScript files here."
     return function
+
+
+class ScriptModule(_Module):
+    """What a compiled module would be; there are none, so nothing is an instance of it but what derives from it."""
+
+
+class ScriptFunction:
+    """What a compiled function would be; there are none."""
 
 
 save, load = _unsupported("save"), _unsupported("load")

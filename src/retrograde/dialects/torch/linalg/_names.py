@@ -303,3 +303,21 @@ def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 
     if center:
         A = A - mean(A, axis=(ndim_of(A) - 2,), keepdims=True)
     return svd_lowrank(A, rank, niter)
+
+# ------------------------------------------------------------------------------------------ what PyTorch has taken out
+
+
+def _removed(name: str, remedy: str, method: bool = True) -> None:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{name} was taken out of PyTorch; use {remedy}")
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Raises RuntimeError: taken out in favour of {remedy}."
+    api(method=method)(function)
+
+
+_removed("symeig", "torch.linalg.eigh")
+_removed("eig", "torch.linalg.eig")
+_removed("solve", "torch.linalg.solve, whose arguments come in the other order")
+_removed("lstsq", "torch.linalg.lstsq, whose arguments come in the other order")
+_removed("matrix_rank", "torch.linalg.matrix_rank", method=False)

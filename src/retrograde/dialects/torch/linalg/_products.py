@@ -12,11 +12,12 @@ from ....ops.elementwise import multiply
 from ....ops.linalg import inv
 from ....ops.reduction import sum as reduce_sum
 from ....ops.scan import cumprod
+from ....ops.selection import where
 from ....ops.structural import broadcast_to, cast, concatenate, conj, copy, reshape
 from ....tape import inplace
 from .._axes import axes_of, axis_of
 from .._dtype import FROM_NUMPY
-from .._graph_nodes import NAMES
+from .._graph_nodes import NAMES, show_as
 from .._promote import pair
 from .._tensor import Tensor, from_array
 from ._checks import floating, matrices, same_dtype, takes_out, tensor
@@ -48,8 +49,8 @@ def matrix_power(input: Any, n: int) -> Tensor:
         matrices("linalg.inv", input, square=True, half=RuntimeError)
         input, n = inv(input), -n
     if n == 0:
-        eye = np.eye(shape[-1], dtype=dtype_of(input))
-        return from_array(np.array(np.broadcast_to(eye, shape)))
+        # Nothing of the input is kept, but the result belongs to its graph and has the gradient 0.
+        return show_as(where(False, input, np.eye(shape[-1], dtype=dtype_of(input))), "CopyBackwards")
     if n == 1:
         return copy(input)
     if n == 3:

@@ -182,6 +182,7 @@ def pinv(input: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+@takes_out
 def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """A solution of least ||AX - B||: with it the squared residuals (overdetermined systems of full rank, and not by
     gelsy), the rank (not by gels) and the singular values (by gelsd and gelss)."""
@@ -206,7 +207,8 @@ def lstsq(input: Any, b: Any, rcond: float | None = None, *, driver: str | None 
         rank, s = (_unspread(x, shape[:-2], lead) for x in (rank, s))
     full = rank._level or m <= n or bool((rank._a == n).all())
     if driver == "gelsy" or m <= n or not full:
-        residuals = from_array(np.zeros((0,), dtype_of(s)))
+        flat = reshape(residuals, shape=(math.prod(shape_of(residuals)),))
+        residuals = show_as(getitem(flat, index=(slice(0, 0),)), "LinalgLstsqBackward0")  # none, though of the graph
     if driver == "gels":
         rank = from_array(np.zeros((0,), np.int64))
     if driver in ("gels", "gelsy"):

@@ -223,6 +223,10 @@ def _old(name: str, f: Callable[..., Any]) -> Callable[..., Any]:
     return deprecated
 
 
+# What packages that carry initialisers of their own import.
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+
 uniform = _old("uniform", uniform_)
 normal = _old("normal", normal_)
 constant = _old("constant", constant_)

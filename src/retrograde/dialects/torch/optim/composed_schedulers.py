@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from ....learn import schedules
 from .optimizer import Optimizer
 from .scheduler_base import LRScheduler, Rate, check_optimizer, option_per_group, rates_of, set_option
 
@@ -102,10 +103,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:
-        sign = -1.0 if self.mode == "min" else 1.0
-        if self.threshold_mode == "rel":
-            return a * sign > best * (1.0 + sign * self.threshold) * sign
-        return a * sign > (best + sign * self.threshold) * sign
+        return schedules.improved(a, best, self.threshold, self.mode, self.threshold_mode)
 
 
 class SequentialLR(LRScheduler):

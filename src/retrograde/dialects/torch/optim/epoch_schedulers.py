@@ -25,6 +25,8 @@ class _Lambdas(LRScheduler):
         self.optimizer = optimizer
         check_optimizer(optimizer)
         self.lr_lambdas: list[Callable[[int], float]] = option_per_group("lr_lambda", lr_lambda, optimizer)
+        if not all(map(callable, self.lr_lambdas)):
+            raise TypeError(f"{type(self).__name__}: lr_lambda must be a function of the epoch, or a list of such")
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:

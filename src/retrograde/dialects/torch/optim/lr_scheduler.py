@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._api import missing
+from .._api import missing, owned
 from .composed_schedulers import ChainedScheduler, ReduceLROnPlateau, SequentialLR
 from .cyclic_schedulers import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .epoch_schedulers import (
@@ -37,6 +37,7 @@ __all__ = [
     "StepLR",
     "_LRScheduler",
 ]
+owned(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Writes the pickle (protocol 2) inside PyTorch's files for tensors and plain data.
+"""Writes the pickle (protocol 2) inside PyTorch's files for tensors, plain data and, if it may, objects of any class.
 
 The opcodes are those that Python's pickler emits for the same objects in PyTorch, memo included, so that a
 state dict gives the same bytes. The stock pickler cannot be used: it insists on importing what it names.
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ._numpy_values import numpy_parts
+from ._objects import Resolve, global_name, is_global, reduced
 from ._records import STORAGE_CLASSES, UNTYPED_STORAGE, GlobalName, TensorRecord, checked_record
 
 Describe = Callable[[Any], TensorRecord | None]
@@ -48,11 +49,13 @@ class Pickler:
     Args:
         describe: returns the record of a tensor and None for any other object.
         reduce: returns for an object of the dialect the name of a constant or a name and its arguments, or None.
+        resolve: finds classes and functions by module and name; objects of any class are written with it.
     """
 
-    def __init__(self, describe: Describe, reduce: Reduce | None = None) -> None:
+    def __init__(self, describe: Describe, reduce: Reduce | None = None, resolve: Resolve | None = None) -> None:
         self._describe = describe
         self._reduce = reduce
+        self._resolve = resolve
         self._out = bytearray()
         self._memo: dict[int, tuple[int, Any]] = {}
         self._globals: dict[str, int] = {}
@@ -61,7 +64,7 @@ class Pickler:
         self.storages: list[np.ndarray] = []
 
     def dumps(self, obj: Any) -> bytes:
-        """Return the pickle of `obj`; raises PicklingError for what is neither a tensor nor plain data."""
+        """Return the pickle of `obj`; without `resolve`, PicklingError for what is neither a tensor nor plain data."""
         self._out += pickle.PROTO + b"\x02"
         self._save(obj)
         self._out += pickle.STOP
@@ -86,6 +89,9 @@ class Pickler:
             self._save_tensor(obj, checked_record(record))
             return
         parts = self._reduce(obj) if self._reduce is not None else None
+        if parts is None and self._resolve is not None:
+            self._save_object(obj, self._resolve)
+            return
         if parts is None:
             kind = type(obj)
             raise pickle.PicklingError(
@@ -96,6 +102,36 @@ class Pickler:
             self._save_global(GlobalName(parts))
         else:
             self._save_call(*parts, owner=obj)
+
+    def _save_object(self, obj: Any, resolve: Resolve) -> None:
+        """An object of any class, as Python's pickler writes it."""
+        if is_global(obj):
+            self._save_global(GlobalName(global_name(obj, resolve)))
+            return
+        parts = reduced(obj)
+        if isinstance(parts, str):
+            found = resolve(type(obj).__module__, parts)
+            if found is not obj:
+                raise pickle.PicklingError(f"torch.save: {parts!r} is not the object that is to be saved")
+            self._save_global(GlobalName(f"{type(obj).__module__}.{parts}"))
+            return
+        make, args, state, items, pairs = parts
+        if getattr(make, "__name__", "") == "__newobj__":
+            self._save(args[0])
+            self._save_tuple(tuple(args[1:]))
+            self._out += pickle.NEWOBJ
+        else:
+            self._save(make)
+            self._save_tuple(tuple(args))
+            self._out += pickle.REDUCE
+        self._memoize(obj)
+        if items is not None:
+            self._save_batches(items, pickle.APPEND, pickle.APPENDS, self._save)
+        if pairs is not None:
+            self._save_pairs(pairs)
+        if state is not None:
+            self._save(state)
+            self._out += pickle.BUILD
 
     def _memoize(self, obj: Any) -> None:
         # The object is kept, since its id stands for it.
@@ -193,11 +229,14 @@ class Pickler:
         self._save_call("__builtin__.frozenset", (list(obj),), owner=obj)
 
     def _save_items(self, obj: dict[Any, Any]) -> None:
-        def save_item(item: tuple[Any, Any]) -> None:
-            self._save(item[0])
-            self._save(item[1])
+        self._save_pairs(obj.items())
 
-        self._save_batches(obj.items(), pickle.SETITEM, pickle.SETITEMS, save_item)
+    def _save_pairs(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        def save_pair(pair: tuple[Any, Any]) -> None:
+            self._save(pair[0])
+            self._save(pair[1])
+
+        self._save_batches(pairs, pickle.SETITEM, pickle.SETITEMS, save_pair)
 
     def _save_batches(self, items: Iterable[Any], one: bytes, many: bytes, save: Callable[[Any], None]) -> None:
         iterator = iter(items)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
@@ -33,11 +34,11 @@ class Unpickler(Machine):
         load_storage: called with dtype name (None: bytes), key, location, number of elements and view.
         rebuild: called with the first seven fields of a TensorRecord.
         constants: values by full name, "torch.float32".
-        functions: what may be called, by full name, "torch.Size".
+        functions: what may be called, by full name, "torch.Size"; of classes, objects are made.
     """
 
     op = "torch.load"
-    remedy = "save a state_dict, or register the name if it is known to be harmless"
+    remedy = "save a state_dict, or vouch for it with torch.serialization.add_safe_globals"
 
     def __init__(
         self,
@@ -48,6 +49,7 @@ class Unpickler(Machine):
         functions: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
         super().__init__(stream, constants, functions)
+        self._handlers[pickle.NEWOBJ[0]] = self._new
         self._load_storage = load_storage
         self._rebuild = rebuild
         # A parameter is rebuilt from the record of the tensor that precedes it; the tensor keeps its id taken.
@@ -69,6 +71,38 @@ class Unpickler(Machine):
         if name in _STORAGE_DTYPES or name == "torch.Tensor":
             return Internal(name)
         return _Dtype(name) if name.startswith("torch.") and name[6:] in DTYPE_NAMES else None
+
+    def known(self, name: str) -> Any:
+        """What a name in the file stands for, None where it is refused."""
+        try:
+            return self._find(name)
+        except pickle.UnpicklingError:
+            return None
+
+    # Objects of classes that the caller has allowed
+
+    def _new(self) -> None:
+        args = self._stack.pop()
+        kind = self._stack.pop()
+        if not isinstance(kind, Function) or not isinstance(kind.call, type):
+            named = kind.name if isinstance(kind, Internal) else type(kind).__name__
+            raise pickle.UnpicklingError(f"torch.load: the file makes an object of {named!r}, which is refused")
+        self._stack.append(kind.call.__new__(kind.call, *args))
+
+    def _build(self) -> None:
+        target = self._stack[-2]
+        kind = type(target)
+        if kind not in (OrderedDict, np.ndarray) and kind in self._functions.values():
+            state = self._stack.pop()
+            self.refuse_internals(state)
+            if hasattr(target, "__setstate__"):
+                target.__setstate__(state)
+            else:
+                vars(target).update(attributes(state))
+        else:
+            super()._build()
+
+    # Storages
 
     def _persistent(self) -> None:
         try:

@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from ._legacy import read_legacy
+from ._objects import Resolve
 from ._pickle import Describe, Pickler, Reduce
 from ._records import Storage, check_location, storage_bytes
 from ._unpickle import Rebuild, Unpickler
@@ -36,7 +37,9 @@ _DEFLATE_RATIO = 1032  # the most that compression can save
 _SIGNATURE = b"PK\x03\x04"
 
 
-def write_zip(file: File, obj: Any, describe: Describe, *, reduce: Reduce | None = None) -> None:
+def write_zip(
+    file: File, obj: Any, describe: Describe, *, reduce: Reduce | None = None, resolve: Resolve | None = None
+) -> None:
     """Write `obj` as `torch.save` does: numbers, text, plain containers, NumPy values and tensors.
 
     The file is not touched unless all of `obj` can be stored.
@@ -46,13 +49,14 @@ def write_zip(file: File, obj: Any, describe: Describe, *, reduce: Reduce | None
         describe: returns the TensorRecord of a tensor and None for any other object.
         reduce: returns, for an object of the dialect such as a dtype or a Size, the full name of a constant
             ("torch.float32") or a name and arguments (("torch.Size", ((2, 3),))), and None for any other.
+        resolve: finds classes and functions by module and name; with it objects of any class can be written.
 
     Raises:
-        PicklingError: something else is in `obj`; the message names its type.
+        PicklingError: something else is in `obj`, or a class that cannot be found; the message names it.
         RuntimeError: one storage is used with two dtypes, or the folder of the path does not exist.
         AttributeError: `file` is neither a path nor writable.
     """
-    pickler = Pickler(describe, reduce)
+    pickler = Pickler(describe, reduce, resolve)
     data = pickler.dumps(obj)
     if isinstance(file, (str, os.PathLike)):
         path = Path(file)

@@ -18,8 +18,8 @@ def _stops(is_leaf: Callable[[Any], bool] | None) -> Callable[[Any], bool]:
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeDef]:
-    """The leaves (dict entries by sorted key) and the structure."""
-    return flatten(tree, _stops(is_leaf))
+    """The leaves (dict entries as they stand) and the structure."""
+    return flatten(tree, _stops(is_leaf), sort_keys=False)
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeDef) -> Any:
@@ -29,17 +29,20 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeDef) -> Any:
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
     """The leaves."""
-    return flatten(tree, _stops(is_leaf))[0]
+    return flatten(tree, _stops(is_leaf), sort_keys=False)[0]
 
 
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """A container with `func` of every leaf."""
-    return map_structure(func, tree, *rests, is_leaf=_stops(is_leaf))
+    if rests:
+        return map_structure(func, tree, *rests, is_leaf=_stops(is_leaf))
+    leaves, structure = tree_flatten(tree, is_leaf)
+    return unflatten(structure, map(func, leaves))
 
 
 def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """A container with `func` of every leaf of a type, the others as they are."""
-    return map_structure(lambda x: func(x) if isinstance(x, kind) else x, tree, is_leaf=_stops(is_leaf))
+    return tree_map(lambda x: func(x) if isinstance(x, kind) else x, tree, is_leaf=is_leaf)
 
 
 def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
@@ -50,6 +53,36 @@ def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bo
 def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether `pred` holds for a leaf."""
     return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """Call `func` on every leaf, for what it does; returns the container."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def tree_all_only(
+    kind: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> bool:
+    """Whether `pred` holds for every leaf of a type."""
+    return all(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, kind))
+
+
+def tree_any_only(
+    kind: Any, pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> bool:
+    """Whether `pred` holds for a leaf of a type."""
+    return any(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, kind))
+
+
+def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> TreeDef:
+    """The structure of a container."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterable[Any]:
+    """The leaves, one after the other."""
+    return iter(tree_leaves(tree, is_leaf))
 
 
 def register_pytree_node(

@@ -5,6 +5,8 @@ A schedule gives a rate from the one before, so that several may act on one opti
 
 from __future__ import annotations
 
+import bisect
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +16,19 @@ from .....learn import schedules
 from ..._parameter import Parameter
 from ..._tensor import Tensor, from_array
 from .optimizer import Optimizer
+
+
+def rates_of(optimizer: Any) -> list[Tensor]:
+    """The rates that the groups of an optimiser have."""
+    return [from_array(np.asarray(group["lr"], np.float32)) for group in optimizer.param_groups]
+
+
+def set_rate(group: dict[str, Any], rate: float) -> None:
+    """Give a group another rate."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].set_data(Tensor(rate, group["lr"].dtype))
+    else:
+        group["lr"] = rate
 
 
 class LRScheduler:
@@ -26,11 +41,10 @@ class LRScheduler:
             )
         self.optimizer, self._epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
-            group.setdefault("initial_lr", float(group["lr"]))
+            group.setdefault("initial_lr", from_array(np.array(float(group["lr"]), np.float32)))
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self._bases = [float(rate) for rate in self.base_lrs]
         self.step()
-        for group in optimizer.param_groups:
-            group.pop("initial_lr", None)
 
     @property
     def last_epoch(self) -> Parameter:
@@ -43,16 +57,21 @@ class LRScheduler:
 
     def get_last_lr(self) -> list[Tensor]:
         """The rates that are set."""
-        return [from_array(np.asarray(group["lr"], np.float32)) for group in self.optimizer.param_groups]
+        return rates_of(self.optimizer)
 
     def step(self, epoch: Any = None) -> None:
-        """Go on by an epoch."""
-        self._epoch += 1
-        for group, rate in zip(self.optimizer.param_groups, self.get_lr()):
-            if isinstance(group["lr"], Tensor):
-                group["lr"].set_data(Tensor(float(rate), group["lr"].dtype))
-            else:
-                group["lr"] = float(rate)
+        """Go on by an epoch, or to one, starting from the first rates."""
+        if epoch is None:
+            self._epoch += 1
+            self._set(self.get_lr())
+            return
+        self._set(self._bases)
+        for self._epoch in range(int(epoch) + 1):
+            self._set(self.get_lr())
+
+    def _set(self, rates: Sequence[float]) -> None:
+        for group, rate in zip(self.optimizer.param_groups, rates):
+            set_rate(group, float(rate))
 
     def _rates(self) -> list[float]:
         return [float(group["lr"]) for group in self.optimizer.param_groups]
@@ -162,7 +181,7 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
-        return [base * f(self._epoch) for base, f in zip(self.base_lrs, self.lr_lambdas)]
+        return [base * f(self._epoch) for base, f in zip(self._bases, self.lr_lambdas)]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -177,5 +196,136 @@ class CosineAnnealingLR(LRScheduler):
             return self._rates()
         return [
             schedules.cosine_next(rate, base, self.eta_min, self._epoch, self.T_max)
-            for rate, base in zip(self._rates(), self.base_lrs)
+            for rate, base in zip(self._rates(), self._bases)
         ]
+
+
+def _per_group(op: str, name: str, value: Any, optimizer: Any) -> list[float]:
+    """A number for all groups, or a list of one per group, as a list; raises TypeError or ValueError."""
+    count = len(optimizer.param_groups)
+    given = list(value) if isinstance(value, (list, tuple)) else [value] * count
+    if len(given) != count:
+        raise ValueError(f"{op}: {name} must be a number or {count} of them, one per group, got {len(given)}")
+    for v in given:
+        if isinstance(v, bool) or not isinstance(v, (int, float)):
+            raise TypeError(f"{op}: {name} must be a number, got {type(v).__name__}")
+    return [float(v) for v in given]
+
+
+class CyclicLR(LRScheduler):
+    """A triangular wave between two rates (Smith 2017), whose height `mode` or `scale_fn` lets fall."""
+
+    def __init__(
+        self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: int = 2000, step_size_down: int | None = None,
+        mode: str = "triangular", gamma: float = 1.0, scale_fn: Callable[[Any], float] | None = None,
+        scale_mode: str = "cycle", last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError(f"CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got {mode!r}")
+        low = _per_group("CyclicLR", "base_lr", base_lr, optimizer)
+        self.max_lrs = _per_group("CyclicLR", "max_lr", max_lr, optimizer)
+        self.total_size = float(step_size_up + (step_size_up if step_size_down is None else step_size_down))
+        self.step_ratio = step_size_up / self.total_size
+        self.mode, self.gamma = mode, gamma
+        self._scale = scale_fn or {
+            "triangular": lambda x: 1.0, "triangular2": lambda x: 1 / 2.0 ** (x - 1), "exp_range": lambda x: gamma**x,
+        }[mode]  # fmt: skip
+        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self._low = low
+        for group, rate in zip(optimizer.param_groups, low):
+            group["initial_lr"] = from_array(np.array(rate, np.float32))
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        cycle, height = schedules.triangle(self._epoch, self.total_size, self.step_ratio)
+        scale = self._scale(cycle if self.scale_mode == "cycle" else self._epoch)
+        return [low + (high - low) * height * scale for low, high in zip(self._low, self.max_lrs)]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Half a cosine wave down to `eta_min`, then from the top again; periods grow by `T_mult` (Loshchilov, Hutter 2017)."""
+
+    def __init__(self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"CosineAnnealingWarmRestarts: {name} must be a whole number above 0, got {value!r}")
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        epoch, period = schedules.warm_restart(self._epoch, self.T_0, self.T_mult)
+        return [schedules.cosine(base, self.eta_min, epoch, period) for base in self._bases]
+
+
+class SequentialLR:
+    """Schedulers one after the other, each from its milestone on; raises ValueError for counts that do not fit."""
+
+    def __init__(self, optimizer: Any, schedulers: Sequence[Any], milestones: Sequence[int], last_epoch: int = -1) -> None:
+        if any(scheduler.optimizer is not optimizer for scheduler in schedulers):
+            raise ValueError("SequentialLR: all schedulers must be of the optimizer that was given")
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(f"SequentialLR: {len(schedulers)} schedulers need {len(schedulers) - 1} milestones, "
+                             f"got {len(milestones)}")  # fmt: skip
+        self.optimizer, self._schedulers, self._milestones = optimizer, list(schedulers), list(milestones)
+        self._epoch = last_epoch + 1
+        self._schedulers[0].step(0)
+
+    def step(self) -> None:
+        """Go on by an epoch."""
+        self._epoch += 1
+        i = bisect.bisect_right(self._milestones, self._epoch)
+        self._schedulers[i].step(0 if i and self._milestones[i - 1] == self._epoch else None)
+
+    def get_last_lr(self) -> list[Tensor]:
+        """The rates that are set."""
+        return self._schedulers[0].get_last_lr()  # type: ignore[no-any-return]
+
+
+class ReduceLROnPlateau:
+    """The rates times `factor` when a metric has not improved for more than `patience` epochs; `step(metrics)` judges it.
+
+    Raises ValueError for a factor that is not below 1, and for unknown modes.
+    """
+
+    def __init__(
+        self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
+        threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8,
+    ) -> None:  # fmt: skip
+        if factor >= 1.0:
+            raise ValueError(f"ReduceLROnPlateau: factor must be below 1, got {factor}")
+        for name, value, known in (("mode", mode, ("min", "max")), ("threshold_mode", threshold_mode, ("rel", "abs"))):
+            if value not in known:
+                raise ValueError(f"ReduceLROnPlateau: {name} must be {known[0]!r} or {known[1]!r}, got {value!r}")
+        self.min_lrs = _per_group("ReduceLROnPlateau", "min_lr", min_lr, optimizer)
+        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
+        self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
+        self.best = math.inf if mode == "min" else -math.inf
+        self.cooldown_counter = self.num_bad_epochs = self.last_epoch = 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether the epochs after a reduction, in which nothing is judged, are running."""
+        return self.cooldown_counter > 0
+
+    def step(self, metrics: Any) -> None:
+        """Judge the metric of an epoch."""
+        current = float(metrics)
+        self.last_epoch += 1
+        if schedules.improved(current, self.best, self.threshold, self.mode, self.threshold_mode):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+            for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+                rate = float(group["lr"])
+                lower = max(rate * self.factor, least)
+                if rate - lower > self.eps:
+                    set_rate(group, lower)
+
+    def get_last_lr(self) -> list[Tensor]:
+        """The rates that are set."""
+        return rates_of(self.optimizer)

@@ -67,9 +67,9 @@ class SGD(Optimizer):
 
 
 class Adam(_Counting):
-    """Adam (Kingma and Ba 2015), AMSGrad where `amsgrad`."""
+    """Adam (Kingma and Ba 2015), AMSGrad where `amsgrad`; `eps` stands beside the bare root, as in `nn.Adam`."""
 
-    _decoupled, _counter = False, "state_step"
+    _counter = "state_step"
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -86,21 +86,26 @@ class Adam(_Counting):
     def _step(self, group: dict[str, Any], members: Members) -> None:
         members.update(
             updates.adam, self.exp_avg, self.exp_avg_sq, self.max_exp_avg_sq if group["amsgrad"] else None,
-            step=self._number, lr=float(group["lr"]), betas=group["betas"], eps=group["eps"],
-            weight_decay=group["weight_decay"], decoupled=self._decoupled, maximize=group["maximize"],
+            betas=group["betas"], eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
+            **self._correction(float(group["lr"]), *group["betas"]),
         )  # fmt: skip
+
+    def _correction(self, lr: float, beta1: float, beta2: float) -> dict[str, Any]:
+        """How the step corrects the averages for their bias."""
+        return {"lr": updates.corrected_rate(lr, beta1**self._number, beta2**self._number)}
 
 
 class AdamW(Adam):
-    """Adam with weight decay outside of the averages (Loshchilov and Hutter 2019)."""
-
-    _decoupled = True
+    """Adam with weight decay outside of the averages (Loshchilov and Hutter 2019); `eps` beside the corrected root."""
 
     def __init__(
         self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
         weight_decay: float = 0.01, amsgrad: bool = False, *, maximize: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+
+    def _correction(self, lr: float, beta1: float, beta2: float) -> dict[str, Any]:
+        return {"lr": lr, "step": self._number, "decoupled": True}
 
 
 class Adamax(_Counting):
@@ -211,7 +216,7 @@ class Adadelta(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """RMSprop with epsilon below the root and the rate in the momentum."""
+    """RMSprop (Hinton, lecture 6e), centred where `centered`."""
 
     def __init__(
         self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0.0,
@@ -229,7 +234,7 @@ class RMSprop(Optimizer):
         members.update(
             accumulating.rmsprop, self.mean_square, self.moment, self.mean_grad if group["centered"] else None,
             lr=float(group["lr"]), alpha=group["alpha"], eps=group["eps"], momentum=group["momentum"],
-            weight_decay=group["weight_decay"], maximize=group["maximize"], inside=True,
+            weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import _activations, _layers, _losses, _norms
+from ... import _activations, _image, _layers, _losses, _norms
 from ..._api import FUNCTIONS as _F
 from ..._api import missing
 from ..._assign import write
@@ -18,9 +18,8 @@ Function = Callable[..., Any]
 
 _SAME = """
 adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d cosine_embedding_loss
-fold gelu glu grid_sample group_norm hardshrink hardsigmoid hardswish hardtanh interpolate l1_loss layer_norm
-logsigmoid max_pool2d mish mse_loss pad pixel_shuffle prelu relu relu6 selu sigmoid silu soft_margin_loss softplus
-softshrink tanh threshold unfold upsample embedding
+fold gelu grid_sample group_norm hardshrink hardsigmoid hardswish l1_loss layer_norm max_unpool2d mse_loss
+pixel_shuffle prelu relu sigmoid soft_margin_loss softplus softshrink tanh unfold embedding
 """
 globals().update({name: _F[name] for name in _SAME.split()})
 
@@ -35,15 +34,99 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     return _activations.log_softmax(input if dtype is None else to_dtype(input, as_dtype(dtype)), -1 if dim is None else dim)
 
 
+def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+                align_corners: Any = None, recompute_scale_factor: Any = None) -> Any:  # fmt: skip
+    """(N, C, *size) resampled to a size or by a factor."""
+    return _image.resized(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+
+
+upsample = interpolate
+
+
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """x above 0, negative_slope x below."""
     return _activations.leaky_relu(input, float(negative_slope))
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """One half of an axis times the sigmoid of the other."""
+    return _activations.glu(input, dim)
+
+
+def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Elements added at the ends of the last axes: (before, after) from the last axis on."""
+    return _F["pad"](input, pad, mode, value)
+
+
+def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:  # fmt: skip
+    """The largest elements of windows of (N, C, H, W)."""
+    return _F["max_pool2d"](input, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
+
+
+def _of_input(name: str) -> Function:
+    def f(input: Any) -> Any:
+        return _F[name](input)
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = _F[name].__doc__
+    return f
+
+
+logsigmoid, mish, selu = _of_input("logsigmoid"), _of_input("mish"), _of_input("selu")
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """x above 0, alpha (exp(x) - 1) below; written into the tensor where `inplace`."""
     out = _activations.elu_of(single("elu", input, FLOATING), float(alpha))
     return write("elu", input, out) if inplace else out
+
+
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """`elu`, written into the tensor."""
+    return elu(input, alpha, True)
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """x brought into [min_val, max_val]; written into the tensor where `inplace`."""
+    out = _activations.hardtanh(input, min_val, max_val)
+    return write("hardtanh", input, out) if inplace else out
+
+
+def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """`hardtanh`, written into the tensor."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """min(max(x, 0), 6); written into the tensor where `inplace`."""
+    out = _activations.relu6(input)
+    return write("relu6", input, out) if inplace else out
+
+
+def relu_(input: Any) -> Any:
+    """max(x, 0), written into the tensor."""
+    return write("relu_", input, _F["relu"](input))
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """x sigmoid(x); written into the tensor where `inplace`."""
+    out = _activations.silu(input)
+    return write("silu", input, out) if inplace else out
+
+
+def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+    """x above the threshold, `value` elsewhere; written into the tensor where `inplace`."""
+    out = _activations.threshold(input, threshold, value)
+    return write("threshold", input, out) if inplace else out
+
+
+def threshold_(input: Any, threshold: float, value: float) -> Any:
+    """`threshold`, written into the tensor."""
+    return _threshold(input, threshold, value, True)
+
+
+_threshold = threshold
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -70,9 +153,10 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return write("dropout", input, out) if inplace else out
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Any:
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Whole channels set to 0 with probability p, the others divided by 1 - p, in training."""
-    return _F["dropout2d"](input, p, training)
+    out = _F["dropout2d"](input, p, training)
+    return write("dropout2d", input, out) if inplace else out
 
 
 def batch_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,

@@ -100,6 +100,9 @@ class Linear(Dense):
         super().__init__(in_features, out_features, weight_init, bias_init, bias, dtype=dtype or float32)
         self.in_features, self.out_features = in_features, out_features
 
+    def extend_repr(self) -> str:
+        return super().extend_repr().replace("_channels=", "_features=")
+
 
 class BiDense(Cell):
     """`x1 weight x2 + bias` for a weight (out, in1, in2)."""

@@ -8,6 +8,7 @@ from .....learn.layers.windows import channels_first, channels_last
 from ... import _layers
 from ..._dtype import float32
 from ..._promote import tensor_argument
+from ..._tensor import Tensor
 from ...common.initializer import Uniform
 from ..cell import Cell
 from .basic import DEFAULT_WEIGHT, bias_parameter, fan_in_bound, weight_parameter
@@ -68,6 +69,10 @@ class _Conv(Cell):
         # One axis is the second of two: so the weights of nn.Conv1d have four axes, as MindSpore's have.
         inner = (1, *self.kernel_size) if axes == 1 else self.kernel_size
         self.weight_init = DEFAULT_WEIGHT if weight_init is None else weight_init
+        if axes == 1 and isinstance(weight_init, Tensor):  # but they are given with three
+            if weight_init.ndim != 3:
+                raise ValueError(f"{name}: weight_init must have 3 axes, got shape {weight_init.shape}")
+            self.weight_init = weight_init.reshape((*weight_init.shape[:2], 1, weight_init.shape[2]))
         self.weight = weight_parameter(self.weight_init, (*channels, *inner), dtype)
         self.bias_init = Uniform(fan_in_bound(self.weight.shape)) if has_bias and bias_init is None else bias_init
         self.bias: Any = bias_parameter(self.bias_init, out_channels, dtype) if has_bias else None

@@ -195,7 +195,7 @@ class _InstanceNorm(Cell):
 
     def extend_repr(self) -> str:
         return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={1 - self.momentum}, gamma={self.gamma}, "
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
             f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
         )
 

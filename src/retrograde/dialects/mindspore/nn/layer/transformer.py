@@ -83,8 +83,8 @@ class MultiheadAttention(Cell):
     def construct(
         self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
         attn_mask: Any = None, average_attn_weights: bool = True,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        """The output, and the weights (averaged over the heads) where they are asked for.
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """The output, and where they are asked for the weights (averaged over the heads), as a tuple.
 
         key_padding_mask: (N, S), attn_mask: (L, S) or (N * heads, L, S); booleans say what is left out.
         """
@@ -125,7 +125,7 @@ class MultiheadAttention(Cell):
         elif not self.batch_first:
             out = transpose(out, axes=(1, 0, 2))
         if not need_weights:
-            return out, None
+            return (out,)
         shown = weights.mean(1) if average_attn_weights else weights
         return out, shown.squeeze(0) if single else shown
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .....learn import bridge
+from ..._misc import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
 from .._checks import positive_float
@@ -49,7 +50,7 @@ class _ConvertToCell(LearningRateSchedule):
         self.learning_rate = rate
 
     def construct(self, global_step: Any) -> Any:
-        return self.learning_rate.value()
+        return self.learning_rate.data
 
 
 Rate = Any
@@ -125,7 +126,8 @@ class Optimizer(Cell):
         else:
             self._rates = rates
             self.learning_rate = ParameterTuple(rates)
-        self.parameters = ParameterTuple(members)
+        self.parameters = self._parameters = ParameterTuple(members)
+        self.hyper_map, self.map_, self.map_reverse = HyperMap(), Map(), Map(None, True)
         self.param_length = len(members)
         self.unique = True
 
@@ -138,7 +140,10 @@ class Optimizer(Cell):
         return self._rate_of(self.learning_rate)
 
     def _rate_of(self, rate: Rate) -> Any:
-        return rate(self.global_step) if isinstance(rate, Cell) else rate
+        if not isinstance(rate, Cell):
+            return rate
+        found = rate(self.global_step)
+        return found.reshape(()) if isinstance(found, Tensor) and found.shape == (1,) else found
 
     def get_lr_parameter(self, param: Any) -> Any:
         """What holds the learning rate of a parameter, or of each of a list of them; raises TypeError for others."""
@@ -172,7 +177,7 @@ class Optimizer(Cell):
         decays = [float(d(self.global_step)) if isinstance(d, Cell) else d for d in self._decays]
         if not any(decays):
             return gradients
-        return tuple(g + p.value() * d if d else g for g, p, d in zip(gradients, self.parameters, decays))
+        return tuple(g + p.data * d if d else g for g, p, d in zip(gradients, self.parameters, decays))
 
     def gradients_centralization(self, gradients: Any) -> Any:
         """The gradients of convolutions' weights less their means per output channel, in groups that ask for it."""

@@ -212,7 +212,7 @@ class Adagrad(RuleOptimizer):
             chosen.update(accumulating.adagrad, self.accum, step=1, lr=chosen.lr, eps=0.0)
         else:
             for p, g, total in zip(chosen.params, chosen.grads, chosen.of(self.accum)):
-                p.set_data(p - g * float(chosen.lr) / total.value().sqrt())
+                p.set_data(p - g * float(chosen.lr) / total.data.sqrt())
 
 
 class Adadelta(RuleOptimizer):

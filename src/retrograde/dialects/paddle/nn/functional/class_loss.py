@@ -96,7 +96,8 @@ def cross_entropy(
     """The cross entropy of the softmax of the input along an axis and labels: class numbers, or with `soft_label` (and
     where they are smoothed) probabilities.
 
-    Raises ValueError where shapes do not fit, IndexError for a label that is no class.
+    The mean is over all labels, those left out by a negative `ignore_index` too; a positive one, or a weight, lets the
+    mean be over those that count. Raises ValueError where shapes do not fit, IndexError for a label that is no class.
     """
     op = "cross_entropy"
     if reduction not in ("mean", "sum", "none"):
@@ -119,7 +120,12 @@ def cross_entropy(
     if soft_label:
         return _soft(op, x, to_dtype(y, dtype_of(x)), weight, reduction, axis, use_softmax)
     y, kept = _class_numbers(op, x, y, axis)
-    out = _hard(op, _log_probabilities(x, axis, use_softmax), y, weight, ignore_index, reduction, axis)
+    over_all = reduction == "mean" and weight is None and ignore_index < 0
+    out = _hard(
+        op, _log_probabilities(x, axis, use_softmax), y, weight, ignore_index, "none" if over_all else reduction, axis
+    )
+    if over_all:
+        return reduced(out, "mean")
     if kept and reduction == "none":
         return st.reshape(out, shape=tuple(shape_of(label)))
     return out

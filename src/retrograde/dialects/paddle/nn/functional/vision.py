@@ -61,11 +61,13 @@ def interpolate(
         raise ValueError(f"{op}: {mode!r} is for {_AXES[mode] + 2} dimensions, got {ndim_of(x)}")
     if align_corners not in (0, 1) or align_mode not in (0, 1):
         raise ValueError(f"{op}: align_mode must be 0 or 1 and align_corners a bool, got {align_mode}, {align_corners}")
-    if align_corners and mode in ("nearest", "area"):
+    if align_corners and mode == "nearest":
         raise ValueError(f"{op}: align_corners is only for linear, bilinear, bicubic and trilinear, not {mode!r}")
     if size is None and scale_factor is None:
         raise ValueError(f"{op}: one of size and scale_factor is needed")
-    if size is not None and scale_factor is not None:
+    if mode == "area":  # means of what lies in each place of the result, whatever is said of corners
+        size, scale_factor = [size] if isinstance(size, int) else size, None if size is not None else scale_factor
+    elif size is not None and scale_factor is not None:
         raise ValueError(f"{op}: only one of size and scale_factor can be given")
     formats = {1: ("NCW", "NWC", "NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}[axes]
     if data_format is not None and data_format not in formats:
@@ -87,7 +89,7 @@ def interpolate(
         if any(n <= 0 for n in out):
             raise ValueError(f"{op}: sizes must be positive, got {out}")
         corner = mode in ("linear", "bilinear", "trilinear") and align_mode == 1 and not align_corners
-        kind, whole = _KINDS[mode], bool(align_corners)
+        kind, whole = _KINDS[mode], bool(align_corners) and mode != "area"
         return rs.resample(x, maps=tuple(
             rs.Map(kind, n, m, None if whole else step, whole, bool(antialias), corner)
             for n, m, step in zip(space, out, steps)))  # fmt: skip

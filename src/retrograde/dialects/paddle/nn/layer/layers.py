@@ -231,6 +231,8 @@ class Layer(Tree):
 
     def parameters(self, include_sublayers: bool = True) -> list[Any]:
         """The parameters of this layer and those below, each once."""
+        if include_sublayers and type(self).named_parameters is Layer.named_parameters:
+            return tree.entries(self, self._tree_kinds.parameters)
         return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
 
     def named_buffers(

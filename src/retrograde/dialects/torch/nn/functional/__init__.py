@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from ..._api import missing as _missing
+from ..._api import with_out as _with_out
 from ..._statistics import cosine_similarity, pairwise_distance, pdist
 from ._activations import (
     celu,
@@ -146,6 +147,10 @@ from ._resample import (
     upsample_bilinear,
     upsample_nearest,
 )
+
+avg_pool2d, avg_pool3d = _with_out("avg_pool2d", avg_pool2d), _with_out("avg_pool3d", avg_pool3d)
+gelu, softplus, logsigmoid = _with_out("gelu", gelu), _with_out("softplus", softplus), _with_out("logsigmoid", logsigmoid)
+hardshrink, softshrink = _with_out("hardshrink", hardshrink), _with_out("softshrink", softshrink)
 
 
 def __getattr__(name: str) -> _Any:

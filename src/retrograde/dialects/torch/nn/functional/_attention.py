@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .....core.value import shape_of
+import numpy as np
+
+from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import attention as layers
+from .....ops.structural import cast
 from ..._api import METHODS
 from ..._creation import zeros
 from ..._elementwise import tensor_argument
@@ -51,7 +54,14 @@ def scaled_dot_product_attention(
     def drop_weights(weights: Any) -> Any:
         return dropout(weights, dropout_p)
 
+    d = dtype_of(query)
+    half = d.itemsize == 2 and not dropout_p
+    if half:  # 16-bit scores and weights would lose digits of the result
+        query, key, value = (cast(x, dtype=np.dtype(np.float32)) for x in (query, key, value))
+        mask = cast(mask, dtype=np.dtype(np.float32)) if isinstance(mask, Value) and dtype_of(mask) == d else mask
     out, _ = layers.attend(query, key, value, mask, scale=scale, drop_weights=drop_weights if dropout_p else None)
+    if half:
+        out = cast(out, dtype=d)
     return show_as(out, "ScaledDotProductFlashAttentionForCpuBackward0" if simple else "UnsafeViewBackward0")
 
 

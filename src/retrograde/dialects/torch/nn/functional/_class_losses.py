@@ -214,11 +214,18 @@ def multi_margin_loss(
         raise ValueError(f"{op}: p must be 1 or 2, got {p}")
     x, y = _rows(op, input, target)
     shape = tuple(shape_of(x)) or (1,)
-    if tuple(shape_of(y)) != shape[:-1] and not (len(shape) == 1 and tuple(shape_of(y)) == (1,)):
+    if len(shape) == 1:  # one row, whose loss has the shape of its target
+        shape = (1, *shape)
+    given = tuple(shape_of(y))
+    if given != shape[:-1] and not (given == () and shape[0] == 1):
         raise RuntimeError(f"{op}: the target of an input {list(shape)} is {list(shape[:-1])}, got {list(shape_of(y))}")
     if weight is not None:
+        if len(shape_of(weight)) != 1:
+            raise ValueError(f"{op}: the weights must be a vector, got shape {list(shape_of(weight))}")
         refused_weights(op, weight, shape[-1], dtype_of(x))
-    x, y = reshape(x, shape=shape), y if tuple(shape_of(y)) == shape[:-1] else reshape(y, shape=shape[:-1])
+    if given == ():
+        shape = shape[1:]
+    x = reshape(x, shape=shape)
     return lc.multi_margin_loss(x, y, weight, reduction=reduction, p=int(p), margin=float(margin))
 
 
@@ -229,10 +236,11 @@ def multilabel_margin_loss(
     op = "multilabel_margin_loss"
     reduction = reduction_name(op, size_average, reduce, reduction)
     x, y = _rows(op, input, target)
-    if tuple(shape_of(x)) != tuple(shape_of(y)):
+    shape = tuple(shape_of(x)) or (1,)
+    if shape != (tuple(shape_of(y)) or (1,)):
         raise RuntimeError(f"{op}: input {list(shape_of(x))} and target {list(shape_of(y))} must have one shape")
-    if not shape_of(x):
-        x, y = reshape(x, shape=(1,)), reshape(y, shape=(1,))
+    if not shape_of(x) or not shape_of(y):
+        x, y = reshape(x, shape=shape), reshape(y, shape=shape)
     return lc.multilabel_margin_loss(x, y, reduction=reduction)
 
 

@@ -20,8 +20,9 @@ from ..._api import api
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES, show_as
-from ..._indexing import INDEX_DTYPES, concrete, number_array
+from ..._indexing import INDEX_DTYPES, concrete
 from ..._matmul import bilinear
+from ..._promote import number_array
 from ..._tensor import Tensor, from_array
 
 __all__ = [
@@ -201,7 +202,7 @@ def embedding_bag(
     if mode == "max":
         places = np.broadcast_to(bags[:, None], (len(bags), d))
         start = np.zeros((count, d), dtype_of(weight))
-        out = sr.scatter_reduce(start, places, rows, axis=0, reduce="amax", include_self=False)
+        out = sr.scatter_reduce(start, places, rows, axis=0, reduce="amax", include_self=False, x_ties=False)
     else:
         out = ix.take_add(rows, bags, shape=(count, d), axis=0)
         if mode == "mean":
@@ -256,7 +257,8 @@ def _constant_pad(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
     for i, (n, (lo, hi)) in enumerate(zip(shape, widths)):
         if n + lo + hi < 0:
             raise RuntimeError(f"pad: widths {lo} and {hi} leave nothing of dimension {i} with size {n}")
-    number = 0 if value is None else number_array("pad", value, dtype_of(input)).item()
+    d = dtype_of(input)  # the number passes through float64, which no unsigned dtype takes when negative
+    number = 0 if value is None else number_array("pad", float(value) if d.kind == "u" else value, d).item()
     return mp.pad_constant(input, widths=widths, value=number)
 
 

@@ -20,7 +20,8 @@ from .....ops.comparison import equal, not_equal
 from .....ops.elementwise import absolute, divide, multiply, power_by, subtract
 from .....ops.selection import minimum
 from .....ops.structural import broadcast_to, cast, reshape
-from ..._dtype import FROM_NUMPY
+from ..._api import METHODS
+from ..._dtype import FROM_NUMPY, promote_types
 from ..._graph_nodes import NAMES, show_as
 from ..._promote import constant, floated, pair, result_dtype, to_dtype
 from ..._reductions import tensor_of, widest
@@ -39,12 +40,13 @@ _mse = ls.mse_loss.prim.bind  # type: ignore[attr-defined]
 # ------------------------------------------------------------------------------------------ arguments
 
 
-def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+def old_reduction(size_average: bool | None, reduce: bool | None, reduction: str, warn: bool = True) -> str:
     """The reduction that the old arguments mean, if they are given, with PyTorch's warning."""
     if size_average is None and reduce is None:
         return reduction
     meant = "none" if reduce is False else "mean" if size_average is None or size_average else "sum"
-    warnings.warn(f"size_average and reduce are deprecated; use reduction={meant!r}", stacklevel=5)
+    if warn:
+        warnings.warn(f"size_average and reduce are deprecated; use reduction={meant!r}", stacklevel=5)
     return meant
 
 
@@ -70,8 +72,9 @@ def floats_only(op: str, x: Any) -> None:
 def floating_pair(op: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Prediction and target in one dtype and shape, with a warning where shapes had to be broadcast."""
     x, y = tensor_of(op, input), tensor_of(op, target)
-    if dtype_of(x) != dtype_of(y):
-        x, y = pair(op, x, y)
+    if dtype_of(x) != dtype_of(y):  # a 0-d tensor has no lesser say here: it is broadcast first
+        d = promote_types(FROM_NUMPY[dtype_of(x)], FROM_NUMPY[dtype_of(y)])
+        x, y = to_dtype(x, d), to_dtype(y, d)
     sx, sy = tuple(shape_of(x)), tuple(shape_of(y))
     if sx != sy:
         warnings.warn(
@@ -181,8 +184,9 @@ def soft_margin_loss(
 ) -> Any:
     """log(1 + exp(-target * input)) for targets 1 and -1."""
     reduction = reduction_name("soft_margin_loss", size_average, reduce, reduction)
-    x, y = pair("soft_margin_loss", tensor_of("soft_margin_loss", input), tensor_of("soft_margin_loss", target))
+    x, y = tensor_of("soft_margin_loss", input), tensor_of("soft_margin_loss", target)
     floats_only("soft_margin_loss", x)
+    y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
     return ls.soft_margin_loss(*broadcast("soft_margin_loss", x, y), reduction=reduction)
 
 
@@ -280,10 +284,8 @@ def gaussian_nll_loss(
         if sv != shape:
             if sv == shape[:-1]:
                 var = reshape(var, shape=(*sv, 1))
-            elif sv[:-1] != shape[:-1] or (sv and sv[-1] != 1) or len(sv) != len(shape):
-                raise ValueError(
-                    f"{op}: var {list(sv)} must have the input's shape {list(shape)}, or 1 in its last dim"
-                )
+            elif len(sv) != len(shape) or [n for n, m in zip(sv, shape) if n != m] != [1]:
+                raise ValueError(f"{op}: var {list(sv)} must have the input's shape {list(shape)}, or 1 in one dim")
         x, var = pair(op, x, var)
         y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
     else:
@@ -320,7 +322,9 @@ def margin_ranking_loss(
             f"{list(shape_of(y))} and {list(shape_of(target))}"
         )
     d = result_dtype(x, target)
-    x, y, target = (floated(to_dtype(t, d)) for t in (x, y, target))
+    if d.category < 2:  # whole numbers are subtracted and multiplied as such
+        return reduced(METHODS["clamp_min"](-target * (x - y) + float(margin), 0), reduction)
+    x, y, target = (to_dtype(t, d) for t in (x, y, target))
     return _hinged(formulas.margin_ranking(x, y, target, margin), reduction)
 
 

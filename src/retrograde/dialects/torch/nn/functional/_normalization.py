@@ -11,12 +11,14 @@ import numpy as np
 from .....core.value import Value, dtype_of, make, shape_of
 from .....learn.layers import normalization as layers
 from .....ops import normalization as nm
+from .....ops.structural import cast
 from ..._api import METHODS, api, write_out
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._grad_modes import no_grad
 from ..._graph_nodes import NAMES, show_as
+from ..._promote import floated
 from ..._shape import reshaped
 from ..._tensor import Tensor
 from ._sizes import check_kind
@@ -102,7 +104,8 @@ def native_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, run
     out, mean, scale = _batch_norm(
         "native_batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps, True
     )
-    return out, mean.detach(), scale.detach()
+    given = next((v for v in (weight, running_mean) if v is not None), input)
+    return out, *_in_dtype(given, mean.detach(), scale.detach())
 
 
 @api(method=False)
@@ -117,7 +120,13 @@ def _native_batch_norm_legit(input: Any, weight: Any, bias: Any, *rest: Any, **n
         op, input, *running, weight, bias, given["training"], given["momentum"], given["eps"], True
     )
     suffix = 0 if running[0] is not None else 1
-    return show_as(out, f"NativeBatchNormLegitBackward{suffix}"), mean.detach(), scale.detach()
+    given = next((v for v in (weight, running[0]) if v is not None), input)
+    return show_as(out, f"NativeBatchNormLegitBackward{suffix}"), *_in_dtype(given, mean.detach(), scale.detach())
+
+
+def _in_dtype(like: Any, *stats: Any) -> list[Any]:
+    """Statistics, which 16-bit inputs have in float32, in the dtype of the parameters."""
+    return [v if dtype_of(v) == dtype_of(like) else cast(v, dtype=dtype_of(like)) for v in stats]
 
 
 def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
@@ -209,7 +218,8 @@ def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any,
     """layer_norm with the means and one over the deviations."""
     out, mean, scale = _layer_norm("native_layer_norm", nm.normalize_stats, input, normalized_shape, weight, bias, eps)
     show_as(out, "NativeLayerNormBackward0")
-    return out, _kept_axes(mean, input, normalized_shape), _kept_axes(scale, input, normalized_shape)
+    stats = _in_dtype(input if weight is None else weight, mean, scale)
+    return out, *(_kept_axes(v, input, normalized_shape) for v in stats)
 
 
 def _group_norm(op: str, norm: Any, x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
@@ -248,7 +258,8 @@ def native_group_norm(input: Any, weight: Any, bias: Any, N: int, C: int, HxW: i
         raise RuntimeError(
             f"native_group_norm: an input of shape {tuple(shape_of(input))} has not {N}x{C}x{HxW} elements"
         )
-    out, mean, scale = _group_norm("native_group_norm", nm.normalize_stats, input, group, weight, bias, eps)
+    out, *stats = _group_norm("native_group_norm", nm.normalize_stats, input, group, weight, bias, eps)
+    mean, scale = _in_dtype(input if weight is None else weight, *stats)
     for y in (out, mean, scale):
         show_as(y, "NativeGroupNormBackward0")
     return out, mean, scale
@@ -275,6 +286,10 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
         raise ValueError(f"local_response_norm: wanted 3 dimensions or more, got {len(shape)}")
     if math.prod(shape) == 0:
         return x
+    if dtype_of(x).kind in "iub":
+        if dtype_of(x) != np.int64:
+            raise NotImplementedError(f"local_response_norm: of the integer dtypes only int64 is taken, got {x.dtype}")
+        return layers.local_response_norm(x, size, alpha, beta, k, floated)
     return layers.local_response_norm(x, size, alpha, beta, k)
 
 

@@ -140,6 +140,8 @@ def _avg_pool(
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
     size = _space(op, input, axes, integers=True)
+    if dtype_of(input).kind in "iu" and dtype_of(input) != np.int64:
+        raise NotImplementedError(f"{op}: of the integer dtypes only int64 is taken, got {input.dtype}")
     p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
     if divisor_override is not None and divisor_override == 0:
         raise RuntimeError(f"{op}: divisor_override must not be 0")
@@ -175,13 +177,16 @@ def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 # ------------------------------------------------------------------------------------------ adaptive
 
 
-def _parts(op: str, size: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
+def _parts(op: str, input: Any, axes: int, output_size: Any) -> tuple[int, ...]:
     """The output size per axis; None keeps the input's."""
-    axes = len(size)
-    if output_size is None or isinstance(output_size, int):
-        output_size = (output_size,) * axes
-    if len(output_size) == 1:
-        output_size = tuple(output_size) * axes
+    given = None if output_size is None or isinstance(output_size, int) else tuple(output_size)
+    rank = len(shape_of(tensor_argument(op, input)))
+    if given is not None and axes > 1 and len(given) >= rank:
+        raise ValueError(f"{op}: output_size {given} has as many entries as the input has dimensions, or more: {rank}")
+    if given == (None,) and axes == 1:
+        raise TypeError(f"{op}: output_size must be an int")
+    size = _space(op, input, axes)
+    output_size = (output_size,) * axes if given is None else given
     if len(output_size) != axes:
         raise RuntimeError(f"{op}: output_size must be one int or {axes} of them, got {tuple(output_size)}")
     parts = tuple(n if m is None else integer(op, "output_size", m) for n, m in zip(size, output_size))
@@ -191,7 +196,7 @@ def _parts(op: str, size: tuple[int, ...], output_size: Any) -> tuple[int, ...]:
 
 
 def _adaptive_max(op: str, axes: int, input: Any, output_size: Any, return_indices: bool) -> Any:
-    parts = _parts(op, _space(op, input, axes), output_size)
+    parts = _parts(op, input, axes, output_size)
     return _shown(windows.adaptive_max_pool(input, parts, return_indices), axes)
 
 
@@ -226,7 +231,7 @@ FUNCTIONS["adaptive_max_pool1d"] = adaptive_max_pool1d_with_indices
 
 
 def _adaptive_avg(op: str, axes: int, input: Any, output_size: Any) -> Any:
-    parts = _parts(op, _space(op, input, axes), output_size)
+    parts = _parts(op, input, axes, output_size)
     if axes > 1 and all(m == 1 for m in parts):
         return METHODS["mean"](input, tuple(range(-axes, 0)), keepdim=True)
     return _shown(windows.adaptive_avg_pool(input, parts), axes)
@@ -299,8 +304,11 @@ def _fractional(
     lead = tuple(shape_of(input))[:-axes]
     if samples is None:
         samples = FUNCTIONS["rand"](*((1,) * (2 - len(lead))), *lead, axes, dtype=input.dtype)
+    planes, given = (lead if len(lead) == 2 else (1, *lead)), tuple(shape_of(samples))
+    if len(given) != 3 or given[0] < planes[0] or given[1:] != (planes[1], axes):
+        raise RuntimeError(f"{op}: the samples must have the shape {[*planes, axes]}, got {list(given)}")
     # In two dimensions the samples come in the order width, height, in three in the order of the axes.
-    draws = np.asarray(samples.detach()._a)[..., :: -1 if axes == 2 else 1].reshape(*lead, axes)
+    draws = np.asarray(samples.detach()._a)[: planes[0], :, :: -1 if axes == 2 else 1].reshape(*lead, axes)
     places = pl.fractional_max_pool_places(input.detach(), draws, kernel=kernel, parts=parts)
     values = pl.pool_at(input, places, axes=axes)
     return (values, places) if return_indices else values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..._api import owned
 from ..._creation import empty
 from ..._tensor import Tensor
 from .. import functional as F
@@ -419,3 +420,4 @@ __all__ = [
     "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU",
     "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
+owned(globals(), ["MultiheadAttention"])

@@ -98,7 +98,7 @@ class _ConvNd(Module):
 
 class _Conv(_ConvNd):
     _axes: int
-    _function: Any
+    _function: str
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -117,7 +117,7 @@ class _Conv(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
-        return type(self)._function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return getattr(F, self._function)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, in_channels, *size) or (in_channels, *size) to the same with out_channels."""
@@ -128,26 +128,26 @@ class Conv1d(_Conv):
     """Cross-correlation of (N, C, L) with a learned kernel per pair of channels."""
 
     _axes = 1
-    _function = staticmethod(F.conv1d)
+    _function = "conv1d"
 
 
 class Conv2d(_Conv):
     """Cross-correlation of (N, C, H, W) with a learned kernel per pair of channels."""
 
     _axes = 2
-    _function = staticmethod(F.conv2d)
+    _function = "conv2d"
 
 
 class Conv3d(_Conv):
     """Cross-correlation of (N, C, D, H, W) with a learned kernel per pair of channels."""
 
     _axes = 3
-    _function = staticmethod(F.conv3d)
+    _function = "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):
     _axes: int
-    _function: Any
+    _function: str
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -188,7 +188,7 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """(N, in_channels, *size) or (in_channels, *size) to the same with out_channels, of `output_size` if given."""
         extra = self.output_padding if output_size is None else self._output_padding(input, output_size)
-        return type(self)._function(
+        return getattr(F, self._function)(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
 
@@ -197,21 +197,21 @@ class ConvTranspose1d(_ConvTransposeNd):
     """The transpose of Conv1d."""
 
     _axes = 1
-    _function = staticmethod(F.conv_transpose1d)
+    _function = "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """The transpose of Conv2d."""
 
     _axes = 2
-    _function = staticmethod(F.conv_transpose2d)
+    _function = "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """The transpose of Conv3d."""
 
     _axes = 3
-    _function = staticmethod(F.conv_transpose3d)
+    _function = "conv_transpose3d"
 
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._tensor import Tensor
 from .. import functional as F
 from .module import Module
@@ -11,7 +9,7 @@ from .module import Module
 
 class _DropoutNd(Module):
     __constants__ = ["p", "inplace"]
-    _function: Any
+    _function: str
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -21,7 +19,7 @@ class _DropoutNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the input's shape."""
-        return type(self)._function(input, self.p, self.training, self.inplace)
+        return getattr(F, self._function)(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         """The arguments."""
@@ -31,25 +29,25 @@ class _DropoutNd(Module):
 class Dropout(_DropoutNd):
     """Each element 0 with probability p, else divided by 1 - p."""
 
-    _function = staticmethod(F.dropout)
+    _function = "dropout"
 
 
 class Dropout1d(_DropoutNd):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 
-    _function = staticmethod(F.dropout1d)
+    _function = "dropout1d"
 
 
 class Dropout2d(_DropoutNd):
     """Dropout of whole channels of (N, C, H, W)."""
 
-    _function = staticmethod(F.dropout2d)
+    _function = "dropout2d"
 
 
 class Dropout3d(_DropoutNd):
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    _function = staticmethod(F.dropout3d)
+    _function = "dropout3d"
 
 
 class AlphaDropout(_DropoutNd):

@@ -9,6 +9,7 @@ from typing import Any
 
 from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds
+from .....learn.modules import indented as _addindent  # noqa: F401 - modules that write their own repr import it here
 from ...._shared import guard
 from ..._api import Message, near
 from ..._grad_modes import no_grad
@@ -215,6 +216,9 @@ class Module(tree.Tree):
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters, each once."""
+        if recurse and type(self).named_parameters is Module.named_parameters:
+            yield from tree.entries(self, self._tree_kinds.parameters)
+            return
         for _, x in self.named_parameters(recurse=recurse):
             yield x
 
@@ -339,7 +343,9 @@ class Module(tree.Tree):
         return self._apply(empty_like, recurse)
 
     def share_memory(self) -> Module:
-        """This module: threads share its memory already."""
+        """This module, its parameters and buffers noted as shared: threads share their memory already."""
+        for x in (*self.parameters(), *self.buffers()):
+            x.share_memory_()
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:

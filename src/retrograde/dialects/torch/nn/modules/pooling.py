@@ -12,7 +12,7 @@ from .module import Module
 
 class _MaxPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
-    _function: Any
+    _function: str
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
@@ -25,7 +25,7 @@ class _MaxPoolNd(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, and their indices if `return_indices`."""
-        return type(self)._function(
+        return getattr(F, self._function)(
             input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
             return_indices=self.return_indices,
         )  # fmt: skip
@@ -41,24 +41,24 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """The largest element of each window of (N, C, L)."""
 
-    _function = staticmethod(F.max_pool1d)
+    _function = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
     """The largest element of each window of (N, C, H, W)."""
 
-    _function = staticmethod(F.max_pool2d)
+    _function = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
     """The largest element of each window of (N, C, D, H, W)."""
 
-    _function = staticmethod(F.max_pool3d)
+    _function = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
     _axes: int
-    _function: Any
+    _function: str
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _MaxUnpoolNd(Module):
 
     def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """The maxima back in their places."""
-        return type(self)._function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return getattr(F, self._function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self) -> str:
         """The arguments."""
@@ -79,21 +79,21 @@ class MaxUnpool1d(_MaxUnpoolNd):
     """The inverse of MaxPool1d, with zeros for what is lost."""
 
     _axes = 1
-    _function = staticmethod(F.max_unpool1d)
+    _function = "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """The inverse of MaxPool2d, with zeros for what is lost."""
 
     _axes = 2
-    _function = staticmethod(F.max_unpool2d)
+    _function = "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """The inverse of MaxPool3d, with zeros for what is lost."""
 
     _axes = 3
-    _function = staticmethod(F.max_unpool3d)
+    _function = "max_unpool3d"
 
 
 class AvgPool1d(Module):
@@ -121,9 +121,9 @@ class AvgPool1d(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class _AvgPool(Module):
+class _AvgPoolNd(Module):
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
-    _function: Any
+    _function: str
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -136,7 +136,7 @@ class _AvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
-        return type(self)._function(
+        return getattr(F, self._function)(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
             self.divisor_override,
         )  # fmt: skip
@@ -146,22 +146,22 @@ class _AvgPool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool2d(_AvgPoolNd):
     """The mean of each window of (N, C, H, W)."""
 
-    _function = staticmethod(F.avg_pool2d)
+    _function = "avg_pool2d"
 
 
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPoolNd):
     """The mean of each window of (N, C, D, H, W)."""
 
-    _function = staticmethod(F.avg_pool3d)
+    _function = "avg_pool3d"
 
 
 class _FractionalMaxPool(Module):
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
     _axes: int
-    _function: Any
+    _function: str
 
     def __init__(
         self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
@@ -184,7 +184,7 @@ class _FractionalMaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, and their indices if `return_indices`."""
-        return type(self)._function(
+        return getattr(F, self._function)(
             input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
             _random_samples=self._random_samples,
         )  # fmt: skip
@@ -194,19 +194,19 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     """Maxima over windows at pseudorandom distances of (N, C, H, W)."""
 
     _axes = 2
-    _function = staticmethod(F.fractional_max_pool2d)
+    _function = "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """Maxima over windows at pseudorandom distances of (N, C, D, H, W)."""
 
     _axes = 3
-    _function = staticmethod(F.fractional_max_pool3d)
+    _function = "fractional_max_pool3d"
 
 
 class _LPPoolNd(Module):
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
-    _function: Any
+    _function: str
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         super().__init__()
@@ -214,7 +214,7 @@ class _LPPoolNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The norms."""
-        return type(self)._function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return getattr(F, self._function)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
         """The arguments."""
@@ -227,24 +227,24 @@ class _LPPoolNd(Module):
 class LPPool1d(_LPPoolNd):
     """The p-norm of each window of (N, C, L)."""
 
-    _function = staticmethod(F.lp_pool1d)
+    _function = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
     """The p-norm of each window of (N, C, H, W)."""
 
-    _function = staticmethod(F.lp_pool2d)
+    _function = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
     """The p-norm of each window of (N, C, D, H, W)."""
 
-    _function = staticmethod(F.lp_pool3d)
+    _function = "lp_pool3d"
 
 
 class _AdaptiveMaxPoolNd(Module):
     __constants__ = ["output_size", "return_indices"]
-    _function: Any
+    _function: str
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()
@@ -252,7 +252,7 @@ class _AdaptiveMaxPoolNd(Module):
 
     def forward(self, input: Tensor) -> Any:
         """The maxima, and their indices if `return_indices`."""
-        return type(self)._function(input, self.output_size, self.return_indices)
+        return getattr(F, self._function)(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         """The output size."""
@@ -262,24 +262,24 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest elements of `output_size` parts of (N, C, L)."""
 
-    _function = staticmethod(F.adaptive_max_pool1d)
+    _function = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest elements of the parts of (N, C, H, W)."""
 
-    _function = staticmethod(F.adaptive_max_pool2d)
+    _function = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest elements of the parts of (N, C, D, H, W)."""
 
-    _function = staticmethod(F.adaptive_max_pool3d)
+    _function = "adaptive_max_pool3d"
 
 
 class _AdaptiveAvgPoolNd(Module):
     __constants__ = ["output_size"]
-    _function: Any
+    _function: str
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -287,7 +287,7 @@ class _AdaptiveAvgPoolNd(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """The means."""
-        return type(self)._function(input, self.output_size)
+        return getattr(F, self._function)(input, self.output_size)
 
     def extra_repr(self) -> str:
         """The output size."""
@@ -297,19 +297,19 @@ class _AdaptiveAvgPoolNd(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The means of `output_size` parts of (N, C, L)."""
 
-    _function = staticmethod(F.adaptive_avg_pool1d)
+    _function = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The means of the parts of (N, C, H, W)."""
 
-    _function = staticmethod(F.adaptive_avg_pool2d)
+    _function = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """The means of the parts of (N, C, D, H, W)."""
 
-    _function = staticmethod(F.adaptive_avg_pool3d)
+    _function = "adaptive_avg_pool3d"
 
 
 __all__ = [

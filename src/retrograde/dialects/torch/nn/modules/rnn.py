@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 
 from .....learn.layers import recurrent as rec
+from ... import _autocast
 from ..._creation import empty, zeros
 from ..._graph_nodes import NAMES, show_as
+from ..._joining import cat
+from ..._joining import stack as stacked
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
@@ -176,6 +179,11 @@ class RNNBase(Module):
         for names in self._all_weights:
             own = {name.rpartition("_l")[0]: getattr(self, name) for name in names}
             weights.append(rec.Weights(*map(own.get, ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"))))
+        if _autocast.state.enabled:
+            if self.mode == "GRU":
+                return self._gru_in_region(data, sizes, hidden[0], weights)
+            data, hidden = _autocast.lower((data, hidden))
+            weights = [rec.Weights(*_autocast.lower(tuple(row))) for row in weights]
         for x in (*hidden, *(w for row in weights for w in row if w is not None)):
             if x.dtype is not data.dtype:
                 raise RuntimeError(
@@ -193,6 +201,28 @@ class RNNBase(Module):
             show_as(output, "MkldnnRnnLayerBackward0")
         return output, last
 
+    def _gru_in_region(
+        self, data: Tensor, sizes: list[int] | None, hidden: Tensor, weights: list[rec.Weights]
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The layers in an autocast region: the gates in its dtype, the state in its own."""
+        if sizes is not None:
+            raise NotImplementedError("GRU: packed sequences are not computed in an autocast region; pad them")
+        directions, last = 2 if self.bidirectional else 1, []
+        for k in range(self.num_layers):
+            outputs = []
+            for row in range(k * directions, (k + 1) * directions):
+                w, h, taken = weights[row], hidden[row], []
+                gates = F.linear(data, w.input, w.input_bias)
+                for t in reversed(range(len(data))) if row % directions else range(len(data)):
+                    h = _gru_step(gates[t], h, w)
+                    taken.append(h)
+                last.append(h)
+                outputs.append(stacked(taken[::-1] if row % directions else taken))
+            data = outputs[0] if directions == 1 else cat(outputs, -1)
+            if self.dropout and k < self.num_layers - 1:
+                data = F.dropout(data, self.dropout, self.training)
+        return data, (stacked(last),)
+
     def extra_repr(self) -> str:
         """The sizes and what differs from the defaults."""
         text = f"{self.input_size}, {self.hidden_size}"
@@ -202,6 +232,21 @@ class RNNBase(Module):
             if value != default:
                 text += f", {key}={value}"
         return text
+
+
+def _gru_step(gates: Tensor, h: Tensor, w: rec.Weights) -> Tensor:
+    """A step of a GRU whose gates and state may have two dtypes."""
+    r, z, n = gates.chunk(3, -1)
+    hr, hz, hn = F.linear(h, w.hidden, w.hidden_bias).chunk(3, -1)
+    new, update = (n + (r + hr).sigmoid() * hn).tanh(), (z + hz).sigmoid()
+    return (h - new) * update + new
+
+
+def _lstm_step(gates: Tensor, h: Tensor, c: Tensor, w: rec.Weights) -> tuple[Tensor, Tensor]:
+    """A step of an LSTM whose gates and state may have two dtypes."""
+    i, f, g, o = (gates + F.linear(h, w.hidden, w.hidden_bias)).chunk(4, -1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
 
 
 class RNN(RNNBase):
@@ -289,7 +334,15 @@ class RNNCellBase(Module):
 
     def _advance(self, mode: str, input: Tensor, states: tuple[Any, ...]) -> tuple[Tensor, ...]:
         weights = rec.Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        for x in (*states, self.weight_ih):
+        if _autocast.state.enabled:
+            if mode in ("GRU", "LSTM"):
+                gates = F.linear(input, self.weight_ih, self.bias_ih)
+                return _lstm_step(gates, states[0], states[1], weights) if mode == "LSTM" else (
+                    _gru_step(gates, states[0], weights),
+                )
+            input, states, weights = _autocast.lower((input, states, tuple(weights)))
+            weights = rec.Weights(*weights)
+        for x in (*states, weights.input):
             if x.dtype is not input.dtype:
                 raise RuntimeError(
                     f"{type(self).__name__}: input, state and weights must have one dtype, got {input.dtype} and {x.dtype}"

@@ -23,7 +23,7 @@ from .normalization import LayerNorm
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _activation(activation: Activation) -> Any:
+def _get_activation_fn(activation: Activation) -> Any:
     """The function of a name; raises RuntimeError for others than relu and gelu."""
     if not isinstance(activation, str):
         return activation
@@ -32,7 +32,7 @@ def _activation(activation: Activation) -> Any:
     return getattr(F, activation)
 
 
-def _copies(module: Module, n: int) -> ModuleList:
+def _get_clones(module: Module, n: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
@@ -87,7 +87,7 @@ class TransformerEncoderLayer(_Layer):
         self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _self_attention(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
         out = self.self_attn(
@@ -132,7 +132,7 @@ class TransformerDecoderLayer(_Layer):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
         self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **where)
         self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _self_attention(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
         out = self.self_attn(
@@ -174,7 +174,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
         attention = getattr(encoder_layer, "self_attn", None)
@@ -207,7 +207,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers, self.norm = num_layers, norm
 
     def forward(

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .data_parallel import DataParallel, data_parallel
+from .data_parallel import DataParallel, DistributedDataParallel, data_parallel
 
-__all__ = ["DataParallel", "data_parallel"]
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]

@@ -144,11 +144,11 @@ class DataLoader(Generic[T_co]):
             raise ValueError(f"DataLoader: {name} cannot be changed; make a new DataLoader")
         super().__setattr__(name, value)
 
-    def __iter__(self) -> _Batches:
+    def __iter__(self) -> _SingleProcessDataLoaderIter:
         if self.num_workers == 0:
-            return _Batches(self)
+            return _SingleProcessDataLoaderIter(self)
         if not self.persistent_workers or self._iterator is None:
-            iterator = _WorkerBatches(self)
+            iterator = _MultiProcessingDataLoaderIter(self)
             if self.persistent_workers:
                 self._iterator = iterator
             return iterator
@@ -220,7 +220,7 @@ class _Fetcher:
         return plain and not any(tensor.requires_grad for tensor in self.dataset.tensors)
 
 
-class _Batches:
+class _SingleProcessDataLoaderIter:
     """The iterator of a DataLoader without workers."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
@@ -234,7 +234,7 @@ class _Batches:
     def _make_fetcher(self) -> _Fetcher | None:
         return _Fetcher(self._loader.dataset, self._loader)
 
-    def __iter__(self) -> _Batches:
+    def __iter__(self) -> _SingleProcessDataLoaderIter:
         return self
 
     def __next__(self) -> Any:
@@ -303,7 +303,7 @@ def _set_random_states(states: tuple[Any, Any, Any]) -> None:
     np.random.set_state(states[2])
 
 
-class _WorkerBatches(_Batches):
+class _MultiProcessingDataLoaderIter(_SingleProcessDataLoaderIter):
     """The iterator of a DataLoader that imitates workers: they take turns, until each has come to its end."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._api import missing as _missing
-from ._dtype import as_dtype
+from .._api import missing as _missing
+from .._api import submodule as _submodule
+from .._dtype import as_dtype
 
 
 class InputSpec:
@@ -30,4 +31,6 @@ class InputSpec:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "nn":
+        return _submodule(__name__, name)
     raise _missing("paddle.static", name, globals())

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ....core.value import Value
-from .._api import missing as _missing
-from .._creation import to_tensor
-from .._gradients import BackwardStrategy, no_grad
-from .._gradients import grad as _grad
-from .._tensor import Tensor
-from ..base.dygraph import disable_dygraph, enable_dygraph, enabled, guard
+from .....core.value import Value
+from ..._api import missing as _missing
+from ..._api import submodule as _submodule
+from ..._creation import to_tensor
+from ..._gradients import BackwardStrategy, no_grad
+from ..._gradients import grad as _grad
+from ..._parameter import EagerParamBase
+from ..._tensor import Tensor
+from ...base.dygraph import disable_dygraph, enable_dygraph, enabled, guard
 
 
 def grad(
@@ -45,18 +47,18 @@ def to_variable(value: Any, name: str | None = None, zero_copy: bool | None = No
 
 
 def save_dygraph(state_dict: Any, model_path: str) -> None:
-    """Save the state of a layer (`.pdparams`) or of an optimiser (`.pdopt`)."""
-    from ... import paddle
+    """Save the state of a layer (`.pdparams`) or of an optimiser (`.pdopt`), which holds no parameters."""
+    from .... import paddle
 
-    optimizer = not all(isinstance(v, Tensor) for v in state_dict.values()) or "LR_Scheduler" in state_dict
-    paddle.save(state_dict, model_path + (".pdopt" if optimizer else ".pdparams"))
+    layer = any(isinstance(v, EagerParamBase) for v in state_dict.values())
+    paddle.save(state_dict, model_path + (".pdparams" if layer else ".pdopt"))
 
 
 def load_dygraph(model_path: str) -> tuple[Any, Any]:
     """The states of a layer and of an optimiser that were saved under a path, None for one that was not."""
     import os
 
-    from ... import paddle
+    from .... import paddle
 
     found = [f"{model_path}{end}" for end in (".pdparams", ".pdopt")]
     if not any(os.path.exists(path) for path in found):
@@ -66,19 +68,39 @@ def load_dygraph(model_path: str) -> tuple[Any, Any]:
 
 
 _LAYERS = (
-    "BatchNorm", "Conv2D", "Conv2DTranspose", "Dropout", "Embedding", "GroupNorm", "Layer", "LayerList", "LayerNorm",
-    "Linear", "ParameterList", "Pool2D", "Sequential",
+    "BatchNorm", "BilinearTensorProduct", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dropout", "Embedding",
+    "Flatten", "GRUUnit", "GroupNorm", "InstanceNorm", "Layer", "LayerList", "LayerNorm", "Linear", "PRelu",
+    "ParameterList", "Pool2D", "Sequential", "SpectralNorm",
+)  # fmt: skip
+_SCHEDULES = (
+    "CosineDecay", "ExponentialDecay", "InverseTimeDecay", "LambdaDecay", "LearningRateDecay", "LinearLrWarmup",
+    "MultiStepDecay", "NaturalExpDecay", "NoamDecay", "PiecewiseDecay", "PolynomialDecay", "ReduceLROnPlateau", "StepDecay",
 )  # fmt: skip
 
 __all__ = [
     "BackwardStrategy", "disable_dygraph", "enable_dygraph", "enabled", "grad", "guard", "load_dygraph", "no_grad",
-    "save_dygraph", "to_variable",
+    "prepare_context", "save_dygraph", "to_variable",
 ]  # fmt: skip
 
 
+def prepare_context(strategy: Any = None) -> Any:
+    """What `DataParallel` is told of the processes: that this is the only one."""
+    return _parallel().ParallelEnv()
+
+
+def _parallel() -> Any:
+    return _submodule("retrograde.dialects.paddle", "distributed")
+
+
 def __getattr__(name: str) -> Any:
+    if name in ("DataParallel", "ParallelEnv"):
+        return getattr(_parallel(), name)
     if name in _LAYERS:
-        from . import _layers
+        from .. import _layers
 
         return getattr(_layers, name)
+    if name in _SCHEDULES:
+        return getattr(_submodule(__name__, "learning_rate_scheduler"), name)
+    if name in ("base", "checkpoint", "learning_rate_scheduler", "nn"):
+        return _submodule(__name__, name)
     raise _missing("paddle.fluid.dygraph", name, globals())

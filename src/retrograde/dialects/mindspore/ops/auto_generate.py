@@ -1,0 +1,5 @@
+"""`mindspore.ops.auto_generate`: an older path of the functions and the Primitive classes."""
+
+from __future__ import annotations
+
+from .functional import __getattr__ as __getattr__

@@ -1,0 +1,70 @@
+"""Objects of any class in the files that are written: how they are taken apart, and the names of their classes."""
+
+from __future__ import annotations
+
+import _compat_pickle
+import copyreg
+import importlib
+import pickle
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+Resolve = Callable[[str, str], Any]
+"""What a module has under a (dotted) name; raises ImportError or AttributeError where there is no such thing."""
+
+
+def resolver(package: str) -> Resolve:
+    """Finds names by importing their modules; "torch" stands for the dialect whose package is given."""
+
+    def resolve(module: str, name: str) -> Any:
+        if module.startswith("torch._C"):  # where PyTorch has the functions that it offers elsewhere
+            module = "torch" if hasattr(sys.modules[package], name) else "torch.nn.functional"
+        place = package + module[5:] if module == "torch" or module.startswith("torch.") else module
+        found = sys.modules.get(place) or importlib.import_module(place)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found
+
+    return resolve
+
+
+def global_name(obj: Any, resolve: Resolve) -> str:
+    """The full name under which a class or function is found again.
+
+    Raises AttributeError for what is defined inside a function, PicklingError for what its module does not have.
+    """
+    name = getattr(obj, "__qualname__", None) or obj.__name__
+    module = getattr(obj, "__module__", None) or "builtins"
+    if "<locals>" in name:
+        raise AttributeError(f"torch.save: {module}.{name} is defined inside a function, so a file cannot name it")
+    public = () if module.startswith("torch") or isinstance(obj, type) else ("torch", "torch.nn.functional")
+    for place in (*public, module):
+        try:
+            if resolve(place, name) is obj:
+                module = place
+                break
+        except (ImportError, AttributeError):
+            continue
+    else:
+        raise pickle.PicklingError(f"torch.save: {module} has no {name!r}, or another one, so a file cannot name it")
+    if (module, name) in _compat_pickle.REVERSE_NAME_MAPPING:
+        module, name = _compat_pickle.REVERSE_NAME_MAPPING[module, name]
+    return f"{_compat_pickle.REVERSE_IMPORT_MAPPING.get(module, module)}.{name}"
+
+
+def is_global(obj: Any) -> bool:
+    """Whether an object is saved as its name."""
+    return isinstance(obj, (type, FunctionType, BuiltinFunctionType))
+
+
+def reduced(obj: Any) -> Any:
+    """An object as a name, or as callable, arguments, state, list items and dict items; PicklingError where it has none."""
+    reduce = copyreg.dispatch_table.get(type(obj))
+    parts = reduce(obj) if reduce is not None else obj.__reduce_ex__(2)
+    if isinstance(parts, str):
+        return parts
+    if not isinstance(parts, tuple) or not 2 <= len(parts) <= 5:
+        raise pickle.PicklingError(f"torch.save: __reduce__ of {type(obj).__qualname__} gave {type(parts).__name__}")
+    return (*parts, *(None,) * (5 - len(parts)))

@@ -1,0 +1,7 @@
+"""`torch.utils.data._utils`: where older programs find the collate functions."""
+
+from __future__ import annotations
+
+from . import collate
+
+__all__ = ["collate"]

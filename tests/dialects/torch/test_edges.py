@@ -1,0 +1,237 @@
+"""Operations at the edges of their domains, each with what the real PyTorch 2.13 printed or the exception it raised."""
+
+import math
+import warnings
+
+import pytest
+
+from retrograde.dialects import torch
+
+RECORD = {
+    "torch.linalg.matrix_power(torch.full((2, 2), math.nan, requires_grad=True), 0)": (
+        "tensor([[1., 0.], [0., 1.]], grad_fn=<CopyBackwards>)"
+    ),
+    "gradient(lambda x: torch.matrix_power(x, 0), torch.ones(2, 2))": "tensor([[0., 0.], [0., 0.]])",
+    "torch.linalg.lstsq(torch.eye(2, 3, requires_grad=True), torch.ones(2, 1)).residuals": (
+        "tensor([], grad_fn=<LinalgLstsqBackward0>)"
+    ),
+    (
+        "torch.istft(torch.ones(5, 6, dtype=torch.complex64), 8, window=torch.ones(8, dtype=torch.float64)).dtype"
+    ): "torch.float64",
+    "torch.istft(torch.ones(8, 6) + 0j, 8, window=torch.full((8,), 1j), return_complex=True).dtype": "torch.complex64",
+    "torch.add(U, U, alpha=-3)": "tensor([254, 252, 12], dtype=torch.uint8)",
+    "torch.rsub(U, 5, alpha=-3)": "tensor([ 8, 11, 243], dtype=torch.uint8)",
+    "torch.add(U, U, alpha=300)": "raises RuntimeError",
+    "torch.addcmul(U, U, U, value=1.5)": "tensor([ 2, 6, 30], dtype=torch.uint8)",
+    "torch.clamp(U, min=-3)": "tensor([253, 253, 253], dtype=torch.uint8)",
+    "torch.clamp(U, -3, 300)": "raises RuntimeError",
+    "U.masked_fill(U > 2, -3)": "tensor([ 1, 2, 253], dtype=torch.uint8)",
+    "U.clone().fill_(300)": "raises RuntimeError",
+    "torch.full((2,), -9, dtype=torch.uint8)": "tensor([247, 247], dtype=torch.uint8)",
+    "torch.full((2,), -0.5, dtype=torch.uint8)": "raises RuntimeError",
+    "torch.full((2,), math.nan, dtype=torch.int64)": "raises RuntimeError",
+    "torch.full((2,), 1e60)": "raises RuntimeError",
+    "torch.full_like(H, 1e6)": "raises RuntimeError",
+    "torch.full((2,), 1 + 0j, dtype=torch.float32)": "tensor([1., 1.])",
+    "torch.full((2,), 2**70)": "raises OverflowError",
+    "torch.tensor([300], dtype=torch.uint8)": "raises RuntimeError",
+    "torch.tensor([-9], dtype=torch.uint8)": "tensor([247], dtype=torch.uint8)",
+    "torch.scalar_tensor(2.5, requires_grad=True)": "tensor(2.5000, requires_grad=True)",
+    "torch.scalar_tensor(-9, dtype=torch.uint8)": "tensor(247, dtype=torch.uint8)",
+    "torch.nn.functional.pad(U, (1, 1), value=-3)": "raises RuntimeError",
+    "written(U, -9)": "tensor([247, 2, 250], dtype=torch.uint8)",
+    "written(U, 300)": "raises RuntimeError",
+    "torch.addcmul(torch.ones(2), torch.ones(2), torch.ones(2), value=True)": "tensor([2., 2.])",
+    "torch.addmm(I, I, I, beta=1.6, alpha=-0.5)": "tensor([[1, 2], [3, 4]])",
+    "torch.addmm(B, B, B)": "raises NotImplementedError",
+    "torch.addr(B, B[0], B[1], beta=3, alpha=2)": "tensor([[True, True], [True, True]])",
+    "torch.addr(I, I[0], I[1], beta=1.5)": "raises RuntimeError",
+    "torch.addr(I, I[0], I[1], alpha=True)": "raises RuntimeError",
+    "torch.addr(torch.tensor(1), I[0].int(), I[1].int()).dtype": "torch.int64",
+    "torch.arange(0, 5, 2.5, dtype=torch.int64)": "tensor([0, 2, 4])",
+    "torch.arange(-1.5, 2, dtype=torch.int32)": "tensor([-1, 0, 1, 2], dtype=torch.int32)",
+    "torch.arange(0, 1, 0.3, dtype=torch.int64)": "raises ValueError",
+    "torch.arange(3, dtype=torch.bool)": "raises NotImplementedError",
+    "torch.arange(0, math.inf)": "raises RuntimeError",
+    "torch.linspace(0.5, 7.5, 4, dtype=torch.int64)": "tensor([0, 2, 4, 7])",
+    "torch.logspace(1.5, 4.5, 7, dtype=torch.int64)": "tensor([ 10, 31, 100, 316, 1000, 3162, 10000])",
+    "torch.logspace(1, 2, 2, base=-2, dtype=torch.complex64).real": "tensor([-2., 4.])",
+    "torch.range(1, 4, 1.5)": "tensor([1.0000, 2.5000, 4.0000])",
+    "torch.zeros(2, out=torch.empty(0, dtype=torch.int64))": "tensor([0, 0])",
+    "torch.arange(1.5, 4, out=torch.empty(0, dtype=torch.int64))": "tensor([1, 2, 3])",
+    "torch.full((2,), 2.5, out=torch.empty(0, dtype=torch.int64))": "tensor([2, 2])",
+    "torch.eye(2, out=torch.empty(0, dtype=torch.bool))": "tensor([[ True, False], [False, True]])",
+    "torch.ones(2, dtype=torch.float32, out=torch.empty(0, dtype=torch.float64))": "raises RuntimeError",
+    "seeded(lambda: torch.randn(2, out=torch.empty(0, dtype=torch.float64)))": (
+        "tensor([ 1.5410, -0.2934], dtype=torch.float64)"
+    ),
+    "torch.nn.functional.softplus(torch.zeros(2), out=torch.empty(0))": "tensor([0.6931, 0.6931])",
+    "torch.t_copy(I, out=torch.empty(0, dtype=torch.int64))": "tensor([[1, 3], [2, 4]])",
+    "torch.tensor(True).sum_to_size(())": "tensor(1)",
+    "I.int().sum_to_size(2, 1)": "tensor([[3], [7]])",
+    "torch.unravel_index(torch.tensor([5], dtype=torch.int32), (2, 3))": "(tensor([1]), tensor([2]))",
+    "torch.nonzero_static(I > 1, size=4)": "tensor([[ 0, 1], [ 1, 0], [ 1, 1], [-1, -1]])",
+    "torch.nonzero_static(I > 1, size=2, fill_value=9)": "tensor([[0, 1], [1, 0]])",
+    "torch.empty_permuted((2, 3, 4), (2, 0, 1)).stride()": "(3, 1, 6)",
+    "torch.hash_tensor(torch.tensor([[1.0, 2.0], [3.0, 3.0]]), dim=1)": (
+        "tensor([9218868437227405312, 0], dtype=torch.uint64)"
+    ),
+    "torch.roll(I, ())": "raises RuntimeError",
+    "torch.narrow(I, 0, torch.tensor(True), 1)": "raises RuntimeError",
+    "torch.masked_fill(torch.ones(2), torch.tensor([True, False]), torch.tensor(1j))": "raises RuntimeError",
+    "torch.nn.functional.avg_pool2d(torch.tensor([[[[-7, -5], [1, 2]]]]), 2, divisor_override=-2)": "tensor([[[[4]]]])",
+    "torch.nn.functional.avg_pool2d(torch.ones(1, 1, 2, 2, dtype=torch.int32), 2)": "raises NotImplementedError",
+    "torch.nn.functional.adaptive_avg_pool2d(torch.ones(2, 2), (1, 1))": "raises ValueError",
+    "torch.nn.functional.adaptive_max_pool1d(torch.ones(2, 2), (None,))": "raises TypeError",
+    "torch.nn.functional.interpolate(BYTES, (3, 3), mode='bilinear', align_corners=True)": (
+        "tensor([[[[ 0, 56, 111], [ 94, 150, 77], [188, 116, 43]]]], dtype=torch.uint8)"
+    ),
+    "torch.nn.functional.interpolate(BYTES, (3, 5), mode='bicubic', antialias=True)": (
+        "tensor([[[[ 42, 67, 104, 108, 76], [ 92, 117, 163, 152, 76], [143, 183, 104, 30, 80]]]], dtype=torch.uint8)"
+    ),
+    "torch.nn.functional.local_response_norm(torch.tensor([[[1, -2], [3, 4]]]), 2)": (
+        "tensor([[[ 1.0000, -1.9997], [ 2.9989, 3.9970]]])"
+    ),
+    "torch.nn.functional.margin_ranking_loss(U, U + 3, U, margin=0.5)": "tensor(82.8333)",
+    (
+        "torch.nn.functional.multi_margin_loss(torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1]), reduction='none')"
+    ): "tensor([0.6667])",
+    (
+        "torch.nn.functional.multi_margin_loss(torch.ones(2, 2), torch.tensor([0, 1]), weight=torch.ones(2, 2))"
+    ): "raises ValueError",
+    "torch.nn.functional.fractional_max_pool2d(torch.ones(0, 1, 4, 4), 2, output_size=2).shape": (
+        "torch.Size([0, 1, 2, 2])"
+    ),
+    "[x.dtype for x in torch.native_layer_norm(H.reshape(1, 2), (2,), None, None, 1e-5)]": (
+        "[torch.float16, torch.float16, torch.float16]"
+    ),
+    (
+        "[x.dtype for x in torch.native_batch_norm(H.reshape(2, 1), torch.ones(1), None, "
+        "torch.zeros(1), torch.ones(1), True, 0.1, 1e-5)]"
+    ): "[torch.float16, torch.float32, torch.float32]",
+    (
+        "tangent(lambda x: torch.nn.functional.instance_norm(x, torch.zeros(1), torch.ones(1)), "
+        "torch.tensor([[[1.0, 2.0, 4.0]]]))"
+    ): "tensor([[[-0.1145, 0.1718, -0.0573]]])",
+    "seeded(lambda: torch.bernoulli(torch.full((2,), 0.5, requires_grad=True)))": (
+        "tensor([1., 0.], grad_fn=<BernoulliBackward0>)"
+    ),
+    "seeded(lambda: torch.normal(torch.zeros(2, requires_grad=True), 1.0))": (
+        "tensor([ 1.5410, -0.2934], grad_fn=<NormalBackward1>)"
+    ),
+    "gradient(torch.poisson, torch.ones(2))": "tensor([0., 0.])",
+    "seeded(lambda: torch.ones(2, requires_grad=True).clone().uniform_())": (
+        "tensor([0.4963, 0.7682], grad_fn=<UniformBackward0>)"
+    ),
+    "seeded(lambda: torch.vmap(torch.bernoulli, randomness='different')(torch.full((2, 3), 0.5)))": (
+        "tensor([[1., 0., 1.], [1., 1., 0.]])"
+    ),
+    "torch.vmap(torch.bernoulli)(torch.full((2, 3), 0.5))": "raises RuntimeError",
+    "mixed_second(torch.tensor([-2.0, -0.25, 2.0]), torch.tensor([0.0, 0.0, 0.0]))": (
+        "tensor([-0.5000, -4.0000, 0.5000])"
+    ),
+    "torch.lgamma(torch.tensor([-math.inf, math.inf, -1.0]))": "tensor([inf, inf, inf])",
+    "torch.special.chebyshev_polynomial_t(torch.tensor([0.5]), torch.tensor([math.nan]))": "tensor([0.])",
+    "torch.lerp(torch.ones(2), torch.full((2,), 3.0), torch.tensor(0.5, dtype=torch.float64))": "tensor([2., 2.])",
+    "torch.lerp(torch.ones(2), torch.full((2,), 3.0), torch.full((2,), 0.5, dtype=torch.float64))": (
+        "raises RuntimeError"
+    ),
+    "torch.nn.functional.mse_loss(torch.ones(2), torch.tensor(2.0, dtype=torch.float64))": (
+        "tensor(1., dtype=torch.float64)"
+    ),
+    (
+        "torch.nn.functional.cosine_similarity(torch.ones(2), torch.tensor(2.0, dtype=torch.float64), dim=0).dtype"
+    ): "torch.float64",
+    "torch.tensor(1.0).copy_(torch.ones(2))": "raises RuntimeError",
+    "torch.ones(2).copy_(torch.ones(1, 2))": "raises RuntimeError",
+    "torch.index_fill(torch.ones(2), 0, torch.tensor([0]), torch.tensor(2 + 0j))": "raises RuntimeError",
+    (
+        "torch.vmap(lambda a: torch.ormqr(a, torch.ones(0), torch.ones(1, 1)))(torch.ones(2, 1, 0)).shape"
+    ): "torch.Size([2, 1, 1])",
+    "torch.nn.functional.gaussian_nll_loss(torch.ones(4, 3), torch.zeros(4, 3), torch.ones(1, 3))": "tensor(0.5000)",
+    "torch.nn.functional.gaussian_nll_loss(torch.ones(4, 3), torch.zeros(4, 3), torch.ones(3))": "raises ValueError",
+    (
+        "torch.nn.functional.fractional_max_pool3d(torch.arange(125.0).reshape(1, 5, 5, 5), 2, "
+        "output_ratio=0.5, _random_samples=torch.full((2, 1, 3), 0.5))"
+    ): "tensor([[[[ 31., 34.], [ 46., 49.]], [[106., 109.], [121., 124.]]]])",
+    "trained(torch.nn.BatchNorm1d(2), torch.ones(0, 2, 3)).running_var": "tensor([1., 1.])",
+    "torch.amax(torch.ones(5, 0))": "raises RuntimeError",
+    "torch.aminmax(torch.ones(5, 0), dim=1)": "raises IndexError",
+}
+
+
+def namespace(torch):
+    """What the expressions may use."""
+
+    def gradient(f, x):
+        x = x.clone().requires_grad_()
+        return torch.autograd.grad(f(x).sum(), x)[0]
+
+    def tangent(f, x):
+        with torch.autograd.forward_ad.dual_level():
+            dual = torch.autograd.forward_ad.make_dual(x, torch.arange(float(x.numel())).reshape(x.shape))
+            return torch.autograd.forward_ad.unpack_dual(f(dual)).tangent
+
+    def mixed_second(x, y):
+        x, y = x.clone().requires_grad_(), y.clone().requires_grad_()
+        by_y = torch.autograd.grad((x**y).sum(), y, create_graph=True)[0]
+        return torch.autograd.grad(by_y.sum(), x)[0]
+
+    def seeded(f):
+        torch.manual_seed(0)
+        return f()
+
+    def written(x, value):
+        x = x.clone()
+        x[0] = value
+        return x
+
+    def trained(layer, x):
+        layer(x)
+        return layer
+
+    return {
+        "trained": trained,
+        "torch": torch,
+        "math": math,
+        "gradient": gradient,
+        "tangent": tangent,
+        "mixed_second": mixed_second,
+        "seeded": seeded,
+        "written": written,
+        "U": torch.tensor([1, 2, 250], dtype=torch.uint8),
+        "I": torch.tensor([[1, 2], [3, 4]]),
+        "B": torch.tensor([[True, False], [True, True]]),
+        "H": torch.ones(2).half(),
+        "BYTES": (torch.arange(16).reshape(1, 1, 4, 4) * 37 % 256).to(torch.uint8),
+    }
+
+
+def outcome(torch, expression):
+    """What the expression prints, or the type of the exception that it raises."""
+    try:
+        return " ".join(str(eval(expression, namespace(torch))).split())
+    except Exception as error:
+        builtin = [c for c in type(error).__mro__ if c.__module__ == "builtins"]
+        return f"raises {builtin[0].__name__}"
+
+
+@pytest.mark.parametrize("expression", RECORD)
+def test_prints_what_pytorch_prints(expression):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert outcome(torch, expression) == RECORD[expression]
+
+
+def test_sinc_has_a_second_derivative_at_zero():
+    hessian = torch.autograd.functional.hessian(lambda x: torch.sinc(x).sum(), torch.zeros(1, dtype=torch.float64))
+    assert abs(hessian.item() + math.pi**2 / 3) < 1e-15
+
+
+def test_attention_in_half_precision_keeps_its_digits():
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 6, 8).half() for _ in range(3))
+    exact = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double())
+    got = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+    assert got.dtype is torch.float16
+    assert (got.double() - exact).abs().max().item() < 6e-4
