@@ -41,8 +41,8 @@ class Linear(_Activated, _nn.Linear):
         self._act = act
 
 
-class Conv2D(_Activated, _nn.Conv2D):
-    """`paddle.nn.Conv2D` with the arguments of old programs."""
+class _Convolution(_Activated):
+    """What stands in front of a convolution: the arguments of old programs."""
 
     def __init__(
         self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
@@ -50,8 +50,16 @@ class Conv2D(_Activated, _nn.Conv2D):
         use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
     ) -> None:  # fmt: skip
         options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
-        super().__init__(num_channels, num_filters, filter_size, **options)
+        super().__init__(num_channels, num_filters, filter_size, **options)  # type: ignore[call-arg]
         self._act = act
+
+
+class Conv2D(_Convolution, _nn.Conv2D):
+    """`paddle.nn.Conv2D` with the arguments of old programs."""
+
+
+class Conv3D(_Convolution, _nn.Conv3D):
+    """`paddle.nn.Conv3D` with the arguments of old programs."""
 
 
 class Conv2DTranspose(_Activated, _nn.Conv2DTranspose):
@@ -69,19 +77,6 @@ class Conv2DTranspose(_Activated, _nn.Conv2DTranspose):
     def forward(self, input: Any) -> Any:
         """The transposed convolution, after which the activation is applied."""
         return super().forward(input, self._size)
-
-
-class Conv3D(_Activated, _nn.Conv3D):
-    """`paddle.nn.Conv3D` with the arguments of old programs."""
-
-    def __init__(
-        self, num_channels: int, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
-        use_cudnn: bool = True, act: str | None = None, dtype: Any = "float32",
-    ) -> None:  # fmt: skip
-        options = _convolution(stride, padding, dilation, groups, param_attr, bias_attr)
-        super().__init__(num_channels, num_filters, filter_size, **options)
-        self._act = act
 
 
 class Conv3DTranspose(_Activated, _nn.Conv3DTranspose):
