@@ -5,6 +5,7 @@ the figures grow. `python benchmarks/import_time.py [--repeat N]`
 """
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -20,11 +21,14 @@ STEPS = {
     },
 }
 
+# With bytecode kept, as where packages are installed: otherwise every start compiles what has been edited.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
 
 def seconds(statement: str) -> float:
     """The time of one fresh interpreter that runs a statement."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", statement], check=True)
+    subprocess.run([sys.executable, "-c", statement], check=True, env=ENVIRONMENT)
     return time.perf_counter() - start
 
 
