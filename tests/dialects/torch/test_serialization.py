@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrograde.dialects.torch.serialization import (
+from retrograde.dialects.torch._files import (
     NUMPY_CONSTANTS,
     NUMPY_FUNCTIONS,
     TensorRecord,

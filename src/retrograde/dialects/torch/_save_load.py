@@ -37,8 +37,8 @@ def _storage_of(x: Tensor) -> tuple[np.ndarray, int, tuple[int, ...]]:
 
 
 def _describe(x: Any) -> Any:
+    from ._files import TensorRecord
     from .nn.parameter import Parameter
-    from .serialization import TensorRecord
 
     if not isinstance(x, Tensor):
         return None
@@ -83,8 +83,8 @@ def save(
     Classes and functions are written as their names, so pickle.PicklingError or AttributeError is raised for those that
     have none. `load` makes objects only of classes that a program vouches for: a module's `state_dict()` needs none.
     """
-    from .serialization import write_zip
-    from .serialization._objects import resolver
+    from ._files import write_zip
+    from ._files._objects import resolver
 
     if not _use_new_zipfile_serialization:
         raise RuntimeError("save: retrograde writes the zip format only; leave _use_new_zipfile_serialization out")
@@ -102,8 +102,8 @@ def load(
     weights_only=False) and objects of the classes that `torch.serialization.add_safe_globals` vouches for; anything else
     is refused by name with pickle.UnpicklingError, whatever `weights_only` says.
     """
-    from .serialization import NUMPY_CONSTANTS, NUMPY_FUNCTIONS, read
-    from .serialization._safe_globals import safe_functions
+    from ._files import NUMPY_CONSTANTS, NUMPY_FUNCTIONS, read
+    from ._files._safe_globals import safe_functions
 
     constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
     functions: dict[str, Callable[..., Any]] = {"torch.Size": Size, "torch.device": device, **safe_functions()}
@@ -117,8 +117,8 @@ def load(
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """The names in a file that `load` refuses unless they are declared safe."""
-    from .serialization._safe_globals import named_in, safe_functions
-    from .serialization._unpickle import Unpickler
+    from ._files._safe_globals import named_in, safe_functions
+    from ._files._unpickle import Unpickler
 
     known = {f"torch.{d.name}": d for d in _dtype.ALL}
     machine = Unpickler(io.BytesIO(), None, _rebuild, known, {"torch.Size": Size, "torch.device": device, **safe_functions()})

@@ -1,0 +1,18 @@
+"""`torch.serialization`: saving and loading, and the classes that a program vouches for. The formats are in `_files/`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._api import missing
+from ._files._safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
+from ._save_load import get_unsafe_globals_in_checkpoint, load, save
+
+__all__ = [
+    "add_safe_globals", "clear_safe_globals", "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load",
+    "safe_globals", "save",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise missing("torch.serialization", name, __all__)
