@@ -174,3 +174,10 @@ def test_what_packages_import():
     torch.set_float32_matmul_precision("high")
     assert torch.get_float32_matmul_precision() == "high"
     torch.set_float32_matmul_precision(before)
+
+
+def test_sparse_gradients_are_dense_and_say_so():
+    layer = nn.Embedding(4, 2, sparse=True)
+    with pytest.warns(UserWarning, match="dense"):
+        layer(torch.tensor([1, 1])).sum().backward()
+    assert layer.weight.grad.tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]

@@ -112,14 +112,23 @@ def _padding(op: str, padding_idx: Any, n: int) -> int | None:
     return padding_idx + n if padding_idx < 0 else padding_idx
 
 
+def _note_sparse(op: str) -> None:
+    warnings.warn(
+        f"{op}: sparse=True changes nothing here: the gradient of the weight is dense, with the same numbers", UserWarning,
+        stacklevel=3,
+    )
+
+
 def embedding(
     input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """The rows of `weight` (n, d) that the integers `input` (any shape) name: shape (*input.shape, d).
 
-    The row `padding_idx` gets no gradient. Raises IndexError for an index out of range.
+    The row `padding_idx` gets no gradient, which is dense. Raises IndexError for an index out of range.
     """
+    if sparse:
+        _note_sparse("embedding")
     given = _indices("embedding", input)
     shape = shape_of(weight)
     if len(shape) != 2:
@@ -136,7 +145,7 @@ def _embedding_function(
 ) -> Tensor:
     """The rows of `weight` that `indices` name."""
     padding = None if padding_idx < 0 else padding_idx
-    return embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq)
+    return embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 def _bags(op: str, input: Any, offsets: Any, include_last: bool) -> tuple[np.ndarray, np.ndarray, int]:
@@ -170,6 +179,8 @@ def embedding_bag(
     input: a matrix of indices, whose rows are the bags, or a vector cut into bags at `offsets`.
     """
     op = "embedding_bag"
+    if sparse:
+        _note_sparse(op)
     if dtype_of(weight) in INDEX_DTYPES and dtype_of(input).kind == "f":
         warnings.warn("embedding_bag: the indices come first, then the weight", UserWarning, stacklevel=2)
         input, weight = weight, input
