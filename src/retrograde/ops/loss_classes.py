@@ -105,7 +105,17 @@ def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ig
 def _nll_spread_kernel(
     xp: Any, g: Any, target: Any, weight: Any, *, shape: tuple[int, ...], reduction: str, ignore_index: int
 ) -> Any:
-    weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, g.dtype)
+    classes = shape[_class_axis(shape)]
+    if weight is None and len(shape) == 2 and not -classes <= ignore_index < classes:
+        # The loss has refused what is no class number; NumPy refuses what is ignored.
+        out = np.zeros(shape, g.dtype)
+        try:
+            out[row_numbers(shape[0]), target] = -g / g.dtype.type(max(target.size, 1)) if reduction == "mean" else -g
+        except IndexError:
+            pass
+        else:
+            return out
+    weights, target, valid = _weights(target, weight, classes, ignore_index, g.dtype)
     out = np.zeros(shape, g.dtype)
     if reduction == "mean" and weights is None:
         g = g / g.dtype.type(max(target.size, 1))
