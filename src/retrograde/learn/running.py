@@ -8,22 +8,15 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
-from ..core.dual import DualArray
-from ..core.value import Value, detached, make
+from ..core.value import detached, make
 from ..ops.elementwise import add, divide, multiply, subtract
 from ..tape import inplace, mutation
-
-
-def _without_tangents(x: Any) -> Any:
-    """The array of a value, without what forward derivatives carry beside it."""
-    while isinstance(x, (Value, DualArray)):
-        x = x._a if isinstance(x, Value) else x.primal
-    return x
+from ..transform.stop import bare
 
 
 def update_running(running: Any, fresh: Any, share: float) -> None:
     """running = (1 - share) * running + share * fresh, in place; no derivatives pass to the statistics."""
-    old, new = running._a, _without_tangents(fresh)
+    old, new = running._a, bare(fresh._a)
     if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
         for observer in OBSERVERS:
             observer.reading(old)

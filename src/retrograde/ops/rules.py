@@ -15,7 +15,7 @@ from .._state import state
 from ..core import value as values
 from ..core.aval import Aval, aval_of
 from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, positional_names, primitive
-from ..core.value import Value, dtype_of, make, ndim_of, shape_of
+from ..core.value import Value, detached, dtype_of, make, ndim_of, shape_of
 
 Rule = Callable[..., Any]
 
@@ -25,7 +25,7 @@ def regions(x: Any) -> Any:
     """`x` for a derivative that asks only in which region it lies: without history in a backward pass whose values say
     that such a derivative does not depend on it (Value._flat_is_unused)."""
     if isinstance(x, Value) and x._node is not None and state.run is not None and state.run.cls._flat_is_unused:
-        return make(type(x), x._a, None, x._level)
+        return detached(x)
     return x
 
 

@@ -36,7 +36,7 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
     """
     array = output._a
     if given is None and type(array) is np.ndarray and array.size == 1 and array.dtype.kind == "f":
-        one = np.empty(array.shape, array.dtype)  # a loss; np.ones takes 0.6 µs longer
+        one = np.empty(array.shape, array.dtype)  # a loss; np.ones takes 0.4 µs longer
         one.fill(1)
         return one
     cls = type(output)._result

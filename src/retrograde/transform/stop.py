@@ -10,15 +10,15 @@ from ..core.dual import DualArray
 from ..core.value import Value, make
 
 
-def _bare(x: Any) -> Any:
+def bare(x: Any) -> Any:
     """An array or value without history and tangents, at every level."""
     if isinstance(x, Value):
-        inner = _bare(x._a)
+        inner = bare(x._a)
         return inner if not x._level else make(type(x), inner, None, x._level)
     if type(x) is DualArray:
-        return _bare(x.primal)
+        return bare(x.primal)
     if type(x) is BatchedArray:
-        return BatchedArray(_bare(x.content), x.dim, x._level)
+        return BatchedArray(bare(x.content), x.dim, x._level)
     return x
 
 
@@ -26,6 +26,6 @@ def constant(x: Value) -> Value:
     """The same values, of which every derivative is zero: no history, no tangents, at no level."""
     for observer in OBSERVERS:
         observer.detached(x)
-    array = _bare(x._a)
+    array = bare(x._a)
     level = getattr(array, "_level", 0)
     return make(type(x)._result, array, None, level)

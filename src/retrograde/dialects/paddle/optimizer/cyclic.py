@@ -196,7 +196,9 @@ class ReduceOnPlateau(LRScheduler):
         if self.cooldown_counter > 0:
             self.cooldown_counter -= 1
             return
-        if self.best is None or self._better(number, self.best):
+        if self.best is None or schedules.improved(
+            number, self.best, self.threshold, self.mode, self.threshold_mode
+        ):
             self.best, self.num_bad_epochs = number, 0
         else:
             self.num_bad_epochs += 1
@@ -206,11 +208,6 @@ class ReduceOnPlateau(LRScheduler):
             if self.last_lr - lower > self.epsilon:
                 self.last_lr = lower
                 self._announce()
-
-    def _better(self, current: float, best: float) -> bool:
-        sign = 1 if self.mode == "min" else -1
-        margin = best * self.threshold if self.threshold_mode == "rel" else self.threshold
-        return sign * current < sign * best - margin
 
 
 def _one_number(metrics: Any) -> float:

@@ -12,7 +12,7 @@ from .optimizer import Optimizer
 from .scheduler_base import LRScheduler, Rate, check_optimizer, option_per_group, rates_of, set_option
 
 
-class ReduceLROnPlateau(LRScheduler):
+class ReduceLROnPlateau(schedules.Plateau, LRScheduler):
     """Multiplies the rate by `factor` when a metric has not improved for more than `patience` epochs.
 
     Raises:
@@ -50,12 +50,6 @@ class ReduceLROnPlateau(LRScheduler):
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self._reset()
 
-    def _reset(self) -> None:
-        """Forget what has been seen."""
-        self.best = self.mode_worse
-        self.cooldown_counter = 0
-        self.num_bad_epochs = 0
-
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at the metric of an epoch, and reduce the rate where it is due."""
         current = float(metrics)
@@ -68,18 +62,9 @@ class ReduceLROnPlateau(LRScheduler):
                 stacklevel=2,
             )
         self.last_epoch = epoch
-        if self._is_better(current, self.best):
-            self.best = current
-            self.num_bad_epochs = 0
-        else:
-            self.num_bad_epochs += 1
-        if self.in_cooldown:
-            self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
+        if self._is_due(current):
             self._reduce_lr(epoch)
-            self.cooldown_counter = self.cooldown
-            self.num_bad_epochs = 0
+            self._rest()
         self._last_lr = rates_of(self.optimizer)
 
     def _reduce_lr(self, epoch: int) -> None:
@@ -96,14 +81,6 @@ class ReduceLROnPlateau(LRScheduler):
             new = max(old * self.factor, least)
             if old - new > self.eps:
                 set_option(group, "lr", new)
-
-    @property
-    def in_cooldown(self) -> bool:
-        """Whether the rate has been reduced within the last `cooldown` epochs."""
-        return self.cooldown_counter > 0
-
-    def _is_better(self, a: float, best: float) -> bool:
-        return schedules.improved(a, best, self.threshold, self.mode, self.threshold_mode)
 
 
 class SequentialLR(LRScheduler):

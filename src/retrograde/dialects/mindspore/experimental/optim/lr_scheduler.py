@@ -6,7 +6,6 @@ A schedule gives a rate from the one before, so that several may act on one opti
 from __future__ import annotations
 
 import bisect
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -281,7 +280,7 @@ class SequentialLR:
         return self._schedulers[0].get_last_lr()  # type: ignore[no-any-return]
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(schedules.Plateau):
     """The rates times `factor` when a metric has not improved for more than `patience` epochs; `step(metrics)` judges it.
 
     Raises ValueError for a factor that is not below 1, and for unknown modes.
@@ -299,27 +298,15 @@ class ReduceLROnPlateau:
         self.min_lrs = _per_group("ReduceLROnPlateau", "min_lr", min_lr, optimizer)
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
-        self.best = math.inf if mode == "min" else -math.inf
-        self.cooldown_counter = self.num_bad_epochs = self.last_epoch = 0
-
-    @property
-    def in_cooldown(self) -> bool:
-        """Whether the epochs after a reduction, in which nothing is judged, are running."""
-        return self.cooldown_counter > 0
+        self.last_epoch = 0
+        self._reset()
 
     def step(self, metrics: Any) -> None:
         """Judge the metric of an epoch."""
         current = float(metrics)
         self.last_epoch += 1
-        if schedules.improved(current, self.best, self.threshold, self.mode, self.threshold_mode):
-            self.best, self.num_bad_epochs = current, 0
-        else:
-            self.num_bad_epochs += 1
-        if self.in_cooldown:
-            self.cooldown_counter -= 1
-            self.num_bad_epochs = 0
-        if self.num_bad_epochs > self.patience:
-            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        if self._is_due(current):
+            self._rest()
             for group, least in zip(self.optimizer.param_groups, self.min_lrs):
                 rate = float(group["lr"])
                 lower = max(rate * self.factor, least)
