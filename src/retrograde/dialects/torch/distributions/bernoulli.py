@@ -6,13 +6,14 @@ from typing import Any
 
 from ... import torch
 from . import constraints
+from ._parameters import BinaryParameter
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, lazy_property, logits_to_probs, one_of, probs_to_logits
+from .utils import broadcast_all
 
 __all__ = ["Bernoulli"]
 
 
-class Bernoulli(ExponentialFamily):
+class Bernoulli(BinaryParameter, ExponentialFamily):
     """One with probability `probs` (or log odds `logits`), else zero."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -21,16 +22,8 @@ class Bernoulli(ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        if one_of("Bernoulli", probs=probs, logits=logits) == "probs":
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
+        self._take(probs, logits)
         super().__init__(self._param.size(), validate_args=validate_args)
-
-    @property
-    def _param(self) -> Any:
-        given = self.__dict__.get("probs")
-        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return self._expanded(Bernoulli, batch_shape, _instance, ("probs", "logits"))
@@ -48,21 +41,6 @@ class Bernoulli(ExponentialFamily):
     def variance(self) -> Any:
         return self.probs * (1 - self.probs)
 
-    @lazy_property
-    def logits(self) -> Any:
-        """The log odds of a one."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Any:
-        """The probability of a one."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._param.size()
-
     def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
         with torch.no_grad():
@@ -78,8 +56,7 @@ class Bernoulli(ExponentialFamily):
         return torch.nn.functional.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        values = torch.arange(2, dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+        return self._enumerated(2, expand)
 
     @property
     def _natural_params(self) -> Any:

@@ -6,8 +6,7 @@ from typing import Any
 
 from ... import torch
 from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, one_of, probs_to_logits
+from ._parameters import BinaryParameter
 
 __all__ = ["Binomial"]
 
@@ -17,7 +16,7 @@ def _positive_part(x: Any) -> Any:
     return (x.clamp(min=0) + x - x.clamp(max=0)) / 2
 
 
-class Binomial(Distribution):
+class Binomial(BinaryParameter):
     """How many of `total_count` trials succeed, each with probability `probs` (or log odds `logits`)."""
 
     arg_constraints = {
@@ -28,18 +27,8 @@ class Binomial(Distribution):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        if one_of("Binomial", probs=probs, logits=logits) == "probs":
-            self.total_count, self.probs = broadcast_all(total_count, probs)
-            self.total_count = self.total_count.type_as(self.probs)
-        else:
-            self.total_count, self.logits = broadcast_all(total_count, logits)
-            self.total_count = self.total_count.type_as(self.logits)
+        self._take_counted(total_count, probs, logits)
         super().__init__(self._param.size(), validate_args=validate_args)
-
-    @property
-    def _param(self) -> Any:
-        given = self.__dict__.get("probs")
-        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return self._expanded(Binomial, batch_shape, _instance, ("total_count", "probs", "logits"))
@@ -60,21 +49,6 @@ class Binomial(Distribution):
     @property
     def variance(self) -> Any:
         return self.total_count * self.probs * (1 - self.probs)
-
-    @lazy_property
-    def logits(self) -> Any:
-        """The log odds of a success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Any:
-        """The probability of a success."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def sample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -98,5 +72,4 @@ class Binomial(Distribution):
         total = int(self.total_count.max())
         if not self.total_count.min() == total:
             raise NotImplementedError("Binomial.enumerate_support: only offered where every total_count is the same")
-        values = torch.arange(1 + total, dtype=self._param.dtype).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1,) + tuple(self._batch_shape)) if expand else values
+        return self._enumerated(1 + total, expand)

@@ -7,13 +7,14 @@ from typing import Any
 
 from ... import torch
 from . import constraints
+from ._parameters import BinaryParameter
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, one_of, probs_to_logits
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 
 __all__ = ["ContinuousBernoulli"]
 
 
-class ContinuousBernoulli(ExponentialFamily):
+class ContinuousBernoulli(BinaryParameter, ExponentialFamily):
     """Numbers in [0, 1] with a density proportional to probs^x (1 - probs)^(1 - x).
 
     Between the limits `lims` around 1/2, where the formulas are 0 / 0, series are used.
@@ -28,20 +29,12 @@ class ContinuousBernoulli(ExponentialFamily):
         self, probs: Any = None, logits: Any = None, lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        if one_of("ContinuousBernoulli", probs=probs, logits=logits) == "probs":
-            (self.probs,) = broadcast_all(probs)
+        if self._take(probs, logits) == "probs":
             if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
                 raise ValueError("ContinuousBernoulli: the parameter probs has values outside [0, 1]")
             self.probs = clamp_probs(self.probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
         self._lims = lims
         super().__init__(self._param.size(), validate_args=validate_args)
-
-    @property
-    def _param(self) -> Any:
-        given = self.__dict__.get("probs")
-        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = self._expanded(ContinuousBernoulli, batch_shape, _instance, ("probs", "logits"))
@@ -85,19 +78,9 @@ class ContinuousBernoulli(ExponentialFamily):
         return torch.where(self._outside_unstable_region(), variance, 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x)
 
     @lazy_property
-    def logits(self) -> Any:
-        """The log odds of the parameter."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
     def probs(self) -> Any:
         """The parameter between 0 and 1."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._param.size()
 
     def sample(self, sample_shape: Any = ()) -> Any:
         with torch.no_grad():

@@ -6,25 +6,21 @@ from typing import Any
 
 from ... import torch
 from . import constraints
-from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, one_of, probs_to_logits
+from ._parameters import BinaryParameter
+from .utils import broadcast_all
 
 __all__ = ["Geometric"]
 
 
-class Geometric(Distribution):
+class Geometric(BinaryParameter):
     """Failures before the first success, each trial succeeding with probability `probs` (or log odds `logits`)."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        given = one_of("Geometric", probs=probs, logits=logits)
-        if given == "probs":
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
-        super().__init__((self.probs if given == "probs" else self.logits).size(), validate_args=validate_args)
+        given = self._take(probs, logits)
+        super().__init__(self._param.size(), validate_args=validate_args)
         if self._validate_args and given == "probs" and not (self.probs > 0).all():
             raise ValueError(f"Geometric: probs must be positive, got\n{self.probs}")
 
@@ -42,16 +38,6 @@ class Geometric(Distribution):
     @property
     def variance(self) -> Any:
         return (1.0 / self.probs - 1.0) / self.probs
-
-    @lazy_property
-    def logits(self) -> Any:
-        """The log odds of a success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Any:
-        """The probability of a success."""
-        return logits_to_probs(self.logits, is_binary=True)
 
     def sample(self, sample_shape: Any = ()) -> Any:
         shape, dtype = self._extended_shape(sample_shape), self.probs.dtype

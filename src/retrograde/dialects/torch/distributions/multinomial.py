@@ -6,15 +6,15 @@ from typing import Any
 
 from ... import torch
 from . import constraints
+from ._parameters import OfCategorical
 from .binomial import Binomial
 from .categorical import Categorical
-from .distribution import Distribution
 from .utils import broadcast_all, one_of
 
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategorical):
     """How often each category comes up in `total_count` draws."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -27,9 +27,8 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("Multinomial: total_count must be an int, the same for the whole batch")
         self.total_count = total_count
-        self._categorical = Categorical(probs=probs, logits=logits)
+        self._take(Categorical(probs=probs, logits=logits), validate_args)
         self._binomial = Binomial(total_count=total_count, probs=self.probs)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
@@ -40,34 +39,15 @@ class Multinomial(Distribution):
         return self.total_count * self.probs * (1 - self.probs)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(Multinomial, _instance)
-        batch_shape = torch.Size(batch_shape)
+        new = self._expanded_categorical(Multinomial, batch_shape, _instance)
         new.total_count = self.total_count
-        new._categorical = self._categorical.expand(batch_shape)
-        super(Multinomial, new).__init__(batch_shape, self.event_shape, validate_args=False)
         new._binomial = Binomial(total_count=self.total_count, probs=new.probs)
-        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         """Counts that add up to the total."""
         return constraints.multinomial(self.total_count)
-
-    @property
-    def logits(self) -> Any:
-        """Normalised log probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
 
     def sample(self, sample_shape: Any = ()) -> Any:
         sample_shape = torch.Size(sample_shape)

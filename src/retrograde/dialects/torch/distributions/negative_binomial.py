@@ -6,14 +6,14 @@ from typing import Any
 
 from ... import torch
 from . import constraints
-from .distribution import Distribution
+from ._parameters import BinaryParameter
 from .gamma import Gamma
-from .utils import broadcast_all, lazy_property, logits_to_probs, one_of, probs_to_logits
+from .utils import lazy_property
 
 __all__ = ["NegativeBinomial"]
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(BinaryParameter):
     """Successes before `total_count` failures, trials succeeding with probability `probs` (or log odds `logits`)."""
 
     arg_constraints = {
@@ -25,18 +25,8 @@ class NegativeBinomial(Distribution):
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        if one_of("NegativeBinomial", probs=probs, logits=logits) == "probs":
-            self.total_count, self.probs = broadcast_all(total_count, probs)
-            self.total_count = self.total_count.type_as(self.probs)
-        else:
-            self.total_count, self.logits = broadcast_all(total_count, logits)
-            self.total_count = self.total_count.type_as(self.logits)
+        self._take_counted(total_count, probs, logits)
         super().__init__(self._param.size(), validate_args=validate_args)
-
-    @property
-    def _param(self) -> Any:
-        given = self.__dict__.get("probs")
-        return self.logits if given is None else given
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return self._expanded(NegativeBinomial, batch_shape, _instance, ("total_count", "probs", "logits"))
@@ -52,21 +42,6 @@ class NegativeBinomial(Distribution):
     @property
     def variance(self) -> Any:
         return self.mean / torch.sigmoid(-self.logits)
-
-    @lazy_property
-    def logits(self) -> Any:
-        """The log odds of a success."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Any:
-        """The probability of a success."""
-        return logits_to_probs(self.logits, is_binary=True)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._param.size()
 
     @lazy_property
     def _gamma(self) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 
 from ... import torch
 from . import constraints
+from ._parameters import OfCategorical
 from .categorical import Categorical
-from .distribution import Distribution
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategorical):
     """One-hot vectors drawn with the (unnormalised) probabilities `probs` or log probabilities `logits`."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -20,30 +20,10 @@ class OneHotCategorical(Distribution):
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical = Categorical(probs, logits)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
+        self._take(Categorical(probs, logits), validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(OneHotCategorical, _instance)
-        batch_shape = torch.Size(batch_shape)
-        new._categorical = self._categorical.expand(batch_shape)
-        super(OneHotCategorical, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    @property
-    def _param(self) -> Any:
-        return self._categorical._param
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Normalised log probabilities."""
-        return self._categorical.logits
+        return self._expanded_categorical(OneHotCategorical, batch_shape, _instance)
 
     @property
     def mean(self) -> Any:
@@ -57,11 +37,6 @@ class OneHotCategorical(Distribution):
     @property
     def variance(self) -> Any:
         return self._categorical.probs * (1 - self._categorical.probs)
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
 
     def sample(self, sample_shape: Any = ()) -> Any:
         probs = self._categorical.probs

@@ -6,8 +6,8 @@ from typing import Any
 
 from ... import torch
 from . import constraints
+from ._parameters import OfBase, OfCategorical
 from .categorical import Categorical
-from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
@@ -15,7 +15,7 @@ from .utils import broadcast_all, clamp_probs
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OfCategorical):
     """The logarithms of a relaxed one-hot vector."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -25,33 +25,13 @@ class ExpRelaxedCategorical(Distribution):
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._categorical = Categorical(probs, logits)
         self.temperature = temperature
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
+        self._take(Categorical(probs, logits), validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(ExpRelaxedCategorical, _instance)
-        batch_shape = torch.Size(batch_shape)
+        new = self._expanded_categorical(ExpRelaxedCategorical, batch_shape, _instance)
         new.temperature = self.temperature
-        new._categorical = self._categorical.expand(batch_shape)
-        super(ExpRelaxedCategorical, new).__init__(batch_shape, self.event_shape, validate_args=False)
-        new._validate_args = self._validate_args
         return new
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Any:
-        """Normalised log probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities."""
-        return self._categorical.probs
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         shape = self._extended_shape(sample_shape)
@@ -69,7 +49,7 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + log_scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(OfBase, TransformedDistribution):
     """Points of the simplex that tend to one-hot vectors as the temperature falls."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
@@ -84,18 +64,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedOneHotCategorical, _instance))
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Any:
-        """Normalised log probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities."""
-        return self.base_dist.probs
