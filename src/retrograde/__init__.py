@@ -39,13 +39,12 @@ from .tensor import autograd  # noqa: E402
 from .tensor.autograd import enable_grad, is_grad_enabled, no_grad  # noqa: E402
 from .tensor.contraction import einsum, matmul, matrix_transpose, tensordot, vecdot  # noqa: E402
 from .tensor.core import Tensor  # noqa: E402
+from .tensor.conversion import asarray, astype, from_dlpack  # noqa: E402
 from .tensor.creation import (  # noqa: E402
     arange,
-    asarray,
     empty,
     empty_like,
     eye,
-    from_dlpack,
     full,
     full_like,
     linspace,
@@ -58,7 +57,6 @@ from .tensor.creation import (  # noqa: E402
     zeros_like,
 )
 from .tensor.dtypes import (  # noqa: E402
-    astype,
     can_cast,
     complex64,
     complex128,

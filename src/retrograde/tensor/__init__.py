@@ -1,6 +1,6 @@
 """Floor 5: the native Tensor and the array-API namespace, by topic."""
 
 from .core import Tensor
-from .creation import asarray
+from .conversion import asarray
 
 __all__ = ["Tensor", "asarray"]

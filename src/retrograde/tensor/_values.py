@@ -28,17 +28,6 @@ def new(array: Any) -> Any:
     return tensor
 
 
-def value(x: Any) -> Value:
-    """An operand as a value: values are returned as they are, anything else goes through `asarray`."""
-    if isinstance(x, Value):
-        return x
-    if type(x) is _ndarray:
-        return make(values.core_class, x)
-    from .creation import asarray
-
-    return asarray(x)
-
-
 def concrete(op: str, x: Any) -> np.ndarray:
     """The elements of a value as a NumPy array; raises UnsupportedError inside vmap, where they differ by entry."""
     while True:

@@ -10,7 +10,7 @@ from .._errors import GradError
 from .._state import is_grad_enabled, set_grad_enabled
 from ..core.value import Value
 from ..tape import autograd as tape
-from .creation import asarray
+from .conversion import asarray
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
 

@@ -10,7 +10,8 @@ from ..core.value import Value, dtype_of, shape_of
 from ..ops import contraction as con
 from ..ops import reduction as red
 from ..ops import structural as st
-from ._values import axis_of, rank, value
+from ._values import axis_of, rank
+from .conversion import value
 from .manipulation import matrix_transpose
 from .promotion import common_dtype, to_dtype
 

@@ -21,9 +21,9 @@ from ..core.value import Value, make
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
-from . import contraction, dtypes, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
+from . import contraction, conversion, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
 from ._values import concrete
-from .creation import asarray
+from .conversion import asarray
 from .operators import FLOATS, NUMBERS, as_double, bools_as_int8, in_place, integers, operator, ordered, refuse_bool
 from .promotion import as_operand
 
@@ -306,7 +306,7 @@ class Tensor(Value):
     nonzero, take, searchsorted = searching.nonzero, searching.take, searching.searchsorted
     squeeze, repeat, swapaxes = manipulation.squeeze, manipulation.repeat, manipulation.swapaxes
     flatten = manipulation.flatten
-    astype, clip, conj, round = dtypes.astype, elementwise.clip, elementwise.conj, elementwise.round
+    astype, clip, conj, round = conversion.astype, elementwise.clip, elementwise.conj, elementwise.round
     dot = contraction.dot
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Dtypes: the names, what they hold (finfo, iinfo), kinds, promotion and casts."""
+"""Dtypes: the names, what they hold (finfo, iinfo), kinds and promotion."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.value import Value, dtype_of
-from ..ops import structural as st
-from ._values import check_device, value
 from .promotion import common_dtype, constant, is_number
 
 bool_ = np.dtype(np.bool_)
@@ -159,19 +157,3 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
         if is_number(x):
             result = common_dtype(result, constant(x, result).dtype)
     return result
-
-
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """The elements in another dtype, recorded; without `copy`, `x` itself if it has that dtype already.
-
-    Examples
-    --------
-    >>> import retrograde as rg
-    >>> rg.astype(rg.asarray([1, 2]), rg.float32)
-    Tensor([1., 2.], dtype=float32)
-    """
-    check_device("astype", device)
-    x, dtype = value(x), as_dtype(dtype)
-    if dtype_of(x) == dtype:
-        return st.copy(x) if copy else x
-    return st.cast(x, dtype=dtype)

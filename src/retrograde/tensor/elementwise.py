@@ -15,7 +15,8 @@ from ..ops import elementwise as ew
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import concrete, value
+from ._values import concrete
+from .conversion import operand, value
 from .operators import (
     FLOATS,
     NUMBERS,
@@ -29,7 +30,7 @@ from .operators import (
     refuse_bool,
     unary,
 )
-from .promotion import double, floating, is_number, lifted, operand, promote
+from .promotion import double, floating, is_number, lifted, promote
 
 # ------------------------------------------------------------------------------------------ arithmetic
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..core.value import dtype_of, shape_of
 from ..ops import fft as op
-from ._values import axes_of, axis_of, check_device, new, rank, value
+from ._values import axes_of, axis_of, check_device, new, rank
+from .conversion import value
 from .dtypes import as_dtype
 from .promotion import double
 

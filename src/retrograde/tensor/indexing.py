@@ -19,7 +19,8 @@ from ..ops import indexing as ix
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace, mutation
-from ._values import concrete, rank, value
+from ._values import concrete, rank
+from .conversion import value
 from .operators import storable
 
 _ndarray = np.ndarray

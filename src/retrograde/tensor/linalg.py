@@ -19,8 +19,9 @@ from ..ops import norms, triangular
 from ..ops import reduction as red
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import axes_of, axis_of, rank, value
+from ._values import axes_of, axis_of, rank
 from .contraction import in_common, matmul, matrix_transpose, outer, tensordot, vecdot
+from .conversion import value
 from .dtypes import as_dtype
 from .promotion import double, to_dtype
 

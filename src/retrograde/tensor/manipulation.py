@@ -15,7 +15,8 @@ from ..ops import indexing as ix
 from ..ops import manipulation as mani
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import axes_of, axis_of, concrete, rank, shape_tuple, value
+from ._values import axes_of, axis_of, concrete, rank, shape_tuple
+from .conversion import value
 from .promotion import common_dtype, to_dtype
 
 # ------------------------------------------------------------------------------------------ shape

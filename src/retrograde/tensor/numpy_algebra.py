@@ -12,7 +12,8 @@ from ..ops import linalg_spectral as spectral
 from ..ops import norms
 from ..ops import structural as st
 from . import contraction, fft, linalg, manipulation, reductions
-from ._values import axis_of, rank, value
+from ._values import axis_of, rank
+from .conversion import value
 from .numpy_protocol import implements, unsupported
 from .numpy_shapes import diagonal as diagonal_of
 from .promotion import double

@@ -18,11 +18,12 @@ from ..ops import reduction as red
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
-from . import dtypes, elementwise, indexing, manipulation, reductions, searching, sets
-from ._values import axes_of, axis_of, concrete, new, rank, value
+from . import conversion, dtypes, elementwise, indexing, manipulation, reductions, searching, sets
+from ._values import axes_of, axis_of, concrete, new, rank
+from .conversion import operand, value
 from .numpy_protocol import implements, unsupported
 from .operators import promoted_all
-from .promotion import double, floating, operand
+from .promotion import double, floating
 
 # ------------------------------------------------------------------------------------------ reductions
 
@@ -87,25 +88,25 @@ def _count(a: Any, axis: Any, keepdims: bool, where: Any) -> Any:
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = True
 ) -> Any:
-    a = value(a) if dtype is None else dtypes.astype(value(a), dtype, copy=False)
+    a = value(a) if dtype is None else conversion.astype(value(a), dtype, copy=False)
     if where is True:
         return reductions.mean(a, axis=axis, keepdims=keepdims)
     a = double(a)
     total = reductions.sum(_masked(a, where, 0), axis=axis, keepdims=keepdims)
-    return total / dtypes.astype(_count(a, axis, keepdims, where), dtype_of(st.real(total)))
+    return total / conversion.astype(_count(a, axis, keepdims, where), dtype_of(st.real(total)))
 
 
 @implements("var")
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
         correction: Any = None) -> Any:  # fmt: skip
-    a = value(a) if dtype is None else dtypes.astype(value(a), dtype, copy=False)
+    a = value(a) if dtype is None else conversion.astype(value(a), dtype, copy=False)
     return reductions.var(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
 
 
 @implements("std")
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
         correction: Any = None) -> Any:  # fmt: skip
-    a = value(a) if dtype is None else dtypes.astype(value(a), dtype, copy=False)
+    a = value(a) if dtype is None else conversion.astype(value(a), dtype, copy=False)
     return reductions.std(a, axis=axis, correction=ddof if correction is None else correction, keepdims=keepdims)
 
 
@@ -200,11 +201,11 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
 def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False
 ) -> Any:
-    a = double(value(a) if dtype is None else dtypes.astype(value(a), dtype, copy=False))
+    a = double(value(a) if dtype is None else conversion.astype(value(a), dtype, copy=False))
     kept = _numbers(a)
     d = elementwise.where(kept, a - mean(a, axis=axis, keepdims=True, where=kept), 0)
     squares = reductions.sum(st.real(d * st.conj(d)), axis=axis, keepdims=keepdims)
-    return squares / dtypes.astype(_count(a, axis, keepdims, kept) - ddof, dtype_of(squares))
+    return squares / conversion.astype(_count(a, axis, keepdims, kept) - ddof, dtype_of(squares))
 
 
 @implements("nanstd")

@@ -21,10 +21,11 @@ from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
 from . import contraction, elementwise, reductions
-from ._values import concrete, rank, value
+from ._values import concrete, rank
+from .conversion import operand, value
 from .dtypes import as_dtype
 from .operators import as_floating, binary, integers, ordered, promoted_all, storable, unary
-from .promotion import floating, operand, to_dtype
+from .promotion import floating, to_dtype
 
 # ------------------------------------------------------------------------------------------ ufuncs by name
 

@@ -13,8 +13,9 @@ from ..ops import indexing as ix
 from ..ops import manipulation as mani
 from ..ops import structural as st
 from ..ops import triangular
-from . import creation, dtypes, elementwise, manipulation
-from ._values import axis_of, concrete, rank, shape_tuple, value
+from . import conversion, creation, elementwise, manipulation
+from ._values import axis_of, concrete, rank, shape_tuple
+from .conversion import value
 from .numpy_protocol import implements, unsupported
 
 # ------------------------------------------------------------------------------------------ created alike
@@ -220,7 +221,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
 
 
 def _cast(found: Any, dtype: Any) -> Any:
-    return found if dtype is None else dtypes.astype(found, dtype, copy=False)
+    return found if dtype is None else conversion.astype(found, dtype, copy=False)
 
 
 @implements("concatenate", "concat")
@@ -411,7 +412,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 @implements("astype")
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return dtypes.astype(x, dtype, copy=copy)
+    return conversion.astype(x, dtype, copy=copy)
 
 
 def _strided(x: Any, i: int, part: slice) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.value import Value, dtype_of
 from ..tape import inplace
-from ._values import value
+from .conversion import operand, value
 from .promotion import (
     as_operand,
     common_dtype,
@@ -21,7 +21,6 @@ from .promotion import (
     floating,
     is_number,
     lifted,
-    operand,
     promote,
     to_dtype,
 )

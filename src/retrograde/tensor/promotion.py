@@ -94,15 +94,6 @@ def as_operand(x: Any) -> Any:
     return backend_of(x).wrap(x)
 
 
-def operand(op: str, x: Any) -> Any:
-    """An operand of a function as a value, an array or a Python number; sequences become values."""
-    if isinstance(x, (Value, np.ndarray, bool, int, float, complex)):
-        return x
-    from .creation import asarray
-
-    return asarray(x)
-
-
 def lifted(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands of which one at least is a value."""
     if isinstance(x, Value) or isinstance(y, Value):

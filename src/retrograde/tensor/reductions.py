@@ -14,7 +14,8 @@ from ..ops import reduction as red
 from ..ops import scan
 from ..ops import softmax as soft
 from ..ops import structural as st
-from ._values import axes_of, axis_of, rank, value
+from ._values import axes_of, axis_of, rank
+from .conversion import value
 from .dtypes import as_dtype
 from .promotion import double, floating, to_dtype
 

@@ -16,7 +16,8 @@ from ..ops import indexing as ix
 from ..ops import reduction as red
 from ..ops import sorting as order
 from ..ops import structural as st
-from ._values import axes_of, axis_of, concrete, new, rank, value
+from ._values import axes_of, axis_of, concrete, new, rank
+from .conversion import value
 
 
 def _position(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:

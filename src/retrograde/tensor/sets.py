@@ -13,7 +13,8 @@ import numpy as np
 from ..core.value import shape_of
 from ..ops import indexing as ix
 from ..ops import structural as st
-from ._values import concrete, new, value
+from ._values import concrete, new
+from .conversion import value
 
 
 class UniqueAll(NamedTuple):
