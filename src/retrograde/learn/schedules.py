@@ -70,6 +70,12 @@ def triangle(epoch: float, length: float, rising: float) -> tuple[int, float]:
     return cycle, x / rising if x <= rising else (x - 1) / (rising - 1)
 
 
+def restarting(epoch: float, period: int, growth: int) -> tuple[float, int]:
+    """The epoch after `epoch` of a period, and the period it belongs to: the next one starts when this has run out."""
+    epoch += 1
+    return (epoch - period, period * growth) if epoch >= period else (epoch, period)
+
+
 def warm_restart(epoch: float, first: int, growth: int) -> tuple[float, int]:
     """The epochs since the last restart and the length of the present period.
 

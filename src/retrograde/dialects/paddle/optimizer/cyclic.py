@@ -59,10 +59,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """Go on by an epoch, or to a given one, which may be a fraction; ValueError for a negative one."""
         if epoch is None:
             epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
-                self.T_i *= self.T_mult
+            self.T_cur, self.T_i = schedules.restarting(self.T_cur, self.T_i, self.T_mult)
         else:
             if epoch < 0:
                 raise ValueError(f"CosineAnnealingWarmRestarts.step: epoch must not be negative, got {epoch}")

@@ -264,10 +264,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """
         if epoch is None and self.last_epoch >= 0:
             epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
-                self.T_i *= self.T_mult
+            self.T_cur, self.T_i = schedules.restarting(self.T_cur, self.T_i, self.T_mult)
         else:
             epoch = 0 if epoch is None else epoch
             if epoch < 0:
