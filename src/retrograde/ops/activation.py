@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import pointwise
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
 from ..core.value import dtype_of, shape_of
@@ -20,7 +21,7 @@ from .rules import batch_axes, conj, elementwise, infer_same, regions, sum_tange
 from .samples import distinct, sample, unary, uniform
 from .selection import between, drop, keep_nonzero
 from .slopes import sigmoid_slope
-from .special import erf, normal_density
+from .special import SQRT2PI, normal_density
 from .structural import concatenate, getitem, zeros_like
 
 # ------------------------------------------------------------------------------------------ sigmoid and its kin
@@ -118,14 +119,23 @@ mish = elementwise("mish", kernel=_mish_kernel, partials=[_mish_partial], sample
 _GELU_SCALE, _GELU_CUBE, _ROOT_HALF = math.sqrt(2 / math.pi), 0.044715, math.sqrt(0.5)
 
 
-def _normal_cdf(x: Any) -> Any:
+def _normal_cdf(xp: Any, x: Any) -> Any:
     """The normal distribution function as frameworks compute it here: in single precision not exact far below 0."""
-    return (erf(x * _ROOT_HALF) + 1) * 0.5
+    return (special_functions(xp).erf(x * scalar(_ROOT_HALF, x)) + scalar(1, x)) * scalar(0.5, x)
 
 
 @widened
 def _gelu_kernel(xp: Any, x: Any) -> Any:
-    return x * ((special_functions(xp).erf(x * scalar(_ROOT_HALF, x)) + scalar(1, x)) * scalar(0.5, x))
+    found = pointwise.gelu(x) if xp is np else None
+    return x * _normal_cdf(xp, x) if found is None else found
+
+
+@widened
+def _gelu_slope_kernel(xp: Any, x: Any) -> Any:
+    found = pointwise.gelu_slope(x) if xp is np else None
+    if found is not None:
+        return found
+    return _normal_cdf(xp, x) + x * (xp.exp(x * x * scalar(-0.5, x)) * scalar(1 / SQRT2PI, x))
 
 
 @widened
@@ -140,11 +150,12 @@ def _gelu_tanh_partial(x: Any, _out: Any) -> Any:
     return (t + 1) * 0.5 + x * (1 - t * t) * (square * (1.5 * _GELU_CUBE) + 0.5) * _GELU_SCALE
 
 
-# x times the normal distribution function, and its approximation by tanh.
-gelu = elementwise(
-    "gelu", kernel=_gelu_kernel, samples=unary(-3, 3),
-    partials=[lambda x, _out: _normal_cdf(x) + x * normal_density(x)],
+# x times the normal distribution function, the derivative of that, and the approximation by tanh.
+gelu_slope = elementwise(
+    "gelu_slope", kernel=_gelu_slope_kernel, samples=unary(-3, 3),
+    partials=[lambda x, _out: (2 - x * x) * normal_density(x)],
 )  # fmt: skip
+gelu = elementwise("gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: gelu_slope(x)])
 gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3, 3), partials=[_gelu_tanh_partial])
 
 # ------------------------------------------------------------------------------------------ pieces of straight lines

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import pointwise
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
 from .elementwise import absolute, cos, exp, log, log1p, sin
@@ -21,10 +22,10 @@ from .selection import between, drop, keep, sign, where
 SQRT_PI, SQRT2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
 
-def _one(name: str, function: str, partial: Any, samples: Any) -> Any:
+def _one(name: str, function: str, partial: Any, samples: Any, generated: Any = None) -> Any:
     """A function of one operand that SciPy has, with its derivative."""
     return elementwise(
-        name, kernel=special(function), operands=("x",), partials=[partial], samples=samples, infer=infer_same,
+        name, kernel=special(function, generated), operands=("x",), partials=[partial], samples=samples, infer=infer_same,
     )  # fmt: skip
 
 
@@ -57,7 +58,7 @@ logit = elementwise(
 
 # ------------------------------------------------------------------------------------------ error functions (DLMF 7)
 
-erf = _one("erf", "erf", lambda x, _out: exp(-(x * x)) * (2 / SQRT_PI), unary(-2, 2))
+erf = _one("erf", "erf", lambda x, _out: exp(-(x * x)) * (2 / SQRT_PI), unary(-2, 2), pointwise.erf)
 erfc = _one("erfc", "erfc", lambda x, _out: exp(-(x * x)) * (-2 / SQRT_PI), unary(-2, 2))
 # exp(x^2) erfc(x).
 erfcx = _one("erfcx", "erfcx", lambda x, out: x * out * 2 - 2 / SQRT_PI, unary(-2, 2))
