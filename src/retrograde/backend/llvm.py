@@ -7,12 +7,14 @@ translated is kept on disk, for this processor and version of LLVM: 2 ms to load
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import itertools
 import os
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,6 +33,11 @@ class Code:
     def __init__(self) -> None:
         self.lines = ["entry:"]
         self._count = itertools.count()
+        self._declared: dict[str, None] = {}
+
+    def declare(self, line: str) -> None:
+        """A function that is called here, said once for the module."""
+        self._declared[line] = None
 
     def fresh(self) -> str:
         """A number that no other name has."""
@@ -121,6 +128,11 @@ class Code:
         """The function, with `head` its `define` line up to the brace."""
         return "\n".join([head + " {", *self.lines, "}"])
 
+    def module(self, head: str) -> str:
+        """The function, which returns nothing, and what it declares."""
+        self.do("ret void")
+        return "\n".join([*self._declared, self.function(head + " #0"), "attributes #0 = { nounwind }"])
+
 
 # ------------------------------------------------------------------------------------------ machine code
 
@@ -163,6 +175,19 @@ def assembled(name: str, text: str) -> int:
         engine.finalize_object()
         _kept.append(engine)
         return int(engine.get_function_address(name))
+
+
+def function(name: str, text: Callable[[Code], str], *operands: Any) -> Callable[..., None] | None:
+    """The function `name` of the module that `text` writes, called with operands of the given ctypes.
+
+    None, with a warning, where this version of LLVM has another assembly language.
+    """
+    try:
+        address = assembled(name, text(Code()))
+    except RuntimeError as problem:
+        warnings.warn(f"llvmlite could not translate {name}, the slower way without it is taken: {problem}", stacklevel=4)
+        return None
+    return ctypes.CFUNCTYPE(None, *operands)(address)
 
 
 def _cache_folder() -> str:

@@ -14,12 +14,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
-import struct
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from .vectors import Vectors
 
 LEAST = 1 << 13
 """Fewer numbers are left to NumPy and SciPy: the first call loads llvmlite, 50 ms."""
@@ -60,12 +60,7 @@ def _generated(name: str) -> Callable[[int, int, int], None] | None:
 
     if not llvm.available("avx2", "fma"):
         return None
-    try:
-        address = llvm.assembled(name, _text(llvm.Code(), name))
-    except RuntimeError as problem:  # a version of LLVM with another assembly language
-        warnings.warn(f"llvmlite could not translate {name}, SciPy computes it: {problem}", stacklevel=4)
-        return None
-    return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(address)
+    return llvm.function(name, lambda code: _text(code, name), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 
 # ------------------------------------------------------------------------------------------ their code
@@ -87,91 +82,41 @@ _LOG2 = 0.693359375, -2.12194440e-4  # log(2) as a number of few bits, whose mul
 _MAGIC = 1.5 * 2**23  # a float32 of this size has no room behind the point: adding it rounds
 
 
-class _Vectors:
-    """Instructions for vectors of float32 numbers; Python's numbers become constants."""
-
-    type = f"<{LANES} x float>"
-    words = f"<{LANES} x i32>"
-    mask = f"<{LANES} x i1>"
-    functions = (("fabs", 1), ("copysign", 2), ("fma", 3))
-
-    def __init__(self, code: Any) -> None:
-        self.code = code
-
-    def constant(self, x: float | str) -> str:
-        if isinstance(x, str):
-            return x
-        (bits,) = struct.unpack("<Q", struct.pack("<d", float(np.float32(x))))
-        return "<" + ", ".join([f"float 0x{bits:016X}"] * LANES) + ">"
-
-    def _two(self, instruction: str, x: float | str, y: float | str) -> str:
-        return self.code.value(f"{instruction} {self.type} {self.constant(x)}, {self.constant(y)}")
-
-    def add(self, x: float | str, y: float | str) -> str:
-        return self._two("fadd", x, y)
-
-    def subtract(self, x: float | str, y: float | str) -> str:
-        return self._two("fsub", x, y)
-
-    def multiply(self, x: float | str, y: float | str) -> str:
-        return self._two("fmul", x, y)
-
-    def call(self, name: str, *operands: float | str) -> str:
-        given = ", ".join(f"{self.type} {self.constant(x)}" for x in operands)
-        return self.code.value(f"call {self.type} @llvm.{name}.v{LANES}f32({given})")
-
-    def choose(self, comparison: str, x: str, y: float | str, then: float | str, otherwise: float | str) -> str:
-        """`then` where the comparison holds, `otherwise` elsewhere and beside nan."""
-        holds = self._two(f"fcmp {comparison}", x, y)
-        return self.code.value(
-            f"select {self.mask} {holds}, {self.type} {self.constant(then)}, {self.type} {self.constant(otherwise)}"
-        )
-
-    def polynomial(self, coefficients: Sequence[float], x: str) -> str:
-        """The sum of coefficients[k] x^k."""
-        *rest, total = coefficients
-        result: float | str = total
-        for c in reversed(rest):
-            result = self.call("fma", result, x, c)
-        return self.constant(result)
-
-    def exp(self, x: str) -> tuple[str, str]:
-        """r and s with exp(x) = s + s r for x between -87 and 88: s is a power of 2, the exact part."""
-        shifted = self.add(self.multiply(x, 1 / math.log(2)), _MAGIC)
-        n = self.subtract(shifted, _MAGIC)
-        r = self.call("fma", n, -_LOG2[0], x)
-        r = self.call("fma", n, -_LOG2[1], r)
-        less = self.call("fma", self.polynomial(_EXP, r), self.multiply(r, r), r)
-        bits = self.code.value(f"bitcast {self.type} {shifted} to {self.words}")
-        spread = {k: "<" + ", ".join([f"i32 {k}"] * LANES) + ">" for k in (23, 127 << 23)}
-        exponent = self.code.value(f"shl {self.words} {bits}, {spread[23]}")
-        scale = self.code.value(f"add {self.words} {exponent}, {spread[127 << 23]}")
-        return less, self.code.value(f"bitcast {self.words} {scale} to {self.type}")
+def _exp(v: Vectors, x: str) -> tuple[str, str]:
+    """r and s with exp(x) = s + s r for x between -87 and 88: s is a power of 2, the exact part."""
+    shifted = v.add(v.multiply(x, 1 / math.log(2)), _MAGIC)
+    n = v.subtract(shifted, _MAGIC)
+    r = v.call("fma", n, -_LOG2[0], x)
+    r = v.call("fma", n, -_LOG2[1], r)
+    less = v.call("fma", v.polynomial(_EXP, r), v.multiply(r, r), r)
+    words = Vectors(v.code, v.lanes, "i32")
+    exponent = words.two("shl", v.convert("bitcast", shifted, words), 23)
+    return less, words.convert("bitcast", words.add(exponent, 127 << 23), v)
 
 
-def _erf(v: _Vectors, x: str) -> str:
+def _erf(v: Vectors, x: str) -> str:
     size = v.call("fabs", x)
     near = v.call("fma", v.polynomial(_NEAR, v.multiply(size, size)), size, size)
-    bounded = v.choose("ogt", size, _LIMIT, _LIMIT, size)
-    less, scale = v.exp(v.subtract(0.0, v.polynomial(_FAR, bounded)))
+    bounded = v.choose("fcmp ogt", size, _LIMIT, _LIMIT, size)
+    less, scale = _exp(v, v.subtract(0.0, v.polynomial(_FAR, bounded)))
     far = v.call("fma", v.subtract(0.0, less), scale, v.subtract(1.0, scale))
-    return v.call("copysign", v.choose("olt", size, _SPLIT, near, far), x)
+    return v.call("copysign", v.choose("fcmp olt", size, _SPLIT, near, far), x)
 
 
-def _normal(v: _Vectors, x: str) -> str:
+def _normal(v: Vectors, x: str) -> str:
     """The normal distribution function by the error function."""
     return v.multiply(v.add(_erf(v, v.multiply(x, math.sqrt(0.5))), 1.0), 0.5)
 
 
-def _gelu(v: _Vectors, x: str) -> str:
+def _gelu(v: Vectors, x: str) -> str:
     return v.multiply(x, _normal(v, x))
 
 
-def _gelu_slope(v: _Vectors, x: str) -> str:
+def _gelu_slope(v: Vectors, x: str) -> str:
     power = v.multiply(v.multiply(x, x), -0.5)
-    less, scale = v.exp(v.choose("olt", power, -87.0, -87.0, power))
+    less, scale = _exp(v, v.choose("fcmp olt", power, -87.0, -87.0, power))
     density = v.multiply(v.call("fma", less, scale, scale), 1 / math.sqrt(2 * math.pi))
-    density = v.choose("olt", power, -87.0, 0.0, density)
+    density = v.choose("fcmp olt", power, -87.0, 0.0, density)
     return v.call("fma", x, density, _normal(v, x))
 
 
@@ -180,33 +125,6 @@ _FUNCTIONS = {"erf": _erf, "gelu": _gelu, "gelu_slope": _gelu_slope}
 
 def _text(code: Any, name: str) -> str:
     """The module with the function `name(out, x, n)`: n results for n contiguous numbers."""
-    v = _Vectors(code)
-    load, store = (f"@llvm.masked.{what}.v{LANES}f32.p0" for what in ("load", "store"))
-
-    def block(i: str) -> tuple[str, str]:
-        return code.at("float", "%x", i), code.at("float", "%out", i)
-
-    def whole(i: str) -> None:
-        source, target = block(i)
-        result = _FUNCTIONS[name](v, code.value(f"load {v.type}, ptr {source}, align 4"))
-        code.do(f"store {v.type} {result}, ptr {target}, align 4")
-
-    def last(i: str) -> None:
-        source, target = block(i)
-        numbers = ", ".join(f"i64 {k}" for k in range(LANES))
-        left = code.spread(LANES, "i64", code.value(f"sub i64 %n, {i}"))
-        there = code.value(f"icmp slt <{LANES} x i64> <{numbers}>, {left}")
-        x = code.value(f"call {v.type} {load}(ptr {source}, i32 4, {v.mask} {there}, {v.type} zeroinitializer)")
-        result = _FUNCTIONS[name](v, x)
-        code.do(f"call void {store}({v.type} {result}, ptr {target}, i32 4, {v.mask} {there})")
-
-    complete = code.value(f"and i64 %n, {-LANES}")
-    code.loop(0, complete, LANES, whole)
-    code.loop(complete, "%n", LANES, last)
-    code.do("ret void")
-    declarations = [f"declare {v.type} @llvm.{f}.v{LANES}f32({', '.join([v.type] * n)})" for f, n in v.functions]
-    declarations += [
-        f"declare {v.type} {load}(ptr, i32, {v.mask}, {v.type})", f"declare void {store}({v.type}, ptr, i32, {v.mask})",
-    ]  # fmt: skip
-    head = f"define void @{name}(ptr %out, ptr %x, i64 %n) #0"
-    return "\n".join([*declarations, code.function(head), "attributes #0 = { nounwind }"])
+    v = Vectors(code, LANES)
+    v.over("%n", lambda i, load, store: store(v, _FUNCTIONS[name](v, load(v, "%x", i)), "%out", i))
+    return str(code.module(f"define void @{name}(ptr %out, ptr %x, i64 %n)"))

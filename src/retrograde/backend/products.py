@@ -12,10 +12,10 @@ w.T, `x @ w.T` and `x @ v` agree in every bit.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -118,12 +118,9 @@ def _set_up() -> dict[str, Callable[..., None]]:
 
             found: dict[str, Callable[..., None]] = {}
             if llvm.available("avx512f") and _laid_out_as_known():
-                arrays, numbers = (ctypes.py_object,) * 4, (ctypes.c_int64,) * 2
-                signature = ctypes.CFUNCTYPE(None, *arrays, *numbers)
-                try:
-                    found = {t: signature(llvm.assembled("product", text(llvm.Code(), t))) for t in "fd"}
-                except RuntimeError as problem:  # a version of LLVM with another assembly language
-                    warnings.warn(f"llvmlite could not translate matrix products, NumPy computes them: {problem}", stacklevel=3)
+                operands = (*(ctypes.py_object,) * 4, *(ctypes.c_int64,) * 2)
+                functions = {t: llvm.function("product", functools.partial(text, dtype=t), *operands) for t in "fd"}
+                found = {t: f for t, f in functions.items() if f is not None}
             _limit = _most()
             _generated = found
         return _generated

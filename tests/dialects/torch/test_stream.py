@@ -21,9 +21,22 @@ import numpy as np
 import pytest
 
 Stream = importlib.import_module("retrograde.dialects.torch._stream").Stream
+generated = importlib.import_module("retrograde.dialects.torch._stream_code")
 HERE = Path(__file__).parent
 RECORDED = json.loads((HERE / "data" / "streams.json").read_text())
 Draw = Callable[[Any, int, np.dtype[Any]], np.ndarray[Any, Any]]
+
+
+@pytest.fixture(autouse=True, params=["numpy", "generated"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every test runs on NumPy's functions and on generated code."""
+    if request.param == "generated":
+        monkeypatch.setattr(generated, "_available", None)
+        if not generated.ready(generated.WORTH):
+            pytest.skip("needs llvmlite and a processor with AVX2 and FMA")
+    else:
+        monkeypatch.setattr(generated, "_available", False)
+    return request.param
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
@@ -131,6 +144,37 @@ def test_a_copy_continues_on_its_own(again: Callable[[Any], Any]) -> None:
     expected = s.normal(5)
     s.uniform(10)
     np.testing.assert_array_equal(other.normal(5), expected)
+
+
+def test_generated_code_takes_over_in_the_middle(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draws(s: Any) -> Any:
+        yield s.uniform(100)
+        yield s.normal(1003)
+        if way == "generated":
+            monkeypatch.setattr(generated, "_available", True)
+        yield s.bernoulli(3001, 0.3)
+        yield s.permutation(5001)
+        yield s.get_state()
+        yield s.normal(777, 1.5, 0.3)
+        yield s.uniform(999, dtype=np.float64)
+        yield s.clone().uniform(7)
+
+    monkeypatch.setattr(generated, "_available", False)
+    found = list(draws(Stream(4)))
+    monkeypatch.setattr(generated, "_available", False)
+    way = "numpy"
+    for x, y in zip(found, draws(Stream(4)), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_generated_code_comes_when_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "_available", None)
+    monkeypatch.setattr(generated, "_spent", 0)
+    monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
+    assert not generated.ready(generated.WORTH - 1)
+    assert generated._available is None
+    generated.ready(1)
+    assert generated._available is not None
 
 
 def test_seeds() -> None:

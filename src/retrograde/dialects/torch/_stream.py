@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from . import _stream_code as code
 from . import _stream_samplers as samplers
+from ._stream_code import block_normals32, permutation, unit24, unit53
 from ._stream_dtypes import (
     BRAIN,
     DIGITS,
@@ -43,26 +45,22 @@ from ._stream_math import (
     F64,
     Floats,
     Words,
-    block_normals32,
     block_normals64,
     fma32,
     fma64,
     join64,
     libm,
-    unit24,
-    unit53,
 )
 
 DEFAULT_SEED = 67280421310721  # what a PyTorch generator holds before anyone seeds it
 STATE_SIZE = 5056
 
-_BLOCK = 624
+_BLOCK = code.BLOCK
 _HEAD = struct.Struct("<QiiQ")  # seed, words left, seeded, next word
 _TAIL = struct.Struct("<3dii")  # unused, spare normal, unused, spare held, padding
 _KEYS = slice(_HEAD.size, _HEAD.size + 8 * _BLOCK)
 _WIDE_RANGE = 1 << 28  # integer ranges from here on take two words
 _SLICE = 52 * _BLOCK  # words or values handled at a time, in cache
-_SORTED_SHUFFLE = 3000  # from here on sorting beats swapping in a Python list
 _BLOCK_NORMALS = 16  # contiguous targets from this size on take the block path
 
 
@@ -83,7 +81,7 @@ class Stream:
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
 
-    __slots__ = ("__weakref__", "_block", "_end", "_engine", "_float_spare", "_lock", "_pos", "_seed", "_spare")
+    __slots__ = ("__weakref__", "_block", "_end", "_engine", "_float_spare", "_lock", "_pos", "_seed", "_spare", "_words")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self._lock = threading.RLock()
@@ -100,6 +98,7 @@ class Stream:
         with self._lock:
             self._seed = seed % 2**64
             self._engine.seed(self._seed & 0xFFFFFFFF)
+            self._words: Words | None = None  # the engine's state, when generated code has taken over from it
             self._block: Words = np.empty(0, np.uint32)
             self._pos = self._end = 0
             self._spare: float | None = None
@@ -118,7 +117,7 @@ class Stream:
     def get_state(self) -> NDArray[np.uint8]:
         """Return the state as 5056 bytes, laid out as `torch.get_rng_state()` lays it out."""
         with self._lock:
-            keys = self._engine.get_state(legacy=False)["state"]["key"]
+            keys = self._keys() if self._words is None else self._words
             head = _HEAD.pack(self._seed, self._end - self._pos + 1, 1, self._pos)
             spare = self._spare
             tail = _TAIL.pack(0.0, 0.0 if spare is None else spare, 0.0, spare is not None, 0)
@@ -145,7 +144,8 @@ class Stream:
         with self._lock:
             exhausted = left == 1
             self._engine.set_state(("MT19937", keys, _BLOCK if exhausted else 0, 0, 0.0))
-            self._block = np.empty(0, np.uint32) if exhausted else self._fresh(1)
+            self._words = None
+            self._block = np.empty(0, np.uint32) if exhausted else self._drawn(1)
             self._seed, self._pos, self._end = seed, following, end
             self._spare = spare if held else None
             self._float_spare = raw[-8:]
@@ -160,8 +160,17 @@ class Stream:
 
     # -- words ---------------------------------------------------------------------------------------------------
 
-    def _fresh(self, blocks: int) -> Words:
+    def _keys(self) -> Words:
+        return np.asarray(self._engine.get_state(legacy=False)["state"]["key"], np.uint32)
+
+    def _drawn(self, blocks: int) -> Words:
         return self._engine.randint(0, 1 << 32, blocks * _BLOCK, np.uint32)
+
+    def _fresh(self, blocks: int) -> Words:
+        """The next blocks of words; here the engine's key is that of a block that has been drawn whole."""
+        if self._words is None and code.ready(blocks * _BLOCK):
+            self._words = self._keys().copy()
+        return self._drawn(blocks) if self._words is None else code.words(self._words, blocks)
 
     def _take(self, count: int) -> Words:
         """Return the next `count` words; the array may be the buffer itself, so it is never written to.
@@ -430,14 +439,7 @@ class Stream:
             raise RuntimeError(f"randperm: n is {n}, and {kind} cannot hold each of 0..n-1; ask for a wider dtype")
         if n < 2:
             return np.zeros(n, kind)
-        index = np.arange(n - 1)
-        targets = index + self._take(n - 1).astype(np.int64) % (n - index)
-        if n >= _SORTED_SHUFFLE:
-            return _shuffled(targets).astype(kind, copy=False)
-        order = list(range(n))
-        for i, j in enumerate(targets.tolist()):
-            order[i], order[j] = order[j], order[i]
-        return np.array(order, np.int64).astype(kind, copy=False)
+        return permutation(self._take(n - 1)).astype(kind, copy=False)
 
     def bernoulli(self, shape: Shape, p: float = 0.5, dtype: DTypeLike = F32) -> NDArray[Any]:
         """Draw 1 with probability p, else 0, as `bernoulli_(p)` does: two words an element."""
@@ -616,36 +618,6 @@ def _broadcast(op: str, first: str, one: tuple[int, ...], second: str, other: tu
 def _affine(x: Floats, scale: float, offset: float, kind: np.dtype[Any]) -> Floats:
     """Scale and shift float64 values bound for `kind`; the single rounding shows in float64 only."""
     return fma64(x, scale, offset) if kind == DOUBLE else x * scale + offset
-
-
-def _shuffled(targets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Swap position i with targets[i] >= i, for i from 0 on, without a loop: the order in which 0..n-1 then stand.
-
-    Step i moves to position targets[i] what stands at i. So what a step finds there was left by the step before it
-    with the same target, and what stands at i was left by the last step before i that has i as its target: chains
-    of steps, of logarithmic length, that end at a value never moved. Sorting finds the links, doubling the ends.
-    """
-    n = targets.size + 1
-    targets = np.append(targets, n - 1)
-    steps = np.arange(n)
-    by_target = targets * n + steps
-    by_target.sort()
-    target, step = np.divmod(by_target, n)
-    same = target[1:] == target[:-1]
-    before = np.full(n, -1)  # the step before with the same target
-    before[step[1:][same]] = step[:-1][same]
-    last = np.append(~same, True)
-    target, step = target[last], step[last]
-    origin = steps.copy()  # of what stands at position i when step i comes
-    link = np.where(step == target, before[step], step)
-    linked = link >= 0
-    origin[target[linked]] = link[linked]
-    while True:
-        further = origin[origin]
-        if np.array_equal(further, origin):
-            break
-        origin = further
-    return np.where(before >= 0, origin[before], targets)
 
 
 def _four_lane_sum(x: Floats) -> Floats:

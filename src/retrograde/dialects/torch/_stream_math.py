@@ -18,10 +18,11 @@ F64 = np.float64
 Words = NDArray[np.uint32]
 Floats = NDArray[Any]
 
+_SORTED_SHUFFLE = 3000  # from here on sorting beats swapping in a Python list
 _CHUNK = 2048  # blocks of 16 per pass: 13 ns a value on the build machine, against 49 in one pass over 1.6 million
 
 # Polynomials of the Cephes library (S. L. Moshier): logf on [sqrt(1/2), sqrt(2)], sinf and cosf on [-pi/4, pi/4].
-_LOG = tuple(
+LOG = tuple(
     float(F32(c))
     for c in (
         7.0376836292e-2,
@@ -35,13 +36,13 @@ _LOG = tuple(
         3.3333331174e-1,
     )
 )
-_LN2_LOW, _LN2_HIGH = F32(-2.12194440e-4), F32(0.693359375)
-_SIN = tuple(float(F32(c)) for c in (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1))
-_COS = tuple(float(F32(c)) for c in (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2))
-_QUARTER_PI = (F32(0.78515625), F32(2.4187564849853515625e-4), F32(3.77489497744594108e-8))
-_FOUR_OVER_PI = F32(1.27323954473516)
-_TWO_PI = F32(2.0 * math.pi)
-_ROOT_HALF_BITS = 0x3F3504F3
+LN2_LOW, LN2_HIGH = F32(-2.12194440e-4), F32(0.693359375)
+SIN = tuple(float(F32(c)) for c in (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1))
+COS = tuple(float(F32(c)) for c in (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2))
+QUARTER_PI = (F32(0.78515625), F32(2.4187564849853515625e-4), F32(3.77489497744594108e-8))
+FOUR_OVER_PI = F32(1.27323954473516)
+TWO_PI = F32(2.0 * math.pi)
+ROOT_HALF_BITS = 0x3F3504F3
 
 
 def unit24(words: Words, out: Floats | None = None) -> NDArray[np.float32]:
@@ -134,7 +135,7 @@ def block_normals32(words: Words, mean: float = 0.0, std: float = 1.0) -> NDArra
         part = slice(start, start + _CHUNK)
         u = unit24(blocks[part])
         radius = _radius32(F32(1.0) - u[:, 0])
-        sine, cosine = _sincos32(u[:, 1] * _TWO_PI)
+        sine, cosine = _sincos32(u[:, 1] * TWO_PI)
         cosine *= radius
         sine *= radius
         out[part, 0] = fma32(cosine, std, mean)
@@ -160,22 +161,22 @@ def _horner(x: Floats, coefficients: tuple[float, ...]) -> NDArray[np.float32]:
 
 def _radius32(x: Floats) -> NDArray[np.float32]:
     """Compute sqrt(-2 log x) for float32 x in (0, 1], each operation rounded as the reference kernels do."""
-    bits = x.view(np.int32) - _ROOT_HALF_BITS
+    bits = x.view(np.int32) - ROOT_HALF_BITS
     exponent = (bits >> 23).astype(F32)
     bits &= 0x7FFFFF
-    bits += _ROOT_HALF_BITS
+    bits += ROOT_HALF_BITS
     m = bits.view(F32) - F32(1.0)
     square = m * m
-    y = _horner(m.astype(F64), _LOG)
+    y = _horner(m.astype(F64), LOG)
     y *= m
     wide = y.astype(F64)
     wide *= square
-    wide += exponent * _LN2_LOW
+    wide += exponent * LN2_LOW
     y = wide.astype(F32)
     square *= F32(0.5)
     y -= square
     m += y
-    exponent *= _LN2_HIGH  # exact: 9 bits times 5
+    exponent *= LN2_HIGH  # exact: 9 bits times 5
     m += exponent
     m *= F32(-2.0)
     return np.sqrt(m, out=m)
@@ -183,20 +184,20 @@ def _radius32(x: Floats) -> NDArray[np.float32]:
 
 def _sincos32(angle: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Compute sine and cosine of float32 angles in [0, 2 pi], each operation rounded as the reference kernels do."""
-    octant = (angle * _FOUR_OVER_PI).astype(np.int32)
+    octant = (angle * FOUR_OVER_PI).astype(np.int32)
     octant += 1
     octant &= ~1
     steps = octant.astype(F32)
-    angle = angle - steps * _QUARTER_PI[0]  # the first two products are exact
-    angle -= steps * _QUARTER_PI[1]
+    angle = angle - steps * QUARTER_PI[0]  # the first two products are exact
+    angle -= steps * QUARTER_PI[1]
     wide = steps.astype(F64)
-    wide *= -float(_QUARTER_PI[2])
+    wide *= -float(QUARTER_PI[2])
     wide += angle
     angle = wide.astype(F32)
     square = angle * angle
     wide = square.astype(F64)
 
-    cosine = _horner(wide, _COS)
+    cosine = _horner(wide, COS)
     cosine *= square
     half = square * F32(0.5)
     even = cosine.astype(F64)
@@ -205,7 +206,7 @@ def _sincos32(angle: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     cosine = even.astype(F32)
     cosine += F32(1.0)
 
-    sine = _horner(wide, _SIN)
+    sine = _horner(wide, SIN)
     sine *= square
     odd = sine.astype(F64)
     odd *= angle
@@ -221,3 +222,46 @@ def _sincos32(angle: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     sine_bits ^= (octant & 4) << 29
     cosine_bits ^= ((octant + 2) & 4) << 29
     return sine, cosine
+
+
+def permutation(words: Words) -> NDArray[np.int64]:
+    """Shuffle 0..n-1 forwards with n - 1 words: position i and position i + words[i] % (n - i) change places."""
+    n = words.size + 1
+    index = np.arange(n - 1)
+    targets = index + words.astype(np.int64) % (n - index)
+    if n >= _SORTED_SHUFFLE:
+        return _shuffled(targets)
+    order = list(range(n))
+    for i, j in enumerate(targets.tolist()):
+        order[i], order[j] = order[j], order[i]
+    return np.array(order, np.int64)
+
+
+def _shuffled(targets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Swap position i with targets[i] >= i, for i from 0 on, without a loop: the order in which 0..n-1 then stand.
+
+    Step i moves to position targets[i] what stands at i. So what a step finds there was left by the step before it
+    with the same target, and what stands at i was left by the last step before i that has i as its target: chains
+    of steps, of logarithmic length, that end at a value never moved. Sorting finds the links, doubling the ends.
+    """
+    n = targets.size + 1
+    targets = np.append(targets, n - 1)
+    steps = np.arange(n)
+    by_target = targets * n + steps
+    by_target.sort()
+    target, step = np.divmod(by_target, n)
+    same = target[1:] == target[:-1]
+    before = np.full(n, -1)  # the step before with the same target
+    before[step[1:][same]] = step[:-1][same]
+    last = np.append(~same, True)
+    target, step = target[last], step[last]
+    origin = steps.copy()  # of what stands at position i when step i comes
+    link = np.where(step == target, before[step], step)
+    linked = link >= 0
+    origin[target[linked]] = link[linked]
+    while True:
+        further = origin[origin]
+        if np.array_equal(further, origin):
+            break
+        origin = further
+    return np.where(before >= 0, origin[before], targets)
