@@ -35,6 +35,7 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
         "mlp": lambda: _mlp(torch),
         "conv": lambda: _conv(torch),
         "transformer": lambda: _transformer(torch),
+        "gpt": lambda: _gpt(torch),
         "adam": lambda: _adam(torch),
         **_calls(torch),
     }
@@ -163,6 +164,54 @@ def _transformer(torch):
     def step():
         layer.zero_grad()
         layer(x).pow(2).mean().backward()
+
+    return step
+
+
+def _gpt(torch):
+    """A training step of a small GPT: 3 layers of width 64, 8 sequences of 64, gelu, dropout 0.1, AdamW, clipped norm."""
+    nn, functional = torch.nn, torch.nn.functional
+    torch.manual_seed(0)
+    width, heads, length, words = 64, 4, 64, 65
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.before_attention, self.before_layers = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.parts, self.joined = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.layers = nn.Sequential(
+                nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1)
+            )  # fmt: skip
+            self.dropout = nn.Dropout(0.1)
+            self.register_buffer("past", torch.ones(length, length).tril().view(1, 1, length, length))
+
+        def attention(self, x):
+            b, t, c = x.shape
+            q, k, v = (y.view(b, t, heads, c // heads).transpose(1, 2) for y in self.parts(x).split(width, dim=2))
+            scores = (q @ k.transpose(-2, -1)) * (c // heads) ** -0.5
+            weights = functional.softmax(scores.masked_fill(self.past == 0, float("-inf")), dim=-1)
+            mixed = self.dropout(weights) @ v
+            return self.dropout(self.joined(mixed.transpose(1, 2).contiguous().view(b, t, c)))
+
+        def forward(self, x):
+            x = x + self.attention(self.before_attention(x))
+            return x + self.layers(self.before_layers(x))
+
+    model = nn.ModuleDict({
+        "word": nn.Embedding(words, width), "place": nn.Embedding(length, width),
+        "blocks": nn.Sequential(*(Block() for _ in range(3))), "norm": nn.LayerNorm(width), "out": nn.Linear(width, words),
+    })  # fmt: skip
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1)
+    text, places = torch.randint(words, (8, length + 1)), torch.arange(length)
+
+    def step():
+        x = model["word"](text[:, :-1]) + model["place"](places)
+        logits = model["out"](model["norm"](model["blocks"](x)))
+        loss = functional.cross_entropy(logits.view(-1, words), text[:, 1:].reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
 
     return step
 

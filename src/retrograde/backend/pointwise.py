@@ -6,7 +6,7 @@ transformer's step. Here 16 go at once, to the same accuracy as PyTorch's (less 
 - below 0.85, erf(x) = x + x P(x²);
 - from there on, erf(x) = 1 - exp(-Q(x)), and 1 from 4 on, where the rest is less than half a unit.
 
-P, Q and the polynomial of exp are our own minimax fits (Lawson's weighted least squares) in double precision.
+P and Q are our own minimax fits (Lawson's weighted least squares) in double precision.
 """
 
 from __future__ import annotations
@@ -74,31 +74,13 @@ _FAR = (
     -0.000156295573, 1.12942493, 0.633531809, 0.108073555, -0.0249840692, 0.00411904277, -0.000423612742, 2.01480179e-05,
 )  # fmt: skip
 """-log(1 - erf(x)) from 0.85 to 4."""
-_EXP = (
-    0.49999994, 0.166665211, 0.041668389, 0.00836871006, 0.00138146104,
-)  # fmt: skip
-"""(exp(r) - 1 - r) / r² for |r| up to log(2) / 2."""
-_LOG2 = 0.693359375, -2.12194440e-4  # log(2) as a number of few bits, whose multiples are exact, and the rest
-_MAGIC = 1.5 * 2**23  # a float32 of this size has no room behind the point: adding it rounds
-
-
-def _exp(v: Vectors, x: str) -> tuple[str, str]:
-    """r and s with exp(x) = s + s r for x between -87 and 88: s is a power of 2, the exact part."""
-    shifted = v.add(v.multiply(x, 1 / math.log(2)), _MAGIC)
-    n = v.subtract(shifted, _MAGIC)
-    r = v.call("fma", n, -_LOG2[0], x)
-    r = v.call("fma", n, -_LOG2[1], r)
-    less = v.call("fma", v.polynomial(_EXP, r), v.multiply(r, r), r)
-    words = Vectors(v.code, v.lanes, "i32")
-    exponent = words.two("shl", v.convert("bitcast", shifted, words), 23)
-    return less, words.convert("bitcast", words.add(exponent, 127 << 23), v)
 
 
 def _erf(v: Vectors, x: str) -> str:
     size = v.call("fabs", x)
     near = v.call("fma", v.polynomial(_NEAR, v.multiply(size, size)), size, size)
     bounded = v.choose("fcmp ogt", size, _LIMIT, _LIMIT, size)
-    less, scale = _exp(v, v.subtract(0.0, v.polynomial(_FAR, bounded)))
+    less, scale = v.exp(v.subtract(0.0, v.polynomial(_FAR, bounded)))
     far = v.call("fma", v.subtract(0.0, less), scale, v.subtract(1.0, scale))
     return v.call("copysign", v.choose("fcmp olt", size, _SPLIT, near, far), x)
 
@@ -114,7 +96,7 @@ def _gelu(v: Vectors, x: str) -> str:
 
 def _gelu_slope(v: Vectors, x: str) -> str:
     power = v.multiply(v.multiply(x, x), -0.5)
-    less, scale = _exp(v, v.choose("fcmp olt", power, -87.0, -87.0, power))
+    less, scale = v.exp(v.choose("fcmp olt", power, -87.0, -87.0, power))
     density = v.multiply(v.call("fma", less, scale, scale), 1 / math.sqrt(2 * math.pi))
     density = v.choose("fcmp olt", power, -87.0, 0.0, density)
     return v.call("fma", x, density, _normal(v, x))
@@ -126,5 +108,5 @@ _FUNCTIONS = {"erf": _erf, "gelu": _gelu, "gelu_slope": _gelu_slope}
 def _text(code: Any, name: str) -> str:
     """The module with the function `name(out, x, n)`: n results for n contiguous numbers."""
     v = Vectors(code, LANES)
-    v.over("%n", lambda i, load, store: store(v, _FUNCTIONS[name](v, load(v, "%x", i)), "%out", i))
+    v.over("%n", lambda i, part: part.store(v, _FUNCTIONS[name](v, part.load(v, "%x", i)), "%out", i))
     return str(code.module(f"define void @{name}(ptr %out, ptr %x, i64 %n)"))

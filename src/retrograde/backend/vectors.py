@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
 _SUFFIX = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64"}
 _SIZE = {"float": 4, "double": 8, "i32": 4, "i64": 8}
 
+_EXP = 0.49999994, 0.166665211, 0.041668389, 0.00836871006, 0.00138146104
+"""(exp(r) - 1 - r) / r² for |r| up to log(2) / 2: our own minimax fit (Lawson's weighted least squares)."""
+_LOG2 = 0.693359375, -2.12194440e-4  # log(2) as a number of few bits, whose multiples are exact, and the rest
+_MAGIC = 1.5 * 2**23  # a float32 of this size has no room behind the point: adding it rounds
+
 Operand = str | float
 """The name of a value, or a number that becomes a constant in every lane."""
-
-Step = Callable[[str, Callable[..., str], Callable[..., Any]], None]
-
 
 class Vectors:
     """Instructions for `lanes` numbers of LLVM's type float, double, i32 or i64 at a time."""
@@ -78,6 +81,21 @@ class Vectors:
             total = self.call("fma", total, x, c)
         return self.constant(total)
 
+    def exp(self, x: str, shift: int = 0) -> tuple[str, str]:
+        """r and s with exp(x) = (s + s r) / 2**shift for float32 x between -87 - log(2) shift and 88: s is a power of 2."""
+        shifted = self.add(self.multiply(x, 1 / math.log(2)), _MAGIC)
+        n = self.subtract(shifted, _MAGIC)
+        r = self.call("fma", n, -_LOG2[0], x)
+        r = self.call("fma", n, -_LOG2[1], r)
+        less = self.call("fma", self.polynomial(_EXP, r), self.multiply(r, r), r)
+        words = Vectors(self.code, self.lanes, "i32")
+        exponent = words.two("shl", self.convert("bitcast", shifted, words), 23)
+        return less, words.convert("bitcast", words.add(exponent, 127 + shift << 23), self)
+
+    def divide(self, x: Operand, y: Operand) -> str:
+        """x / y."""
+        return self.two("fdiv" if self._float else "sdiv", x, y)
+
     def convert(self, instruction: str, x: str, to: Vectors) -> str:
         """x in another type, by "bitcast", "sitofp", "zext"..."""
         return self.code.value(f"{instruction} {self.type} {x} to {to.type}")
@@ -102,33 +120,70 @@ class Vectors:
         numbers = ", ".join(f"i64 {k}" for k in range(self.lanes))
         return self.code.value(f"icmp slt <{self.lanes} x i64> <{numbers}>, {self.code.spread(self.lanes, 'i64', count)}")
 
-    def load_some(self, pointer: str, index: str, mask: str) -> str:
-        """The vector that starts at an element, with 0 where the mask is not set: nothing is read there."""
-        full = f"@llvm.masked.load.v{self.lanes}{_SUFFIX[self.number]}.p0"
-        self.code.declare(f"declare {self.type} {full}(ptr, i32, {self.mask}, {self.type})")
-        at = self.code.at(self.number, pointer, index)
-        return self.code.value(
-            f"call {self.type} {full}(ptr {at}, i32 {self.size}, {self.mask} {mask}, {self.type} zeroinitializer)"
-        )
+    def total(self, x: str) -> str:
+        """The sum of the lanes, in every lane, halves added to halves."""
+        function = f"@llvm.vector.reduce.fadd.v{self.lanes}{_SUFFIX[self.number]}"
+        self.code.declare(f"declare {self.number} {function}({self.number}, {self.type})")
+        zero = f"{self.number} {'-0.0' if self._float else '0'}"
+        one = self.code.value(f"call reassoc {self.number} {function}({zero}, {self.type} {x})")
+        return self.code.spread(self.lanes, self.number, one)
 
-    def store_some(self, x: str, pointer: str, index: str, mask: str) -> None:
-        """Write the lanes of the mask."""
-        full = f"@llvm.masked.store.v{self.lanes}{_SUFFIX[self.number]}.p0"
-        self.code.declare(f"declare void {full}({self.type}, ptr, i32, {self.mask})")
-        at = self.code.at(self.number, pointer, index)
-        self.code.do(f"call void {full}({self.type} {x}, ptr {at}, i32 {self.size}, {self.mask} {mask})")
+    def largest(self, x: str) -> str:
+        """The largest of the lanes, in every lane; where one is nan, another may be taken."""
+        for distance in (self.lanes >> k for k in range(1, self.lanes.bit_length())):
+            other = self.pick(x, x, [lane ^ distance for lane in range(self.lanes)])
+            x = self.choose("fcmp ogt", other, x, other, x)
+        return x
 
-    def over(self, n: str, step: Step) -> None:
-        """step(i, load, store) for i in range(0, n, lanes), where the last turn reads and writes what is left of n.
+    def over(
+        self, n: str, step: Callable[..., Sequence[str] | None], carried: Sequence[str] = ()
+    ) -> list[str]:  # fmt: skip
+        """step(i, part, *values) for i in range(0, n, lanes); returns the vectors that are carried from turn to turn.
 
-        load(vectors, pointer, index) and store(vectors, x, pointer, index) do so for any vectors of as many lanes.
+        `part` reads and writes: whole vectors, and in the last turn what is left of n. `carried` are the first vectors,
+        `step` returns the next ones.
         """
         code = self.code
         complete = code.value(f"and i64 {n}, {-self.lanes}")
-        code.loop(0, complete, self.lanes, lambda i: step(i, Vectors.load, Vectors.store))
+        values = code.loop(
+            0, complete, self.lanes, lambda i, *now: step(i, Part(), *now), carried=[(self.type, x) for x in carried]
+        )
 
-        def last(i: str) -> None:
-            mask = self.below(code.value(f"sub i64 {n}, {i}"))
-            step(i, lambda v, p, at: v.load_some(p, at, mask), lambda v, x, p, at: v.store_some(x, p, at, mask))
+        def last(i: str, *now: str) -> Sequence[str] | None:
+            return step(i, Part(self.below(code.value(f"sub i64 {n}, {i}"))), *now)
 
-        code.loop(complete, n, self.lanes, last)
+        return code.loop(complete, n, self.lanes, last, carried=[(self.type, x) for x in values])
+
+
+class Part:
+    """What a turn of `over` reads and writes: whole vectors, or the lanes of a mask."""
+
+    def __init__(self, mask: str | None = None) -> None:
+        self.mask = mask
+
+    def load(self, v: Vectors, pointer: str, index: str, beyond: Operand = 0) -> str:
+        """The vector that starts at an element; outside the mask nothing is read, and `beyond` stands there."""
+        if self.mask is None:
+            return v.load(pointer, index)
+        function = f"@llvm.masked.load.v{v.lanes}{_SUFFIX[v.number]}.p0"
+        v.code.declare(f"declare {v.type} {function}(ptr, i32, {v.mask}, {v.type})")
+        at = v.code.at(v.number, pointer, index)
+        return v.code.value(
+            f"call {v.type} {function}(ptr {at}, i32 {v.size}, {v.mask} {self.mask}, {v.type} {v.constant(beyond)})"
+        )
+
+    def store(self, v: Vectors, x: str, pointer: str, index: str) -> None:
+        """Write the vector that starts at an element, inside the mask."""
+        if self.mask is None:
+            v.store(x, pointer, index)
+            return
+        function = f"@llvm.masked.store.v{v.lanes}{_SUFFIX[v.number]}.p0"
+        v.code.declare(f"declare void {function}({v.type}, ptr, i32, {v.mask})")
+        at = v.code.at(v.number, pointer, index)
+        v.code.do(f"call void {function}({v.type} {x}, ptr {at}, i32 {v.size}, {v.mask} {self.mask})")
+
+    def keep(self, v: Vectors, x: str) -> str:
+        """x, and 0 outside the mask."""
+        if self.mask is None:
+            return x
+        return v.code.value(f"select {v.mask} {self.mask}, {v.type} {x}, {v.type} zeroinitializer")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -95,11 +96,26 @@ def _wide(arrays: Any) -> Any:
     return (None if a is None else a.astype(np.float32) for a in arrays)
 
 
+def _row_width(x: Any, shape: Shape, axis: Shape, affine: Shape) -> int:
+    """The number of elements of the rows that a layer normalisation takes, 0 where it is another one."""
+    rest = len(shape) - len(axis)
+    if x.shape != shape or not axis or axis[0] != rest or axis[-1] != len(shape) - 1:
+        return 0
+    if affine != (1,) * rest + shape[rest:] and math.prod(affine) != 1:
+        return 0
+    return math.prod(shape[rest:])
+
+
 def _normalize_kernel(
     xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
 ) -> Any:
     if is_half(x.dtype):
         return _normalized(xp, *_wide((x, w, b)), shape, axis, affine, eps)[0].astype(x.dtype)  # type: ignore[call-arg]
+    if xp is np and rows.suited(x):
+        width = _row_width(x, shape, axis, affine)
+        found = rows.layer_norm(x, w, b, width, eps) if width else None
+        if found is not None:
+            return found
     return _normalized(xp, x, w, b, shape, axis, affine, eps)[0]
 
 
@@ -120,6 +136,13 @@ def _pull_arrays(
     if is_half(dtype):
         g, x = g.astype(np.float32), x.astype(np.float32)
         w = None if w is None else w.astype(np.float32)
+    if rows.suited(x):
+        width = _row_width(x, shape, axis, affine)
+        found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps) if width else None
+        if found is not None:
+            return (
+                found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)
+            )  # fmt: skip
     v = x.reshape(shape)
     d, _, r = _centred(v, axis, eps)
     n = math.prod(shape[a] for a in axis)

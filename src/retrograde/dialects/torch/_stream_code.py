@@ -138,8 +138,8 @@ def _words(code: Any) -> str:
 def _unit24(code: Any) -> str:
     whole, v = Vectors(code, 16, "i32"), Vectors(code, 16)
 
-    def step(i: str, load: Any, store: Any) -> None:
-        store(v, _unit(whole, v, load(whole, "%words", i)), "%out", i)
+    def step(i: str, part: Any) -> None:
+        part.store(v, _unit(whole, v, part.load(whole, "%words", i)), "%out", i)
 
     v.over("%n", step)
     return str(code.module("define void @unit24(ptr %words, ptr %out, i64 %n)"))

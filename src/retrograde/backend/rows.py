@@ -1,0 +1,259 @@
+"""Functions of contiguous rows as generated code (float32): softmax and layer normalisation, forward and backward.
+
+NumPy takes 6 to 12 passes over the memory for each of them; here a row is read as often as the formula needs it, from the
+nearest cache.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .vectors import Part, Vectors
+
+LEAST = 1 << 13
+"""Fewer numbers are left to NumPy: the first call loads llvmlite, 50 ms."""
+
+LANES = 16
+BLOCK = 32  # rows whose sums are added up before they are added to the others', so that the rounding errors stay small
+_FLOAT32 = np.dtype(np.float32)
+
+
+def softmax(x: np.ndarray) -> np.ndarray | None:
+    """The softmax along the last axis of a contiguous float32 array; None where it is the caller's affair."""
+    if not suited(x):
+        return None
+    function = _generated("softmax")
+    if function is None:
+        return None
+    out = np.empty_like(x)
+    function(out.ctypes.data, x.ctypes.data, *_rows(x))
+    return out
+
+
+def softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    """The cotangent of softmax's operand for the cotangent g of its result; None where it is the caller's affair."""
+    if not (suited(out) and suited(g) and g.shape == out.shape):
+        return None
+    function = _generated("softmax_pull")
+    if function is None:
+        return None
+    result = np.empty_like(out)
+    function(result.ctypes.data, g.ctypes.data, out.ctypes.data, *_rows(out))
+    return result
+
+
+def layer_norm(
+    x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, width: int, eps: float
+) -> np.ndarray | None:  # fmt: skip
+    """Rows of `width` less their mean over their deviation, times w, plus b; None where it is the caller's affair."""
+    if not (suited(x) and _vector(w, width) and _vector(b, width)):
+        return None
+    function = _generated("layer_norm", w is not None, b is not None)
+    if function is None:
+        return None
+    out = np.empty_like(x)
+    function(out.ctypes.data, x.ctypes.data, _address(w), _address(b), x.size // width, width, eps)
+    return out
+
+
+def layer_norm_pull(
+    g: np.ndarray, x: np.ndarray, w: np.ndarray | None, width: int, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The cotangents of `layer_norm`'s x, w and b, the last two as vectors; None where it is the caller's affair."""
+    if not (suited(x) and suited(g) and g.shape == x.shape and _vector(w, width)):
+        return None
+    function = _generated("layer_norm_pull", w is not None)
+    if function is None:
+        return None
+    dx, sums = np.empty_like(x), np.zeros((4, width), np.float32)
+    function(
+        dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, _address(w), x.size // width, width, eps
+    )  # fmt: skip
+    return dx, sums[0], sums[1]
+
+
+def suited(x: np.ndarray) -> bool:
+    """Whether an array is large enough, float32 and contiguous."""
+    return x.size >= LEAST and x.dtype is _FLOAT32 and x.flags.c_contiguous
+
+
+def _vector(w: np.ndarray | None, width: int) -> bool:
+    return w is None or (w.size == width and w.dtype is _FLOAT32 and w.flags.c_contiguous)
+
+
+def _address(w: np.ndarray | None) -> int:
+    return 0 if w is None else int(w.ctypes.data)
+
+
+def _rows(x: np.ndarray) -> tuple[int, int]:
+    return x.size // x.shape[-1], x.shape[-1]
+
+
+@functools.cache
+def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
+    from . import llvm  # 50 ms, for programs that come here only
+
+    if not llvm.available("avx2", "fma"):
+        return None
+    pointers, text, numbers = _TEXTS[name]
+    operands = (*(ctypes.c_void_p,) * pointers, *(ctypes.c_int64,) * 2, *(ctypes.c_float,) * numbers)
+    return llvm.function(name, lambda code: text(code, *variant), *operands)
+
+
+# ------------------------------------------------------------------------------------------ their code
+
+
+def _exp(v: Vectors, x: str) -> str:
+    """exp(x) for x up to 0, down to the smallest numbers that there are."""
+    x = v.choose("fcmp olt", x, -104.0, -104.0, x)
+    part, scale = v.exp(x, shift=64)
+    return v.multiply(v.call("fma", part, scale, scale), 2.0**-64)
+
+
+def _each_row(code: Any, names: str, row: Callable[..., None]) -> None:
+    """row(*pointers): for each row, those to its part of the arrays."""
+
+    def one(i: str) -> None:
+        start = code.mul(i, "%width")
+        row(*(code.at("float", f"%{name}", start) for name in names.split()))
+
+    code.loop(0, "%rows", 1, one)
+
+
+def _softmax(code: Any) -> str:
+    v = Vectors(code, LANES)
+
+    def row(out: str, x: str) -> None:
+        def largest(i: str, part: Part, top: str) -> list[str]:
+            here = part.load(v, x, i, -math.inf)
+            return [v.choose("fcmp ogt", here, top, here, top)]
+
+        top = v.largest(v.over("%width", largest, [v.constant(-math.inf)])[0])
+
+        def power(i: str, part: Part, total: str) -> list[str]:
+            e = _exp(v, v.subtract(part.load(v, x, i), top))
+            part.store(v, e, out, i)
+            return [v.add(total, part.keep(v, e))]
+
+        total = v.total(v.over("%width", power, [v.constant(0.0)])[0])
+        v.over("%width", lambda i, part: part.store(v, v.divide(part.load(v, out, i), total), out, i))
+
+    _each_row(code, "out x", row)
+    return str(code.module("define void @softmax(ptr %out, ptr %x, i64 %rows, i64 %width)"))
+
+
+def _softmax_pull(code: Any) -> str:
+    v = Vectors(code, LANES)
+
+    def row(result: str, g: str, out: str) -> None:
+        def inner(i: str, part: Part, total: str) -> list[str]:
+            return [v.call("fma", part.load(v, g, i), part.load(v, out, i), total)]
+
+        total = v.total(v.over("%width", inner, [v.constant(0.0)])[0])
+
+        def pulled(i: str, part: Part) -> None:
+            part.store(v, v.multiply(v.subtract(part.load(v, g, i), total), part.load(v, out, i)), result, i)
+
+        v.over("%width", pulled)
+
+    _each_row(code, "result g out", row)
+    return str(code.module("define void @softmax_pull(ptr %result, ptr %g, ptr %out, i64 %rows, i64 %width)"))
+
+
+def _statistics(v: Vectors, x: str) -> tuple[str, str, str]:
+    """The mean of a row, one over its deviation, and one over its width."""
+    code = v.code
+    width = v.constant(code.spread(v.lanes, v.number, code.value(f"sitofp i64 %width to {v.number}")))
+    (total,) = v.over("%width", lambda i, part, t: [v.add(t, part.load(v, x, i))], [v.constant(0.0)])
+    mean = v.divide(v.total(total), width)
+
+    def square(i: str, part: Part, total: str) -> list[str]:
+        d = part.keep(v, v.subtract(part.load(v, x, i), mean))
+        return [v.call("fma", d, d, total)]
+
+    (total,) = v.over("%width", square, [v.constant(0.0)])
+    variance = v.divide(v.total(total), width)
+    deviation = v.call("sqrt", v.add(variance, code.spread(v.lanes, v.number, "%eps")))
+    return mean, v.divide(1.0, deviation), width
+
+
+def _layer_norm(code: Any, weighted: bool, shifted: bool) -> str:
+    v = Vectors(code, LANES)
+
+    def row(out: str, x: str) -> None:
+        mean, factor, _ = _statistics(v, x)
+
+        def scaled(i: str, part: Part) -> None:
+            y = v.multiply(v.subtract(part.load(v, x, i), mean), factor)
+            if weighted:
+                y = v.multiply(y, part.load(v, "%w", i))
+            if shifted:
+                y = v.add(y, part.load(v, "%b", i))
+            part.store(v, y, out, i)
+
+        v.over("%width", scaled)
+
+    _each_row(code, "out x", row)
+    return str(code.module(
+        "define void @layer_norm(ptr %out, ptr %x, ptr %w, ptr %b, i64 %rows, i64 %width, float %eps)"))  # fmt: skip
+
+
+def _layer_norm_pull(code: Any, weighted: bool) -> str:
+    """sums: the cotangents of w and of b, and room for those of a block of rows."""
+    v = Vectors(code, LANES)
+    whole = [code.at("float", "%sums", code.mul("%width", k)) for k in (0, 1)]
+    block = [code.at("float", "%sums", code.mul("%width", k)) for k in (2, 3)]
+
+    def row(r: str) -> None:
+        start = code.mul(r, "%width")
+        dx, g, x = (code.at("float", name, start) for name in ("%dx", "%g", "%x"))
+        mean, factor, width = _statistics(v, x)
+
+        def read(i: str, part: Part) -> tuple[str, str, str]:
+            here = part.load(v, g, i)
+            standard = v.multiply(v.subtract(part.load(v, x, i), mean), factor)
+            return here, standard, v.multiply(here, part.load(v, "%w", i)) if weighted else here
+
+        def gather(i: str, part: Part, total: str, along: str) -> list[str]:
+            here, standard, scaled = read(i, part)
+            part.store(v, v.call("fma", here, standard, part.load(v, block[0], i)), block[0], i)
+            part.store(v, v.add(here, part.load(v, block[1], i)), block[1], i)
+            return [v.add(total, scaled), v.call("fma", scaled, standard, along)]
+
+        total, along = (v.divide(v.total(t), width) for t in v.over("%width", gather, [v.constant(0.0)] * 2))
+
+        def pulled(i: str, part: Part) -> None:
+            _, standard, scaled = read(i, part)
+            rest = v.subtract(v.subtract(scaled, total), v.multiply(standard, along))
+            part.store(v, v.multiply(rest, factor), dx, i)
+
+        v.over("%width", pulled)
+
+    def some(first: str) -> None:
+        code.loop(first, code.least(code.add(first, BLOCK), "%rows"), 1, row)
+
+        def add(i: str, part: Part) -> None:
+            for mine, theirs in zip(block, whole):
+                part.store(v, v.add(part.load(v, mine, i), part.load(v, theirs, i)), theirs, i)
+                part.store(v, v.constant(0.0), mine, i)
+
+        v.over("%width", add)
+
+    code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+    code.loop(0, "%rows", BLOCK, some)
+    return str(code.module(
+        "define void @layer_norm_pull(ptr %dx, ptr %sums, ptr %g, ptr %x, ptr %w, i64 %rows, i64 %width, float %eps)"
+    ))  # fmt: skip
+
+
+# By name: pointers, text, numbers behind the sizes.
+_TEXTS: dict[str, tuple[int, Callable[..., str], int]] = {
+    "softmax": (2, _softmax, 0), "softmax_pull": (3, _softmax_pull, 0),
+    "layer_norm": (4, _layer_norm, 1), "layer_norm_pull": (5, _layer_norm_pull, 1),
+}  # fmt: skip
