@@ -31,16 +31,19 @@ LEAST = 1 << 20
 """Fewer multiplications go to BLAS: a call takes 2 µs longer than one of NumPy."""
 
 
-def _most() -> int:
-    """More multiplications go to BLAS, and sooner where it has several threads, which cannot be asked from here."""
+@functools.cache
+def threads() -> int:
+    """How many threads BLAS has, as far as it can be told from here."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         given = os.environ.get(name, "")
         if given.isdecimal() and int(given):
-            threads = int(given)
-            break
-    else:
-        threads = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return 1 << 26 if threads == 1 else (1 << 24) // threads
+            return int(given)
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def most() -> int:
+    """More multiplications go to BLAS, and sooner where it has several threads."""
+    return 1 << 26 if threads() == 1 else (1 << 24) // threads()
 
 
 _lock = threading.Lock()
@@ -121,7 +124,7 @@ def _set_up() -> dict[str, Callable[..., None]]:
                 operands = (*(ctypes.py_object,) * 4, *(ctypes.c_int64,) * 2)
                 functions = {t: llvm.function("product", functools.partial(text, dtype=t), *operands) for t in "fd"}
                 found = {t: f for t, f in functions.items() if f is not None}
-            _limit = _most()
+            _limit = most()
             _generated = found
         return _generated
 

@@ -120,13 +120,16 @@ class Vectors:
         numbers = ", ".join(f"i64 {k}" for k in range(self.lanes))
         return self.code.value(f"icmp slt <{self.lanes} x i64> <{numbers}>, {self.code.spread(self.lanes, 'i64', count)}")
 
-    def total(self, x: str) -> str:
-        """The sum of the lanes, in every lane, halves added to halves."""
+    def sum(self, x: str) -> str:
+        """The sum of the lanes, as one number, halves added to halves."""
         function = f"@llvm.vector.reduce.fadd.v{self.lanes}{_SUFFIX[self.number]}"
         self.code.declare(f"declare {self.number} {function}({self.number}, {self.type})")
         zero = f"{self.number} {'-0.0' if self._float else '0'}"
-        one = self.code.value(f"call reassoc {self.number} {function}({zero}, {self.type} {x})")
-        return self.code.spread(self.lanes, self.number, one)
+        return self.code.value(f"call reassoc {self.number} {function}({zero}, {self.type} {x})")
+
+    def total(self, x: str) -> str:
+        """The sum of the lanes, in every lane."""
+        return self.code.spread(self.lanes, self.number, self.sum(x))
 
     def largest(self, x: str) -> str:
         """The largest of the lanes, in every lane; where one is nan, another may be taken."""

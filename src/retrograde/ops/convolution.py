@@ -6,7 +6,8 @@ the layer of that name, and the derivative by the input) and `convolve_weight` (
 derivatives, so none lacks a derivative of any order. `padding` holds (before, after) per axis. The first two add a bias
 per output channel, or None.
 
-The products go to the BLAS over a matrix of the windows (im2col), a few megabytes of it at a time.
+The products go to the BLAS over a matrix of the windows (im2col), a few megabytes of it at a time, or, for stride 1 on
+processors that are known, to generated code that needs no such matrix.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend import convolutions
 from ..core.aval import Aval
 from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import ndim_of, shape_of
@@ -133,6 +135,11 @@ def _convolved(xp: Any, x: Any, w: Any, stride: Sizes, padding: Pads, dilation: 
     if math.prod(kernel) == 1 and math.prod(stride) == 1:
         np.matmul(matrix, x.reshape(images, groups, depth, length), out=wide)
         return result
+    if groups == 1 and math.prod(stride) == 1:
+        full = x.shape[2:]
+        if convolutions.suited(x, (outputs, depth), convolutions.reach(full, out)):
+            starts = convolutions.offsets(channels, full, tuple(kernel), dilation)
+            return _without_gaps(x, matrix[0], starts, out)
     step = _step(images, groups * depth * length, x.itemsize)
     axes = len(out)
     if length < _SHORT and images > 1:
@@ -152,6 +159,14 @@ def _convolved(xp: Any, x: Any, w: Any, stride: Sizes, padding: Pads, dilation: 
         else:
             np.matmul(matrix, here.reshape(-1, groups, depth, length), out=wide[start : start + step])
     return result
+
+
+def _without_gaps(x: Any, matrix: Any, starts: Any, out: Sizes) -> Any:
+    """The products of a matrix with the windows that begin at `out` places of each image, as generated code."""
+    full = x.shape[2:]
+    x, matrix = np.ascontiguousarray(x), np.ascontiguousarray(matrix)
+    rows = convolutions.convolve(x, matrix, starts, convolutions.reach(full, out))
+    return np.ascontiguousarray(convolutions.windows(rows, full, out))
 
 
 def _convolve_by_taps(xp: Any, x: Any, w: Any, out: Sizes, stride: Sizes, dilation: Sizes, groups: int) -> Any:
@@ -181,6 +196,10 @@ def _transposed(
     full = tuple(n + lo + hi for n, (lo, hi) in zip(size, padding))
     # The rows of the matrix are (channel, place): what one output channel adds to the windows it comes from.
     matrix = xp.permute_dims(xp.reshape(w, (groups, outputs // groups, per_group * places)), (0, 2, 1))
+    if xp is np and groups == 1 and places > 1 and math.prod(stride) == 1:
+        found = _mirrored(y, w, size, padding, dilation)
+        if found is not None:
+            return found
     if xp is np and places == 1 and math.prod(stride) == 1 and full == tuple(out):
         product = np.matmul(matrix, y.reshape(images, groups, outputs // groups, -1)).reshape(images, channels, *full)
     else:
@@ -195,6 +214,25 @@ def _transposed(
     if full == tuple(size):
         return product
     return xp.asarray(product[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))], copy=True)
+
+
+def _mirrored(y: Any, w: Any, size: Sizes, padding: Pads, dilation: Sizes) -> Any:
+    """The transpose for stride 1 as a convolution of y, with zeros around it, by the mirrored kernel.
+
+    None where BLAS is to compute it: few numbers, or weights for which 0 w is not 0.
+    """
+    outputs, channels, *kernel = w.shape
+    left = [(k - 1) * d - lo for k, d, (lo, _) in zip(kernel, dilation, padding)]
+    right = [n + (k - 1) * d - m - before for n, k, d, m, before in zip(size, kernel, dilation, y.shape[2:], left)]
+    full = tuple(n + (k - 1) * d for n, k, d in zip(size, kernel, dilation))
+    depth = outputs * math.prod(kernel)
+    if min(*left, *right) < 0 or not convolutions.suited(y, (channels, depth), convolutions.reach(full, tuple(size))):
+        return None
+    if not np.isfinite(w).all():
+        return None
+    starts = convolutions.offsets(outputs, full, tuple(kernel), dilation, flipped=True)
+    matrix = w.swapaxes(0, 1).reshape(channels, depth)
+    return _without_gaps(_padded(np, y, tuple(zip(left, right))), matrix, starts, tuple(size))
 
 
 def _add_rows(y: Any, matrix: Any, result: Any, rows: Sizes, extent: int, kernel: Sizes, dilation: Sizes) -> None:
@@ -249,6 +287,14 @@ def _weight_kernel(
     total = np.zeros((groups, outputs // groups, depth), x.dtype)
     if not total.size or not y.size:
         return total.reshape(outputs, per_group, *kernel)
+    if groups == 1 and math.prod(stride) == 1 and math.prod(kernel) > 1:
+        full = x.shape[2:]
+        if convolutions.suited(x, (outputs, depth), convolutions.reach(full, out), summed=True):
+            starts = convolutions.offsets(channels, full, tuple(kernel), dilation)
+            rows = convolutions.spread(y, full)
+            found = convolutions.convolve_weight(rows, np.ascontiguousarray(x), starts)
+            if np.isfinite(found).all():  # else the zeros between the rows may have met an infinity
+                return found.reshape(outputs, channels, *kernel)
     step = _step(images, groups * depth * length, x.itemsize)
     axes = len(out)
     short = length < _SHORT

@@ -1,0 +1,139 @@
+"""Convolutions of stride 1 as generated code: what BLAS computes from the unfolded windows, for every shape and layout."""
+
+import numpy as np
+import pytest
+
+from retrograde.backend import convolutions, llvm
+from retrograde.ops import convolution
+
+pytestmark = pytest.mark.skipif(
+    not llvm.available("avx512f"), reason="needs llvmlite and AVX-512: elsewhere convolutions go to BLAS"
+)
+rng = np.random.default_rng(2)
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """f() by generated code, however small, and by BLAS; and how often generated code was called."""
+    calls = []
+    for name in ("convolve", "convolve_weight"):
+        function = getattr(convolutions, name)
+        monkeypatch.setattr(
+            convolutions, name, lambda *args, function=function: (calls.append(function), function(*args))[1]
+        )
+
+    def run(f):
+        monkeypatch.setattr(convolutions, "LEAST", 0)
+        calls.clear()
+        generated = f()
+        assert calls
+        monkeypatch.setattr(convolutions, "LEAST", 1 << 62)
+        return generated, f()
+
+    return run
+
+
+def numbers(*shape, dtype=np.float32):
+    return rng.normal(size=shape).astype(dtype)
+
+
+def close(pair, dtype=np.float32):
+    generated, expected = pair
+    assert generated.shape == expected.shape
+    assert generated.dtype == expected.dtype == dtype
+    np.testing.assert_allclose(generated, expected, rtol=0, atol=np.finfo(dtype).eps * 50 * np.abs(expected).max())
+
+
+SHAPES = {  # images, channels in and out, size, kernel, padding, dilation
+    "line": (3, 2, 5, (50,), (3,), ((1, 1),), (1,)),
+    "one column over": (2, 3, 8, (51,), (3,), ((0, 0),), (1,)),
+    "exact blocks": (1, 4, 16, (98,), (3,), ((0, 0),), (1,)),
+    "plane": (2, 3, 9, (9, 11), (3, 3), ((1, 1), (1, 1)), (1, 1)),
+    "uneven": (2, 5, 7, (8, 13), (2, 5), ((0, 1), (3, 2)), (1, 1)),
+    "dilated": (2, 3, 4, (14, 12), (3, 2), ((2, 2), (0, 1)), (2, 3)),
+    "row": (3, 2, 17, (1, 40), (1, 7), ((0, 0), (3, 3)), (1, 1)),
+    "space": (2, 3, 6, (5, 6, 7), (2, 3, 3), ((0, 1), (1, 1), (1, 1)), (1, 1, 1)),
+    "many outputs": (1, 2, 33, (6, 6), (3, 3), ((0, 0), (0, 0)), (1, 1)),
+}
+cases = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@cases
+def test_convolve(both, shape, dtype):
+    n, c, o, size, kernel, padding, dilation = shape
+    x, w, b = numbers(n, c, *size, dtype=dtype), numbers(o, c, *kernel, dtype=dtype), numbers(o, dtype=dtype)
+    given = {"stride": (1,) * len(kernel), "padding": padding, "dilation": dilation, "groups": 1}
+    close(both(lambda: convolution.convolve(x, w, b, **given)), dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@cases
+def test_convolve_transpose(both, shape, dtype):
+    n, o, c, size, kernel, padding, dilation = shape  # the transpose's outputs are the inputs' channels
+    one = (1,) * len(kernel)
+    out = convolution.output_size(size, kernel, one, padding, dilation)
+    y, w = numbers(n, o, *out, dtype=dtype), numbers(o, c, *kernel, dtype=dtype)
+    given = {"size": size, "stride": one, "padding": padding, "dilation": dilation, "groups": 1}
+    close(both(lambda: convolution.convolve_transpose(y, w, None, **given)), dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@cases
+def test_convolve_weight(both, shape, dtype):
+    n, c, o, size, kernel, padding, dilation = shape
+    one = (1,) * len(kernel)
+    out = convolution.output_size(size, kernel, one, padding, dilation)
+    x, y = numbers(n, c, *size, dtype=dtype), numbers(n, o, *out, dtype=dtype)
+    given = {"kernel": kernel, "stride": one, "padding": padding, "dilation": dilation, "groups": 1}
+    close(both(lambda: convolution.convolve_weight(x, y, **given)), dtype)
+
+
+def test_layouts(both):
+    x, w = numbers(2, 9, 11, 4).transpose(0, 3, 1, 2), numbers(3, 3, 4, 6).transpose(3, 2, 0, 1)
+    given = {"stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    close(both(lambda: convolution.convolve(x, w, None, **given)))
+    y = numbers(2, 7, 9, 6).transpose(0, 3, 1, 2)
+    close(both(lambda: convolution.convolve_transpose(y, w, None, size=(9, 11), **given)))
+    close(both(lambda: convolution.convolve_weight(x, y, kernel=(3, 3), **given)))
+
+
+def test_a_larger_size_than_the_windows_reach(both):
+    y, w = numbers(2, 4, 10, 12), numbers(4, 5, 3, 3)
+    given = {"stride": (1, 1), "padding": ((2, 1), (1, 2)), "dilation": (2, 2), "groups": 1}
+    close(both(lambda: convolution.convolve_transpose(y, w, None, size=(12, 14), **given)))
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+def test_infinities_reach_what_they_meet_and_nothing_else(both, bad):
+    x, y, ones = numbers(2, 4, 12, 12), numbers(2, 4, 10, 10), np.ones((4, 4, 3, 3), np.float32)
+    given = {"stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    x[0, 1, 0, 11] = y[1, 2, 3, 4] = bad
+    for f in (
+        lambda: convolution.convolve(x, ones, None, **given),
+        lambda: convolution.convolve_transpose(y, ones, None, size=(12, 12), **given),
+        lambda: convolution.convolve_weight(x, np.ones_like(y), kernel=(3, 3), **given),
+    ):
+        generated, expected = both(f)
+        assert np.array_equal(np.isnan(generated), np.isnan(expected))
+        assert np.array_equal(np.isinf(generated), np.isinf(expected))
+
+
+def test_weights_that_are_infinite_meet_no_zeros_that_are_not_there(monkeypatch):
+    y, w = numbers(2, 4, 10, 10), numbers(4, 5, 3, 3)
+    w[0, 0, 0, 0] = np.inf
+    given = {"size": (12, 12), "stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    with np.errstate(invalid="ignore"):
+        expected = convolution.convolve_transpose(y, w, None, **given)
+        monkeypatch.setattr(convolutions, "LEAST", 0)
+        np.testing.assert_array_equal(convolution.convolve_transpose(y, w, None, **given), expected)
+    assert np.isfinite(expected[:, 0, 11]).all()
+
+
+def test_what_is_left_to_blas():
+    few, many = np.zeros((1, 2, 8, 8), np.float32), np.zeros((64, 64, 32, 32), np.float32)
+    assert not convolutions.suited(few, (8, 18), 36)
+    assert convolutions.suited(many, (8, 576), 1000)
+    assert not convolutions.suited(many, (1, 576), 1000)  # depthwise and such
+    assert not convolutions.suited(many.astype(">f4"), (8, 576), 1000)
+    assert not convolutions.suited(many, (512, 576), 1000, summed=True)
