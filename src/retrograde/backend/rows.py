@@ -58,7 +58,7 @@ def layer_norm(
     if function is None:
         return None
     out = np.empty_like(x)
-    function(out.ctypes.data, x.ctypes.data, _address(w), _address(b), x.size // width, width, eps)
+    function(out.ctypes.data, x.ctypes.data, address(w), address(b), x.size // width, width, eps)
     return out
 
 
@@ -73,7 +73,7 @@ def layer_norm_pull(
         return None
     dx, sums = np.empty_like(x), np.zeros((4, width), np.float32)
     function(
-        dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, _address(w), x.size // width, width, eps
+        dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, address(w), x.size // width, width, eps
     )  # fmt: skip
     return dx, sums[0], sums[1]
 
@@ -87,7 +87,8 @@ def _vector(w: np.ndarray | None, width: int) -> bool:
     return w is None or (w.size == width and w.dtype is _FLOAT32 and w.flags.c_contiguous)
 
 
-def _address(w: np.ndarray | None) -> int:
+def address(w: np.ndarray | None) -> int:
+    """Where an array begins; 0 for none."""
     return 0 if w is None else int(w.ctypes.data)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import rows
+from ..backend import channels, rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -116,15 +116,24 @@ def _normalize_kernel(
         found = rows.layer_norm(x, w, b, width, eps) if width else None
         if found is not None:
             return found
+        blocks = channels.blocks_of(shape, axis, x.shape, affine)
+        several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
+        if several is not None:
+            return several[0]
     return _normalized(xp, x, w, b, shape, axis, affine, eps)[0]
 
 
 def _normalize_stats_kernel(
     xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
 ) -> Any:
+    stats = tuple([n for i, n in enumerate(shape) if i not in axis])
+    if xp is np and rows.suited(x):
+        blocks = channels.blocks_of(shape, axis, x.shape, affine)
+        found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
+        if found is not None:
+            return found[0], found[1].reshape(stats), found[2].reshape(stats)
     given = _wide((x, w, b)) if is_half(x.dtype) else (x, w, b)
     out, center, scale = _normalized(xp, *given, shape, axis, affine, eps)  # type: ignore[call-arg]
-    stats = tuple([n for i, n in enumerate(shape) if i not in axis])
     return out.astype(x.dtype, copy=False), xp.reshape(center, stats), xp.reshape(scale, stats)
 
 
@@ -137,8 +146,12 @@ def _pull_arrays(
         g, x = g.astype(np.float32), x.astype(np.float32)
         w = None if w is None else w.astype(np.float32)
     if rows.suited(x):
-        width = _row_width(x, shape, axis, affine)
-        found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps) if width else None
+        width, blocks = _row_width(x, shape, axis, affine), channels.blocks_of(shape, axis, x.shape, affine)
+        found = None
+        if width:
+            found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps)
+        elif blocks is not None:
+            found = channels.normalize_pull(np.ascontiguousarray(g), x, w, blocks, eps)
         if found is not None:
             return (
                 found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)

@@ -1,0 +1,89 @@
+"""Batch, group and instance normalisation as generated code: what NumPy computes in passes, for every layout it takes."""
+
+import math
+
+import numpy as np
+import pytest
+
+from retrograde.backend import channels, rows
+from retrograde.ops import normalization
+
+pytestmark = pytest.mark.skipif(
+    rows.softmax(np.zeros((rows.LEAST, 1), np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
+)
+rng = np.random.default_rng(4)
+SHAPES = [(16, 16, 32, 32), (5, 8, 7, 67), (64, 4, 100), (3, 12, 9, 9, 9), (2, 4, 16, 80)]
+
+
+def over(kind, shape):
+    n, c, *size = shape
+    if kind == "batch":
+        return shape, (0, *range(2, len(shape)))
+    if kind == "instance":
+        return shape, tuple(range(2, len(shape)))
+    return (n, 4, c // 4 * math.prod(size)), (2,)
+
+
+@pytest.mark.parametrize("weights", ["both", "none", "w", "b"])
+@pytest.mark.parametrize("kind", ["batch", "group", "instance"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_as_numpy(monkeypatch, shape, kind, weights):
+    x, g = (rng.normal(size=shape).astype(np.float32) + k for k in (2, 0))
+    c = shape[1]
+    w = rng.normal(size=c).astype(np.float32) if weights in ("both", "w") else None
+    b = rng.normal(size=c).astype(np.float32) if weights in ("both", "b") else None
+    taken, axis = over(kind, shape)
+    given = {"shape": taken, "axis": axis, "affine": (1, c, *(1,) * (len(shape) - 2)), "eps": 1e-5}
+    needs = True, w is not None, b is not None
+    calls = []
+    for name in ("normalize", "normalize_pull"):
+        function = getattr(channels, name)
+        monkeypatch.setattr(channels, name, lambda *a, function=function: (calls.append(1), function(*a))[1])
+
+    def all_of_it():
+        out = normalization.normalize_stats(x, w, b, **given)
+        return *out, *normalization._pull_arrays(needs, g, x, w, b, **given)
+
+    generated = all_of_it()
+    assert len(calls) == 2
+    np.testing.assert_array_equal(normalization.normalize(x, w, b, **given), generated[0])
+    monkeypatch.setattr(rows, "LEAST", 1 << 60)
+    for found, expected in zip(generated, all_of_it(), strict=True):
+        if expected is None:
+            assert found is None
+            continue
+        assert found.shape == expected.shape
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("kind", ["batch", "group", "instance"])
+def test_against_double_precision(kind):
+    shape = (8, 8, 24, 24)
+    x = rng.normal(size=shape).astype(np.float32) * 3 + 100  # a mean far from 0, for which one pass would not do
+    taken, axis = over(kind, shape)
+    z = x.astype(np.float64).reshape(taken)
+    exact = (z - z.mean(axis, keepdims=True)) / np.sqrt(z.var(axis, keepdims=True) + 1e-5)
+    found = normalization.normalize(x, None, None, shape=taken, axis=axis, affine=(1, 8, 1, 1), eps=1e-5)
+    np.testing.assert_allclose(found, exact.reshape(shape), atol=3e-5)
+
+
+def test_constant_images_have_no_deviation():
+    x = np.full((4, 4, 32, 32), 7, np.float32)
+    out = normalization.normalize(x, None, None, shape=x.shape, axis=(0, 2, 3), affine=(1, 4, 1, 1), eps=1e-5)
+    np.testing.assert_array_equal(out, 0)
+
+
+def test_what_is_left_to_numpy():
+    def blocks(x, axis, affine, shape=None):
+        return channels.blocks_of(x if shape is None else shape, axis, x, affine)
+
+    assert blocks((64, 32), (0,), (1, 32)) is None  # no rows
+    assert blocks((64, 32, 8), (0, 2), (1, 32, 1)) is None  # short ones
+    assert blocks((8, 8, 32), (1, 2), (1, 8, 32)) is None  # a layer's weights
+    assert blocks((8, 8, 32), (0,), (1, 8, 1)) is None
+    assert blocks((8, 6, 32), (2,), (1, 6, 1), (8, 4, 48)) is None  # four groups of six channels
+    assert blocks((8, 8, 32), (0, 2), (1, 8, 1)) == (8, 1, 1, 8, 32)
+    x = np.zeros((8, 8, 32, 32), np.float32)
+    assert channels.normalize(x.transpose(0, 1, 3, 2), None, None, channels.Blocks(8, 1, 1, 8, 1024), 0.1) is None
+    assert channels.normalize(x, np.ones(8), None, channels.Blocks(8, 1, 1, 8, 1024), 0.1) is None
