@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.products import product
+from ..backend.generated.products import product
 
 Labels = tuple[int, ...]
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...backend.vectors import Vectors
+from ...backend.generated import llvm
+from ...backend.generated.vectors import Vectors
 from . import _stream_math as math
 from ._stream_math import Floats, Words
 
@@ -35,9 +36,7 @@ def ready(words: int = 0) -> bool:
         _spent += words
         if _spent < WORTH and "llvmlite.binding" not in sys.modules:
             return False
-        from ...backend import llvm
-
-        _available = llvm.available("avx2", "fma") and all(map(_function, _TEXTS))
+        _available = all(map(_function, _TEXTS))
     return _available
 
 
@@ -90,8 +89,6 @@ def permutation(words: Words) -> NDArray[np.int64]:
 
 @functools.cache
 def _function(name: str) -> Callable[..., None]:
-    from ...backend import llvm
-
     operands = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p] * (name == "normals")
     return llvm.function(name, _TEXTS[name], *operands)  # type: ignore[return-value]  # `ready`: it is there
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from . import llvm
 from .vectors import Vectors
 
 LEAST = 1 << 13
@@ -56,10 +57,6 @@ def _applied(name: str, x: np.ndarray) -> np.ndarray | None:
 
 @functools.cache
 def _generated(name: str) -> Callable[[int, int, int], None] | None:
-    from . import llvm  # 50 ms, for programs that come here only
-
-    if not llvm.available("avx2", "fma"):
-        return None
     return llvm.function(name, lambda code: _text(code, name), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 

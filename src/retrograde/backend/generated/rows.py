@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from . import llvm
 from .vectors import Part, Vectors
 
 LEAST = 1 << 13
@@ -98,10 +99,6 @@ def _rows(x: np.ndarray) -> tuple[int, int]:
 
 @functools.cache
 def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
-    from . import llvm  # 50 ms, for programs that come here only
-
-    if not llvm.available("avx2", "fma"):
-        return None
     pointers, text, numbers = _TEXTS[name]
     operands = (*(ctypes.c_void_p,) * pointers, *(ctypes.c_int64,) * 2, *(ctypes.c_float,) * numbers)
     return llvm.function(name, lambda code: text(code, *variant), *operands)

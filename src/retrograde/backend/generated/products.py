@@ -21,6 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from . import llvm
+from .vectors import Part, Vectors
+
 VECTOR = 64  # bytes: AVX-512. With AVX2 and its 16 registers the same kernel is as fast as OpenBLAS's, not faster.
 ROWS, VECTORS = 8, 3  # of a tile: its 24 sums, 3 vectors of one operand and a number of the other fit 32 registers
 DEPTH = 256  # rows of a panel at most: with 3 vectors, 48 KiB
@@ -117,13 +120,14 @@ def _set_up() -> dict[str, Callable[..., None]]:
     global _generated, _limit
     with _lock:
         if _generated is None:
-            from . import llvm  # 50 ms, for programs with products of this size only
-
             found: dict[str, Callable[..., None]] = {}
-            if llvm.available("avx512f") and _laid_out_as_known():
+            if _laid_out_as_known():
                 operands = (*(ctypes.py_object,) * 4, *(ctypes.c_int64,) * 2)
-                functions = {t: llvm.function("product", functools.partial(text, dtype=t), *operands) for t in "fd"}
-                found = {t: f for t, f in functions.items() if f is not None}
+                for dtype, number in (("f", "float"), ("d", "double")):
+                    written = functools.partial(text, number=number)
+                    function = llvm.function("product", written, *operands, features=["avx512f"])
+                    if function is not None:
+                        found[dtype] = function
             _limit = most()
             _generated = found
         return _generated
@@ -143,37 +147,15 @@ def _laid_out_as_known() -> bool:
 # ------------------------------------------------------------------------------------------ their code
 
 
-class _Types:
-    """Names and instructions for one dtype."""
-
-    def __init__(self, dtype: str) -> None:
-        self.number, self.size, suffix = {"f": ("float", 4, "f32"), "d": ("double", 8, "f64")}[dtype]
-        self.lanes = VECTOR // self.size
-        self.vector = f"<{self.lanes} x {self.number}>"
-        self.mask = f"<{self.lanes} x i1>"
-        self.fma, self.load, self.store = (
-            f"@llvm.{what}.v{self.lanes}{suffix}" for what in ("fma", "masked.load", "masked.store")
-        )
-        self.load, self.store = self.load + ".p0", self.store + ".p0"
-
-    def declarations(self) -> str:
-        v = self.vector
-        return "\n".join([
-            f"declare {v} {self.fma}({v}, {v}, {v})",
-            f"declare {v} {self.load}(ptr, i32, {self.mask}, {v})",
-            f"declare void {self.store}({v}, ptr, i32, {self.mask})",
-            "declare i64 @llvm.smin.i64(i64, i64)",
-        ])  # fmt: skip
-
-
-def text(c: Any, dtype: str) -> str:
+def text(c: Any, number: str) -> str:
     """The module with the function `product(out, x, y, bias, biased, depth)`: out = x y (+ bias) for NumPy arrays.
 
     The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides.
     biased: whether there is a bias. depth: rows of the panels that `y` is cut into.
     """
-    t = _Types(dtype)
-    panel = c.value(f"alloca [{(DEPTH + t.lanes) * VECTORS * t.lanes} x {t.number}], align 64")
+    v = Vectors(c, VECTOR // (4 if number == "float" else 8), number)
+    c.declare("declare i64 @llvm.smin.i64(i64, i64)")
+    panel = c.value(f"alloca [{(DEPTH + v.lanes) * VECTORS * v.lanes} x {number}], align 64")
 
     def array(name: str) -> tuple[str, list[str], list[str]]:
         data, shape, strides = (
@@ -181,7 +163,7 @@ def text(c: Any, dtype: str) -> str:
         )
         sizes = [c.value(f"load i64, ptr {c.at('i64', shape, k)}") for k in (0, 1)]
         steps = [c.value(f"load i64, ptr {c.at('i64', strides, k)}") for k in (0, 1)]
-        return data, sizes, [c.value(f"sdiv exact i64 {s}, {t.size}") for s in steps]
+        return data, sizes, [c.value(f"sdiv exact i64 {s}, {v.size}") for s in steps]
 
     out, (m, n), (out_row, _) = array("%out")
     x, (_, k), (x_row, x_column) = array("%x")
@@ -189,27 +171,23 @@ def text(c: Any, dtype: str) -> str:
     last = c.add(m, -1)
     bias = c.value(f"load ptr, ptr {c.at('i8', '%bias', object.__basicsize__)}")
 
-    def lanes_below(count: str, first: int = 0) -> str:
-        """Which of the lanes from `first` on are below a count."""
-        numbers = ", ".join(f"i64 {first + i}" for i in range(t.lanes))
-        return c.value(f"icmp slt <{t.lanes} x i64> <{numbers}>, {c.spread(t.lanes, 'i64', count)}")
-
-    def load(pointer: str, mask: str) -> str:
-        return c.value(f"call {t.vector} {t.load}(ptr {pointer}, i32 {t.size}, {t.mask} {mask}, {t.vector} zeroinitializer)")
-
     def keep(vector: str, row: str, column: int, count: int) -> None:
-        place = c.at(t.number, panel, c.add(c.mul(row, count * t.lanes), column))
-        c.do(f"store {t.vector} {vector}, ptr {place}, align 64")
+        v.store(vector, panel, c.add(c.mul(row, count * v.lanes), column), align=64)
+
+    def parts(j: str, count: int) -> list[Part]:
+        """The vectors of a row of n numbers from j on."""
+        left = c.value(f"sub i64 {n}, {j}")
+        return [Part(v.below(left, k * v.lanes)) for k in range(count)]
 
     def copy_rows(first: str, j: str, rows: str, count: int) -> None:
         """Rows of `y`, where they are contiguous, into the panel: `count` vectors of each."""
-        masks = [lanes_below(c.value(f"sub i64 {n}, {j}"), v * t.lanes) for v in range(count)]
-        source = c.at(t.number, c.at(t.number, y, c.mul(first, y_row)), j)
+        columns = parts(j, count)
+        source = c.at(number, c.at(number, y, c.mul(first, y_row)), j)
 
         def copy(row: str) -> None:
-            start = c.at(t.number, source, c.mul(row, y_row))
-            for v in range(count):
-                keep(load(c.at(t.number, start, v * t.lanes), masks[v]), row, v * t.lanes, count)
+            start = c.at(number, source, c.mul(row, y_row))
+            for k, part in enumerate(columns):
+                keep(part.load(v, start, k * v.lanes), row, k * v.lanes, count)
 
         c.loop(0, rows, 1, copy)
 
@@ -218,62 +196,55 @@ def text(c: Any, dtype: str) -> str:
         end = c.add(n, -1)
 
         def square(row: str) -> None:
-            inside = lanes_below(c.value(f"sub i64 {rows}, {row}"))
-            for v in range(count):
+            inside = Part(v.below(c.value(f"sub i64 {rows}, {row}")))
+            for k in range(count):
                 vectors = []
-                for i in range(t.lanes):
-                    column = c.least(c.add(j, v * t.lanes + i), end)
-                    start = c.at(t.number, c.at(t.number, y, c.mul(column, y_column)), c.add(first, row))
-                    vectors.append(load(start, inside))
-                for i, vector in enumerate(_transposed(c, t, vectors)):
-                    keep(vector, c.add(row, i), v * t.lanes, count)
+                for i in range(v.lanes):
+                    column = c.least(c.add(j, k * v.lanes + i), end)
+                    start = c.at(number, y, c.mul(column, y_column))
+                    vectors.append(inside.load(v, start, c.add(first, row)))
+                for i, vector in enumerate(_transposed(v, vectors)):
+                    keep(vector, c.add(row, i), k * v.lanes, count)
 
-        c.loop(0, rows, t.lanes, square)
+        c.loop(0, rows, v.lanes, square)
 
     def tiles(first: str, j: str, rows: str, count: int) -> None:
         """The columns from j on, `count` vectors of them, of all rows of `out`."""
-        masks = [lanes_below(c.value(f"sub i64 {n}, {j}"), v * t.lanes) for v in range(count)]
-        again = c.spread(t.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
-        added = [c.value(f"and {t.mask} {mask}, {again}") for mask in masks]
+        columns = parts(j, count)
+        again = c.spread(v.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
+        before = [Part(c.value(f"and {v.mask} {part.mask}, {again}")) for part in columns]
         complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
-        biased = c.spread(t.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
-        place = c.at(t.number, bias, j)
+        biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
+        place = c.at(number, bias, j)
         biases = [
-            load(c.at(t.number, place, v * t.lanes), c.value(f"and {t.mask} {mask}, {biased}"))
-            for v, mask in enumerate(masks)
+            Part(c.value(f"and {v.mask} {part.mask}, {biased}")).load(v, place, i * v.lanes) for i, part in enumerate(columns)
         ]
 
         def tile(i: str) -> None:
             starts = []
             for r in range(ROWS):
                 row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
-                starts.append(c.at(t.number, c.at(t.number, x, c.mul(row, x_row)), c.mul(first, x_column)))
+                starts.append(c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column)))
 
             def step(row: str, *sums: str) -> list[str]:
-                start = c.at(t.number, panel, c.mul(row, count * t.lanes))
-                ys = [
-                    c.value(f"load {t.vector}, ptr {c.at(t.number, start, v * t.lanes)}, align 64") for v in range(count)
-                ]
+                start = c.at(number, panel, c.mul(row, count * v.lanes))
+                ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
                 offset, after = c.mul(row, x_column), []
                 for r in range(ROWS):
-                    number = c.value(f"load {t.number}, ptr {c.at(t.number, starts[r], offset)}")
-                    xs = c.spread(t.lanes, t.number, number)
-                    for v in range(count):
-                        operands = f"{t.vector} {xs}, {t.vector} {ys[v]}, {t.vector} {sums[r * count + v]}"
-                        after.append(c.value(f"call {t.vector} {t.fma}({operands})"))
+                    one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
+                    xs = c.spread(v.lanes, number, one)
+                    after += [v.call("fma", xs, ys[i], sums[r * count + i]) for i in range(count)]
                 return after
 
-            sums = c.loop(0, rows, 1, step, carried=[(t.vector, "zeroinitializer")] * (ROWS * count))
+            sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (ROWS * count))
             for r in range(ROWS):
                 row = c.add(i, r)
-                place = c.at(t.number, c.at(t.number, out, c.mul(row, out_row)), j)
+                place = c.at(number, c.at(number, out, c.mul(row, out_row)), j)
 
                 def store(place: str = place, r: int = r) -> None:
-                    for v in range(count):
-                        at = c.at(t.number, place, v * t.lanes)
-                        total = c.value(f"fadd {t.vector} {load(at, added[v])}, {sums[r * count + v]}")
-                        total = c.value(f"fadd {t.vector} {total}, {biases[v]}")
-                        c.do(f"call void {t.store}({t.vector} {total}, ptr {at}, i32 {t.size}, {t.mask} {masks[v]})")
+                    for i, part in enumerate(columns):
+                        total = v.add(before[i].load(v, place, i * v.lanes), sums[r * count + i])
+                        part.store(v, v.add(total, biases[i]), place, i * v.lanes)
 
                 c.when(c.value(f"icmp slt i64 {row}, {m}"), store)
 
@@ -288,10 +259,10 @@ def text(c: Any, dtype: str) -> str:
         def columns(j: str) -> str:
             """The columns of the next panel: as many as fit, but 2 vectors where 1 would be left, which takes as long as 2."""
             left = c.value(f"sub i64 {n}, {j}")
-            one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * t.lanes}")
-            several = c.value(f"icmp sgt i64 {left}, {VECTORS * t.lanes}")
+            one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * v.lanes}")
+            several = c.value(f"icmp sgt i64 {left}, {VECTORS * v.lanes}")
             most = c.value(f"select i1 {c.value(f'and i1 {one_over}, {several}')}, i64 2, i64 {VECTORS}")
-            vectors = c.value(f"ashr i64 {c.add(left, t.lanes - 1)}, {t.lanes.bit_length() - 1}")
+            vectors = c.value(f"ashr i64 {c.add(left, v.lanes - 1)}, {v.lanes.bit_length() - 1}")
             return c.least(vectors, most)
 
         def column_block(j: str) -> None:
@@ -305,28 +276,25 @@ def text(c: Any, dtype: str) -> str:
             for count in range(1, VECTORS + 1):
                 c.when(c.value(f"icmp eq i64 {vectors}, {count}"), lambda count=count: panel_of(count))
 
-        c.loop(0, n, lambda j: c.mul(columns(j), t.lanes), column_block)
+        c.loop(0, n, lambda j: c.mul(columns(j), v.lanes), column_block)
 
     c.loop(0, k, "%depth", depth_block)
-    c.do("ret void")
-    head = "define void @product(ptr %out, ptr %x, ptr %y, ptr %bias, i64 %biased, i64 %depth) #0"
-    attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" "no-stack-arg-probe" }'
-    return "\n".join([t.declarations(), c.function(head), attributes])
+    head = "define void @product(ptr %out, ptr %x, ptr %y, ptr %bias, i64 %biased, i64 %depth)"
+    return str(c.module(head, '"prefer-vector-width"="512" "no-stack-arg-probe"'))
 
 
-def _transposed(c: Any, t: _Types, vectors: list[str]) -> list[str]:
+def _transposed(v: Vectors, vectors: list[str]) -> list[str]:
     """The rows of a square as its columns: squares of 1, 2, 4... elements change places across the diagonal."""
     distance = 1
-    while distance < t.lanes:
+    while distance < v.lanes:
         result = list(vectors)
-        lanes = range(t.lanes)
-        for i in range(t.lanes):
+        lanes = range(v.lanes)
+        for i in range(v.lanes):
             if not i & distance:
-                pair = f"{t.vector} {vectors[i]}, {t.vector} {vectors[i + distance]}"
-                upper = [t.lanes + (l ^ distance) if l & distance else l for l in lanes]
-                lower = [t.lanes + l if l & distance else l ^ distance for l in lanes]
+                pair = vectors[i], vectors[i + distance]
+                upper = [v.lanes + (l ^ distance) if l & distance else l for l in lanes]
+                lower = [v.lanes + l if l & distance else l ^ distance for l in lanes]
                 for place, chosen in ((i, upper), (i + distance, lower)):
-                    picked = ", ".join(f"i32 {l}" for l in chosen)
-                    result[place] = c.value(f"shufflevector {pair}, <{t.lanes} x i32> <{picked}>")
+                    result[place] = v.pick(*pair, chosen)
         vectors, distance = result, 2 * distance
     return vectors

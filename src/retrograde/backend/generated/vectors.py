@@ -107,17 +107,19 @@ class Vectors:
             f"shufflevector {self.type} {x}, {self.type} {y}, <{len(lanes)} x i32> <{chosen}>"
         )
 
-    def load(self, pointer: str, index: str | int = 0) -> str:
-        """The vector that starts at an element."""
-        return self.code.value(f"load {self.type}, ptr {self.code.at(self.number, pointer, index)}, align {self.size}")
+    def load(self, pointer: str, index: str | int = 0, align: int | None = None) -> str:
+        """The vector that starts at an element, whose address is a multiple of `align` bytes."""
+        at = self.code.at(self.number, pointer, index)
+        return self.code.value(f"load {self.type}, ptr {at}, align {align or self.size}")
 
-    def store(self, x: str, pointer: str, index: str | int = 0) -> None:
+    def store(self, x: str, pointer: str, index: str | int = 0, align: int | None = None) -> None:
         """Write the vector that starts at an element."""
-        self.code.do(f"store {self.type} {x}, ptr {self.code.at(self.number, pointer, index)}, align {self.size}")
+        at = self.code.at(self.number, pointer, index)
+        self.code.do(f"store {self.type} {x}, ptr {at}, align {align or self.size}")
 
-    def below(self, count: str) -> str:
-        """The mask of the lanes below a count (an i64)."""
-        numbers = ", ".join(f"i64 {k}" for k in range(self.lanes))
+    def below(self, count: str, first: int = 0) -> str:
+        """The mask of the lanes that are below a count (an i64), the lanes being numbered from `first` on."""
+        numbers = ", ".join(f"i64 {first + k}" for k in range(self.lanes))
         return self.code.value(f"icmp slt <{self.lanes} x i64> <{numbers}>, {self.code.spread(self.lanes, 'i64', count)}")
 
     def sum(self, x: str) -> str:
@@ -164,7 +166,7 @@ class Part:
     def __init__(self, mask: str | None = None) -> None:
         self.mask = mask
 
-    def load(self, v: Vectors, pointer: str, index: str, beyond: Operand = 0) -> str:
+    def load(self, v: Vectors, pointer: str, index: str | int, beyond: Operand = 0) -> str:
         """The vector that starts at an element; outside the mask nothing is read, and `beyond` stands there."""
         if self.mask is None:
             return v.load(pointer, index)
@@ -175,7 +177,7 @@ class Part:
             f"call {v.type} {function}(ptr {at}, i32 {v.size}, {v.mask} {self.mask}, {v.type} {v.constant(beyond)})"
         )
 
-    def store(self, v: Vectors, x: str, pointer: str, index: str) -> None:
+    def store(self, v: Vectors, x: str, pointer: str, index: str | int) -> None:
         """Write the vector that starts at an element, inside the mask."""
         if self.mask is None:
             v.store(x, pointer, index)

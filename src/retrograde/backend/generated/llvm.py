@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import hashlib
+import functools
 import itertools
 import os
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
-
-try:
-    import llvmlite.binding as llvm
-except ImportError:
-    llvm = None
-
 
 # ------------------------------------------------------------------------------------------ text
 
@@ -124,14 +117,11 @@ class Code:
         self.do(f"br label %end{n}")
         self.label(f"end{n}")
 
-    def function(self, head: str) -> str:
-        """The function, with `head` its `define` line up to the brace."""
-        return "\n".join([head + " {", *self.lines, "}"])
-
-    def module(self, head: str) -> str:
-        """The function, which returns nothing, and what it declares."""
+    def module(self, head: str, attributes: str = "") -> str:
+        """The module of the function, which returns nothing: `head` is its `define` line up to the brace."""
         self.do("ret void")
-        return "\n".join([*self._declared, self.function(head + " #0"), "attributes #0 = { nounwind }"])
+        declared = "\n".join(self._declared)
+        return "\n".join([declared, head + " #0 {", *self.lines, "}", f"attributes #0 = {{ nounwind {attributes} }}"])
 
 
 # ------------------------------------------------------------------------------------------ machine code
@@ -140,12 +130,25 @@ _lock = threading.Lock()
 _kept: list[Any] = []  # engines: their code lives as long as they do
 
 
+@functools.cache
+def _llvmlite() -> Any:
+    """llvmlite's module, or None: 50 ms, for programs that come to generated code only."""
+    try:
+        import llvmlite.binding
+    except ImportError:
+        return None
+    return llvmlite.binding
+
+
 def available(*features: str) -> bool:
     """Whether machine code can be made here and the processor has some features, as LLVM calls them.
 
     The environment variable RETROGRADE_JIT=0 switches generated code off.
     """
-    if llvm is None or sys.maxsize < 1 << 32 or os.environ.get("RETROGRADE_JIT") == "0":
+    if sys.maxsize < 1 << 32 or os.environ.get("RETROGRADE_JIT") == "0":
+        return False
+    llvm = _llvmlite()
+    if llvm is None:
         return False
     found = llvm.get_host_cpu_features()
     return all(found.get(feature) for feature in features)
@@ -153,6 +156,9 @@ def available(*features: str) -> bool:
 
 def assembled(name: str, text: str) -> int:
     """The address of function `name` of a module in LLVM's assembly language, translated for this processor."""
+    import hashlib
+
+    llvm = _llvmlite()
     with _lock:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
@@ -177,11 +183,15 @@ def assembled(name: str, text: str) -> int:
         return int(engine.get_function_address(name))
 
 
-def function(name: str, text: Callable[[Code], str], *operands: Any) -> Callable[..., None] | None:
+def function(
+    name: str, text: Callable[[Code], str], *operands: Any, features: Sequence[str] = ("avx2", "fma")
+) -> Callable[..., None] | None:  # fmt: skip
     """The function `name` of the module that `text` writes, called with operands of the given ctypes.
 
-    None, with a warning, where this version of LLVM has another assembly language.
+    None where it is not `available`, and, with a warning, where this version of LLVM has another assembly language.
     """
+    if not available(*features):
+        return None
     try:
         address = assembled(name, text(Code()))
     except RuntimeError as problem:
@@ -211,6 +221,8 @@ def _read(path: str) -> bytes | None:
 
 def _write(path: str, code: bytes) -> None:
     """Put a file in place at once, so that no reader sees half of it; nothing where the folder cannot be written."""
+    import tempfile
+
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         handle, part = tempfile.mkstemp(dir=os.path.dirname(path))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import llvm
 from .rows import address, suited
 from .vectors import Part, Vectors
 
@@ -88,10 +89,6 @@ def _per_channel(w: np.ndarray | None, x: np.ndarray) -> bool:
 
 @functools.cache
 def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
-    from . import llvm  # 50 ms, for programs that come here only
-
-    if not llvm.available("avx2", "fma"):
-        return None
     text: Callable[..., str] = _normalize if name == "normalize" else _normalize_pull
     operands = (*(ctypes.c_void_p,) * 5, *(ctypes.c_int64,) * 5, ctypes.c_float)
     return llvm.function(f"{name}_blocks", lambda code: text(code, *variant), *operands)

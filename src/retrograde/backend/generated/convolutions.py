@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import products
+from . import llvm, products
 from .vectors import Part, Vectors
 
 Sizes = tuple[int, ...]
@@ -105,12 +105,8 @@ def _pointers(*arrays: np.ndarray) -> list[int]:
 
 @functools.cache
 def _generated(name: str, dtype: str) -> Callable[..., None] | None:
-    from . import llvm  # 50 ms, for programs that come here only
-
-    if not llvm.available("avx512f"):
-        return None
     text = functools.partial(_TEXTS[name], number={"f": "float", "d": "double"}[dtype])
-    return llvm.function(name, text, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 7)
+    return llvm.function(name, text, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 7, features=["avx512f"])
 
 
 # ------------------------------------------------------------------------------------------ their code
