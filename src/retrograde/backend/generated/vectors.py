@@ -92,6 +92,19 @@ class Vectors:
         exponent = words.two("shl", self.convert("bitcast", shifted, words), 23)
         return less, words.convert("bitcast", words.add(exponent, 127 + shift << 23), self)
 
+    def sigmoid(self, x: str) -> str:
+        """1 / (1 + exp(-x)) of float32; below -88 as at -88, 6e-39."""
+        x = self.choose("fcmp ogt", x, 87.0, 87.0, self.choose("fcmp olt", x, -88.0, -88.0, x))
+        part, scale = self.exp(self.subtract(0.0, x))
+        return self.divide(1.0, self.add(1.0, self.call("fma", part, scale, scale)))
+
+    def tanh(self, x: str) -> str:
+        """The hyperbolic tangent of float32: with t = exp(-2|x|) - 1, exact also near 0, -t / (2 + t)."""
+        size = self.call("fabs", x)
+        part, scale = self.exp(self.multiply(self.choose("fcmp ogt", size, 10.0, 10.0, size), -2.0))
+        t = self.call("fma", part, scale, self.subtract(scale, 1.0))
+        return self.call("copysign", self.divide(t, self.add(t, 2.0)), x)
+
     def divide(self, x: Operand, y: Operand) -> str:
         """x / y."""
         return self.two("fdiv" if self._float else "sdiv", x, y)
