@@ -234,8 +234,8 @@ def _lstm_pull(
     z = z if b is None else z + b
     if X is _Plain and recurrent.suited(out.size, gates, h0, c0, w, b, g_out, g_cells):
         order = _order(shape_of(gates)[0], not backwards)
-        d, dh, dc = recurrent.lstm_pull(z, cells, cells_before, w, g_out, g_cells, order)
-        return d, dh, dc, X.outer(d, before) if needs[3] else None, X.total(d) if needs[4] else None
+        first, *rest = recurrent.lstm_pull(z, cells, cells_before, w, g_out, g_cells, order)
+        return first, *rest, X.outer(first, before) if needs[3] else None, X.total(first) if needs[4] else None
     i, f, o = (X.sigmoid(X.part(z, k, n)) for k in (0, 1, 3))
     cell, squashed = X.tanh(X.part(z, 2, n)), X.tanh(cells)
     # What a change of each gate's sum does to the cell, and the output gate's and the cell's to the state.
