@@ -26,6 +26,8 @@ NO_KERNEL = frozenset(map(np.dtype, ("uint16", "uint32", "uint64", "complex64", 
 
 
 def as_tuple(shape: Shape) -> tuple[int, ...]:
+    if type(shape) is tuple:
+        return shape
     return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
 
 
