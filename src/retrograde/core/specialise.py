@@ -9,6 +9,7 @@ operands costs three times as much.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from types import FunctionType
@@ -24,6 +25,22 @@ from .value import Value, result_class
 
 _ndarray = np.ndarray
 _NO_PARAMS: dict[str, Any] = {}
+
+
+SWAPS: dict[str, list[Callable[[Any], Any]]] = {}
+"""What puts another kernel into the functions written for a primitive, by the primitive's name."""
+
+
+def swap_kernel(prim: Primitive, kernel: Callable[..., Any]) -> None:
+    """Let a primitive compute on NumPy arrays with another kernel: one around its own, or its own again."""
+    prim.numpy_kernel = kernel
+    for put in SWAPS.get(prim.name, ()):
+        put(kernel)
+
+
+def _follow(prim: Primitive, scope: dict[str, Any]) -> None:
+    """Let functions with these globals follow `swap_kernel`."""
+    SWAPS.setdefault(prim.name, []).append(functools.partial(scope.__setitem__, "KERNEL"))
 
 
 def _scope(prim: Primitive) -> dict[str, Any]:
@@ -301,6 +318,7 @@ def operator(
     prim: Primitive = op.prim  # type: ignore[attr-defined]
     x, y = prim.operands or ("x", "y")
     scope = _scope(prim)
+    _follow(prim, scope)
     scope.update({f"V{i}": rule for i, rule in enumerate(prim.vjps)})
     scope.update(
         CLS=cls,
@@ -376,6 +394,12 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
     """
     kernel, multi, count = prim.numpy_kernel, prim.multi, None if prim.operands is None else len(prim.operands)
     asarray, new = np.asarray, object.__new__
+
+    def swap(other: Callable[..., Any]) -> None:
+        nonlocal kernel
+        kernel = other
+
+    SWAPS.setdefault(prim.name, []).append(swap)
 
     def op(*operands: Any, **params: Any) -> Any:
         if count is not None and len(operands) != count:
@@ -473,6 +497,7 @@ def _on_first_call(prim: Primitive) -> dict[str, Any]:
                 made = _scope(prim)
                 _define(_op_source(prim), made, "bind")
                 scope.update({**made, **functions})  # they call each other by these names
+                _follow(prim, scope)
                 for key, function in functions.items():
                     function.__code__ = made[key].__code__
         return functions[name]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from .. import _errors
+from .scattered import Scattered
 
 V = TypeVar("V", bound="Value")
 
@@ -43,7 +44,8 @@ class Value:
     _kernel_errors: ClassVar[dict[type, type]] = {ValueError: _errors.ShapeError, TypeError: TypeError}
     """What an exception raised inside a kernel becomes for users of this class."""
     _captures_hooked: ClassVar[bool] = False
-    """Whether the gradient that is asked for of a value is what its hooks make of it (and a leaf's hooks are left out)."""
+    """Whether the gradient that is asked for of a value is what its hooks make of it, while leaves' hooks are left out of
+    passes that fill no `.grad`; of two leaves that meet in an operation, the second is served first."""
     _frees_all: ClassVar[bool] = False
     """Whether a backward pass frees operations that saved nothing too, so that a second pass is refused."""
     _flat_is_unused: ClassVar[bool] = False
@@ -52,6 +54,11 @@ class Value:
     _changes_leaf_views: ClassVar[bool] = False
     """Whether a view of a leaf may be changed in place while recording: the leaf stays one, with other elements, and the
     change is the view's history alone."""
+    _joint_gradients: ClassVar[dict[str, bool]] = {}
+    """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
+    whether that of one operand alone does, too."""
+    _detaches_silent_views: ClassVar[bool] = False
+    """Whether what is made under no_grad of a value that wants a gradient only shares its memory, as `detach()` does."""
 
     if TYPE_CHECKING:  # what the tensors of floor 5 and of the dialects add
         def __getattr__(self, name: str) -> Any: ...
@@ -71,6 +78,15 @@ class Value:
     _born: int = 0
     """The innermost level that was open when this value was created."""
     _inference: bool = False
+
+    def _renews_gradient(self) -> bool:
+        """Whether the gradient that arrives now takes the place of the one that is here, rather than being added to it."""
+        return False
+
+    @classmethod
+    def _from_scattered(cls, x: Scattered) -> Any:
+        """A gradient of which only a few elements are kept, as users of this class see it: with all its elements."""
+        return make(cls, x.dense())
 
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -131,6 +147,10 @@ def as_value(cls: type[V], x: Any) -> V:
     """An array, or a value of another class, as a value of class `cls` at the level where it is."""
     if isinstance(x, Value):
         return make(cls, x._a, x._node, x._level)
+    if type(x) is np.ndarray:
+        return make(cls, x)
+    if type(x) is Scattered:
+        return cls._from_scattered(x)
     return make(cls, np.asarray(x) if isinstance(x, np.generic) else x, None, level_of(x))
 
 

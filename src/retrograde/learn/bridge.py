@@ -16,6 +16,7 @@ import numpy as np
 
 from .._state import OBSERVERS, grad_mode
 from ..core.level import innermost
+from ..core.scattered import Scattered
 from ..core.value import Value, detached, dtype_of, make, shape_of
 from ..ops.comparison import greater, less
 from ..ops.elementwise import absolute, add, divide, multiply, negative, sqrt, subtract
@@ -135,6 +136,31 @@ def update_one(rule: Callable[..., None], p: Value, *values: Value | None, **opt
     for observer in OBSERVERS:
         observer.updating(rule.__name__, [None if a is None else [a] for a in arrays], options)
     rule(*arrays, **options)
+    mutation.note(p._a)
+    for observer in OBSERVERS:
+        observer.updated()
+
+
+def update_rows(rule: Callable[..., None], p: Value, gradient: Scattered, *states: Value, **options: Any) -> None:
+    """Run a rule on those rows of a parameter and of its states for which a gradient has elements (once each)."""
+    rows = tuple(gradient.places)
+    arrays = [p._a, *[t._a for t in states]]
+    columns = [[a[rows]] for a in arrays]
+    for observer in OBSERVERS:
+        observer.updating(rule.__name__, [[arrays[0]], [gradient.dense()], *[[a] for a in arrays[1:]]], options)
+    rule(columns[0], [gradient.content], *columns[1:], **options)
+    for a, (part,) in zip(arrays, columns):
+        a[rows] = part
+    mutation.note(p._a)
+    for observer in OBSERVERS:
+        observer.updated()
+
+
+def add_rows(p: Value, gradient: Scattered, factor: float) -> None:
+    """Add a gradient of which few elements are kept, times a number, to a parameter."""
+    for observer in OBSERVERS:
+        observer.updating("add_rows", [[p._a], [gradient.dense()]], {"factor": factor})
+    Scattered(gradient.places, gradient.content * gradient.dtype.type(factor), gradient.shape).add_to(p._a)
     mutation.note(p._a)
     for observer in OBSERVERS:
         observer.updated()

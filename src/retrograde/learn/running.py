@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
+from ..core.stop import bare
 from ..core.value import detached, make
 from ..ops.elementwise import add, divide, multiply, subtract
 from ..tape import inplace, mutation
-from ..transform.stop import bare
 
 
 def update_running(running: Any, fresh: Any, share: float) -> None:

@@ -365,3 +365,17 @@ def radam(
     corrections = (1 - beta1**step, math.sqrt(correction2), rectification)
     coefficients = (lr, w1, beta2, 1 - beta2, *corrections, eps, penalty, keep)
     run(_radam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)
+
+
+def adam_of_rows(
+    params: Arrays, grads: Arrays, m: Arrays, v: Arrays, *, step: int, lr: float, betas: tuple[float, float], eps: float,
+    maximize: bool,
+) -> None:  # fmt: skip
+    """Adam where each array holds only the rows that have a gradient: the averages move by what is new, and epsilon stands
+    beside the bare root."""
+    rate = corrected_rate(lr, betas[0] ** step, betas[1] ** step)
+    for p, g, mean, square in zip(params, grads, m, v):
+        g = -g if maximize else g
+        mean += (g - mean) * (1 - betas[0])
+        square += (g * g - square) * (1 - betas[1])
+        p -= rate * (mean / (np.sqrt(square) + eps))

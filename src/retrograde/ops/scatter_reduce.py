@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.aval import Aval
+from ..core.node import Accumulate
 from ..core.primitive import primitive
+from ..core.scattered import Scattered
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, not_equal
 from .indexing import add_rows, along_add, batch_along, index_put, offsets, scatter, take_along_axis
@@ -172,7 +174,7 @@ def _row_weights(indices: np.ndarray, n: int, padding: int | None, by_frequency:
 
 
 def _embedding_kernel(
-    xp: Any, table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool
+    xp: Any, table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
 ) -> Any:
     if indices.size and (indices.min() < 0 or indices.max() >= table.shape[0]):
         bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
@@ -226,18 +228,40 @@ def _stacked(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(x, indices, **given), ndim_of(indices)
 
 
+def _embedding_transpose(
+    g: Any, x_: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
+) -> Any:
+    shape = tuple(shape_of(x_))
+    if not sparse or type(g) is not np.ndarray or type(x_) is not Accumulate:
+        return embedding_add(g, indices, shape=shape, padding=padding, by_frequency=by_frequency)
+    if by_frequency:
+        raise RuntimeError("embedding: a sparse gradient cannot be scaled by frequency; use sparse=False")
+    places, content = indices.reshape(1, -1).astype(np.int64, copy=False), g.reshape(indices.size, *shape[1:])
+    if padding is not None:
+        kept = np.flatnonzero(places[0] != padding)
+        places, content = places[:, kept], content[kept]
+    return Scattered(places, content, shape)
+
+
 # The rows of `table` that `indices` name. In the transpose the row `padding` gets nothing, and with `by_frequency` each
-# occurrence is divided by how often its row occurs; `weighted` applies the same to the rows read.
-embedding = linear(
-    "embedding", kernel=_embedding_kernel, others=1,
-    transpose=lambda g, x_, indices, *, padding, by_frequency, weighted: embedding_add(
-        g, indices, shape=tuple(shape_of(x_)), padding=padding, by_frequency=by_frequency),
+# occurrence is divided by how often its row occurs; `weighted` applies the same to the rows read. With `sparse` a leaf
+# gets the rows of its gradient as they are, beside their numbers.
+_embedding = linear(
+    "embedding", kernel=_embedding_kernel, others=1, transpose=_embedding_transpose,
     batch=_batch_embedding,
     infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[1:]), avals[0].dtype),
     samples=lambda: [
-        sample(normal(4, 2), np.array([[1, 3], [1, 0]]), padding=None, by_frequency=False, weighted=False),
-        sample(normal(4, 2), np.array([1, 1, 2]), padding=2, by_frequency=True, weighted=True)],
+        sample(normal(4, 2), np.array([[1, 3], [1, 0]]), padding=None, by_frequency=False, weighted=False, sparse=False),
+        sample(normal(4, 2), np.array([1, 1, 2]), padding=2, by_frequency=True, weighted=True, sparse=False)],
 )  # fmt: skip
+
+
+def embedding(
+    table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool = False
+) -> Any:
+    """The rows of `table` that `indices` name; see the primitive above for what the options say."""
+    return _embedding(table, indices, padding=padding, by_frequency=by_frequency, weighted=weighted, sparse=sparse)
+
 
 # The transpose.
 embedding_add = linear(

@@ -217,7 +217,7 @@ def _sinc_partial(x: Any, _out: Any) -> Any:
     for factor in _SINC_SLOPE[-2::-1]:
         series = series * square + factor
     far = where(near, t + 1, t)
-    return where(near, t * series, (far * cos(far) - sin(far)) / (far * far)) * math.pi
+    return where(near, t * series + 0.0, (far * cos(far) - sin(far)) / (far * far)) * math.pi
 
 
 # sin(pi x) / (pi x).

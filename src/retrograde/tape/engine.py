@@ -26,6 +26,7 @@ from ..core import value as values
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.primitive import PRIMITIVES
+from ..core.scattered import Scattered, merged
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
 from . import mutation
 
@@ -352,7 +353,8 @@ class _Walk:
                     self.visit(node, g, node.edges if needs_of is None else needs_of.get(node), pending, stop)
                 g = None
             if node in finish:
-                self.complete(finish[node])
+                leaves = finish[node]
+                self.complete(leaves[::-1] if len(node.edges) == 2 and this.cls._captures_hooked else leaves)
 
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""
@@ -394,6 +396,7 @@ def _pull(
         _refuse_nan(this, node, results)
     if hooks is not None and hooks.post:
         results = hooks.after(this, node, results, g)
+    joint = this.create_graph and _joint(this, node, needs)
     for edge, r in zip(needs, results):
         if r is None or edge is None:
             continue
@@ -402,9 +405,37 @@ def _pull(
                 r = values.as_value(values.core_class, r)
             if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
                 r = fit(r, edge, this.cls)
+            if joint:
+                r = _depending(r, node.edges)
         elif r.shape != edge.shape or r.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
         _add(grads, edge, r)
+
+
+def _joint(this: Run, node: Node, needs: Any) -> bool:
+    """Whether the gradients of an operation count as depending on all of its operands (`Value._joint_gradients`).
+
+    A constant operand without axes is taken for a number, beside which the operation is another one.
+    """
+    alone = this.cls._joint_gradients.get(node.prim.name)
+    if alone is None:
+        return False
+    if None not in node.edges:
+        return alone or None not in needs
+    return alone and all(
+        edge is not None or (type(x) is _ndarray and x.ndim > 0) for edge, x in zip(node.edges, node.saved)
+    )
+
+
+def _depending(r: Value, edges: tuple[Any, ...]) -> Value:
+    """A gradient that counts as depending on the producers `edges`: a constant one as the copy of a leaf."""
+    if r._node is None:
+        leaf = make(values.core_class, r._a, None, r._level)
+        leaf._node = Accumulate(leaf, r._a.shape, r._a.dtype)
+        r = PRIMITIVES["copy"].op(leaf)
+    if type(r._node) is Node:
+        r._node.beside = edges
+    return r
 
 
 def _add(grads: dict[Any, Any], edge: Any, g: Any) -> None:
@@ -458,7 +489,9 @@ def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
 def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any] | None, others: bool) -> None:
     """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
     g = grads.pop(leaf)
-    if leaf.hooks is not None and not (this.cls._captures_hooked and wanted and leaf in wanted and not this.accumulate):
+    if leaf.hooks is not None and not (
+        this.cls._captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
+    ):
         g = leaf.hooks.run(this, g)
     if wanted is not None:
         if leaf in wanted:
@@ -502,13 +535,20 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     if create_graph or isinstance(g, Value):
         with _accumulate_lock:
             before = target._grad
+            if before is not None and target._renews_gradient():
+                before = None
+            elif before is not None and type(before._a) is Scattered:
+                before = make(cls, before._a.dense())
             total = g if before is None else values.as_core(before) + g
             target._grad = values.as_value(cls, total)
         return
     with _accumulate_lock:
         before = target._grad
-        if before is None:
+        if before is None or target._renews_gradient():
             if type(g) is not _ndarray:
+                if type(g) is Scattered:
+                    target._grad = values.as_value(cls, g.copy())
+                    return
                 g = np.asarray(g).copy() if isinstance(g, np.generic) else g
             elif sys.getrefcount(g) > _SOLE or g.base is not None or not g.flags.carray or not g.flags.owndata:
                 g = np.array(g, order="C", copy=True)
@@ -516,6 +556,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable and before._node is None:
             mutation.note(before._a)
             np.add(before._a, g, out=before._a, casting="unsafe")
+        elif type(g) is Scattered and type(before._a) is Scattered:
+            target._grad = values.as_value(cls, merged(before._a, g))
         else:
             target._grad = values.as_value(cls, before._a + g)
 

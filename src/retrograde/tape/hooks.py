@@ -16,6 +16,7 @@ from .._errors import GradError
 from .._state import state
 from ..core import bind
 from ..core.node import Accumulate, Node, Slot
+from ..core.scattered import Scattered
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 
 _ids = itertools.count().__next__
@@ -61,6 +62,10 @@ def _call_tensor_hook(this: Any, hook: Callable[[Any], Any], cls: type[Value], g
         raise error_type(cls, TypeError)(
             f"a gradient hook returned {type(result).__name__}; it must return a tensor, or None to leave the gradient"
         )
+    if type(g) is Scattered and type(result._a) is not Scattered:
+        raise error_type(cls, GradError)(
+            "a gradient hook returned a dense tensor for a sparse gradient; return a sparse one, or use sparse=False"
+        )
     if tuple(shape_of(result)) != tuple(shape_of(g)):
         raise error_type(cls, GradError)(
             f"a gradient hook returned shape {tuple(shape_of(result))} for a gradient of shape {tuple(shape_of(g))}"
@@ -101,13 +106,19 @@ class NodeHooks:
         self.cls = cls
 
     def before(self, this: Any, node: Any, g: Any) -> Any:
-        """The cotangents after tensor hooks, pre-hooks and retained gradients have seen them."""
+        """The cotangents after tensor hooks, retained gradients and pre-hooks have seen them, in this order."""
         several = type(g) is list
         parts = g if several else [g]
         for index, hooks in self.tensor.items():
             for hook in list(hooks.values()):
                 if parts[index] is not None:
                     parts[index] = _call_tensor_hook(this, hook, self.cls, parts[index])
+        for index, reference in self.retain.items():
+            value = reference()
+            if value is not None and parts[index] is not None:
+                from .engine import accumulate_retained
+
+                accumulate_retained(this, value, parts[index])
         for hook in list(self.pre.values()):
             result = hook(tuple(this.shown(p, self.cls) for p in parts))
             if result is not None:
@@ -117,12 +128,6 @@ class NodeHooks:
                         f"a node's pre-hook returned {len(result)} gradients; the node has {len(parts)} outputs"
                     )
                 parts = [None if p is None else this.taken(p) for p in result]
-        for index, reference in self.retain.items():
-            value = reference()
-            if value is not None and parts[index] is not None:
-                from .engine import accumulate_retained
-
-                accumulate_retained(this, value, parts[index])
         return parts if several else parts[0]
 
     def after(self, this: Any, node: Any, results: Any, g: Any) -> Any:

@@ -56,9 +56,14 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
         base = x
     else:
         steps = x._view_steps + steps
+    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference
+    if silent and x._detaches_silent_views:
+        if base._node is not None and type(array) is _ndarray:
+            return
+        silent = False
     out._base, out._view_steps = base, steps
     if why_not is None:
-        if (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference:
+        if silent:
             why_not = NO_GRAD
             if base._node is not None and out._node is None and not out._level:
                 autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
@@ -84,15 +89,19 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
+    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference
+    if silent and x._detaches_silent_views:
+        if base._node is not None and type(outs[0]._a) is _ndarray:
+            return
+        silent = False
     live = base._views
     if live is None:
         live = base._views = []
     elif len(live) > 8:
         live[:] = [reference for reference in live if reference() is not None]
-    no_grad = (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference
     for out, value in zip(outs, values):
         out._base, out._view_steps, out._view_restriction = base, (*before, (op, ((name, value),))), MULTIPLE
-        if no_grad and base._node is not None and out._node is None and not out._level:
+        if silent and base._node is not None and out._node is None and not out._level:
             autograd.leaf(out)
         live.append(_weak(out))
 

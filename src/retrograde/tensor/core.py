@@ -17,6 +17,7 @@ from .._state import OBSERVERS
 from ..core import value as values
 from ..core.level import innermost, is_tape
 from ..core.specialise import operator as fast_operator
+from ..core.stop import constant
 from ..core.value import Value, make
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
@@ -204,7 +205,9 @@ class Tensor(Value):
         autograd.backward([self], [gradient], retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
-        """The same memory without history."""
+        """The same memory without history; in transforms without any, of any level."""
+        if type(self._a) is not np.ndarray:
+            return constant(self)
         for observer in OBSERVERS:
             observer.detached(self)
         return make(type(self)._result, self._a, None, self._level)

@@ -143,3 +143,29 @@ def test_custom_functions_in_a_region():
     y.sum().backward()
     assert seen == [True, (FULL, False), True]
     assert (y.dtype, a.grad.dtype) == (LOW, FULL)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_packed_sequences_in_a_region(bidirectional):
+    from retrograde.dialects.torch.nn.utils.rnn import pack_padded_sequence
+
+    wanted = {"RNN": (torch.bfloat16, torch.bfloat16), "LSTM": (torch.float32, torch.float32),
+              "GRU": (torch.float32, torch.float32)}  # fmt: skip
+    for name, dtypes in wanted.items():
+        layer = getattr(torch.nn, name)(3, 4, num_layers=2, bidirectional=bidirectional, batch_first=True)
+        x = torch.randn(3, 5, 3, requires_grad=True)
+        packed = pack_padded_sequence(x, [2, 5, 3], batch_first=True, enforce_sorted=False)
+        exact, known = layer(packed)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            out, last = layer(packed)
+        known, last = (known[0], last[0]) if name == "LSTM" else (known, last)
+        assert (out.data.dtype, last.dtype) == dtypes
+        assert torch.allclose(out.data.float(), exact.data, atol=0.03)
+        assert torch.allclose(last.float(), known, atol=0.03)
+        out.data.float().sum().backward()
+        assert x.grad[0, 2:].eq(0).all()
+        assert layer.weight_hh_l1.grad.dtype is torch.float32
+    projected = torch.nn.LSTM(3, 4, proj_size=2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out, (h, c) = projected(pack_padded_sequence(torch.ones(2, 2, 3), [2, 1]))
+    assert (out.data.dtype, h.shape, c.dtype, c.shape) == (torch.bfloat16, (1, 2, 2), torch.float32, (1, 2, 4))

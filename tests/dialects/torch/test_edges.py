@@ -235,3 +235,120 @@ def test_attention_in_half_precision_keeps_its_digits():
     got = torch.nn.functional.scaled_dot_product_attention(q, k, v)
     assert got.dtype is torch.float16
     assert (got.double() - exact).abs().max().item() < 6e-4
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (TypeError, lambda: torch.ones(2).add(1, alpha="x")),
+        (TypeError, lambda: torch.ones(2).sub(1, alpha=None)),
+        (TypeError, lambda: torch.ones(2).add(1, alpha=torch.ones(2))),
+        (TypeError, lambda: torch.ones(2, 2).addmm(torch.ones(2, 2), torch.ones(2, 2), alpha=None)),
+        (TypeError, lambda: torch.ones(2).addcmul(torch.ones(2), torch.ones(2), value="x")),
+        (TypeError, lambda: torch.Size([1, "a"])),
+        (TypeError, lambda: torch.Size([1.5])),
+        (TypeError, lambda: torch.Size([1, None])),
+        (TypeError, lambda: torch.ones(2).repeat()),
+        (TypeError, lambda: torch.ones(2).expand()),
+        (TypeError, lambda: torch.ones(2).view()),
+        (TypeError, lambda: torch.ones(2).reshape()),
+        (TypeError, lambda: torch.ones(2).permute()),
+        (TypeError, lambda: torch.ones(2).tile()),
+        (RuntimeError, lambda: torch.func.jacrev(lambda v: v.sum(), argnums=1)(torch.ones(2))),
+        (RuntimeError, lambda: torch.func.jacfwd(lambda v: v.sum(), argnums=1)(torch.ones(2))),
+        (RuntimeError, lambda: torch.func.hessian(lambda v: v.sum(), argnums=-2)(torch.ones(2))),
+        (RuntimeError, lambda: torch.func.grad(lambda v: v.sum(), argnums=())(torch.ones(2))),
+        (RuntimeError, lambda: torch.func.grad(lambda v: v.sum(), argnums="a")(torch.ones(2))),
+        (IndexError, lambda: torch.func.vmap(lambda v: v, out_dims=3)(torch.ones(2, 2))),
+        (IndexError, lambda: torch.nn.LSTM(2, 3)(torch.ones(4, 1, 2), torch.ones(1, 1, 3))),
+    ],
+)
+def test_the_type_of_an_error(kind, call):
+    with pytest.raises(kind):
+        call()
+
+
+def test_sizes_take_what_counts_as_an_int():
+    assert torch.Size([True, torch.tensor(2)]) == (1, 2)
+    assert repr(torch.Size((3, 4))) == "torch.Size([3, 4])"
+    assert torch.ones(1).reshape(()).shape == ()
+
+
+def test_the_norm_of_a_single_element_is_its_magnitude():
+    for value in (1e38, 1e-45, -1e-30):
+        x = torch.tensor([[value]], requires_grad=True)
+        for y in (x.norm(), x.norm(3, dim=1), torch.linalg.vector_norm(x)):
+            assert y.item() == abs(x.item())
+        assert torch.autograd.grad(x.norm(), x)[0].item() == (1 if value > 0 else -1)
+    assert torch.tensor([[1e38], [2e38]]).norm(dim=1).tolist() == torch.tensor([1e38, 2e38]).tolist()
+
+
+def test_copies_of_parameters_have_no_gradient():
+    import copy
+
+    layer, x = torch.nn.Linear(2, 1), torch.ones(2, requires_grad=True)
+    (layer(x).sum() + x.sum()).backward()
+    assert copy.deepcopy(layer).weight.grad is None
+    assert copy.deepcopy(x).grad.equal(x.grad)
+
+
+def test_a_retained_gradient_is_that_before_the_prehooks_of_its_node():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    y.retain_grad()
+    y.grad_fn.register_prehook(lambda grads: (grads[0] + 1,))
+    y.sum().backward()
+    assert (y.grad.tolist(), x.grad.tolist()) == ([1, 1], [6, 6])
+
+
+def test_detach_stops_tangents_of_every_level():
+    from retrograde.dialects.torch.func import grad, hessian, jacfwd, jacrev, jvp, vmap
+
+    x, t = torch.tensor([2.0, 3.0]), torch.ones(2)
+
+    def f(v):
+        return v.detach() * v
+
+    assert jvp(f, (x,), (t,))[1].tolist() == [2, 3]
+    assert jacfwd(f)(x).equal(jacrev(f)(x))
+    assert hessian(lambda v: (v.detach() * v**2).sum())(x).diagonal().tolist() == [4, 6]
+    assert jacrev(jacrev(lambda v: (v.data * v**2).sum()))(x).diagonal().tolist() == [4, 6]
+    assert grad(lambda v: grad(lambda w: (w.detach() * w**2).sum())(v).sum())(x).tolist() == [4, 6]
+    assert vmap(grad(f))(x).tolist() == [2, 3]
+
+
+def test_dual_tensors_print_and_are_differentiated():
+    import retrograde.dialects.torch.autograd.forward_ad as fw
+
+    def f(v):
+        return (v.sin() * v.exp()).sum()
+
+    x, t = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([0.5, -1.0])
+    with fw.dual_level():
+        d = fw.make_dual(x.detach(), t)
+        assert repr(d) == "tensor([1., 2.], tangent=tensor([ 0.5000, -1.0000]))"
+        assert repr(d.sum()) == "tensor(3., tangent=-0.5)"
+        assert fw.unpack_dual(d.detach()).tangent is None
+        d = fw.make_dual(x, t)
+        assert d.requires_grad
+        (g,) = torch.autograd.grad(f(d), d)
+        product = fw.unpack_dual(g).tangent
+        assert torch.allclose(g.detach(), torch.autograd.grad(f(x), x)[0])
+    assert torch.allclose(product, torch.autograd.functional.hvp(f, x, t)[1])
+
+
+def test_subclasses_by_their_private_constructor():
+    class Mine(torch.Tensor):
+        pass
+
+    data = torch.ones(2)
+    x = torch.Tensor._make_subclass(Mine, data, True)
+    assert type(x) is Mine
+    assert x.is_leaf
+    data.add_(1)
+    assert x.tolist() == [2, 2]
+    leaf = torch.ones(2, requires_grad=True)
+    y = leaf.as_subclass(Mine)
+    assert not y.is_leaf
+    (y * 3).sum().backward()
+    assert leaf.grad.tolist() == [3, 3]

@@ -1,6 +1,7 @@
 """Modules that few programs need, and names that scripts ask for; figures recorded from PyTorch 2.13."""
 
 import enum
+import warnings
 
 import pytest
 
@@ -176,8 +177,21 @@ def test_what_packages_import():
     torch.set_float32_matmul_precision(before)
 
 
-def test_sparse_gradients_are_dense_and_say_so():
-    layer = nn.Embedding(4, 2, sparse=True)
-    with pytest.warns(UserWarning, match="dense"):
-        layer(torch.tensor([1, 1])).sum().backward()
-    assert layer.weight.grad.tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
+def test_compiled_modules_are_modules_around_others():
+    inner = nn.Sequential(nn.Linear(2, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outer = torch.compile(inner)
+        again = torch.compile(outer)
+    assert type(outer).__name__ == "OptimizedModule"
+    assert again is outer
+    assert list(outer.state_dict()) == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
+    assert outer._orig_mod is inner
+    outer.scale = 3
+    assert inner.scale == outer.scale == 3
+    assert outer(torch.ones(1, 2)).equal(inner(torch.ones(1, 2)))
+    outer.eval()
+    assert not inner.training
+    with pytest.raises(RuntimeError):
+        inner.load_state_dict(outer.state_dict())
+    assert torch.compile(inner, disable=True) is inner

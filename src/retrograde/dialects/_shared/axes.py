@@ -35,12 +35,12 @@ def integers(op: str, name: str, sizes: Any) -> tuple[int, ...]:
     return (integer(op, name, sizes),)
 
 
-def axis_of(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
-    """An axis as a non-negative int, which for a tensor without axes may be 0 or -1."""
+def axis_of(op: str, axis: Any, ndim: int, name: str = "axis", error: type[Exception] = ValueError) -> int:
+    """An axis as a non-negative int, which for a tensor without axes may be 0 or -1; raises `error` outside."""
     i = integer(op, name, axis)
     n = ndim or 1
     if not -n <= i < n:
-        raise ValueError(f"{op}: {name} {i} is out of range for a tensor with {ndim} axes")
+        raise error(f"{op}: {name} {i} is out of range for a tensor with {ndim} axes")
     return i + n if i < 0 else i
 
 

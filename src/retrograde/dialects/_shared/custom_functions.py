@@ -39,7 +39,7 @@ class SavedTensor:
     def restore(self, node: Any) -> Any:
         """The tensor again, with its history."""
         if self.unpack is not None:
-            return self.unpack(self.packed)
+            return make(self.cls, self.unpack(self.packed)._a, self.edge, self.level)
         edge = self.edge
         if self.output is not None:
             edge = Slot(node, self.output, *node.outs[self.output]) if hasattr(node, "outs") else node

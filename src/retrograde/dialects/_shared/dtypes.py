@@ -34,7 +34,7 @@ class FloatLimits:
         self.bits = d.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
         self.tiny = self.smallest_normal = float(info.smallest_normal)
-        self.resolution = float(info.resolution)
+        self.resolution = float(f"1e-{info.precision}")
 
 
 class IntegerLimits:

@@ -28,10 +28,10 @@ class MarkedHandle(Handle):
             marks.pop(self.id, None)
 
 
-def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any]) -> Handle:
+def register(table: Any, hook: Any, prepend: bool, *marks: tuple[bool, Any], kind: Any = MarkedHandle) -> Any:
     """Put a hook into an ordered table, and its number into the marks that are set."""
     plain = add(table, hook)
-    handle = MarkedHandle(table, plain.id)
+    handle = kind(table, plain.id)
     handle._marks = [chosen for wanted, chosen in marks if wanted]
     for chosen in handle._marks:
         chosen[plain.id] = True

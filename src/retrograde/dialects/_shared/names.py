@@ -64,7 +64,7 @@ class Registry:
                 if method:
                     self.methods[name] = offered if self._second_names else f
                 if in_place:
-                    self.methods[name + "_"] = form = self.in_place_form(name + "_", f)
+                    self.methods[name + "_"] = form = self.in_place_form(name + "_", self.renaming(f))
                     if self._in_place_functions:
                         self.functions[name + "_"] = form
             return f

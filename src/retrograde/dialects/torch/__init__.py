@@ -38,7 +38,7 @@ from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _matmul
 from . import _printing
 from . import random
 from . import linalg
-from . import _reductions, _scans, _sorting, _statistics
+from . import _lobpcg, _reductions, _scans, _sorting, _statistics
 from . import return_types
 from . import sparse
 from . import _save_load
@@ -84,10 +84,11 @@ class memory_format(layout):
 
 
 strided = layout("strided")
-sparse_coo = layout("sparse_coo")
+sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"), layout("sparse_csc")
 contiguous_format, channels_last = memory_format("contiguous_format"), memory_format("channels_last")
 preserve_format, channels_last_3d = memory_format("preserve_format"), memory_format("channels_last_3d")
 Tensor.layout, sparse.SparseTensor.layout = strided, sparse_coo
+sparse.LAYOUTS[:] = [sparse_csr, sparse_csc]
 
 def is_tensor(obj: _Any) -> _Any:
     """Whether an object is a tensor."""

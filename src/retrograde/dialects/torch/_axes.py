@@ -41,7 +41,9 @@ def axes_of(op: str, dims: Any, ndim: int, *, unique: bool = True) -> tuple[int,
 
 
 def varargs(op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments given one by one or as one sequence."""
+    """Arguments given one by one or as one sequence; raises TypeError where there are none."""
+    if not args:
+        raise TypeError(f"{op}: give the sizes or dimensions, one by one or as a sequence")
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         return tuple(args[0])
     return args

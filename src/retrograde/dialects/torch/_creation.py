@@ -46,6 +46,8 @@ def tensor(
 ) -> Tensor:
     """A new tensor with a copy of the data."""
     check_device("tensor", device)
+    if isinstance(data, Value) and data.is_sparse:
+        return data.clone().to(dtype or data.dtype).requires_grad_(requires_grad)  # type: ignore[no-any-return]
     array = data_array(data, None if dtype is None else np_dtype_of("tensor", dtype))
     if requires_grad and array.dtype.kind in "iub":
         raise RuntimeError(f"tensor: only floating and complex tensors can require grad, not {FROM_NUMPY[array.dtype]}")
@@ -57,7 +59,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, sharing memory and history where it can."""
     check_device("as_tensor", device)
     if isinstance(data, Value):
-        if dtype is None or dtype.np == dtype_of(data):
+        if dtype is None or data.dtype is dtype:
             return data  # type: ignore[return-value]
         return st.cast(data, dtype=dtype.np)
     if isinstance(data, np.ndarray):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import INFERENCE, SWITCHED, state
+from ..._state import INFERENCE, OBSERVERS, SWITCHED, state
 from ...core import level as levels
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
@@ -532,6 +532,8 @@ def _write(self: Any, place: Any, value: Any) -> None:
     new = value._a if isinstance(value, Value) else value
     if isinstance(new, _ndarray) and new.dtype.kind == "c" and array.dtype.kind != "c":
         new = new.real
+    for observer in OBSERVERS:
+        observer.writing(array)
     try:
         array[place] = new
     except (ValueError, TypeError, OverflowError) as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.node import Accumulate
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
@@ -19,6 +20,7 @@ from ._indexing import concrete
 from ._memory import TypedStorage, UntypedStorage
 from ._promote import stored_number
 from ._reductions import reduced_axes
+from ._shape import reshaped
 from ._size import Size, check_device
 from ._tensor import Tensor, from_array
 
@@ -239,7 +241,8 @@ def as_subclass(self: Tensor, cls: type) -> Any:
     """The same elements and history as a tensor of a subclass."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(f"as_subclass: wanted a subclass of Tensor, got {cls!r}")
-    return make(cls, self._a, self._node, self._level)
+    x = reshaped(self, tuple(shape_of(self)), "AliasBackward0") if type(self._node) is Accumulate else self
+    return make(cls, x._a, x._node, x._level)
 
 
 @api(function=False)

@@ -19,7 +19,7 @@ from ._axes import axes_of, axis_of
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
 from ._pointwise import factor
-from ._promote import number_array, to_dtype
+from ._promote import number_array, python_number, to_dtype
 from ._tensor import Tensor
 
 _ndarray = np.ndarray
@@ -236,10 +236,6 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 # ------------------------------------------------------------------------------------------ with something added
 
 
-def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, (Value, np.generic)) else x  # type: ignore[attr-defined]
-
-
 def _factors(op: str, d: np.dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
     """The two factors as Python numbers, cut to whole ones for whole numbers; raises RuntimeError for what the dtype
     does not take."""
@@ -247,7 +243,7 @@ def _factors(op: str, d: np.dtype, beta: Any, alpha: Any) -> tuple[Any, Any]:
         raise NotImplementedError(f"{op}: boolean tensors cannot be multiplied as matrices; convert them first")
     out = []
     for name, number in (("beta", beta), ("alpha", alpha)):
-        number = _number(number)
+        number = python_number(op, name, number)
         if d.kind in "iu":
             number = number_array(f"{op}: {name}", number, d).item()
         elif d.kind != "c" and isinstance(number, complex):

@@ -34,7 +34,7 @@ from ._elementwise import (
     tensor_argument,
 )
 from ._graph_nodes import NAMES, show_as
-from ._promote import number_array, operand, result_dtype, to_dtype
+from ._promote import number_array, operand, python_number, result_dtype, to_dtype
 from ._tensor import Tensor
 from ._unary import reciprocal
 
@@ -59,7 +59,7 @@ register("mul multiply", mul)
 
 def factor(name: str, alpha: Any, d: dtype, word: str = "alpha") -> Any:
     """The number by which an argument such as `alpha=` multiplies, checked against the dtype of the result."""
-    alpha = alpha.item() if isinstance(alpha, (Value, np.generic)) else alpha
+    alpha = python_number(name, word, alpha)
     kind = 0 if isinstance(alpha, bool) else 1 if isinstance(alpha, int) else 2 if isinstance(alpha, float) else 3
     if kind > max(d.category, 1) or (kind == 0 and d.category != 0):
         raise RuntimeError(f"{name}: {word}={alpha!r} does not fit a result of dtype {d!r}")

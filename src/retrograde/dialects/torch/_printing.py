@@ -38,11 +38,19 @@ def note(x: Tensor) -> list[str]:
 @api("__repr__", function=False)
 def tensor_repr(self: Tensor, *, tensor_contents: Any = None) -> str:
     """The tensor as PyTorch prints it."""
-    array = plain(self)
+    shown, tangent = self, None
+    if type(self._a) is DualArray:
+        from .autograd.forward_ad import unpack_dual
+
+        shown, tangent = unpack_dual(self)
+    array = plain(shown)
     if array is None:
         return f"{type(self).__name__}(shape={list(self.shape)}, dtype={self.dtype}, inside a functional transform)"
+    notes = note(shown)
+    if tangent is not None:
+        notes.append(f"tangent={tangent if tangent.ndim else tangent.item()}")
     text = _repr.format_tensor(
-        array, dtype_name=self.dtype.name, default_dtype_name=_dtype.get_default_dtype().name, suffixes=note(self),
+        array, dtype_name=self.dtype.name, default_dtype_name=_dtype.get_default_dtype().name, suffixes=notes,
         prefix=f"{type(self)._printed_as}(",
     )  # fmt: skip
     return f"Parameter({text})" if "_is_param" in self.__dict__ else text

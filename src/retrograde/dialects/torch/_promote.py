@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, make
+from ...core.value import Value, make, shape_of
 from ...ops.structural import cast
 from .._shared.dtypes import number_kind
 from .._shared.elementwise import constant
@@ -78,6 +78,15 @@ def to_dtype(x: Any, d: dtype) -> Any:
     if isinstance(x, Value):
         return x if _dtype_of(x._a) == d.np else _cast(x, dtype=d.np)
     return constant(x.item() if isinstance(x, np.generic) else x, d.np)
+
+
+def python_number(op: str, argument: str, x: Any) -> Any:
+    """A number, or a tensor of one element, as a Python number; raises TypeError for anything else."""
+    if isinstance(x, np.generic) or (isinstance(x, Value) and math.prod(shape_of(x)) == 1):
+        x = x.item()  # type: ignore[union-attr]
+    if not isinstance(x, (int, float, complex)):
+        raise TypeError(f"{op}: {argument} must be a number, got {type(x).__name__}")
+    return x
 
 
 def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:

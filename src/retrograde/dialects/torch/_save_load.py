@@ -16,8 +16,10 @@ from ...tape import autograd as tape
 from ...tape import mutation
 from . import _dtype
 from ._api import METHODS, api
+from ._compressed_tensor import LAYOUTS, CompressedTensor, from_parts
 from ._printing import plain
 from ._size import Size, device
+from ._sparse_tensor import SparseTensor
 from ._tensor import Tensor
 
 
@@ -40,7 +42,7 @@ def _describe(x: Any) -> Any:
     from ._files import TensorRecord
     from .nn.parameter import Parameter
 
-    if not isinstance(x, Tensor):
+    if not isinstance(x, Tensor) or isinstance(x, SparseTensor):
         return None
     storage, offset, strides = _storage_of(x)
     attributes = {k: v for k, v in x.__dict__.items() if not k.startswith("_")} or None
@@ -56,7 +58,26 @@ def _reduce(x: Any) -> Any:
         return "torch.Size", (tuple(x),)
     if isinstance(x, device):
         return "torch.device", ((x.type,) if x.index is None else (x.type, x.index))
+    if isinstance(x, CompressedTensor):
+        return "torch._utils._rebuild_sparse_tensor", (x.layout, x.parts())
+    if isinstance(x, SparseTensor):
+        return "torch._utils._rebuild_sparse_tensor", (x.layout, (x._indices(), x._values(), x.shape, x.is_coalesced()))
+    if type(x) is type(SparseTensor.layout):
+        return "torch.serialization._get_layout", (repr(x),)
     return None
+
+
+def _get_layout(name: str) -> Any:
+    """The layout of a name, "torch.sparse_coo"."""
+    for layout in (SparseTensor.layout, *LAYOUTS):
+        if repr(layout) == name:
+            return layout
+    raise ValueError(f"tensors in the layout {name} are not read")
+
+
+def _rebuild_sparse_tensor(layout: Any, parts: tuple[Any, ...]) -> SparseTensor:
+    """A sparse tensor of its layout and of its indices, values, size and whether they are coalesced."""
+    return from_parts(layout, *parts) if layout in LAYOUTS else SparseTensor(*parts)
 
 
 def _rebuild(
@@ -71,6 +92,13 @@ def _rebuild(
     if is_parameter:
         return Parameter(x, requires_grad)
     return x.requires_grad_() if requires_grad else x
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "torch.Size": Size, "torch.device": device, "torch.serialization._get_layout": _get_layout,
+    "torch._utils._rebuild_sparse_tensor": _rebuild_sparse_tensor,
+}  # fmt: skip
+"""What files name and `load` calls."""
 
 
 @api(method=False)
@@ -106,7 +134,7 @@ def load(
     from ._files._safe_globals import safe_functions
 
     constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
-    functions: dict[str, Callable[..., Any]] = {"torch.Size": Size, "torch.device": device, **safe_functions()}
+    functions: dict[str, Callable[..., Any]] = {**_FUNCTIONS, **safe_functions()}
     if weights_only is False:
         constants.update(NUMPY_CONSTANTS)
         functions.update(NUMPY_FUNCTIONS)
@@ -121,7 +149,7 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     from ._files._unpickle import Unpickler
 
     known = {f"torch.{d.name}": d for d in _dtype.ALL}
-    machine = Unpickler(io.BytesIO(), None, _rebuild, known, {"torch.Size": Size, "torch.device": device, **safe_functions()})
+    machine = Unpickler(io.BytesIO(), None, _rebuild, known, {**_FUNCTIONS, **safe_functions()})
     return sorted({name for name in named_in(f) if machine.known(name) is None})
 
 
@@ -158,7 +186,7 @@ def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     memo[id(self)] = result
     if self._node is not None:
         tape.leaf(result)
-    if self._grad is not None:
+    if self._grad is not None and not type(self)._copied_bare:
         result._grad = copy.deepcopy(self._grad, memo)
     for name, value in self.__dict__.items():
         if not name.startswith("_"):

@@ -115,6 +115,8 @@ def view(self: Tensor, *shape: Any, **given: Any) -> Tensor:
             return _view_dtype(self, first)
         if isinstance(first, (tuple, list)):
             shape = tuple(first)
+    elif not shape:
+        raise TypeError("view: give the sizes; () is the shape of a single number")
     a = self._a
     plain = type(a) is _ndarray
     wanted = _fitting("view", shape, a.size if plain else math.prod(shape_of(a)))
@@ -162,6 +164,8 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
         shape = (given.pop("shape"),)
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
+    elif not shape:
+        raise TypeError("reshape: give the sizes; () is the shape of a single number")
     a = input._a
     plain = type(a) is _ndarray
     wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
@@ -506,8 +510,6 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @api()
 def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """The order of elements reversed along dimensions; a copy."""
-    if not dims and "dims" not in given:
-        raise TypeError("flip: give the dimensions to reverse")
     dims = varargs("flip", (given["dims"],) if "dims" in given else dims)
     if isinstance(dims, int):
         dims = (dims,)

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from typing import Any
+
+
+def _size_of(place: int, x: Any) -> int:
+    """An int, or what counts as one: a bool, NumPy's ints, a tensor of one; raises TypeError for anything else."""
+    if not isinstance(x, (str, bytes, float)) and hasattr(x, "__index__"):
+        try:
+            return operator.index(x)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"Size: element {place} is {x!r}, which is no int") from error
+    raise TypeError(f"Size: element {place} must be an int, got {type(x).__name__}")
 
 
 class Size(tuple[int, ...]):
     """The shape of a tensor: a tuple of ints with `numel()`."""
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        """The sizes, which are ints; raises TypeError for anything else."""
+        made = tuple.__new__(cls, sizes)
+        for n in made:
+            if type(n) is not int:
+                return tuple.__new__(cls, [_size_of(i, x) for i, x in enumerate(made)])
+        return made
 
     def numel(self) -> int:
         """The product of the sizes."""

@@ -1,20 +1,24 @@
 """`SparseTensor`: a tensor that keeps only some elements, in coordinate form; its functions are in sparse.py.
 
-A sparse tensor here is an object of its own (indices, values, shape), not a Tensor. The functions of `torch` reach it
-through the `__torch_function__` protocol, so dense programs pay nothing for it; what has no sparse form raises
-NotImplementedError instead of computing something wrong. Its values carry the gradients.
+A sparse tensor here is an object of its own (indices, values, shape); only `isinstance` says that it is a Tensor. The
+functions of `torch` reach it through the `__torch_function__` protocol, so dense programs pay nothing for it; what has no
+sparse form raises NotImplementedError instead of computing something wrong. Its values carry the gradients.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
+from ...core.scattered import Scattered
 from . import _dtype, _repr
 from ._creation import as_tensor, zeros
 from ._dtype import int64
+from ._function_protocol import disabled, install
 from ._graph_nodes import show_as
 from ._size import CPU, Size
 from ._tensor import Tensor, from_array
@@ -34,7 +38,8 @@ def answers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 _KINDS: dict[str, type[Exception]] = dict.fromkeys(
-    ("reshape", "flatten", "item", "tolist", "contiguous", "expand", "einsum", "masked_fill"), RuntimeError
+    ("reshape", "flatten", "item", "tolist", "contiguous", "expand", "einsum", "masked_fill", "data_ptr", "backward"),
+    RuntimeError,
 )
 _KINDS["numpy"] = TypeError
 
@@ -45,6 +50,10 @@ def unsupported(name: str) -> Exception:
     return kind(f"{name}: not available for sparse tensors; convert with to_dense() first")
 
 
+_TAKING = ("__set__", "grad", "lobpcg", "save")
+"""Functions that take sparse tensors as they are: what assigns a gradient and asks for one, finds eigenvalues, writes files."""
+
+
 class SparseTensor:
     """A tensor that keeps only some elements: `values[k]` at `indices[:, k]`; elements given twice are added."""
 
@@ -52,17 +61,26 @@ class SparseTensor:
     is_sparse_csr = is_cuda = is_quantized = is_meta = False
     layout: Any = None  # set in __init__.py, where layouts are
     device = CPU
+    __class__ = Tensor
+    """What `isinstance` goes by, since a sparse tensor is a tensor to its users."""
     __array_priority__ = 2000
+    _level = 0
+    _base = _views = None
+    _inference = False
+    _result = _gradient = Tensor
+    _dialect = "torch"
 
     def __init__(self, indices: Tensor, values: Tensor, shape: Any, coalesced: bool = False) -> None:
-        from ._function_protocol import install
-
         install()
-        self._i, self._v, self.shape, self._coalesced = indices, values, Size(shape), coalesced
+        self._i, self._v, self.shape = indices, values, Size(shape)
+        self._coalesced = coalesced or indices.shape[1] < 2
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", str(func))
+        if name in _TAKING:
+            with disabled():
+                return func(*args, **(kwargs or {}))
         if name not in ANSWERS:
             raise unsupported(name)
         return ANSWERS[name](*args, **(kwargs or {}))
@@ -75,8 +93,21 @@ class SparseTensor:
                 raise unsupported(name)
 
             return refuse
-        f = ANSWERS[name]
-        return lambda *args, **kwargs: f(self, *args, **kwargs)
+        return functools.partial(self._answer, name)
+
+    def _answer(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        return ANSWERS[name](self, *args, **kwargs)
+
+    # -------------------------------------------------------------------- what the engine asks
+
+    @property
+    def _a(self) -> Scattered:
+        return Scattered(np.asarray(self._i._a), self._v._a, tuple(self.shape))
+
+    @property
+    def _node(self) -> None:
+        if self._v._node is not None:
+            raise unsupported("recording this operation")
 
     # -------------------------------------------------------------------- what it is
 
@@ -139,6 +170,10 @@ class SparseTensor:
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))
 
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self._v.element_size()
+
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
         return self.dtype.is_floating_point
@@ -195,11 +230,17 @@ class SparseTensor:
         out = show_as(out, "ToDenseBackward0")
         return out if dtype is None else out.to(dtype)
 
-    def to_sparse(self) -> SparseTensor:
-        """This tensor, which is sparse."""
-        return self
+    def to_sparse(self, sparse_dim: int | None = None, *, layout: Any = None) -> Any:
+        """This tensor, which is sparse, in its layout or another."""
+        from ._compressed_tensor import in_layout
 
-    to_sparse_coo = cpu = to_sparse
+        return self if layout is None else in_layout(self, layout)
+
+    to_sparse_coo = to_sparse
+
+    def cpu(self) -> SparseTensor:
+        """This tensor, which is on the CPU."""
+        return self
 
     def detach(self) -> SparseTensor:
         """The same elements without history."""
@@ -266,8 +307,8 @@ class SparseTensor:
 
     def t(self) -> SparseTensor:
         """The transpose of a sparse matrix."""
-        if self.ndim > 2:
-            raise RuntimeError(f"t: wanted a sparse matrix, got shape {list(self.shape)}")
+        if self.ndim > 2 or self.dense_dim():
+            raise RuntimeError(f"t: wanted a sparse matrix without dense axes, got shape {list(self.shape)}")
         out = self.transpose(0, 1) if self.ndim == 2 else self
         return out.with_values(out._v, "TBackward0")
 
@@ -302,30 +343,30 @@ class SparseTensor:
     # -------------------------------------------------------------------- operators
 
     def __add__(self, other: Any) -> Any:
-        return ANSWERS["add"](self, other)
+        return self._answer("add", other)
 
     def __sub__(self, other: Any) -> Any:
-        return ANSWERS["sub"](self, other)
+        return self._answer("sub", other)
 
     def __mul__(self, other: Any) -> Any:
-        return ANSWERS["mul"](self, other)
+        return self._answer("mul", other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return ANSWERS["div"](self, other)
+        return self._answer("div", other)
 
     def __pow__(self, exponent: Any) -> Any:
-        return ANSWERS["pow"](self, exponent)
+        return self._answer("pow", exponent)
 
     def __neg__(self) -> Any:
-        return ANSWERS["neg"](self)
+        return self._answer("neg")
 
     def __abs__(self) -> Any:
-        return ANSWERS["abs"](self)
+        return self._answer("abs")
 
     def __matmul__(self, other: Any) -> Any:
-        return ANSWERS["matmul"](self, other)
+        return self._answer("matmul", other)
 
     def __iadd__(self, other: Any) -> SparseTensor:
         return self.become(self + other)
@@ -339,25 +380,49 @@ class SparseTensor:
     def __itruediv__(self, other: Any) -> SparseTensor:
         return self.become(self / other)
 
+    def __eq__(self, other: object) -> bool:
+        raise unsupported("eq")
+
+    def __ne__(self, other: object) -> bool:
+        raise unsupported("ne")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparseTensor:
+        memo[id(self)] = out = SparseTensor(deepcopy(self._i, memo), deepcopy(self._v, memo), self.shape, self._coalesced)
+        return out
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return SparseTensor, (self._i, self._v, tuple(self.shape), self._coalesced)
+
     def __bool__(self) -> bool:
         raise RuntimeError("the truth value of a sparse tensor is not defined; convert with to_dense() first")
 
-    def __repr__(self) -> str:
-        def numbers(x: Tensor, indent: int) -> str:
-            if not x.numel():
-                return f"tensor([], size={tuple(x.shape)})"
-            name = x.dtype.name
-            text = _repr.format_tensor(np.asarray(x._a), dtype_name=name, default_dtype_name=name, prefix="tensor(")
-            return text.replace("\n", "\n" + " " * indent)
+    @staticmethod
+    def _numbers(x: Tensor, indent: int) -> str:
+        """Numbers in the repr, from a column on."""
+        if not x.numel():
+            return f"tensor([], size={tuple(x.shape)})"
+        name = x.dtype.name
+        text = _repr.format_tensor(np.asarray(x._a), dtype_name=name, default_dtype_name=name, prefix="tensor(")
+        return text.replace("\n", "\n" + " " * indent)
 
-        facts = [f"size={tuple(self.shape)}", f"nnz={self._nnz()}"]
+    def _notes(self) -> list[str]:
+        """What ends the repr: dtype, layout, and the node or the wish for gradients."""
+        notes = [f"layout={self.layout}"]
         if self.dtype not in (_dtype.get_default_dtype(), int64, _dtype.bool_):
-            facts.append(f"dtype={self.dtype}")
-        facts.append("layout=torch.sparse_coo")
+            notes.insert(0, f"dtype={self.dtype}")
         node = self.grad_fn
         if node is not None:
-            facts.append(f"grad_fn=<{type(node).__name__}>")
+            notes.append(f"grad_fn=<{type(node).__name__}>")
         elif self.requires_grad:
-            facts.append("requires_grad=True")
+            notes.append("requires_grad=True")
+        return notes
+
+    def __repr__(self) -> str:
         gap = " " * 7
-        return f"tensor(indices={numbers(self._i, 15)},\n{gap}values={numbers(self._v, 14)},\n{gap}{', '.join(facts)})"
+        facts = ", ".join([f"size={tuple(self.shape)}", f"nnz={self._nnz()}", *self._notes()])
+        return (
+            f"tensor(indices={self._numbers(self._i, 15)},\n{gap}values={self._numbers(self._v, 14)},\n{gap}{facts})"
+        )

@@ -11,8 +11,10 @@ import numpy as np
 from ... import _errors
 from ..._state import OBSERVERS, state
 from ...core import value as values
+from ...core.dual import DualArray
 from ...core.level import innermost
 from ...core.node import Accumulate, Slot
+from ...core.stop import constant
 from ...core.value import Value, make
 from ...ops import structural as st
 from ...tape import autograd as tape
@@ -27,6 +29,9 @@ from ._graph_nodes import show_as, shown
 from ._linalg_error import _LinAlgError
 from ._size import CPU, Size, device
 
+_as_size = tuple.__new__
+"""Makes a Size of ints that need no check, in 0.17 µs instead of 0.42."""
+
 
 class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of PyTorch's."""
@@ -39,12 +44,27 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     }  # fmt: skip
     _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError}
 
+    @classmethod
+    def _from_scattered(cls, x: Any) -> Any:
+        from ._sparse_tensor import SparseTensor
+
+        return SparseTensor(from_array(x.places), from_array(x.content), x.shape)
+
     __array_priority__ = 1000
+    _copied_bare = False
+    """Whether `copy.deepcopy` leaves the gradient out, as it does for parameters."""
     _printed_as = "tensor"
     """What stands before the numbers in the repr: for a subclass its own name."""
 
     def __new__(cls, *args: Any, device: Any = None) -> Any:
         return _construct(cls, args)
+
+    @staticmethod
+    def _make_subclass(kind: Any, data: Any, require_grad: bool = False) -> Any:
+        """The memory of a tensor as a leaf of a class."""
+        if not isinstance(data, Tensor):
+            raise TypeError(f"_make_subclass: wanted a tensor, got {type(data).__name__}")
+        return make(kind, data._a, None, data._level).requires_grad_(require_grad)
 
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(result, **kwargs)
@@ -72,7 +92,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def shape(self) -> Size:
         """The size along each axis."""
-        return Size(values.shape_of(self._a))
+        return _as_size(Size, values.shape_of(self._a))
 
     @property
     def device(self) -> device:
@@ -92,6 +112,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         if self._node is not None:
             return True
         a = self._a
+        if type(a) is np.ndarray:
+            return False
+        if type(a) is DualArray:
+            a = a.primal
         return isinstance(a, Value) and Tensor.requires_grad.fget(a)  # type: ignore[attr-defined]
 
     @requires_grad.setter
@@ -184,10 +208,11 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def data(self) -> Tensor:
         """The same memory without history, whose in-place changes autograd does not notice."""
+        if type(self._a) is not np.ndarray:
+            return constant(self)
         for observer in OBSERVERS:
             observer.detached(self)
-        array = mutation.own_clock(self._a) if type(self._a) is np.ndarray else self._a
-        return make(type(self)._result, array, None, self._level)
+        return make(type(self)._result, mutation.own_clock(self._a), None, self._level)
 
     @data.setter
     def data(self, new: Tensor) -> None:
@@ -202,7 +227,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             self._node.shape, self._node.dtype = tuple(values.shape_of(new)), values.dtype_of(new)
 
     def detach(self) -> Tensor:
-        """The same memory without history; in-place changes of either are noticed for both."""
+        """The same memory without history (in transforms: without any, of any level); in-place changes of either are
+        noticed for both."""
+        if type(self._a) is not np.ndarray:
+            return constant(self)
         out = make(type(self)._result, self._a, None, self._level)
         if self._inference:
             out._inference = True
@@ -292,7 +320,7 @@ LACKING = """
     " chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
     q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize
     resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn
-    to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr volatile xpu
+    to_padded_tensor to_sparse_bsc to_sparse_bsr volatile xpu
 """
 """What PyTorch's tensors have and these have not."""
 

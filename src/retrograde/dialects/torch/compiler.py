@@ -28,11 +28,15 @@ def compile(
     options: Any = None,
     disable: bool = False,
 ) -> Any:
-    """The function or module itself; says once that nothing is compiled yet."""
+    """The function itself, or a module around the one given; says once that nothing is compiled yet."""
     if model is None:
         return lambda f: compile(f)
     if not disable:
         _say_once()
+    if not disable and hasattr(model, "named_modules"):
+        from ._optimized_module import OptimizedModule
+
+        return model if isinstance(model, OptimizedModule) else OptimizedModule(model)
     return model
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.scattered import merge_order
 from ...core.value import Value
 from ._api import METHODS, api
 from ._api import missing as _missing
+from ._compressed_tensor import LAYOUTS, CompressedTensor, in_layout
 from ._creation import as_tensor, zeros
 from ._dtype import int64
 from ._graph_nodes import show_as
@@ -80,8 +82,10 @@ def dense_dim(self: Tensor) -> int:
 
 
 @api("to_sparse", "to_sparse_coo", function=False)
-def to_sparse(self: Tensor, sparse_dim: int | None = None) -> SparseTensor:
+def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None) -> Any:
     """This tensor's non-zero elements as a sparse tensor, whose first `sparse_dim` axes (all of them) are sparse."""
+    if layout is not None:
+        return in_layout(to_sparse(self, sparse_dim), layout)
     kept = self.ndim if sparse_dim is None else sparse_dim
     there = np.asarray(self.detach()._a) != 0
     there = there.any(axis=tuple(range(kept, self.ndim))) if kept < self.ndim else there
@@ -150,9 +154,16 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         return show_as(total, "AddBackward0")
     if input.shape != other.shape:
         raise RuntimeError(f"add: sparse tensors have shapes {list(input.shape)} and {list(other.shape)}")
-    both = SparseTensor(_cat([input._i, other._i], 1), _cat([input._v, other._v * alpha if alpha != 1 else other._v], 0),
-                        input.shape).coalesce()  # fmt: skip
-    return both.with_values(both._v, "AddBackward0")
+    indices = _cat([input._i, other._i], 1)
+    values = _cat([input._v, other._v * alpha if alpha != 1 else other._v], 0)
+    if input._v.is_contiguous() and other._v.is_contiguous():
+        kept, getting, added = merge_order(np.asarray(input._i._a), np.asarray(other._i._a), tuple(input.shape))
+        indices, both = indices.index_select(1, as_tensor(kept, dtype=int64)), values
+        values = both.index_select(0, as_tensor(kept, dtype=int64))
+        if getting:
+            values = values.index_add(0, as_tensor(getting), both.index_select(0, as_tensor(added)))
+    coalesced = input._coalesced and other._coalesced
+    return SparseTensor(indices, show_as(values, "AddBackward0"), input.shape, coalesced)
 
 
 @answers("sub", "subtract")
@@ -241,7 +252,7 @@ def _product(op: str, mat1: Any, mat2: Any) -> Any:
         turned = mat1.transpose(-2, -1) if mat1.ndim > 1 else mat1
         out = _product(op, mat2.t(), turned)
         return out.transpose(-2, -1) if mat1.ndim > 1 else out
-    if not isinstance(mat2, (Value, SparseTensor)) or mat1.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
+    if not isinstance(mat2, Value) or mat1.ndim != 2 or mat1.dense_dim() or mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"{op}: shapes {list(mat1.shape)} and {list(getattr(mat2, 'shape', ()))} do not multiply")
     if isinstance(mat2, SparseTensor):
         return to_sparse(_product(op, mat1, mat2.to_dense()))
@@ -295,6 +306,8 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     """The sum of a sparse tensor's elements: dense for all axes, else sparse."""
     if not isinstance(input, SparseTensor):
         return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
+    if isinstance(input, CompressedTensor):
+        raise RuntimeError("sparse.sum: not available for compressed matrices; convert with to_sparse() first")
     axes = set(range(input.ndim)) if dim is None else {d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
     kept = [d for d in range(input.sparse_dim()) if d not in axes]
     inner = [d - input.sparse_dim() + 1 for d in sorted(axes) if d >= input.sparse_dim()]
@@ -443,7 +456,8 @@ def unbind(input: SparseTensor, dim: int = 0) -> tuple[Any, ...]:
     return tuple(select(input, dim, k) for k in range(input.shape[dim]))
 
 
-for _name in ("clone", "detach", "to_dense", "coalesce", "t", "transpose", "permute", "is_floating_point", "numel"):
+for _name in ("clone", "detach", "to_dense", "coalesce", "t", "transpose", "permute", "is_floating_point", "numel",
+              "to_sparse", "to_sparse_coo"):
     ANSWERS[_name] = getattr(SparseTensor, _name)
 
 
@@ -451,4 +465,7 @@ def __getattr__(name: str) -> Any:
     raise _missing("torch.sparse", name, globals())
 
 
-__all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sparse_coo_tensor", "spdiags", "sum", "to_sparse"]
+__all__ = [
+    "LAYOUTS", "CompressedTensor", "SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sparse_coo_tensor", "spdiags",
+    "sum", "to_sparse",
+]  # fmt: skip

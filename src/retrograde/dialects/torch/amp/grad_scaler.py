@@ -63,6 +63,8 @@ class GradScaler:
             for parameter in group["params"]:
                 if parameter.grad is not None:
                     gradient = parameter.grad.detach()
+                    if gradient.is_sparse:
+                        gradient = gradient._values()
                     gradient.mul_(1.0 / self._scale)
                     overflow = overflow or not bool(gradient.isfinite().all())
         self._overflow[optimizer] = overflow

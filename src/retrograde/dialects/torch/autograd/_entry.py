@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
 from ....tape import autograd as tape
 from .._api import api
+from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
+from .forward_ad import OPEN, make_dual, unpack_dual
 
 
 class GradientEdge(NamedTuple):
@@ -88,10 +91,34 @@ def grad(
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
     gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
-    return tape.grad(
-        ys, xs, gradients, retain_graph=retain_graph, create_graph=create_graph, allow_unused=bool(allow_unused),
-        materialize_grads=materialize_grads, is_grads_batched=is_grads_batched,
-    )  # fmt: skip
+    if SparseTensor in map(type, xs):  # the gradient of a sparse tensor is that of its values
+        kept = tuple(x._v if type(x) is SparseTensor else x for x in xs)
+        found = grad(ys, kept, gradients, retain_graph, create_graph, True, allow_unused, is_grads_batched, materialize_grads)
+        return tuple(x.with_values(g) if g is not None and type(x) is SparseTensor else g for x, g in zip(xs, found))
+    options: dict[str, Any] = {
+        "create_graph": create_graph, "allow_unused": bool(allow_unused), "materialize_grads": materialize_grads,
+        "is_grads_batched": is_grads_batched,
+    }  # fmt: skip
+    if OPEN and any(type(y._a) is DualArray for y in ys):
+        return _dual_grad(ys, xs, gradients, retain_graph, options)
+    return tape.grad(ys, xs, gradients, retain_graph=retain_graph, **options)
+
+
+def _dual_grad(
+    ys: Sequence[Any], xs: Sequence[Any], gradients: list[Any], retain_graph: bool | None, options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The gradients of dual tensors, dual themselves: both parts have a history on the tape below the dual level."""
+    if any(g is not None and type(g._a) is DualArray for g in gradients):
+        raise NotImplementedError("grad: dual tensors as grad_outputs of dual tensors are not supported")
+    parts = [unpack_dual(y) for y in ys]
+    below = [unpack_dual(x).primal for x in xs]
+    found = tape.grad([p.primal for p in parts], below, gradients, retain_graph=True, **options)
+    moving = [(p.tangent, g) for p, g in zip(parts, gradients) if p.tangent is not None and p.tangent.requires_grad]
+    if not moving:
+        return found
+    ends, weights = zip(*moving)
+    tangents = tape.grad(ends, below, list(weights), retain_graph=retain_graph, **{**options, "allow_unused": True})
+    return tuple(g if g is None or t is None else make_dual(g, t) for g, t in zip(found, tangents))
 
 
 def backward(

@@ -11,7 +11,8 @@ from ....core.value import dtype_of, shape_of
 from ....transform.forward import dual
 from .._tensor import Tensor
 
-_open: list[Level] = []
+OPEN: list[Level] = []
+"""The dual level that is open, if one is."""
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -25,15 +26,15 @@ class dual_level:
     """The context in which dual tensors live."""
 
     def __enter__(self) -> int:
-        if _open:
+        if OPEN:
             raise RuntimeError("dual_level: levels do not nest here; use torch.func.jvp for nested forward mode")
         self._level = Level("dual_level")
         self._level.__enter__()
-        _open.append(self._level)
+        OPEN.append(self._level)
         return 0
 
     def __exit__(self, *exception: object) -> None:
-        _open.pop()
+        OPEN.pop()
         self._level.__exit__()
 
 
@@ -44,14 +45,14 @@ def enter_dual_level() -> int:
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the level that is open."""
-    if not _open:
+    if not OPEN:
         raise RuntimeError("exit_dual_level: no dual level is open")
-    _open.pop().__exit__()
+    OPEN.pop().__exit__()
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A tensor that carries `tangent`; raises RuntimeError outside a dual level or where shape or dtype differ."""
-    if not _open:
+    if not OPEN:
         raise RuntimeError("make_dual: dual tensors are made inside `with torch.autograd.forward_ad.dual_level():`")
     if dtype_of(tensor).kind in "iub":
         raise ValueError(f"make_dual: only floating and complex tensors have tangents, this is {tensor.dtype}")
@@ -59,13 +60,13 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(f"make_dual: a tangent of shape {list(tangent.shape)} for a tensor of {list(tensor.shape)}")
     if dtype_of(tensor) != dtype_of(tangent):
         raise RuntimeError(f"make_dual: a tangent of dtype {tangent.dtype} for a tensor of dtype {tensor.dtype}")
-    return dual(tensor, tangent, _open[-1].id)
+    return dual(tensor, tangent, OPEN[-1].id)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """Primal and tangent of a tensor."""
     array = tensor._a
-    if _open and type(array) is DualArray and array._level == _open[-1].id:
+    if OPEN and type(array) is DualArray and array._level == OPEN[-1].id:
         cls = type(tensor)._result
         return UnpackedDualTensor(values.as_value(cls, array.primal), values.as_value(cls, array.tangent))
     return UnpackedDualTensor(tensor, None)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ...._state import state
+import numpy as np
+
+from ...._state import Observer, observe, state
 from ....core.node import Slot
+from ....core.value import make
 from ....tape.hooks import Handle
 from ..._shared.custom_functions import saved_tensors_hooks
 from .. import _graph_nodes
@@ -111,13 +116,97 @@ def register_multi_grad_hook(
     return _MultiHandle([x.register_hook(hook_for(i)) for i, x in enumerate(tensors)])
 
 
-class allow_mutation_on_saved_tensors:
-    """Not offered: changing a saved tensor in place stays an error."""
+class _Kept:
+    """An array that an operation saved under `allow_mutation_on_saved_tensors`."""
+
+    __slots__ = ("array", "cls", "__weakref__")
+
+    def __init__(self, x: Tensor) -> None:
+        self.array, self.cls = x._a, type(x)._result
+
+
+class _AllowMutationOnSavedContext(Observer):
+    """Copies what operations have saved before memory that it shares is written."""
 
     def __init__(self) -> None:
-        raise NotImplementedError(
-            "allow_mutation_on_saved_tensors is not part of retrograde's torch dialect; change a clone() of the tensor"
-        )
+        self._kept: weakref.WeakSet[_Kept] = weakref.WeakSet()
+        self._open = True
+
+    def clear(self) -> None:
+        """Forget what has been saved: from now on it is not watched any more."""
+        self._kept.clear()
+
+    def pack(self, x: Tensor) -> _Kept:
+        """What stands for a saved tensor in its node."""
+        kept = _Kept(x)
+        self._kept.add(kept)
+        return kept
+
+    def unpack(self, kept: _Kept) -> Tensor:
+        """The tensor as it was when it was saved; raises AssertionError outside of the context."""
+        if not self._open:
+            raise AssertionError(
+                "this graph was recorded under allow_mutation_on_saved_tensors(); run its backward pass inside as well"
+            )
+        return make(kept.cls, kept.array)
+
+    def operation(self, prim: Any, operands: Any, params: Any, results: Any, node: Any) -> None:
+        """Copies at once the few arrays that saved-tensor hooks do not see: masks, and those in tuples."""
+        if node is not None and node.saved:
+            node.saved = tuple(_copied(x) for x in node.saved)
+
+    def assigning(self, target: Any, new: Any) -> None:
+        """Copies what shares memory with an array that is about to be written."""
+        if type(target) is np.ndarray:
+            for kept in list(self._kept):
+                if type(kept.array) is np.ndarray and np.may_share_memory(kept.array, target):
+                    kept.array = kept.array.copy()
+
+    def reading(self, array: Any) -> None:
+        """The same for an array that is changed by what it holds."""
+        self.assigning(array, None)
+
+    def writing(self, array: Any) -> None:
+        """The same for an array of which some is written."""
+        self.assigning(array, None)
+
+    def updating(self, rule: str, columns: Any, options: Any) -> None:
+        """The same for the parameters and states of an optimiser."""
+        for column in columns:
+            for array in column or ():
+                self.assigning(array, None)
+
+    def close(self) -> None:
+        """The end of the context."""
+        self._open = False
+        self.clear()
+
+
+def _copied(x: Any) -> Any:
+    if type(x) is tuple:
+        return tuple(_copied(part) for part in x)
+    return x.copy() if type(x) is np.ndarray else x
+
+
+_allowing = threading.local()
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """Inside, tensors that operations have saved may be changed in place: they are copied first where that is needed.
+
+    Raises RuntimeError where such contexts are nested. The backward pass has to run inside too.
+    """
+    if getattr(_allowing, "entered", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors: these contexts cannot be nested; leave the outer one first")
+    context = _AllowMutationOnSavedContext()
+    _allowing.entered = True
+    try:
+        with saved_tensors_hooks(context.pack, context.unpack), observe(context):
+            yield context
+    finally:
+        _allowing.entered = False
+        context.close()
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
@@ -129,6 +218,6 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
 
 
 __all__ = [
-    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
-    "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
+    "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
 ]  # fmt: skip

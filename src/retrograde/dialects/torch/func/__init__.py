@@ -19,11 +19,13 @@ from ._stateless import functional_call, stack_module_state
 def _within(name: str, argnums: _Any, derivative: Callable[..., _Any]) -> Callable[..., _Any]:
     """The derivative behind a check, as PyTorch's users expect it, that the arguments it is taken by are there."""
     wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not wanted or not all(isinstance(i, int) for i in wanted):
+        raise RuntimeError(f"{name}: argnums must be an int or a tuple of some, got {argnums!r}")
 
     @_functools.wraps(derivative)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         for i in wanted:
-            if isinstance(i, int) and not -len(args) <= i < len(args):
+            if not -len(args) <= i < len(args):
                 raise RuntimeError(f"{name}: argnums={argnums} is out of range for {len(args)} positional arguments")
         return derivative(*args, **kwargs)
 
@@ -71,7 +73,7 @@ def jacrev(
     func: Callable[..., _Any], argnums: _Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., _Any]:
     """The Jacobian by reverse mode."""
-    return _jacobian.jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size)
+    return _within("jacrev", argnums, _jacobian.jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size))
 
 
 def jacfwd(
@@ -79,12 +81,13 @@ def jacfwd(
     chunk_size: int | None = None,
 ) -> Callable[..., _Any]:  # fmt: skip
     """The Jacobian by forward mode."""
-    return _jacobian.jacfwd(func, argnums, has_aux, randomness=randomness, chunk_size=chunk_size)
+    derivative = _jacobian.jacfwd(func, argnums, has_aux, randomness=randomness, chunk_size=chunk_size)
+    return _within("jacfwd", argnums, derivative)
 
 
 def hessian(func: Callable[..., _Any], argnums: _Any = 0) -> Callable[..., _Any]:
     """The Hessian: forward mode over reverse mode."""
-    return _jacobian.hessian(func, argnums)
+    return _within("hessian", argnums, _jacobian.hessian(func, argnums))
 
 
 def vmap(
@@ -101,6 +104,8 @@ def vmap(
         for y in _flatten(out)[0]:
             if not isinstance(y, _Tensor):
                 raise ValueError(f"vmap: the function returned {type(y).__name__}; it must return tensors")
+            if isinstance(out_dims, int) and not -y.ndim - 1 <= out_dims <= y.ndim:
+                raise IndexError(f"vmap: out_dims={out_dims} is out of range for a result of {y.ndim + 1} dimensions")
         return out
 
     return _vmap(checked, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)

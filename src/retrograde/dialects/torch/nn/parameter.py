@@ -13,6 +13,7 @@ from .. import _repr
 from .._creation import np_dtype_of
 from .._function_protocol import asks, never
 from .._printing import tensor_repr
+from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
 
 
@@ -30,10 +31,13 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
     """
 
     __torch_function__ = staticmethod(never)  # type: ignore[assignment]
+    _copied_bare = True
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = make(Tensor, np.zeros((0,), np.float32))
+        if type(data) is SparseTensor:
+            raise NotImplementedError("Parameter: a parameter is dense here; keep a sparse tensor as a buffer")
         if not isinstance(data, Tensor):
             raise AttributeError(f"Parameter: wanted a tensor, got {type(data).__name__}")
         if cls is Parameter and asks(data):

@@ -65,6 +65,8 @@ class Adafactor(RuleOptimizer):
             grad = p.grad
             if grad is None:
                 continue
+            if grad.is_sparse:
+                self._sparse_update(group, p, grad, {})
             if torch.is_complex(p):
                 raise RuntimeError("Adafactor: complex parameters are not supported; optimise view_as_real(p)")
             state = self.state[p]

@@ -60,6 +60,8 @@ class Muon(RuleOptimizer):
             grad = p.grad
             if grad is None:
                 continue
+            if grad.is_sparse:
+                self._sparse_update(group, p, grad, {})
             state = self.state[p]
             if not state:
                 state["momentum_buffer"] = bridge.zeros_like(p)

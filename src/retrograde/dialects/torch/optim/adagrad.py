@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ....learn import accumulating as rules
+from ....learn import bridge
+from .._sparse_tensor import SparseTensor
+from .._tensor import Tensor
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_options, options
 
@@ -48,3 +51,11 @@ class Adagrad(RuleOptimizer):
             for p in group["params"]:
                 self.state[p]["step"] = _bridge.scalar(0.0)
                 self.state[p]["sum"] = _bridge.full_like(p, group["initial_accumulator_value"])
+
+    def _sparse_update(self, group: dict[str, Any], p: Tensor, grad: SparseTensor, state: dict[str, Any]) -> None:
+        """The step along a sparse gradient, for the rows that it has."""
+        if group["weight_decay"] != 0 or group["fused"]:
+            raise RuntimeError("Adagrad: a sparse gradient goes neither with weight_decay nor with fused=True")
+        step = bridge.advance(state["step"])
+        options = {name: self._option(group[key], False) for name, key in self._options.items()}
+        bridge.update_rows(self._rule, p, grad.coalesce()._a, state["sum"], step=step, **options)

@@ -17,6 +17,7 @@ import numpy as np
 from ....learn import bridge
 from ....tape import hooks
 from .._grad_modes import enable_grad
+from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
 from . import _bridge
 
@@ -384,6 +385,13 @@ class RuleOptimizer(Optimizer):
             if self._wanted(group, name):
                 state[name] = bridge.zeros_like(p)
 
+    def _sparse_update(self, group: dict[str, Any], p: Tensor, grad: SparseTensor, state: dict[str, Any]) -> None:
+        """Change a parameter by a sparse gradient; raises RuntimeError where the rule has no form for them."""
+        raise RuntimeError(
+            f"{type(self).__name__}: sparse gradients are taken by SGD, Adagrad and SparseAdam; use one of these for the "
+            "parameters of layers with sparse=True"
+        )
+
     def _batches(self, group: dict[str, Any]) -> Iterable[bridge.Batch]:
         """The parameters of a group that have gradients, one step further; those with equal counters together."""
 
@@ -392,6 +400,9 @@ class RuleOptimizer(Optimizer):
                 if p.grad is None:
                     continue
                 own = self.state[p]
+                if p.grad.is_sparse:
+                    self._sparse_update(group, p, p.grad, own)
+                    continue
                 if not own:
                     self._init_state(p, own, group)
                 yield p, p.grad, own, (bridge.advance(own["step"]), *[own[name].item() for name in self._counters])

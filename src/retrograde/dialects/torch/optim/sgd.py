@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....learn import bridge, updates
+from .._sparse_tensor import SparseTensor
+from .._tensor import Tensor
 from . import _bridge
 from .optimizer import ParamsT, RuleOptimizer, check_implementation, check_lr, check_not_negative
 
@@ -66,6 +68,9 @@ class SGD(RuleOptimizer):
             grad = p.grad
             if grad is None:
                 continue
+            if grad.is_sparse:
+                self._sparse_update(group, p, grad, self.state[p] if momentum != 0 else {})
+                continue
             buffer, columns = None, begun
             if momentum != 0:
                 state = self.state[p]
@@ -80,3 +85,18 @@ class SGD(RuleOptimizer):
             if params:
                 kept = buffers if momentum != 0 else None
                 bridge.update(updates.sgd, params, grads, kept, recorded=differentiable, first=first, **options)
+
+    def _sparse_update(self, group: dict[str, Any], p: Tensor, grad: SparseTensor, state: dict[str, Any]) -> None:
+        """The step along a sparse gradient; the momentum is then sparse too."""
+        if group["weight_decay"] != 0 or group["fused"]:
+            raise RuntimeError("SGD: a sparse gradient goes neither with weight_decay nor with fused=True")
+        grad = grad.detach() * -1 if group["maximize"] else grad.detach()
+        momentum = group["momentum"]
+        if momentum != 0:
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = grad.clone()
+            else:
+                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+        bridge.add_rows(p, grad._a, -_bridge.number(group["lr"]))

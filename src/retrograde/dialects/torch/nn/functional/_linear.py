@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....._state import state
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import shuffles
 from .....learn.layers.embedding import one_hot_rows, renormalise
@@ -112,23 +113,15 @@ def _padding(op: str, padding_idx: Any, n: int) -> int | None:
     return padding_idx + n if padding_idx < 0 else padding_idx
 
 
-def _note_sparse(op: str) -> None:
-    warnings.warn(
-        f"{op}: sparse=True changes nothing here: the gradient of the weight is dense, with the same numbers", UserWarning,
-        stacklevel=3,
-    )
-
-
 def embedding(
     input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """The rows of `weight` (n, d) that the integers `input` (any shape) name: shape (*input.shape, d).
 
-    The row `padding_idx` gets no gradient, which is dense. Raises IndexError for an index out of range.
+    The row `padding_idx` gets no gradient. With `sparse` the gradient of a weight that is a leaf is a sparse tensor (it is
+    dense where it is recorded itself, and in transforms). Raises IndexError for an index out of range.
     """
-    if sparse:
-        _note_sparse("embedding")
     given = _indices("embedding", input)
     shape = shape_of(weight)
     if len(shape) != 2:
@@ -136,7 +129,10 @@ def embedding(
     padding = _padding("embedding", padding_idx, shape[0])
     if max_norm is not None:
         renormalise("embedding", weight, given, max_norm, norm_type)
-    return sr.embedding(weight, given, padding=padding, by_frequency=bool(scale_grad_by_freq), weighted=False)
+    return sr.embedding(
+        weight, given, padding=padding, by_frequency=bool(scale_grad_by_freq), weighted=False,
+        sparse=bool(sparse) and not state.levels,
+    )  # fmt: skip
 
 
 @api("embedding", method=False)
@@ -179,8 +175,6 @@ def embedding_bag(
     input: a matrix of indices, whose rows are the bags, or a vector cut into bags at `offsets`.
     """
     op = "embedding_bag"
-    if sparse:
-        _note_sparse(op)
     if dtype_of(weight) in INDEX_DTYPES and dtype_of(input).kind == "f":
         warnings.warn("embedding_bag: the indices come first, then the weight", UserWarning, stacklevel=2)
         input, weight = weight, input
@@ -195,8 +189,8 @@ def embedding_bag(
                 f"{op}: per_sample_weights must have the shape of the indices {list(shape_of(input))}, got "
                 f"{list(shape_of(per_sample_weights))}"
             )
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueError(f"{op}: scale_grad_by_freq does not go with mode='max'")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        raise ValueError(f"{op}: {'sparse' if sparse else 'scale_grad_by_freq'} does not go with mode='max'")
     indices, bags, count = _bags(op, input, offsets, include_last_offset)
     n, d = tuple(shape_of(weight))
     padding = _padding(op, padding_idx, n)
@@ -207,7 +201,10 @@ def embedding_bag(
         weights = None if weights is None else ix.take(weights, kept, axis=0)
     if max_norm is not None:
         renormalise(op, weight, indices, max_norm, norm_type)
-    rows = sr.embedding(weight, indices, padding=None, by_frequency=bool(scale_grad_by_freq), weighted=False)
+    rows = sr.embedding(
+        weight, indices, padding=None, by_frequency=bool(scale_grad_by_freq), weighted=False,
+        sparse=bool(sparse) and not state.levels,
+    )  # fmt: skip
     if weights is not None:
         rows = rows * st.reshape(weights, shape=(indices.size, 1))
     if mode == "max":

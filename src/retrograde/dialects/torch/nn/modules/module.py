@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,6 +11,7 @@ from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds
 from .....learn.modules import indented as _addindent  # noqa: F401 - modules that write their own repr import it here
 from ...._shared import guard
+from ...._shared.state_dicts import _IncompatibleKeys, collected, new_destination
 from ..._api import Message, near
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor
@@ -29,17 +30,6 @@ _HOOK_TABLES = (
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
-
-
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return super().__repr__()
-
-    __str__ = __repr__
 
 
 class Module(tree.Tree):
@@ -358,21 +348,11 @@ class Module(tree.Tree):
         if args:
             destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
         if destination is None:
-            destination = OrderedDict()
-            destination._metadata = OrderedDict()
-        if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = {"version": self._version}
-        for hook in self._state_dict_pre_hooks.values():
-            hook(self, prefix, keep_vars)
-        self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, module in self._modules.items():
-            if module is not None:
-                module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        for hook in self._state_dict_hooks.values():
-            result = hook(self, destination, prefix, {"version": self._version})
-            if result is not None:
-                destination = result
-        return destination
+            destination = new_destination()
+        return collected(
+            self, destination, prefix, keep_vars, {"version": self._version}, self._modules,
+            self._state_dict_pre_hooks.values(), self._state_dict_hooks.values(),
+        )  # fmt: skip
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         for name, x in tree.own_state(self):

@@ -156,7 +156,8 @@ class RNNBase(Module):
             return tuple(zeros(rows, batch, width, dtype=data.dtype) for width in widths)
         given = tuple(hx) if self.mode == "LSTM" else (hx,)
         if len(given) != len(widths):
-            raise RuntimeError(f"{type(self).__name__}: wanted a state of {len(widths)} tensors, got {len(given)}")
+            kind = IndexError if len(given) < len(widths) else RuntimeError
+            raise kind(f"{type(self).__name__}: wanted a state of {len(widths)} tensors, got {len(given)}")
         result = []
         for x, width in zip(given, widths):
             if not batched:
@@ -180,8 +181,8 @@ class RNNBase(Module):
             own = {name.rpartition("_l")[0]: getattr(self, name) for name in names}
             weights.append(rec.Weights(*map(own.get, ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"))))
         if _autocast.state.enabled:
-            if self.mode == "GRU":
-                return self._gru_in_region(data, sizes, hidden[0], weights)
+            if self.mode == "GRU" or sizes is not None:
+                return self._layers_in_region(data, sizes, hidden, weights)
             data, hidden = _autocast.lower((data, hidden))
             weights = [rec.Weights(*_autocast.lower(tuple(row))) for row in weights]
         for x in (*hidden, *(w for row in weights for w in row if w is not None)):
@@ -201,27 +202,25 @@ class RNNBase(Module):
             show_as(output, "MkldnnRnnLayerBackward0")
         return output, last
 
-    def _gru_in_region(
-        self, data: Tensor, sizes: list[int] | None, hidden: Tensor, weights: list[rec.Weights]
+    def _layers_in_region(
+        self, data: Tensor, sizes: list[int] | None, hidden: tuple[Tensor, ...], weights: list[rec.Weights]
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """The layers in an autocast region: the gates in its dtype, the state in its own."""
-        if sizes is not None:
-            raise NotImplementedError("GRU: packed sequences are not computed in an autocast region; pad them")
-        directions, last = 2 if self.bidirectional else 1, []
+        """The layers step by step in an autocast region: the gates in its dtype, the states in their own."""
+        directions = 2 if self.bidirectional else 1
+        last: list[tuple[Tensor, ...]] = []
         for k in range(self.num_layers):
             outputs = []
             for row in range(k * directions, (k + 1) * directions):
-                w, h, taken = weights[row], hidden[row], []
+                w = weights[row]
                 gates = F.linear(data, w.input, w.input_bias)
-                for t in reversed(range(len(data))) if row % directions else range(len(data)):
-                    h = _gru_step(gates[t], h, w)
-                    taken.append(h)
-                last.append(h)
-                outputs.append(stacked(taken[::-1] if row % directions else taken))
+                steps = list(gates) if sizes is None else list(gates.split(sizes))
+                taken, state = _walk(self.mode, steps, tuple(h[row] for h in hidden), w, bool(row % directions))
+                last.append(state)
+                outputs.append(stacked(taken) if sizes is None else cat(taken))
             data = outputs[0] if directions == 1 else cat(outputs, -1)
             if self.dropout and k < self.num_layers - 1:
                 data = F.dropout(data, self.dropout, self.training)
-        return data, (stacked(last),)
+        return data, tuple(stacked(rows) for rows in zip(*last))
 
     def extra_repr(self) -> str:
         """The sizes and what differs from the defaults."""
@@ -232,6 +231,31 @@ class RNNBase(Module):
             if value != default:
                 text += f", {key}={value}"
         return text
+
+
+def _walk(
+    mode: str, gates: list[Tensor], first: tuple[Tensor, ...], w: rec.Weights, backwards: bool
+) -> tuple[list[Tensor], tuple[Tensor, ...]]:
+    """The states after each step and the last of every sequence; the steps may have ever fewer rows."""
+    taken: list[Tensor] = []
+    ended: list[tuple[Tensor, ...]] = []
+    state = tuple(x[: len(gates[-1])] for x in first) if backwards else first
+    for g in reversed(gates) if backwards else gates:
+        rows, n = len(state[0]), len(g)
+        if n < rows:
+            ended.append(tuple(x[n:] for x in state))
+            state = tuple(x[:n] for x in state)
+        elif n > rows:
+            state = tuple(cat([x, x0[rows:n]]) for x, x0 in zip(state, first))
+        if mode == "LSTM":
+            state = _lstm_step(g, state[0], state[1], w)
+        elif mode == "GRU":
+            state = (_gru_step(g, state[0], w),)
+        else:
+            new = g + F.linear(state[0], w.hidden, w.hidden_bias)
+            state = (new.relu() if mode == "RNN_RELU" else new.tanh(),)
+        taken.append(state[0])
+    return taken[::-1] if backwards else taken, tuple(cat(parts) for parts in zip(state, *ended[::-1]))
 
 
 def _gru_step(gates: Tensor, h: Tensor, w: rec.Weights) -> Tensor:
@@ -246,7 +270,8 @@ def _lstm_step(gates: Tensor, h: Tensor, c: Tensor, w: rec.Weights) -> tuple[Ten
     """A step of an LSTM whose gates and state may have two dtypes."""
     i, f, g, o = (gates + F.linear(h, w.hidden, w.hidden_bias)).chunk(4, -1)
     c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+    h = o.sigmoid() * c.tanh()
+    return h if w.projection is None else F.linear(h, w.projection), c
 
 
 class RNN(RNNBase):

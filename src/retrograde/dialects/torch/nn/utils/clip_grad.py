@@ -10,12 +10,20 @@ import numpy as np
 
 from .....learn import clipping
 from ..._grad_modes import no_grad
+from ..._sparse_tensor import unsupported
 from ..._tensor import Tensor, from_array
 
 
 def _with_grads(parameters: Any) -> list[Tensor]:
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return [p.grad for p in given if p.grad is not None]
+    return _dense([p.grad for p in given if p.grad is not None])
+
+
+def _dense(grads: list[Tensor]) -> list[Tensor]:
+    """The gradients; raises NotImplementedError where one is sparse."""
+    if any(g.is_sparse for g in grads):
+        raise unsupported("the norm or the limits of gradients")
+    return grads
 
 
 @no_grad()
@@ -26,7 +34,7 @@ def get_total_norm(
 
     Raises RuntimeError for a norm that is not finite, if asked to.
     """
-    parts = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    parts = _dense([tensors] if isinstance(tensors, Tensor) else list(tensors))
     if not parts:
         return from_array(np.zeros((), np.float32))
     total = clipping.total_norm(parts, norm_type)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from .._state import OBSERVERS
-from ..core.batched import BatchedArray
-from ..core.dual import DualArray
-from ..core.value import Value, make
+from .batched import BatchedArray
+from .dual import DualArray
+from .value import V, Value, make
 
 
 def bare(x: Any) -> Any:
-    """An array or value without history and tangents, at every level."""
+    """The array of an array or value without history and tangents, at every level; only batches stay."""
     if isinstance(x, Value):
-        inner = bare(x._a)
-        return inner if not x._level else make(type(x), inner, None, x._level)
+        return bare(x._a)
     if type(x) is DualArray:
         return bare(x.primal)
     if type(x) is BatchedArray:
@@ -22,10 +21,11 @@ def bare(x: Any) -> Any:
     return x
 
 
-def constant(x: Value) -> Value:
+def constant(x: V) -> V:
     """The same values, of which every derivative is zero: no history, no tangents, at no level."""
     for observer in OBSERVERS:
         observer.detached(x)
     array = bare(x._a)
     level = getattr(array, "_level", 0)
-    return make(type(x)._result, array, None, level)
+    found: V = make(type(x)._result, array, None, level)
+    return found
