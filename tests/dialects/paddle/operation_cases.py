@@ -3,7 +3,8 @@
 `data/operations.jsonl` holds expressions with what PaddlePaddle 3.3.1 gives for them (record_operations.py). In them `t`
 makes a tensor (float32 unless a dtype is named), `i`, `i32`, `f64`, `b`, `c` one of the dtype they are called after,
 `seq` and `ar` one of a shape with elements that differ, `spd` a positive definite matrix; `G(f, *xs)` is f(*xs) with the
-gradients of a weighted sum of it; `I(x, statement)` is x after an in-place statement.
+gradients of a weighted sum of it; `I(x, statement)` is x after an in-place statement; `D(names, *args)` says of each of
+several functions the dtype of its result, or which exception it raises.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Expressions:
         self.names.update(
             paddle=paddle, np=np, inf=float("inf"), nan=float("nan"), F=paddle.nn.functional, tuple=tuple, list=list,
             type=type, isinstance=isinstance, len=len, fmt=self.shown, t=self.t, i=self.i, i32=self.i32, f64=self.f64,
-            b=self.b, c=self.c, seq=self.seq, ar=self.ar, spd=self.spd, G=self.with_gradients, I=self.in_place,
+            b=self.b, c=self.c, seq=self.seq, ar=self.ar, spd=self.spd, G=self.with_gradients, I=self.in_place, D=self.dtypes,
         )  # fmt: skip
 
     def evaluate(self, expression: str) -> str:
@@ -132,3 +133,15 @@ class Expressions:
         scope = {**self.names, "x": x}
         exec(statement, scope)
         return scope["x"]
+
+    def dtypes(self, names: str, *args: Any) -> str:
+        return " ".join(f"{name}:{self._dtype(name, *args)}" for name in names.split())
+
+    def _dtype(self, name: str, *args: Any) -> str:
+        f = self.names.get(name) or getattr(self.paddle.Tensor, name)
+        try:
+            result = f(*args)
+        except Exception as error:
+            return type(error).__name__
+        first = result[0] if isinstance(result, (tuple, list)) else result
+        return str(first.dtype).rpartition(".")[2]

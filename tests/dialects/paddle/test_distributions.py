@@ -107,3 +107,35 @@ def test_transforms() -> None:
     np.testing.assert_allclose(chain.forward_log_det_jacobian(x).numpy(), [2.29314709, 2.89314723], rtol=1e-6)
     d = D.TransformedDistribution(D.Normal(0.0, 1.0), [D.ExpTransform()])
     assert float(d.log_prob(T(0.5))) == pytest.approx(-0.46601784)
+
+
+@pytest.mark.parametrize("concentration,recorded", [(0.5, -2.3872), (1.0, -1.8195), (2.5, -1.6171)])
+def test_lkj_density(concentration: float, recorded: float) -> None:
+    factor = paddle.to_tensor([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.3, 0.4, 0.75**0.5]])
+    made = paddle.distribution.LKJCholesky(3, concentration)
+    assert made.log_prob(factor).item() == pytest.approx(recorded, abs=1e-4)
+    assert made.log_prob(paddle.stack([factor, factor])).shape == [2]
+
+
+@pytest.mark.parametrize("method", ["onion", "cvine"])
+def test_lkj_samples(method: str) -> None:
+    paddle.seed(5)
+    made = paddle.distribution.LKJCholesky(3, 2.0, method)
+    factors = made.sample([4000]).numpy()
+    assert np.all(np.triu(factors, 1) == 0)
+    matrices = factors @ factors.swapaxes(1, 2)
+    np.testing.assert_allclose(np.diagonal(matrices, axis1=1, axis2=2), 1.0, atol=1e-5)
+    below = matrices[:, [1, 2, 2], [0, 0, 1]]
+    np.testing.assert_allclose(below.mean(0), 0.0, atol=0.03)
+    np.testing.assert_allclose(below.var(0), 1 / 6, atol=0.012)  # of a Beta distribution, 1 / (2 c + d - 1)
+    both = paddle.distribution.LKJCholesky(2, paddle.to_tensor([1.0, 2.0]), method)
+    assert both.batch_shape == (2,)
+    assert both.sample([4]).shape == [4, 2, 2, 2]
+
+
+@pytest.mark.parametrize("arguments,error", [
+    ((1,), ValueError), ((2.5,), TypeError), ((3, -1.0), ValueError), ((3, 2), TypeError), ((3, 1.0, "foo"), ValueError),
+])  # fmt: skip
+def test_lkj_refuses(arguments: tuple[Any, ...], error: type[Exception]) -> None:
+    with pytest.raises(error, match="LKJCholesky"):
+        paddle.distribution.LKJCholesky(*arguments)

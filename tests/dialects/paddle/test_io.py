@@ -243,3 +243,8 @@ def test_shares_of_a_distributed_sampler_are_whole_batches() -> None:
 
     assert [share(0, 2), share(1, 2)] == [[[0, 1], [4, 5]], [[2, 3], [6, 0]]]
     assert [share(0, 3), share(1, 3)] == [[[0, 1, 2], [6]], [[3, 4, 5], [0]]]
+
+
+def test_save_takes_paths_and_bytes_only(tmp_path: Any) -> None:
+    with open(tmp_path / "x", "wb") as file, pytest.raises(ValueError, match="a path or a BytesIO"):
+        paddle.save({"a": paddle.ones([1])}, file)

@@ -143,15 +143,114 @@ def test_optimizer_state_goes_on_elsewhere() -> None:
         o.step()
         o.clear_grad()
 
-    p, o = made()
-    for _ in range(3):
+    with paddle.utils.unique_name.guard():
+        p, o = made()
+        for _ in range(3):
+            step(p, o)
+    state = {k: v.clone() for k, v in o.state_dict().items()}
+    with paddle.utils.unique_name.guard():  # as in another process, where the names are counted anew
+        q, other = made()
+        other.set_state_dict(state)
+        q.set_value(p)
         step(p, o)
-    q, other = made()
-    other.set_state_dict({k: v.clone() for k, v in o.state_dict().items()})
-    q.set_value(p)
-    step(p, o)
-    step(q, other)
-    assert p.numpy().tolist() == q.numpy().tolist()
+        step(q, other)
+        assert p.numpy().tolist() == q.numpy().tolist()
+        third = paddle.optimizer.Adam(0.1, parameters=[q])  # its state is called moment1_1, and so on
+        third.set_state_dict(state)
+        with pytest.raises(AssertionError, match="has no 'p_moment1_1'"):
+            step(q, third)
+    with pytest.raises(AssertionError, match="has no 'p_moment1_0'"):
+        o.set_state_dict({"LR_Scheduler": {}, "other": state["p_moment1_0"]})
+
+
+def _falling(make: Any, steps: int) -> list[Any]:
+    """The first element of (1, 2), from which every step takes 0.1 (1, 2), after each step; `make` says what goes on."""
+    w = paddle.create_parameter([2], "float32", default_initializer=nn.initializer.Assign([1.0, 2.0]))
+    step, look = make(w)
+    seen = []
+    for _ in range(steps):
+        (w * paddle.to_tensor([1.0, 2.0])).sum().backward()
+        step()
+        w.clear_grad()
+        seen.append(round(look(), 5))
+    return seen
+
+
+@pytest.mark.parametrize("k,alpha,recorded", [
+    (1, 0.5, [0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6]), (2, 0.5, [0.9, 0.85, 0.75, 0.75, 0.65, 0.65, 0.55]),
+    (3, 0.2, [0.9, 0.8, 0.86, 0.76, 0.66, 0.8, 0.7]), (2, 0.0, [0.9, 0.9, 0.8, 0.9, 0.8, 0.9, 0.8]),
+])  # fmt: skip
+def test_look_ahead(k: int, alpha: float, recorded: list[float]) -> None:
+    def make(w: Any) -> tuple[Any, Any]:
+        made = paddle.incubate.LookAhead(paddle.optimizer.SGD(0.1, parameters=[w]), alpha=alpha, k=k)
+        return made.step, lambda: w[0].item()
+
+    assert _falling(make, 7) == pytest.approx(recorded, abs=1e-6)
+
+
+@pytest.mark.parametrize("rate,least,most,recorded", [
+    (0.15, 2, 10, [0.9, 0.85, 0.8, 0.65, 0.6, 0.45, 0.4, 0.25]), (0.5, 2, 4, [0.9, 0.85, 0.8, 0.65, 0.6, 0.55, 0.4, 0.35]),
+    (0.9, 1, 3, [0.9, 0.8, 0.75, 0.7, 0.6, 0.55, 0.5, 0.3]),
+])  # fmt: skip
+def test_model_average(rate: float, least: int, most: int, recorded: list[float]) -> None:
+    def make(w: Any) -> tuple[Any, Any]:
+        sgd = paddle.optimizer.SGD(0.1, parameters=[w])
+        average = paddle.incubate.ModelAverage(rate, [w], least, most)
+
+        def look() -> float:
+            before = w.numpy()
+            with average.apply():
+                found: float = w[0].item()
+            np.testing.assert_array_equal(w.numpy(), before)
+            return found
+
+        return lambda: (sgd.step(), average.step()), look
+
+    assert _falling(make, 8) == pytest.approx(recorded, abs=1e-6)
+
+
+def test_model_average_until_it_is_restored() -> None:
+    w = paddle.create_parameter([1], "float32", default_initializer=nn.initializer.Constant(1.0))
+    average = paddle.incubate.ModelAverage(0.5, [w])
+    for value in (3.0, 5.0):
+        w.sum().backward()
+        w.set_value(paddle.full([1], value))
+        average.step()
+    with average.apply(need_restore=False):
+        pass
+    assert w.item() == 4.0
+    average.restore()
+    average.restore()
+    assert w.item() == 5.0
+
+
+@pytest.mark.parametrize("options", [{"alpha": -0.1}, {"alpha": 1.5}, {"k": 0}, {"k": 2.5}])
+def test_look_ahead_refuses(options: dict[str, Any]) -> None:
+    sgd = paddle.optimizer.SGD(0.1, parameters=nn.Linear(1, 1).parameters())
+    with pytest.raises(AssertionError, match="LookAhead"):
+        paddle.incubate.LookAhead(sgd, **options)
+
+
+def test_sync_batch_normalisation_keeps_the_parameters() -> None:
+    net = nn.Sequential(nn.BatchNorm2D(2, momentum=0.7), nn.Sequential(nn.BatchNorm1D(3)), nn.BatchNorm(2))
+    before = net[0]
+    made = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    assert made is net
+    assert [type(x).__name__ for x in (net[0], net[1][0], net[2])] == [
+        "SyncBatchNorm", "SyncBatchNorm", "BatchNorm"
+    ]
+    assert net[0].weight is before.weight
+    assert net[0]._mean is before._mean
+    assert repr(net[0]) == "SyncBatchNorm(num_features=2, momentum=0.7, epsilon=1e-05)"
+
+
+def test_attributes_before_the_constructor_of_layer() -> None:
+    class Early(nn.Layer):
+        def __init__(self) -> None:
+            self.inner = nn.Linear(1, 1)
+
+    with pytest.raises(ValueError, match="super"):
+        Early()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +258,8 @@ def test_optimizer_state_goes_on_elsewhere() -> None:
     [
         (lambda p: paddle.optimizer.SGD(0.1), AttributeError), (lambda p: paddle.optimizer.SGD("a", parameters=p), TypeError),
         (lambda p: paddle.optimizer.SGD(0.1, parameters=p[0]), TypeError),
-        (lambda p: paddle.optimizer.Adam(0.1, parameters=[]), IndexError),
+        (lambda p: paddle.optimizer.Adam(0.1, parameters=[]).step(), IndexError),
+        (lambda p: paddle.optimizer.SGD(1, parameters=p), TypeError),
         (lambda p: paddle.optimizer.Adam(0.1, beta1=1.5, parameters=p), ValueError),
         (lambda p: paddle.optimizer.SGD(0.1, parameters=p, weight_decay="a"), TypeError),
         (lambda p: paddle.optimizer.SGD(0.1, parameters=p, grad_clip=1.0), TypeError),
@@ -217,3 +317,17 @@ def test_cached_encoding_is_the_masked_one() -> None:
     for t in range(3):
         out, cache = encoder(x[:, t : t + 1], None, cache)
         np.testing.assert_allclose(out.numpy(), whole.numpy()[:, t : t + 1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("make,text", [
+    (lambda: nn.PairwiseDistance(epsilon=1e-3, keepdim=True), "PairwiseDistance(p=2.0, epsilon=0.001, keepdim=True)"),
+    (lambda: nn.LPPool2D(2, (2, 3)), "LPPool2D(norm_type=2.0, kernel_size=(2, 3), stride=(2, 3), padding=0)"),
+    (lambda: nn.LPPool1D(2, 3), "LPPool1D(norm_type=2.0, kernel_size=3, stride=None, padding=0)"),
+])  # fmt: skip
+def test_text_of_layers(make: Any, text: str) -> None:
+    assert repr(make()) == text
+
+
+def test_padding_of_another_mode_is_one_number() -> None:
+    with pytest.raises(TypeError, match="padding must be an int"):
+        nn.Conv2D(1, 1, 3, padding=[1, 1], padding_mode="reflect")

@@ -146,7 +146,7 @@ def test_progress_lines(capsys: Any) -> None:
 def test_errors() -> None:
     with pytest.raises(AssertionError, match="train_data"):
         model().fit()
-    with pytest.raises(TypeError, match="Layer"):
+    with pytest.raises(AttributeError, match="Layer"):
         Model(5)
     with pytest.raises(RuntimeError, match="no optimizer"):
         Model(nn.Linear(2, 2)).fit(Points(), verbose=0)

@@ -93,7 +93,7 @@ _ROWS: list[tuple[Any, ...]] = [
     ("smooth_l1 delta", lambda x, y: F.smooth_l1_loss(x, y, delta=0.5, reduction="none"), A, B),
     ("triplet swap", lambda x, y, z: F.triplet_margin_loss(x, y, z, margin=3.0, swap=True), A, B, P),
     ("batch_norm eval", lambda x, w: F.batch_norm(x, fixed([0.1, -0.2]), fixed([1.3, 0.7]), w, w), IMAGE, V[:2]),
-    ("layer_norm plain", lambda x: F.layer_norm(x, [2, 3]), A),
+    ("layer_norm plain", lambda x: F.layer_norm(x.unsqueeze(0), [2, 3]), A),
     ("conv2d strided", lambda x, w: F.conv2d(x, w, stride=2, padding=1), IMAGE, _KERNEL),
     ("conv2d groups", lambda x, w: F.conv2d(x, w, groups=2, dilation=2), IMAGE, _SPARSE),
     ("conv2d last", lambda x, w: F.conv2d(x, w, data_format="NHWC"), IMAGE.transpose(0, 2, 3, 1), _KERNEL),

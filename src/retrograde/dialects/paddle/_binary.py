@@ -15,30 +15,31 @@ from ...ops import special
 from ...ops import structural as st
 from ...ops.counting import isin as isin_op
 from ...ops.indexing import argwhere
+from . import _kernels
 from ._api import api, write_out
-from ._dtype import FROM_NUMPY, default_dtype, float32, float64
-from ._elementwise import ANY, FLOATED, STRICT, binary, register
+from ._dtype import FROM_NUMPY, float32, float64
+from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, TENSORS_STRICT, binary, register, tensors_in_place
 from ._operators import divide
-from ._promote import operand, pair, refuse, result_dtype, to_dtype
+from ._promote import operand, pair, refuse, result_dtype, scalar_dtype, to_dtype
 from ._tensor import from_array
 
 # ------------------------------------------------------------------------------------------ tables
 
 # Where two are equal, each gets half of the gradient; of fmax and fmin the first gets all.
-maximum = register("maximum", binary("maximum", sel.maximum, ANY, fast="fiu", ties="half"), in_place=False)
-minimum = register("minimum", binary("minimum", sel.minimum, ANY, fast="fiu", ties="half"), in_place=False)
+maximum = register("maximum", binary("maximum", sel.maximum, TENSORS, fast="fiu", ties="half"), in_place=False)
+minimum = register("minimum", binary("minimum", sel.minimum, TENSORS, fast="fiu", ties="half"), in_place=False)
 for _name, _op in {"fmax": sel.fmax, "fmin": sel.fmin}.items():
-    register(_name, binary(_name, _op, ANY, fast="fiu"), in_place=False, out=False)
+    register(_name, binary(_name, _op, TENSORS, fast="fiu"), in_place=False, out=False)
 for _name, _op in {"hypot": ew.hypot, "logaddexp": ew.logaddexp}.items():
-    register(_name, binary(_name, _op, FLOATED), in_place=_name == "hypot", out=False)
-_next_after = binary("nextafter", ew.nextafter, ANY)
+    register(_name, binary(_name, _op, TENSORS_FLOATED), in_place=_name == "hypot", out=False)
+_next_after = binary("nextafter", ew.nextafter, TENSORS)
 for _name, _op in {"gcd": cmp.gcd, "lcm": cmp.lcm}.items():
-    register(_name, binary(_name, _op, STRICT, fast="iu"), out=False)
+    register(_name, binary(_name, _op, TENSORS_STRICT, fast="iu"), out=False)
 
 
 def _in_double(name: str, op: Any, x: Any, y: Any) -> tuple[Any, np.dtype]:
     """A function of two tensors, of integers in float64; and the dtype that they had."""
-    x, y = pair(name, x, y)
+    x, y = pair(name, x, y, TENSORS)
     d = dtype_of(x)
     if d.kind in "iub":
         x, y = to_dtype(x, float64), to_dtype(y, float64)
@@ -61,6 +62,10 @@ def _keeping(name: str, op: Any, in_place: bool) -> None:
     @api(name, in_place=in_place)
     def f(x: Any, y: Any, name: Any = None) -> Any:
         """The size of x with the sign of y (copysign); 0 below 0, 1 above and y at 0 (heaviside): in x's dtype."""
+        if f.__name__ == "copysign" and not isinstance(x, Value):
+            raise AttributeError(f"copysign: x must be a Tensor, got {type(x).__name__}; use paddle.to_tensor(...)")
+        if f.__name__ == "copysign" and not isinstance(y, Value):
+            y = from_array(np.asarray(y, dtype_of(x)))
         found, d = _in_double(f.__name__, op, x, y)
         return found if dtype_of(found) == d else st.cast(found, dtype=d)
 
@@ -84,10 +89,11 @@ def _to_bool_in_place(names: str) -> None:
         method.__name__ = method.__qualname__ = name + "_"
         method.__doc__ = f"`{name}` with the result put in the tensor's place; returns it."
         METHODS[name + "_"] = FUNCTIONS[name + "_"] = method
+    tensors_in_place(names.replace("logical_not ", ""))
 
 
 for _name in ("logical_and", "logical_or", "logical_xor"):
-    register(_name, binary(_name, getattr(cmp, _name), ANY, fast="biufc"), in_place=False)
+    register(_name, binary(_name, getattr(cmp, _name), TENSORS, fast="biufc"), in_place=False)
 _to_bool_in_place(
     "logical_and logical_or logical_xor logical_not equal not_equal less_than less less_equal greater_than greater "
     "greater_equal"
@@ -138,6 +144,8 @@ def same_dtype(op: str, *operands: Any) -> None:
         if not isinstance(x, Value):
             raise ValueError(f"{op}: wanted Tensors, got {type(x).__name__}; use paddle.to_tensor(...)")
     dtypes = {dtype_of(x) for x in operands}
+    for d in dtypes:
+        _kernels.check(op, d)
     if len(dtypes) > 1:
         names = ", ".join(str(FROM_NUMPY[dtype_of(x)]) for x in operands)
         raise ValueError(f"{op}: the tensors have dtypes {names}; convert them to one with astype()")
@@ -205,7 +213,7 @@ _gamma("gammaincc", special.gammaincc)
 def multiplex(inputs: Any, index: Any, name: Any = None) -> Any:
     """For each row i, row i of the tensor that `index[i]` names among the inputs."""
     if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
-        raise ValueError("multiplex: wanted a list of two Tensors at least")
+        raise RuntimeError("multiplex: wanted a list of two Tensors at least")
     same_dtype("multiplex", *inputs)
     rows = shape_of(inputs[0])[0]
     chosen = np.asarray(index.numpy()).reshape(-1)
@@ -229,10 +237,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None, *, out
         raise ValueError("where: give both x and y, or neither")
     if dtype_of(condition).kind != "b":
         raise ValueError(f"where: the condition must be a bool Tensor, got {condition.dtype}")
-    x, y = operand("where", x), operand("where", y)
-    if not isinstance(x, Value) and not isinstance(y, Value) and float in (type(x), type(y)):
-        x = from_array(np.asarray(x, default_dtype().np))
-    result = sel.where(condition, *pair("where", x, y))
+    x, y = (v if isinstance(v, Value) else from_array(np.asarray(v, scalar_dtype(v).np)) for v in (x, y))
+    result = sel.where(condition, *pair("where", x, y, STRICT))
     return result if out is None else write_out("where", result, out)
 
 
@@ -262,6 +268,8 @@ def true_divide(input: Any, other: Any, *, out: Any = None) -> Any:
 
 def _close(op: str, x: Any, y: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     same_dtype(op, x, y)
+    if op == "allclose" and tuple(shape_of(x)) != tuple(shape_of(y)):
+        raise RuntimeError(f"allclose: the tensors have shapes {list(shape_of(x))} and {list(shape_of(y))}")
     rtol, atol = (float(v.item()) if isinstance(v, Value) else float(v) for v in (rtol, atol))
     return cmp.isclose(x, y, rtol=rtol, atol=atol, equal_nan=bool(equal_nan))
 

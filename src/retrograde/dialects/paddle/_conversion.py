@@ -19,7 +19,7 @@ from ._api import api, take_over
 from ._data import check_tensor, data_array, number
 from ._device import Place, check_device
 from ._dtype import FROM_NUMPY, as_dtype
-from ._integers import carry
+from ._integers import straight
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -109,9 +109,7 @@ def to_complex(self: Tensor) -> complex:
 
 @api("__index__", function=False)
 def to_index(self: Tensor) -> int:
-    """The only element, an integer, where Python wants an index; raises AssertionError for anything else."""
-    if dtype_of(self).kind not in "iub":
-        raise AssertionError(f"a Tensor of dtype {self.dtype} cannot be an index; it must hold one integer")
+    """The only element, cut to an integer, where Python wants an index; raises AssertionError for several."""
     return int(_only("index", self))
 
 
@@ -154,7 +152,7 @@ def converted(op: str, x: Any, d: Any, *, copy: bool = False) -> Any:
     if wanted == dtype_of(x):
         return st.copy(x) if copy else x
     result = _cast(x, dtype=wanted)
-    return carry(result, x) if wanted.kind in "iub" and x._node is not None else result
+    return straight(result, x) if wanted.kind in "iub" and result._node is None else result
 
 
 @api()
@@ -200,6 +198,8 @@ def to(self: Tensor, *args: Any, **options: Any) -> Any:
             continue
         elif isinstance(x, Place) or (isinstance(x, str) and x not in _dtype.BY_LABEL and _is_device(x)):
             place = x
+        elif isinstance(x, str) and x not in _dtype.BY_LABEL and not x.startswith("paddle."):
+            raise ValueError(f"to: {x!r} is neither a dtype nor a device")
         else:
             d = x
     check_device("to", place)
@@ -421,21 +421,34 @@ def set_value(self: Tensor, value: Any) -> None:
         raise AssertionError(f"set_value: a Tensor of shape {list(self.shape)} got a value of shape {list(array.shape)}")
     if array.dtype != dtype_of(self):
         raise AssertionError(f"set_value: a Tensor of dtype {self.dtype} got a value of dtype {array.dtype}")
-    own = self._a
+    _overwrite(self, array)
+
+
+def _overwrite(x: Tensor, array: np.ndarray) -> None:
+    """Write elements of the same shape and dtype over a tensor's own, unnoticed by the backward pass."""
+    own = x._a
     if type(own) is _ndarray and own.flags.writeable:
         mutation.write(own, array, noted=False)
     else:
-        self._a = array.copy()
+        x._a = array.copy()
 
 
 @api(function=False)
 def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Any:
-    """The elements of another tensor written into this one; returns it."""
+    """The elements (and the shape) of another tensor taken over without history, a leaf stays the leaf that it is;
+    returns the tensor.
+
+    Raises RuntimeError where the dtypes differ.
+    """
     check_tensor("copy_", other, "other")
-    source = other if dtype_of(other) == dtype_of(self) else _cast(other, dtype=dtype_of(self))
-    if tuple(shape_of(source)) != tuple(shape_of(self)):
-        return inplace.update("copy_", self, lambda: st.broadcast_to(source, shape=tuple(shape_of(self))))
-    return inplace.update("copy_", self, lambda: st.copy(source))
+    source = concrete("copy_", other)
+    if source.dtype != dtype_of(self):
+        raise RuntimeError(f"copy_: a Tensor of dtype {self.dtype} got one of dtype {other.dtype}; use astype() first")
+    if source.shape == tuple(shape_of(self)):
+        _overwrite(self, source)
+    else:
+        self.data = from_array(source.copy())
+    return self
 
 
 def _filled(op: str, self: Tensor, value: Any) -> Any:

@@ -24,6 +24,7 @@ from ._dtype import (
     float32,
     float64,
     from_numpy_dtype,
+    full_dtype,
     int8,
     int16,
     int32,
@@ -50,10 +51,10 @@ def _made(op: str, array: np.ndarray, out: Any, device: Any, requires_grad: bool
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
     """A new tensor with a copy of the data.
 
-    Raises TypeError for what is no data, ValueError where it is ragged.
+    Raises TypeError for what is no data or no dtype, ValueError where the data is ragged.
     """
     check_device("to_tensor", place)
-    np_dtype = None if dtype is None else as_dtype("to_tensor", dtype).np
+    np_dtype = None if dtype is None else full_dtype("to_tensor", dtype).np
     if isinstance(data, Tensor):
         copied = st.copy(data.detach())
         if np_dtype is not None and np_dtype != dtype_of(copied):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from numbers import Number
 from typing import Any
 
@@ -24,8 +23,11 @@ def number(op: str, argument: str, x: Any) -> Any:
     return x
 
 
-def sizes(op: str, shape: Any) -> tuple[int, ...]:
-    """A shape given as an int, a sequence of ints and 0-d tensors, or an integer tensor; raises for anything else."""
+def sizes(op: str, shape: Any, negative: type[Exception] = ValueError) -> tuple[int, ...]:
+    """A shape given as an int, a sequence of ints and 0-d tensors, or an integer tensor.
+
+    Raises TypeError for anything else, and `negative` for a size below 0.
+    """
     if isinstance(shape, Value):
         shape = concrete(op, shape).reshape(-1).tolist()
     elif isinstance(shape, np.ndarray):
@@ -38,7 +40,7 @@ def sizes(op: str, shape: Any) -> tuple[int, ...]:
             raise TypeError(f"{op}: a shape is made of ints, got {n!r} of type {type(n).__name__}")
         n = operator.index(n.item() if isinstance(n, Value) else n)
         if n < 0:
-            raise ValueError(f"{op}: a size cannot be negative, got {n}")
+            raise negative(f"{op}: a size cannot be negative, got {n}")
         out.append(n)
     return tuple(out)
 
@@ -53,23 +55,20 @@ def _plain(data: Any) -> Any:
 
 
 def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
-    """A new array with the elements of nested data; raises ValueError where it is ragged, TypeError where no data."""
-    if isinstance(data, Sequence) and not isinstance(data, (list, tuple, str, bytes)):
-        data = list(data)
-    if isinstance(data, (str, bytes)) or not isinstance(
-        data, (bool, int, float, complex, list, tuple, np.ndarray, np.generic, Value)
-    ):
+    """A new array with the elements of nested data; raises ValueError where it is ragged or of another kind than numbers,
+    TypeError where it is no data."""
+    if not isinstance(data, (bool, int, float, complex, list, tuple, np.ndarray, np.generic, Value)):
         if not hasattr(data, "__array__"):
-            raise TypeError(f"{op}: wanted numbers, nested lists, an array or a tensor, got {type(data).__name__}")
+            raise (ValueError if isinstance(data, (bytes, Number)) else TypeError)(
+                f"{op}: wanted numbers, nested lists, an array or a tensor, got {type(data).__name__}"
+            )
         data = np.asarray(data)
     try:
         array = np.array(_plain(data))
     except ValueError as error:
         raise ValueError(f"{op}: the data is no rectangular array of numbers: {error}") from None
-    if array.dtype.kind == "O":
-        raise ValueError(f"{op}: the data is no rectangular array of numbers")
-    if array.dtype not in FROM_NUMPY:
-        raise TypeError(f"{op}: no paddle dtype for data of NumPy's dtype {array.dtype}")
+    if array.dtype not in FROM_NUMPY or (np_dtype is None and array.dtype in (np.uint32, np.uint64)):
+        raise ValueError(f"{op}: tensors hold no data of NumPy's dtype {array.dtype}; convert it with astype() first")
     if array.dtype == np.uint16:  # how bfloat16 is written in NumPy's arrays, which have no such dtype
         array = array.view(_dtype.bfloat16.np)
     listed = type(data) in (float, complex) or (
@@ -78,6 +77,8 @@ def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarr
     if np_dtype is None and array.dtype.kind in "fc" and listed:  # floats without a dtype of their own
         default = _dtype.default_dtype()
         np_dtype = (default if array.dtype.kind == "f" else _dtype.complex_of(default)).np
+    elif np_dtype is None and array.dtype == np.int32 and listed:
+        np_dtype = _dtype.int64.np
     return array if np_dtype is None or np_dtype == array.dtype else array.astype(np_dtype)
 
 

@@ -33,7 +33,7 @@ class dtype(BaseDtype):
         return self.label
 
 
-dtype.__module__ = "paddle"
+dtype.__module__, dtype.__name__, dtype.__qualname__ = "paddle", "DataType", "DataType"
 
 bool_ = dtype("bool", np.bool_, 0, 1)
 uint8 = dtype("uint8", np.uint8, 1, 2)
@@ -87,6 +87,13 @@ def as_dtype(op: str, d: Any) -> dtype:
     return bfloat16 if np_dtype == np.uint16 else FROM_NUMPY[np_dtype]
 
 
+def full_dtype(op: str, d: Any) -> dtype:
+    """As `as_dtype`, for functions to which PaddlePaddle does not say "float", nor a Python type other than `bool`."""
+    if d is float or d is int or d is complex or d is np.bool_ or (isinstance(d, str) and d in ALIASES and d != "uint16"):
+        raise TypeError(f"{op}: a dtype is given in full, as one of {', '.join(BY_LABEL)}, not as {d!r}")
+    return as_dtype(op, d)
+
+
 def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
     """The NumPy dtype of an optional dtype argument; the default dtype where neither is given."""
     if d is None:
@@ -118,9 +125,7 @@ def default_dtype() -> dtype:
 def set_default_dtype(d: Any) -> None:
     """Set the dtype of tensors made from Python floats; raises TypeError for one that is not floating."""
     global _default
-    if d is float:
-        raise TypeError("set_default_dtype: wanted a floating dtype or its name, got the class float")
-    found = as_dtype("set_default_dtype", d)
+    found = full_dtype("set_default_dtype", d)
     if found.category != 2:
         raise TypeError(f"set_default_dtype: wanted float16, bfloat16, float32 or float64, got {found}")
     _default = found

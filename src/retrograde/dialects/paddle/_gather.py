@@ -22,8 +22,8 @@ from .._shared.axes import axis_of, integers
 from .._shared.elementwise import constant
 from ._api import api
 from ._binary import same_dtype
-from ._dtype import FROM_NUMPY
-from ._promote import single, to_dtype
+from ._dtype import FROM_NUMPY, bool_
+from ._promote import scalar_dtype, single, to_dtype
 from ._tensor import from_array
 
 # ------------------------------------------------------------------------------------------ positions
@@ -50,8 +50,11 @@ def _rows(op: str, index: Any) -> Any:
     return concrete(op, index).reshape(-1) if len(shape) == 2 else index
 
 
+_AXIS_ERRORS = {"gather": IndexError, "index_add": IndexError, "take_along_axis": AssertionError}
+
+
 def _length(op: str, x: Any, axis: Any) -> tuple[int, int]:
-    i = axis_of(op, axis, len(shape_of(x)))
+    i = axis_of(op, axis, len(shape_of(x)), error=_AXIS_ERRORS.get(op, ValueError))
     if not shape_of(x):
         raise ValueError(f"{op}: a 0-d tensor has no elements to choose from")
     return i, shape_of(x)[i]
@@ -83,7 +86,8 @@ def _columns(op: str, index: Any, shape: tuple[int, ...]) -> list[np.ndarray]:
     depth = array.shape[-1] if array.ndim else 0
     if not array.ndim or depth > len(shape):
         raise ValueError(f"{op}: the last axis of index names {depth} axes of a tensor with {len(shape)}")
-    return [_positions(op, array[..., k], shape[k]) for k in range(depth)]
+    error = ValueError if op == "gather_nd" else IndexError
+    return [_positions(op, array[..., k], shape[k], error) for k in range(depth)]
 
 
 @api()
@@ -135,6 +139,8 @@ def take(x: Any, index: Any, mode: str = "raise", name: Any = None) -> Any:
     """The elements at positions in the flattened tensor; "wrap" and "clip" bring those out of range back."""
     x = single("take", x)
     count = math.prod(shape_of(x))
+    if isinstance(index, Value) and dtype_of(index).kind not in "iu":
+        raise TypeError(f"take: index must hold integers, got {index.dtype}")
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
     if mode != "raise":
@@ -165,7 +171,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any, reduce: str =
     op = "put_along_axis"
     x, places, i = _along(op, arr, indices, axis, broadcast)
     if not isinstance(values, Value):
-        values = from_array(np.asarray(values, dtype_of(x)))
+        values = from_array(np.asarray(values, scalar_dtype(values).np))
     same_dtype(op, x, values)
     if broadcast or not shape_of(values):
         values = st.broadcast_to(values, shape=tuple(places.shape))
@@ -311,8 +317,11 @@ def masked_select(x: Any, mask: Any, name: Any = None) -> Any:
 def masked_fill(x: Any, mask: Any, value: Any, name: Any = None) -> Any:
     """The tensor with a number, or a 0-d tensor, where a mask is set."""
     x = single("masked_fill", x)
-    value = to_dtype(value, x.dtype) if isinstance(value, Value) else constant(value, dtype_of(x))
-    return where(_mask("masked_fill", x, mask), value, x)
+    if isinstance(value, Value):
+        same_dtype("masked_fill", x, value)
+    else:
+        value = constant(value, dtype_of(x))
+    return where(to_dtype(single("masked_fill", mask), bool_), value, x)
 
 
 @api(in_place=True)

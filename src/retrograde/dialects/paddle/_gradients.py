@@ -9,16 +9,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...core import value as values
-from ...core.value import Value, make, shape_of
+from ...core.node import Node, producer
+from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import engine
-from .._shared.grad_modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .._shared import grad_modes
+from .._shared.grad_modes import is_grad_enabled, set_grad_enabled
 from ._api import api
 from ._tensor import Tensor
 
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+class no_grad(grad_modes.no_grad):
+    """Nothing is recorded inside; as a decorator it is called first: `@no_grad()`."""
+
+    def __new__(cls, *given: Any) -> Any:
+        return _without_arguments(super().__new__(cls), given)
+
+
+class enable_grad(grad_modes.enable_grad):
+    """Operations are recorded inside, also within no_grad; as a decorator it is called first: `@enable_grad()`."""
+
+    def __new__(cls, *given: Any) -> Any:
+        return _without_arguments(super().__new__(cls), given)
+
+
+def _without_arguments(mode: Any, given: Sequence[Any]) -> Any:
+    if given:
+        name = type(mode).__name__
+        raise TypeError(f"{name}: takes no arguments, got {given[0]!r}; as a decorator it is written @paddle.{name}()")
+    return mode
 
 
 class BackwardStrategy:
@@ -126,6 +151,10 @@ def grad(
         _flag("create_graph", create_graph)
         _flag("only_inputs", only_inputs)
         _flag("allow_unused", allow_unused)
+    for x in ins:
+        if x._node is None and x._stopped is not None:
+            ins = [_as_recorded(x) for x in ins]
+            break
     given = _given("grad", "grad_outputs", grad_outputs, len(outs))
     constants = () if no_grad_vars is None else _constants(no_grad_vars)
     if len(outs) == 1 and len(ins) == 1 and not constants and outs[0]._node is not None and ins[0]._node is not None:
@@ -151,12 +180,20 @@ def grad(
     taken = {id(x) for x in wanted}
     results = [next(found) if id(x) in taken else None for x in ins]
     for i, g in enumerate(results):
+        if g is None and id(ins[i]) in taken and _counts(live, ins[i], constants):
+            g = results[i] = make(Tensor, np.zeros(shape_of(ins[i]), dtype_of(ins[i])))
         if g is None:
             if not allow_unused:
                 raise _unused(i, ins[i])
-        elif create_graph and g._node is None:
+        elif create_graph and g._node is None:  # a constant gradient says that it was computed, too
             tape.leaf(g)
+            results[i] = st.copy(g)
     return results
+
+
+def _as_recorded(x: Tensor) -> Tensor:
+    """A tensor whose `stop_gradient` was set after the graph had been built, as it stands in that graph."""
+    return x if x._node is not None or x._stopped is None else make(Tensor, x._a, x._stopped, x._level)
 
 
 def _plain_gradient(output: Tensor, x: Tensor, allow_unused: bool) -> list[Any]:
@@ -167,10 +204,32 @@ def _plain_gradient(output: Tensor, x: Tensor, allow_unused: bool) -> list[Any]:
         accumulate=False,
     )[0]  # fmt: skip
     if g is None:
+        if _counts([output], x):
+            return [make(Tensor, np.zeros(shape_of(x), dtype_of(x)))]
         if not allow_unused:
             raise _unused(0, x)
         return [None]
     return [values.as_value(Tensor, g)]
+
+
+def _counts(outputs: Sequence[Tensor], x: Tensor, constants: Sequence[Tensor] = ()) -> bool:
+    """Whether gradients among what `outputs` were computed from count as depending on `x`, with the derivative 0."""
+    stopped = {t._node for t in constants}
+    seen: set[tuple[Any, bool]] = set()
+    stack: list[tuple[Any, bool]] = [(y._node, False) for y in outputs]
+    while stack:
+        edge, beside = stack.pop()
+        if edge is None or edge in stopped:
+            continue
+        if beside and edge is x._node:
+            return True
+        node = producer(edge)
+        if (node, beside) not in seen:
+            seen.add((node, beside))
+            stack.extend((e, beside) for e in node.edges)
+            if type(node) is Node:
+                stack.extend((e, True) for e in node.beside)
+    return False
 
 
 def _unused(i: int, x: Tensor) -> ValueError:
@@ -189,15 +248,16 @@ def _constants(given: Any) -> Sequence[Tensor]:
 
 @api("backward", function=False)
 def tensor_backward(
-    self: Tensor, grad_tensor: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
-) -> None:
+    self: Tensor, grad_tensor: Any = None, retain_graph: bool | None = False, *,
+    dump_backward_graph_path: str | None = None,
+) -> None:  # fmt: skip
     """Add the gradients of this tensor (of the sum of its elements, where no `grad_tensor` is given) to the leaves' `.grad`.
 
     Raises AssertionError for a gradient that is no Tensor or of another shape, TypeError for another `retain_graph` than
-    True and False, SystemError when the graph has been freed by an earlier pass. Without history nothing happens.
+    True, False and None, SystemError when the graph has been freed by an earlier pass. Without history nothing happens.
     """
     _no_dump("backward", dump_backward_graph_path)
-    if retain_graph is not True and retain_graph is not False:
+    if retain_graph is not True and retain_graph is not False and retain_graph is not None:
         raise TypeError(f"backward: retain_graph must be True or False, got {retain_graph!r}")
     if isinstance(grad_tensor, BackwardStrategy):  # in old programs, the first argument
         grad_tensor = None
@@ -214,10 +274,11 @@ def tensor_backward(
         return
     if grad_tensor is None:
         engine.run(
-            [self._node], [tape.ones_like(self)], cls=type(self)._result, level=self._level, retain_graph=retain_graph
-        )
+            [self._node], [tape.ones_like(self)], cls=type(self)._result, level=self._level,
+            retain_graph=bool(retain_graph),
+        )  # fmt: skip
     else:
-        tape.backward([self], [_seed("backward", self, grad_tensor, AssertionError)], retain_graph=retain_graph)
+        tape.backward([self], [_seed("backward", self, grad_tensor, AssertionError)], retain_graph=bool(retain_graph))
 
 
 def backward(

@@ -40,11 +40,16 @@ def _check_kinds(key: Any) -> None:
 def getitem(self: Tensor, key: Any) -> Any:
     """`x[key]`: a view for integers and slices, the picked elements for lists and tensors.
 
-    Raises IndexError where the key does not fit, ValueError for what is no index.
+    Raises IndexError where the key does not fit, ValueError for what is no index and for an index of a 0-d tensor.
     """
     if type(key) not in _PLAIN:
         _check_kinds(key)
-    return indexing.get(self, key)
+    try:
+        return indexing.get(self, key)
+    except IndexError as error:
+        if shape_of(self) or isinstance(key, int) or (isinstance(key, Value) and not shape_of(key)):
+            raise
+        raise ValueError(str(error)) from None  # a 0-d tensor has no axis to index
 
 
 @api("__setitem__", function=False)
@@ -80,8 +85,5 @@ def length(self: Tensor) -> int:
 
 @api("__iter__", function=False)
 def iterate(self: Tensor) -> Iterator[Any]:
-    """The tensors along the first axis; raises AssertionError for a 0-d tensor."""
-    shape = shape_of(self)
-    if not shape:
-        raise AssertionError("iteration over a 0-d Tensor: it has no axis")
-    return (indexing.get(self, i) for i in range(shape[0]))
+    """The tensors along the first axis; none of a 0-d tensor."""
+    return (indexing.get(self, i) for i in range(*shape_of(self)[:1] or (0,)))

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core.value import shape_of
 from ...ops import structural as st
-from ...tape import inplace, mutation
-from ._api import FUNCTIONS, METHODS
+from ...tape import inplace
+from ._api import FUNCTIONS, METHODS, take_over
 
 
 def become(name: str, target: Any, result: Any, undo: Any = None) -> Any:
@@ -23,8 +23,7 @@ def become(name: str, target: Any, result: Any, undo: Any = None) -> Any:
         for view in inplace.live_views(target):
             if view is not result:
                 view._view_steps = (undo, *view._view_steps)
-    inplace.adopt(target, result)
-    mutation.note(target._a)
+    take_over(target, result)
     return target
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from ..._errors import ShapeError
 from ...core.value import Value, shape_of
 from ...ops import structural as st
 from ...ops.triangular import block_diagonal
@@ -54,7 +55,12 @@ def _stacking(names: str, f: Any) -> None:
     @api(*names.split(), method=False)
     def function(x: Any, name: Any = None) -> Any:
         """Tensors joined along one of the first three axes, which they get where they have fewer."""
-        return f(_tensors(function.__name__, x))
+        given = _tensors(function.__name__, x)
+        try:
+            return f(given)
+        except (IndexError, ShapeError):
+            shapes = [list(shape_of(v)) for v in given]
+            raise ValueError(f"{function.__name__}: tensors of shapes {shapes} cannot be joined") from None
 
     function.__name__ = function.__qualname__ = names.split()[0]
 
@@ -87,6 +93,8 @@ def split(x: Any, num_or_sections: Any, axis: Any = 0, name: Any = None) -> list
     """Consecutive parts along an axis: equal ones of a number, or of the sizes of a list, of which one may be -1."""
     x = single("split", x)
     i = axis_of("split", axis, len(shape_of(x)))
+    if not shape_of(x):
+        raise ValueError("split: a 0-d tensor has no axis to divide")
     n = shape_of(x)[i]
     if isinstance(num_or_sections, (list, tuple)):
         sizes = list(integers("split", "num_or_sections", num_or_sections))

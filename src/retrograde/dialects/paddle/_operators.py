@@ -19,10 +19,24 @@ from ...ops import contraction as ct
 from ...ops import elementwise as ew
 from ...tensor import contraction
 from .._shared.elementwise import in_place_method, number_operator, operator, power_operator
-from ._api import METHODS, api
+from . import _kernels
+from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._dtype import FROM_NUMPY
-from ._elementwise import ANY, FLOATED, STRICT, binary, register, unary
-from ._promote import beside, constant, operand, pair, result_dtype, scalar_dtype, to_dtype
+from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, binary, register, tensors_in_place, unary
+from ._kernels import EnforceNotMet
+from ._promote import (
+    ALIKE,
+    TENSORS_ALIKE,
+    beside,
+    constant,
+    in_its_dtype,
+    operand,
+    pair,
+    result_dtype,
+    scalar_dtype,
+    tensors_only,
+    to_dtype,
+)  # fmt: skip
 from ._tensor import Tensor
 
 _ndarray = np.ndarray
@@ -34,14 +48,15 @@ Function = Callable[..., Any]
 
 # ------------------------------------------------------------------------------------------ arithmetic
 
-_add = binary("add", ew.add, ANY)
-_subtract = binary("subtract", ew.subtract, ANY)
-multiply = register("multiply mul", binary("multiply", ew.multiply, ANY))
-_divide = binary("divide", ew.divide, FLOATED)
+_add, _add_tensors = binary("add", ew.add), binary("add", ew.add, TENSORS)
+_subtract, _subtract_tensors = binary("subtract", ew.subtract), binary("subtract", ew.subtract, TENSORS)
+_multiply = binary("multiply", ew.multiply)
+multiply = register("multiply mul", binary("multiply", ew.multiply, TENSORS))
+_divide, _divide_tensors = binary("divide", ew.divide, FLOATED), binary("divide", ew.divide, TENSORS_FLOATED)
 
 
 def _scaled(name: str, op: Function, x: Any, y: Any, alpha: Any) -> Any:
-    x, y = pair(name, x, y)
+    x, y = pair(name, x, y, TENSORS)
     return op(x, y, alpha=alpha.item() if isinstance(alpha, (Value, np.generic)) else alpha)
 
 
@@ -49,7 +64,7 @@ def _scaled(name: str, op: Function, x: Any, y: Any, alpha: Any) -> Any:
 def add(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
     """`x + alpha * y`, elementwise."""
     if type(alpha) is int and alpha == 1:
-        return _add(x, y)
+        return _add_tensors(x, y)
     return _scaled("add", ew.add_scaled, x, y, alpha)
 
 
@@ -57,7 +72,7 @@ def add(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
 def subtract(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
     """`x - alpha * y`, elementwise."""
     if type(alpha) is int and alpha == 1:
-        return _subtract(x, y)
+        return _subtract_tensors(x, y)
     return _scaled("subtract", ew.subtract_scaled, x, y, alpha)
 
 
@@ -65,8 +80,9 @@ def subtract(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
 def divide(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -> Any:
     """`x / y`, elementwise; rounded towards zero ("trunc") or down ("floor") if asked."""
     if rounding_mode is None:
-        return _divide(x, y)
+        return _divide_tensors(x, y)
     if rounding_mode == "floor":
+        tensors_only("divide", y)
         return floor_divide(x, y)
     if rounding_mode == "trunc":
         return _quotient("divide", ew.trunc_divide, x, y)
@@ -76,25 +92,43 @@ def divide(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None
 def _quotient(name: str, op: Function, x: Any, y: Any) -> Any:
     x, y = pair(name, x, y)
     if dtype_of(y).kind in "iu" and not np.all(y.numpy() if isinstance(y, Value) else y):
-        raise ValueError(f"{name}: division of whole numbers by zero")
+        raise EnforceNotMet(f"{name}: division of whole numbers by zero")
     return op(x, y)
+
+
+def _floor_divide(x: Any, y: Any) -> Any:
+    return _quotient("floor_divide", ew.floor_divide, *(v.detach() if isinstance(v, Value) else v for v in (x, y)))
+
+
+def _remainder(x: Any, y: Any) -> Any:
+    return _quotient("remainder", ew.remainder, x, y)
 
 
 @api(in_place=True, out=True)
 def floor_divide(x: Any, y: Any, name: Any = None) -> Any:
     """The quotient rounded down, elementwise; no gradient flows through it."""
-    return _quotient("floor_divide", ew.floor_divide, *(v.detach() if isinstance(v, Value) else v for v in (x, y)))
+    tensors_only("floor_divide", x)
+    return _floor_divide(x, y)
 
 
 @api("remainder", "mod", "floor_mod", in_place=True, out=True)
 def remainder(x: Any, y: Any, name: Any = None) -> Any:
-    """What is left after `floor_divide`, elementwise, with the sign of the divisor."""
-    return _quotient("remainder", ew.remainder, x, y)
+    """What is left after `floor_divide`, elementwise, with the sign of the divisor; a number takes x's dtype."""
+    tensors_only("remainder", x)
+    return _remainder(x, in_its_dtype(x, y))
 
 
 @api(in_place=True, out=True)
 def pow(x: Any, y: Any, name: Any = None) -> Any:
-    """`x` to the power `y`, elementwise; one of them may be a number."""
+    """`x` to the power `y`, elementwise; one of them may be a number: an exponent takes the dtype of integers."""
+    if isinstance(x, Value):
+        _kernels.check("pow", dtype_of(x))
+        if dtype_of(x).kind in "iu":
+            y = in_its_dtype(x, y)
+    return _power(x, y)
+
+
+def _power(x: Any, y: Any) -> Any:
     if isinstance(x, Value) and not isinstance(y, (Value, _ndarray)):
         if not isinstance(y, (int, float, complex, np.generic)):
             raise TypeError(f"pow: the exponent must be a Tensor or a number, got {type(y).__name__}")
@@ -108,11 +142,21 @@ def pow(x: Any, y: Any, name: Any = None) -> Any:
     return ew.power(x, y)
 
 
+def _power_in_place(x: Any, y: Any) -> Any:
+    if isinstance(y, (Value, _ndarray)):
+        raise TypeError(f"pow_: the exponent must be a number, got {type(y).__name__}; use pow(x, y)")
+    return pow(x, y)
+
+
+METHODS["pow_"] = FUNCTIONS["pow_"] = in_place_form("pow_", _power_in_place)
+
+
 @api("matmul", out=True)
 def matmul(x: Any, y: Any, transpose_x: bool = False, transpose_y: bool = False, name: Any = None) -> Any:
     """The matrix product of the last two axes, which `transpose_x` and `transpose_y` exchange first."""
     if not isinstance(x, Value) or not isinstance(y, Value):
         raise ValueError(f"matmul: wanted two Tensors, got {type(x).__name__} and {type(y).__name__}")
+    _kernels.check("matmul", dtype_of(x))
     if dtype_of(x) != dtype_of(y):
         if dtype_of(y).kind in "iu" and dtype_of(x).kind == "f":  # integers on the right take the dtype on the left
             y = to_dtype(y, FROM_NUMPY[dtype_of(x)])
@@ -173,16 +217,16 @@ METHODS.update(
     __radd__=number_operator(_add, ew.add),
     __sub__=fast(ew.subtract, Tensor, number_operator(_subtract, ew.subtract), ("g", "-g")),
     __rsub__=_reversed_number(_subtract, _bind_subtract),
-    __mul__=fast(ew.multiply, Tensor, number_operator(multiply, ew.multiply), ("g * y", "g * x")),
-    __rmul__=number_operator(multiply, ew.multiply),
+    __mul__=fast(ew.multiply, Tensor, number_operator(_multiply, ew.multiply), ("g * y", "g * x")),
+    __rmul__=number_operator(_multiply, ew.multiply),
     __truediv__=fast(ew.divide, Tensor, number_operator(_divide, ew.divide), ("g / y", "-g * (x / y / y)")),
     __rtruediv__=_reversed_number(_divide, _bind_divide),
-    __floordiv__=operator(floor_divide),
-    __rfloordiv__=_reversed(floor_divide),
-    __mod__=operator(remainder),
-    __rmod__=_reversed(remainder),
-    __pow__=power_operator(pow, ew.power_by),
-    __rpow__=_reversed(pow),
+    __floordiv__=operator(_floor_divide),
+    __rfloordiv__=_reversed(_floor_divide),
+    __mod__=operator(_remainder),
+    __rmod__=_reversed(_remainder),
+    __pow__=power_operator(_power, ew.power_by),
+    __rpow__=_reversed(_power),
     __matmul__=operator(_matmul),
     __rmatmul__=operator(_matmul_right),
 )
@@ -191,6 +235,7 @@ for _names, _ufunc in (("add", np.add), ("subtract sub", np.subtract), ("multipl
                        ("divide div", np.divide)):  # fmt: skip
     for _name in _names.split():
         METHODS[_name + "_"] = in_place_method(_name + "_", METHODS[_name + "_"], _ufunc)
+    tensors_in_place(_names)
 
 # ------------------------------------------------------------------------------------------ one operand
 
@@ -210,6 +255,7 @@ def unchanged(self: Any) -> Any:
 @api("__abs__", function=False)
 def magnitude(self: Any) -> Any:
     """`abs(x)`."""
+    _kernels.check("abs", dtype_of(self))
     return ew.absolute(self)
 
 
@@ -222,8 +268,20 @@ _COMPARISONS = {
 }  # fmt: skip
 
 for _symbol, (_names, _op) in _COMPARISONS.items():
-    _f = register(f"{_names} {_symbol}", binary(_names.split()[0], _op, ANY, fast=_FLAT))
-    METHODS[f"__{_symbol}__"] = operator(_f)
+    _name = _names.split()[0]
+    METHODS[f"__{_symbol}__"] = operator(binary(_name, _op, fast=_FLAT))
+    if _name != "equal":
+        register(f"{_names} {_symbol}", binary(_name, _op, TENSORS, fast=_FLAT))
+
+
+@api("equal", "eq", in_place=True, out=True)
+def equal(x: Any, y: Any, name: Any = None) -> Any:
+    """Whether elements are equal; a number takes the dtype of x."""
+    tensors_only("equal", x)
+    return _equal(x, in_its_dtype(x, y))
+
+
+_equal = binary("equal", cmp.equal, fast=_FLAT)
 
 # ------------------------------------------------------------------------------------------ bits
 
@@ -234,9 +292,11 @@ _BITS = {
 }  # fmt: skip
 
 for _symbol, (_name, _op) in _BITS.items():
-    _f = register(_name, binary(_name, _op, ANY, fast="biu"))
-    METHODS[f"__{_symbol}__"] = operator(_f)
+    _of_tensors = register(_name, binary(_name, _op, TENSORS_ALIKE, fast="biu"))
+    _f = binary(_name, _op, ALIKE, fast="biu")
+    METHODS[f"__{_symbol}__"] = operator(_f if "shift" in _name else _of_tensors)  # `x & 1` is refused, `1 & x` is not
     METHODS[f"__r{_symbol}__"] = _reversed(_f)
 
 bitwise_not = register("bitwise_not bitwise_invert", unary("bitwise_not", cmp.bitwise_not, STRICT, fast="biu"))
 METHODS["__invert__"] = bitwise_not
+tensors_in_place("floor_divide remainder mod floor_mod bitwise_and bitwise_or bitwise_xor")

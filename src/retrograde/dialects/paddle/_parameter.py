@@ -28,7 +28,7 @@ class EagerParamBase(Tensor, result=Tensor):
 
     def __new__(cls, shape: Any = (), dtype: Any = "float32", **options: Any) -> Any:
         trainable = options.pop("trainable", True)
-        x = make(cls, np.zeros(sizes(cls.__name__, shape), as_dtype(cls.__name__, dtype).np))
+        x = make(cls, np.zeros(sizes(cls.__name__, shape, AssertionError), as_dtype(cls.__name__, dtype).np))
         x._name = options.pop("name", None)
         x.optimize_attr = options.pop("optimize_attr", {"learning_rate": 1.0})
         for name, value in options.items():
@@ -149,10 +149,9 @@ def create_parameter(
     default_initializer: Any = None,
 ) -> EagerParamBase:  # fmt: skip
     """A new parameter; without an initialiser weights are Xavier-uniform, biases zero."""
-    attr = ParamAttr.of(attr)
-    if name is not None and attr.name is None:
-        attr.name = name
-    kind = "b" if is_bias else "w"
+    if attr is None and name is not None:
+        attr = ParamAttr(name=name)
+    prefix = unique_name.generate("create_parameter") if name is None else name  # counted also where attr has a name
     return parameter_of(
-        shape, attr, dtype, is_bias, default_initializer, lambda: unique_name.generate("create_parameter") + f".{kind}_0"
+        shape, attr, dtype, is_bias, default_initializer, lambda: f"{prefix}.{'b' if is_bias else 'w'}_0"
     )

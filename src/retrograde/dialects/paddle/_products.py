@@ -18,7 +18,6 @@ from ...tensor import contraction
 from .._shared.axes import axis_of, integers
 from ._api import api
 from ._binary import same_dtype
-from ._dtype import FROM_NUMPY
 from ._operators import matmul
 from ._promote import FLOATED, STRICT, pair, result_dtype, single, to_dtype
 
@@ -48,7 +47,7 @@ def dot(x: Any, y: Any, name: Any = None) -> Any:
     """The product of two vectors, or of corresponding rows of two matrices."""
     x, y = alike("dot", x, y)
     if tuple(shape_of(x)) != tuple(shape_of(y)) or not 1 <= len(shape_of(x)) <= 2:
-        raise ValueError(
+        raise RuntimeError(
             f"dot: wanted two vectors (or two matrices) of one shape, got {list(shape_of(x))} and {list(shape_of(y))}"
         )
     if len(shape_of(x)) == 1:
@@ -173,7 +172,7 @@ def tensordot(x: Any, y: Any, axes: Any = 2, name: Any = None) -> Any:
         second = tuple(axis_of("tensordot", a, len(shape_of(y))) for a in given[1])
     for a, b in zip(first, second):
         if shape_of(x)[a] != shape_of(y)[b]:
-            raise ValueError(f"tensordot: axis {a} of {list(shape_of(x))} does not fit axis {b} of {list(shape_of(y))}")
+            raise AssertionError(f"tensordot: axis {a} of {list(shape_of(x))} does not fit axis {b} of {list(shape_of(y))}")
     return contraction.tensordot(x, y, axes=(first, second))
 
 
@@ -220,7 +219,7 @@ def cdist(x: Any, y: Any, p: float = 2.0, compute_mode: str = "use_mm_for_euclid
     same_dtype("cdist", x, y)
     s1, s2 = tuple(shape_of(x)), tuple(shape_of(y))
     if min(len(s1), len(s2)) < 2 or s1[-1] != s2[-1] or not p >= 0:
-        raise ValueError(
+        raise AssertionError(
             f"cdist: wanted rows of one length in at least 2 axes and p >= 0, got {list(s1)}, {list(s2)}, p={p}"
         )
     lead = np.broadcast_shapes(s1[:-2], s2[:-2])
@@ -242,8 +241,6 @@ def renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
     """Each slice along an axis, scaled down to the p-norm `max_norm` where it exceeds it."""
     x = single("renorm", x)
     i = axis_of("renorm", axis, len(shape_of(x)))
-    if dtype_of(x).kind not in "fVc":
-        raise TypeError(f"renorm: wanted a floating tensor, got {FROM_NUMPY[dtype_of(x)]}")
     if len(shape_of(x)) < 2 or p <= 0 or max_norm < 0:
         raise ValueError(f"renorm: wanted 2 axes at least, p > 0 and max_norm >= 0, got p={p}, max_norm={max_norm}")
     return distance.renorm(x, ord=float(p), axis=i, bound=float(max_norm))

@@ -14,23 +14,23 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops.structural import cast
 from .._shared.dtypes import number_kind
 from .._shared.elementwise import constant
-from . import _dtype
+from . import _dtype, _kernels
 from ._api import REGISTRY
 from ._dtype import FROM_NUMPY, complex_of, dtype, float32, int64, promoted
 
 _cast = cast.prim.bind  # type: ignore[attr-defined]
 
-FLOATED, STRICT, ANY = "floated", "strict", None
-"""Rules for `pair`: integers become float32 (division); a 0-d tensor counts as any other; neither."""
+FLOATED, STRICT, ALIKE, ANY = "floated", "strict", "alike", None
+"""Rules for `pair`: integers become float32 (division); a 0-d tensor counts as any other; tensors have one dtype; none."""
+TENSORS, TENSORS_FLOATED, TENSORS_STRICT, TENSORS_ALIKE = "tensors", "tensors floated", "tensors strict", "tensors alike"
+"""The same for functions that take tensors only: in PaddlePaddle, numbers are for the operators."""
+OF_TENSORS = {TENSORS: ANY, TENSORS_FLOATED: FLOATED, TENSORS_STRICT: STRICT, TENSORS_ALIKE: ALIKE}
+_NO_NUMBER = {"hypot": TypeError, "atan2": AttributeError, "gcd": AttributeError, "lcm": AttributeError}
 
 
 def scalar_dtype(x: Any) -> dtype:
-    """The dtype that a Python number stands for when it decides."""
-    kind = number_kind(x)
-    if kind < 2:
-        return int64 if kind else _dtype.bool_
-    default = _dtype.default_dtype()
-    return default if kind == 2 else complex_of(default)
+    """The dtype that a Python number stands for when it decides: in PaddlePaddle, the default dtype has no say in it."""
+    return (_dtype.bool_, int64, float32, _dtype.complex64)[number_kind(x)]
 
 
 def beside(d: dtype, lower: dtype) -> dtype:
@@ -100,15 +100,37 @@ def operand(name: str, x: Any) -> Any:
     raise ValueError(f"{name}: wanted a Tensor or a number, got {type(x).__name__}")
 
 
-def pair(name: str, x: Any, y: Any, rule: Any = None) -> tuple[Any, Any]:
-    """Two operands in the dtype in which an operation on them takes place (`rule`: FLOATED, STRICT or ANY).
+def tensors_only(name: str, *operands: Any) -> None:
+    """Raise, in most functions ValueError, unless all operands are tensors."""
+    for x in operands:
+        if not isinstance(x, Value):
+            raise _NO_NUMBER.get(name, ValueError)(
+                f"{name}: wanted two Tensors, got {type(x).__name__}; use an operator, or paddle.to_tensor(...)"
+            )
 
-    Raises TypeError for operands that are neither tensors nor numbers, or whose dtypes do not meet.
+
+def in_its_dtype(x: Any, y: Any) -> Any:
+    """`y`, where it is a number as a 0-d array of x's dtype."""
+    return to_dtype(y, FROM_NUMPY[dtype_of(x)]) if isinstance(y, (bool, int, float, np.generic)) else y
+
+
+def pair(name: str, x: Any, y: Any, rule: Any = None) -> tuple[Any, Any]:
+    """Two operands in the dtype in which an operation on them takes place (`rule`: see FLOATED and TENSORS).
+
+    Raises TypeError for operands whose dtypes do not meet, or that are neither tensors nor numbers.
     """
+    if rule in OF_TENSORS:
+        tensors_only(name, x, y)
+        rule = OF_TENSORS[rule]
     x, y = operand(name, x), operand(name, y)
+    if rule == ALIKE and isinstance(x, Value) and isinstance(y, Value) and dtype_of(x) != dtype_of(y):
+        raise (ValueError if dtype_of(y).kind in "biu" else RuntimeError)(
+            f"{name}: the tensors have dtypes {x.dtype} and {y.dtype}; convert one of them with astype()"
+        )
     d = result_dtype(name, x, y, strict=rule == STRICT)
     if rule == FLOATED and d.category < 2:
         d = float32
+    _kernels.check(name, d.np)
     x, y = to_dtype(x, d), to_dtype(y, d)
     if not isinstance(x, Value) and not isinstance(y, Value):
         x = make(REGISTRY.tensor_class, x)
@@ -119,7 +141,9 @@ def single(name: str, x: Any, rule: Any = None) -> Any:
     """A tensor in the dtype in which a function of one operand computes (FLOATED: integers become floating)."""
     if not isinstance(x, Value):
         raise ValueError(f"{name}: argument 1 must be a Tensor, got {type(x).__name__}; use paddle.to_tensor(...)")
-    d = FROM_NUMPY[dtype_of(x)]
+    kept = dtype_of(x)
+    _kernels.check(name, kept)
+    d = FROM_NUMPY[kept]
     if rule == FLOATED and d.category < 2:
-        return _cast(x, dtype=float32.np)
+        return _cast(x.detach() if x._node is not None else x, dtype=float32.np)
     return x

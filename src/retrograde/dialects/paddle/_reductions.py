@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
+from ...ops import elementwise as ew
 from ...ops import reduction as red
 from ...ops import structural as st
 from ...ops.comparison import isnan
 from ...ops.selection import where
 from ...tensor import numpy_functions as npf
 from ...tensor import searching
-from .._shared.axes import axes_of
+from .._shared.axes import axes_of, axis_of
 from ._api import api, write_out
-from ._dtype import FROM_NUMPY, as_dtype, bool_, int32, int64
+from ._dtype import FROM_NUMPY, as_dtype, bool_, float32, int32, int64
 from ._promote import FLOATED, single, to_dtype
 from ._tensor import from_array
 
@@ -43,10 +44,10 @@ def in_dtype(op: str, x: Any, dtype: Any) -> Any:
 
 
 def ordered(op: str, x: Any) -> Any:
-    """A tensor whose elements can be compared; raises TypeError for a complex one."""
+    """A tensor whose elements can be compared; raises RuntimeError for a complex one."""
     x = single(op, x)
     if dtype_of(x).kind == "c":
-        raise TypeError(f"{op}: complex numbers are not ordered")
+        raise RuntimeError(f"{op}: complex numbers are not ordered")
     return x
 
 
@@ -157,15 +158,26 @@ for _name, _op in {"max": red.amax, "min": red.amin, "amax": red.amax, "amin": r
 # ------------------------------------------------------------------------------------------ moments
 
 
-def _moment(op: str, primitive: Any, x: Any, axis: Any, keepdim: Any, correction: float) -> Any:
-    x = single(op, x, FLOATED)
-    return primitive(x, axis=reduced(op, x, axis), correction=correction, keepdims=bool(keepdim))
+def _whole_variance(op: str, x: Any, axis: Any, keepdim: Any, correction: float) -> Any:
+    """The variance of integers, of which PaddlePaddle cuts the mean and the result to integers."""
+    axes = reduced(op, x, axis)
+    n = math.prod(shape_of(x)[a] for a in axes) - int(correction)
+    if n <= 0:  # 0 divided by 0, in whole numbers
+        shape = kept(shape_of(x), axes, keepdim)
+        return from_array(np.full(shape, np.iinfo(dtype_of(x)).min, dtype_of(x)))
+    apart = ew.subtract(x, mean(x, axis, True))
+    return ew.floor_divide(red.sum(ew.square(apart), axis=axes, keepdims=bool(keepdim)), np.asarray(n, dtype_of(x)))
 
 
 @api()
 def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: Any = None) -> Any:
     """The standard deviation over axes, of a sample (divided by n - 1) if `unbiased`."""
-    return _moment("std", red.std, x, axis, keepdim, 1 if unbiased else 0)
+    correction = 1 if unbiased else 0
+    x = single("std", x)
+    if dtype_of(x).kind in "iu":
+        return ew.sqrt(to_dtype(_whole_variance("std", x, axis, keepdim, correction), float32))
+    # Where all elements are equal, the gradient is nan, as the root's is infinite there.
+    return ew.sqrt(red.var(x, axis=reduced("std", x, axis), correction=correction, keepdims=bool(keepdim)))
 
 
 @api(out=True)
@@ -174,9 +186,10 @@ def var(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = 
     """The variance over axes: the sum of squared deviations divided by n - correction (1 or 0 as `unbiased` says)."""
     if unbiased is not None:
         correction = 1 if unbiased else 0
-    d = dtype_of(single("var", x))
-    found = _moment("var", red.var, x, axis, keepdim, correction)
-    return st.cast(found, dtype=d) if d.kind in "iu" else found
+    x = single("var", x)
+    if dtype_of(x).kind in "iu":
+        return _whole_variance("var", x, axis, keepdim, correction)
+    return red.var(x, axis=reduced("var", x, axis), correction=correction, keepdims=bool(keepdim))
 
 
 # ------------------------------------------------------------------------------------------ logic, counts, positions
@@ -212,12 +225,12 @@ def _position(name: str, search: Any) -> None:
         if dtype_of(x).kind in "fV":  # nan is no extreme
             worst = np.asarray(-np.inf if op == "argmax" else np.inf, dtype_of(x))
             x = where(isnan(x), worst, x)
-        axes = None if axis is None else axes_of(op, axis, len(shape_of(x)))
+        i = None if axis is None else axis_of(op, axis, len(shape_of(x)))
         if 0 in shape_of(x):
             raise ValueError(f"{op}: no elements to choose from, the shape is {list(shape_of(x))}")
         if not shape_of(x):
             return from_array(np.zeros((), d.np))
-        return to_dtype(search(x, axis=axes if axes is None else axes[0], keepdims=bool(keepdim)), d)
+        return to_dtype(search(x, axis=i, keepdims=bool(keepdim)), d)
 
     f.__name__ = f.__qualname__ = name
 

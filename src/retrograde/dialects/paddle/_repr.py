@@ -40,19 +40,20 @@ def set_printoptions(
 
     precision: digits after the point. threshold: tensors with more elements are summarised, with `edgeitems` elements
     at both ends of an axis. sci_mode: whether floats print in scientific notation. linewidth: columns of a line.
-    Raises TypeError for an option that is no number.
+    Raises RuntimeError for an option that is no whole number.
     """
     global _options
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    given = {
+        "precision": precision, "threshold": threshold, "edgeitems": edgeitems, "sci_mode": sci_mode,
+        "linewidth": linewidth,
+    }  # fmt: skip
     changes: dict[str, Any] = {}
     for name, value in given.items():
         if value is not None:
             try:
                 changes[name] = operator.index(value)
             except TypeError:
-                raise TypeError(f"set_printoptions: {name} must be an int, got {value!r}") from None
-    if sci_mode is not None:
-        changes["sci_mode"] = bool(sci_mode)
+                raise RuntimeError(f"set_printoptions: {name} must be an int, got {value!r}") from None
     _options = replace(_options, **changes)
 
 

@@ -111,6 +111,8 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
     if isinstance(path, io.BytesIO):
         pickle.dump(content, path, protocol)
         return
+    if hasattr(path, "write"):
+        raise ValueError(f"save: wanted a path or a BytesIO, got {type(path).__name__}")
     path = os.fspath(path)
     folder, name = os.path.split(path)
     if not name:

@@ -61,7 +61,7 @@ def resolved(op: str, shape: tuple[int, ...], have: tuple[int, ...], *, zero_kee
 @api()
 def reshape(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
     """The elements in another shape, given as one argument or one by one; 0 keeps the size of an axis, -1 takes what
-    is left."""
+    is left. The tensor itself where the sizes given are those that it has."""
     x = single("reshape", x)
     if "shape" in named:
         shape = (named.pop("shape"),)
@@ -69,8 +69,10 @@ def reshape(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
         shape = shape[:1]
     if named or not shape:
         raise TypeError(f"reshape: unknown argument {next(iter(named), None)!r}" if named else "reshape: give a shape")
-    wanted = resolved("reshape", spread("reshape", shape, "shape"), tuple(shape_of(x)))
-    return view(st.reshape, x, shape=wanted)
+    given, have = spread("reshape", shape, "shape"), tuple(shape_of(x))
+    if tuple(given) == have and not isinstance(shape[0], Value):
+        return x
+    return view(st.reshape, x, shape=resolved("reshape", given, have))
 
 
 rearranging("reshape", reshape)
@@ -81,15 +83,18 @@ def view_(x: Any, shape_or_dtype: Any, name: Any = None) -> Any:
     """The same memory in another shape, or read as another dtype."""
     x = single("view", x)
     if isinstance(shape_or_dtype, (str, dtype, np.dtype, type)):
-        array = np.ascontiguousarray(concrete("view", x)).view(as_dtype("view", shape_or_dtype).np)
-        return from_array(array)
-    return reshape(x, shape_or_dtype)
+        wanted = as_dtype("view", shape_or_dtype).np
+        if wanted == dtype_of(x):
+            return x
+        return from_array(np.ascontiguousarray(concrete("view", x)).view(wanted))
+    have = tuple(shape_of(x))
+    return view(st.reshape, x, shape=resolved("view", spread("view", (shape_or_dtype,), "shape"), have))
 
 
 @api()
 def view_as(x: Any, other: Any, name: Any = None) -> Any:
     """The elements in the shape of another tensor."""
-    return reshape(x, list(shape_of(single("view_as", other))))
+    return view_(x, list(shape_of(single("view_as", other))))
 
 
 def _range(op: str, x: Any, start: Any, stop: Any) -> tuple[int, int]:
@@ -125,7 +130,8 @@ def unflatten(x: Any, axis: Any, shape: Any, name: Any = None) -> Any:
     have = tuple(shape_of(x))
     i = axis_of("unflatten", axis, len(have))
     sizes = resolved("unflatten", integers("unflatten", "shape", shape), (have[i],), zero_keeps=False)
-    return view(st.reshape, x, shape=(*have[:i], *sizes, *have[i + 1 :]))
+    wanted = (*have[:i], *sizes, *have[i + 1 :])
+    return x if wanted == have else view(st.reshape, x, shape=wanted)
 
 
 @api()
@@ -227,7 +233,7 @@ def swapaxes(x: Any, *perm: Any, name: Any = None) -> Any:
     if len(both) != 2:
         raise ValueError(f"swapaxes: wanted two axes, got {list(both)}")
     n = len(shape_of(x))
-    return manipulation.swapaxes(x, *(axis_of("swapaxes", a, n) for a in both))
+    return manipulation.swapaxes(x, *(axis_of("swapaxes", a, n, error=IndexError) for a in both))
 
 
 @api()
@@ -238,9 +244,14 @@ def matrix_transpose(x: Any, name: Any = None) -> Any:
 
 @api()
 def moveaxis(x: Any, source: Any, destination: Any, name: Any = None) -> Any:
-    """With some axes moved to other places, the others in order."""
+    """With some axes moved to other places, the others in order; raises AssertionError for axes that do not fit."""
     x = single("moveaxis", x)
     n = len(shape_of(x))
+    wanted, places = ([a] if isinstance(a, int) else tuple(a) for a in (source, destination))
+    if len(wanted) != len(places) or not all(
+        isinstance(a, int) and -n <= a < n for a in (*wanted, *places)
+    ):  # fmt: skip
+        raise AssertionError(f"moveaxis: source {source} and destination {destination} do not fit {n} axes")
     first, second = (
         tuple(axis_of("moveaxis", a, n) for a in integers("moveaxis", "axis", given)) for given in (source, destination)
     )
@@ -326,6 +337,8 @@ def repeat_interleave(x: Any, repeats: Any, axis: Any = None, name: Any = None, 
     """Each element several times in a row: a number for all, or one for each along the axis (flattened if None)."""
     x = single("repeat_interleave", x)
     i = None if axis is None else axis_of("repeat_interleave", axis, len(shape_of(x)))
+    if (isinstance(repeats, Value) and not shape_of(repeats)) or (isinstance(repeats, int) and repeats < 1):
+        raise ValueError(f"repeat_interleave: repeats must be a positive int or a vector, got {repeats}")
     counts = concrete("repeat_interleave", repeats) if isinstance(repeats, Value) else repeats
     return manipulation.repeat(x, counts, axis=i)
 
@@ -410,7 +423,7 @@ def diagflat(x: Any, offset: int = 0, name: Any = None) -> Any:
 
 def _plane(op: str, x: Any, axis1: Any, axis2: Any) -> tuple[int, int]:
     n = len(shape_of(x))
-    first, second = axis_of(op, axis1, n), axis_of(op, axis2, n)
+    first, second = axis_of(op, axis1, n, error=IndexError), axis_of(op, axis2, n, error=IndexError)
     if n < 2 or first == second:
         raise ValueError(f"{op}: wanted two different axes, got {axis1} and {axis2} of {n}")
     return first, second
@@ -458,14 +471,16 @@ def diagonal_scatter(x: Any, y: Any, offset: int = 0, axis1: int = 0, axis2: int
     x = single("diagonal_scatter", x)
     first, second = _plane("diagonal_scatter", x, axis1, axis2)
     params = {"offset": int(offset), "axis1": first, "axis2": second}
-    return _replaced("diagonal_scatter", x, y, tri.diagonal, params)
+    return _replaced("diagonal_scatter", x, y, tri.diagonal, params, AssertionError)
 
 
-def _replaced(op: str, x: Any, part: Any, primitive: Any, params: dict[str, Any]) -> Any:
+def _replaced(
+    op: str, x: Any, part: Any, primitive: Any, params: dict[str, Any], error: type[Exception] = RuntimeError
+) -> Any:
     wanted = shape_of(primitive(x.detach(), **params))
     part = single(op, part)
     if tuple(shape_of(part)) != tuple(wanted):
-        raise ValueError(f"{op}: the part to be replaced has shape {list(wanted)}, not {list(shape_of(part))}")
+        raise error(f"{op}: the part to be replaced has shape {list(wanted)}, not {list(shape_of(part))}")
     part = cast(part, x.dtype) if dtype_of(part) != dtype_of(x) else part
     return _with_part(x, part, ((primitive, tuple(params.items())),))
 
@@ -628,13 +643,18 @@ def meshgrid(*args: Any, indexing: str = "ij", **named: Any) -> list[Any]:
     named.pop("name", None)
     if named or indexing not in ("ij", "xy"):
         raise ValueError(f"meshgrid: indexing must be 'ij' or 'xy', got {indexing!r}")
-    return list(nps.meshgrid(*(single("meshgrid", x) for x in given), indexing=indexing))
+    vectors = [single("meshgrid", x) for x in given]
+    if any(len(shape_of(x)) > 1 for x in vectors):
+        raise ValueError(f"meshgrid: wanted vectors, got shapes {[list(shape_of(x)) for x in vectors]}")
+    return list(nps.meshgrid(*vectors, indexing=indexing))
 
 
 @api(method=False)
 def cartesian_prod(x: Any, name: Any = None) -> Any:
     """All combinations of one element from each vector, in rows; of one vector, its elements."""
     given = [single("cartesian_prod", v) for v in x]
+    if any(len(shape_of(v)) != 1 for v in given):
+        raise ValueError(f"cartesian_prod: wanted vectors, got shapes {[list(shape_of(v)) for v in given]}")
     if len(given) == 1:
         return st.copy(given[0])
     return manipulation.stack([reshape(g, [-1]) for g in meshgrid(*given)], axis=1)
@@ -644,8 +664,10 @@ def cartesian_prod(x: Any, name: Any = None) -> Any:
 def combinations(x: Any, r: int = 2, with_replacement: bool = False, name: Any = None) -> Any:
     """The combinations of r elements of a vector, in rows."""
     x = single("combinations", x)
-    if len(shape_of(x)) != 1 or r < 0:
-        raise ValueError(f"combinations: wanted a vector and r >= 0, got shape {list(shape_of(x))} and r={r}")
+    if len(shape_of(x)) != 1:
+        raise TypeError(f"combinations: wanted a vector, got shape {list(shape_of(x))}")
+    if r < 0:
+        raise ValueError(f"combinations: r must not be negative, got {r}")
     if r == 0:
         return st.getitem(x, index=(slice(0, 0),))
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations

@@ -117,6 +117,8 @@ def _median(op: str, x: Any, axis: Any, keepdim: Any, mode: str, ignore_nan: boo
     x = ordered(op, x)
     if mode not in ("avg", "min"):
         raise ValueError(f"{op}: mode must be 'avg' or 'min', got {mode!r}")
+    if not ignore_nan and not (axis is None or isinstance(axis, int)):
+        raise ValueError(f"{op}: axis must be None or an int, got {axis!r}")
     axes = reduced(op, x, axis)
     left = kept(shape_of(x), axes, keepdim)
     if not ignore_nan and mode == "avg" and dtype_of(x) != float64.np:
@@ -159,7 +161,10 @@ def _middle(rows: Any, ignore_nan: bool) -> Any:
     one = sorting.median(rows, axis=(last,), keepdims=False, ignore_nan=ignore_nan)
     if ignore_nan:
         half = np.full((1,), 0.5, dtype_of(rows))
-        mean = st.getitem(interpolated(rows, half, "midpoint", True, "stable"), index=(0,))
+        lower, upper = (
+            st.getitem(interpolated(rows, half, way, True, "stable"), index=(0,)) for way in ("lower", "higher")
+        )  # fmt: skip
+        mean = (lower + upper) * 0.5
     elif shape_of(rows)[last] % 2:
         return one
     else:
@@ -267,7 +272,7 @@ def searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, rig
     sequence, values = ordered("searchsorted", sorted_sequence), ordered("searchsorted", values)
     rows = tuple(shape_of(sequence))[:-1]
     if rows and tuple(shape_of(values))[:-1] != rows:
-        raise ValueError(
+        raise RuntimeError(
             f"searchsorted: sequences {list(shape_of(sequence))} and values {list(shape_of(values))} must agree in all "
             "axes but the last"
         )
@@ -295,7 +300,8 @@ def _flat(op: str, x: Any, axis: Any) -> tuple[Any, int | None]:
         return st.reshape(x, shape=(math.prod(shape_of(x)),)), 0
     n = len(shape_of(x))
     if not -max(n, 1) <= integer(op, "axis", axis) < max(n, 1):
-        raise IndexError(f"{op}: axis {axis} is out of range for a tensor with {n} axes")
+        error = ValueError if op == "cumprod" else IndexError
+        raise error(f"{op}: axis {axis} is out of range for a tensor with {n} axes")
     return x, axis_of(op, axis, n) if n else None
 
 

@@ -33,7 +33,9 @@ def diff(x: Any, n: int = 1, axis: Any = -1, prepend: Any = None, append: Any = 
     x = single("diff", x)
     if n < 1:
         raise ValueError(f"diff: n must be positive, got {n}")
-    i = axis_of("diff", axis, len(shape_of(x)))
+    if not shape_of(x):
+        raise IndexError("diff: a 0-d tensor has no neighbours")
+    i = axis_of("diff", axis, len(shape_of(x)), error=IndexError)
     return manipulation.diff(x, axis=i, n=n, prepend=prepend, append=append)
 
 

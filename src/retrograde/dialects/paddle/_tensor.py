@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from ...core.value import Value, make
 from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
+from ...tape.function import Custom
 from .._shared.arrays import ArrayFacts
 from .._shared.tensor_class import TensorClass, install
 from . import _dtype
@@ -40,7 +42,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     }  # fmt: skip
     _kernel_errors = {ValueError: ValueError, TypeError: RuntimeError, np.linalg.LinAlgError: ValueError}
 
-    _captures_hooked = _frees_all = _changes_leaf_views = _flat_is_unused = True
+    _captures_hooked = _frees_all = _changes_leaf_views = _detaches_silent_views = _flat_is_unused = True
+
+    _joint_gradients = {"multiply": True, "divide": True, "matmul": False}
 
     __array_ufunc__ = None  # NumPy's operators leave these tensors to the tensors' own
 
@@ -51,6 +55,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     _grad_stops: bool | None = None
     """Whether the accumulated gradient says that it stops gradients: one that user code has given does, where no
     backward pass had left one before. None: no gradient was ever here, or what is here came from a backward pass."""
+    _keeper: Any = None
+    """After `retain_grads`: a weak reference to the edge whose gradient is kept, and the handle of the hook that does it."""
     _zeroed: int = 0
     """The clock at which the gradient was set to zero: what arrives next is its first again."""
     _name: str | None = None
@@ -203,10 +209,16 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         g = self._grad
         return g is None or (self._zeroed != 0 and not mutation.changed_after(g._a, self._zeroed))
 
+    def _renews_gradient(self) -> bool:
+        if not self._zeroed:
+            return False
+        self._zeroed, self._grad_stops = 0, None
+        return True
+
     def _gradient_given(self, stops: bool | None) -> None:
         """User code gives the gradient that arrives now: what it says of itself stands where it is the first."""
         if self._awaits_gradient():
-            self._grad_stops, self._zeroed = stops or None, 0
+            self._grad, self._grad_stops, self._zeroed = None, stops or None, 0
 
     grad_ = grad
 
@@ -244,9 +256,19 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         self.clear_gradient()
 
     def retain_grads(self) -> None:
-        """Keep the gradient of this tensor in `.grad` although it is no leaf."""
-        if self._node is not None:
-            hooks.retain_grad(self)
+        """Keep the gradient of this tensor in `.grad` although it is no leaf: that of the latest pass, as the hooks
+        registered before have left it."""
+        edge = self._node
+        if edge is None or type(edge) is Accumulate or (self._keeper is not None and self._keeper[0]() is edge):
+            return
+        target = weakref.ref(self)
+
+        def keep(gradient: Any) -> None:
+            x = target()
+            if x is not None:
+                x._grad = gradient.clone() if gradient._node is None else gradient
+
+        self._keeper = weakref.ref(edge), hooks.add_tensor_hook(self, keep)
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> TensorHookRemoveHelper:
         """Call `hook(gradient)` when this tensor's gradient is known; it may return another gradient.
@@ -263,7 +285,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             if gradient is not None and gradient._node is None:  # in a hook, gradients say that they want gradients
                 gradient = make(Tensor, gradient._a, None, gradient._level)
                 tape.leaf(gradient)
-            with grad_mode(True):
+            with grad_mode(True), raised_inside("a gradient hook"):
                 answer = hook(gradient)
             target = leaf() if leaf is not None else None
             if target is not None and isinstance(answer, Tensor):
@@ -343,6 +365,15 @@ _NODE_NAMES = {
 }  # fmt: skip
 
 
+@contextlib.contextmanager
+def raised_inside(where: str) -> Iterator[None]:
+    """What the user's code raises during a backward pass arrives as OSError, as from PaddlePaddle's engine."""
+    try:
+        yield
+    except Exception as error:
+        raise OSError(f"{where} raised {type(error).__name__}: {error}") from error
+
+
 class GradNodeBase:
     """A node of the graph, as `Tensor.grad_fn` shows it."""
 
@@ -354,6 +385,8 @@ class GradNodeBase:
         if type(self._node) is Accumulate:
             return "GradNodeAccumulation"
         name = self._node.prim.name
+        if type(self._node.prim) is Custom:
+            return f"GradNodePyLayer_{name}"
         return (_NODE_NAMES.get(name) or "".join(part.capitalize() for part in name.split("_"))) + "GradNode"
 
     @property

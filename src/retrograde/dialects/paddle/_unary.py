@@ -34,23 +34,27 @@ _FLOATING = {
     "acos": ew.acos, "acosh": ew.acosh, "asin": ew.asin, "asinh": ew.asinh, "atan": ew.atan, "atanh": ew.atanh,
     "cos": ew.cos, "cosh": ew.cosh, "sin": ew.sin, "sinh": ew.sinh, "tan": ew.tan, "tanh": ew.tanh,
     "exp": ew.exp, "expm1": ew.expm1, "log": ew.log, "log10": ew.log10, "log1p": ew.log1p, "log2": ew.log2,
-    "sqrt": ew.sqrt, "rsqrt": ew.rsqrt, "reciprocal": ew.reciprocal, "sigmoid": activation.sigmoid,
-    "erf": special.erf, "erfinv": special.erfinv, "lgamma gammaln": special.lgamma, "digamma": special.digamma,
-    "i0": special.i0, "i0e": special.i0e, "i1": special.i1, "i1e": special.i1e, "sinc": special.sinc,
-    "deg2rad": ew.deg2rad, "rad2deg": ew.rad2deg,
+    "sqrt": ew.sqrt, "reciprocal": ew.reciprocal, "sigmoid": activation.sigmoid, "deg2rad": ew.deg2rad,
+    "rad2deg": ew.rad2deg,
 }  # fmt: skip
-for _names, _op in _FLOATING.items():
-    register(_names, unary(_names.split()[0], _op, FLOATED, fast="fc"))
+for _name, _op in _FLOATING.items():
+    register(_name, unary(_name, _op, FLOATED, fast="fc"))
+_REAL = {
+    "rsqrt": ew.rsqrt, "erf": special.erf, "erfinv": special.erfinv, "lgamma": special.lgamma, "gammaln": special.lgamma,
+    "digamma": special.digamma, "i0": special.i0, "i0e": special.i0e, "i1": special.i1, "i1e": special.i1e,
+}  # fmt: skip
+for _name, _op in _REAL.items():
+    register(_name, unary(_name, _op, FLOATED))
 
 _WHOLE = {"floor": sel.floor, "ceil": sel.ceil, "trunc": sel.trunc}  # of integers, these are the integers
-_AS_THEY_COME = {"abs": ew.absolute, "square": ew.square, "frac": sel.frac}
+_AS_THEY_COME = {"abs": ew.absolute, "square": ew.square}
 for _name, _op in _AS_THEY_COME.items():
     register(_name, unary(_name, _op, ANY, fast="ifc"))
 
 _TESTS = {"isfinite": cmp.isfinite, "isinf": cmp.isinf, "isnan": cmp.isnan, "isneginf": cmp.isneginf,
           "isposinf": cmp.isposinf, "isreal": cmp.isreal, "signbit": cmp.signbit}  # fmt: skip
 for _name, _op in _TESTS.items():
-    register(_name, unary(_name, _op, ANY, fast="biuf"), in_place=False, out=False)
+    register(_name, unary(_name, _op, ANY, fast="iuf"), in_place=False, out=False)
 logical_not = register("logical_not", unary("logical_not", cmp.logical_not, ANY, fast="biufc"), in_place=False)
 
 # ------------------------------------------------------------------------------------------ rounding, signs
@@ -124,13 +128,31 @@ def positive(x: Any, name: Any = None) -> Any:
     return _negative("positive", x)
 
 
+def _one_of(op: str, x: Any, kinds: str, wanted: str, error: type[Exception] = TypeError) -> Any:
+    """A tensor of one of the kinds of dtypes; raises TypeError, or `error`, for another."""
+    x = single(op, x)
+    if dtype_of(x).kind not in kinds:
+        raise error(f"{op}: wanted {wanted}, got {x.dtype}; convert the tensor with astype() first")
+    return x
+
+
+@api(in_place=True, out=True)
+def frac(x: Any, name: Any = None) -> Any:
+    """What `trunc` leaves of each element."""
+    return sel.frac(_one_of("frac", x, "fViu", "real numbers"))
+
+
+@api(in_place=True, out=True)
+def sinc(x: Any, name: Any = None) -> Any:
+    """sin(pi x) / (pi x), elementwise, and 1 at 0."""
+    return special.sinc(_one_of("sinc", x, "fV", "a floating tensor"))
+
+
 @api(in_place=True)
 def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None,
                name: Any = None) -> Any:  # fmt: skip
     """The tensor with nan and the infinities replaced: by 0 and by the largest numbers unless others are given."""
-    x = single("nan_to_num", x)
-    if dtype_of(x).kind in "iub":
-        return st.copy(x)
+    x = _one_of("nan_to_num", x, "fV", "a floating tensor", AssertionError)
     return sel.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
@@ -152,8 +174,8 @@ def polygamma(x: Any, n: int, name: Any = None) -> Any:
 def multigammaln(x: Any, p: int, name: Any = None) -> Any:
     """The logarithm of the multivariate gamma function of dimension `p`, elementwise."""
     if p < 1:
-        raise ValueError(f"multigammaln: p must be at least 1, got {p}")
-    return special.multigammaln(single("multigammaln", x, FLOATED), p=int(p))
+        raise AssertionError(f"multigammaln: p must be at least 1, got {p}")
+    return special.multigammaln(_one_of("multigammaln", x, "fV", "a floating tensor"), p=int(p))
 
 
 @api(in_place=True)
@@ -296,7 +318,7 @@ def as_complex(x: Any, name: Any = None) -> Any:
     if not shape_of(x) or shape_of(x)[-1] != 2:
         raise ValueError(f"as_complex: the last axis must have 2 elements, the shape is {list(shape_of(x))}")
     if dtype_of(x) not in (float32.np, float64.np):
-        raise TypeError(f"as_complex: wanted a tensor of dtype float32 or float64, got {x.dtype}")
+        raise RuntimeError(f"as_complex: wanted a tensor of dtype float32 or float64, got {x.dtype}")
     return mani.view_as_complex(x)
 
 

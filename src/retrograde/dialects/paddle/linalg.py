@@ -21,7 +21,7 @@ from ...ops import reduction as red
 from ...ops import structural as st
 from ...ops import triangular as tri
 from ...tensor import linalg as native
-from .._shared.axes import axes_of, integers
+from .._shared.axes import axes_of, integer, integers
 from ._api import api, missing, write_out
 from ._binary import same_dtype
 from ._dtype import FROM_NUMPY, int32
@@ -81,7 +81,10 @@ def _upper(op: str, uplo: str) -> bool:
 @_plain_errors
 def cholesky(x: Any, upper: bool = False, name: Any = None) -> Any:
     """The lower (or upper) triangular factor of symmetric positive definite matrices."""
-    return factor.cholesky(_matrices("cholesky", x, square=True), upper=bool(upper))
+    x = _matrices("cholesky", x)
+    if shape_of(x)[-1] != shape_of(x)[-2]:
+        raise AssertionError(f"cholesky: wanted square matrices, got shape {list(shape_of(x))}")
+    return factor.cholesky(x, upper=bool(upper))
 
 
 def _triangle(op: str, x: Any, upper: Any) -> Any:
@@ -227,6 +230,8 @@ def triangular_solve(x: Any, y: Any, upper: bool = True, transpose: bool = False
     """The solution of x out = y, of which one triangle of x is read (its diagonal not, if `unitriangular`)."""
     same_dtype("triangular_solve", x, y)
     x = _matrices("triangular_solve", x, square=True)
+    if shape_of(x)[-1] != (tuple(shape_of(y))[-2:-1] or (0,))[0]:
+        raise ValueError(f"triangular_solve: {list(shape_of(x))} and {list(shape_of(y))} do not fit each other")
     if transpose:
         x, upper = x.mT, not upper
     return la.solve_triangular(x, y, upper=bool(upper), unit=bool(unitriangular))
@@ -267,8 +272,7 @@ def slogdet(x: Any, name: Any = None) -> Any:
 @_plain_errors
 def matrix_power(x: Any, n: int, name: Any = None) -> Any:
     """The product of n copies of each square matrix; of its inverse for negative n."""
-    if not isinstance(n, int):
-        raise TypeError(f"matrix_power: n must be an int, got {type(n).__name__}")
+    n = integer("matrix_power", "n", n)
     x = _matrices("matrix_power", x, square=True)
     if n == 0:
         return from_array(np.array(np.broadcast_to(np.eye(shape_of(x)[-1], dtype=dtype_of(x)), shape_of(x))))
@@ -277,6 +281,8 @@ def matrix_power(x: Any, n: int, name: Any = None) -> Any:
 
 def matrix_exp(x: Any, name: Any = None) -> Any:
     """The exponential of each square matrix."""
+    if dtype_of(single("matrix_exp", x)) not in (np.float32, np.float64):
+        raise ValueError(f"matrix_exp: wanted a tensor of dtype float32 or float64, got {x.dtype}")
     return la.matrix_exp(_matrices("matrix_exp", x, square=True))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value
+from ...core.value import Value, shape_of
 from ._api import missing
 from ._tensor import from_array
 
@@ -182,6 +182,8 @@ def accuracy(
     input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None, name: str | None = None
 ) -> Any:
     """The share of samples whose label is among the k most probable classes, as a tensor."""
+    if len(shape_of(label)) != 2:
+        raise ValueError(f"accuracy: label must have the shape (batch, 1), got {list(shape_of(label))}")
     metric = Accuracy((k,))
     found = _plain(metric.compute(input, label), "input")
     return from_array(np.asarray(found[..., :k].sum(-1).mean(), np.float32))

@@ -19,11 +19,11 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import structural as st
 from ...tape import inplace
+from .._shared.axes import integer
 from ._api import api, write_out
 from ._data import check_tensor, number, sizes
 from ._device import check_device
-from ._dtype import FROM_NUMPY, as_dtype, default_dtype, int32, int64
-from ._operators import add, multiply
+from ._dtype import FROM_NUMPY, as_dtype, default_dtype, float32, float64, int32, int64
 from ._tensor import Tensor, from_array
 
 __all__ = ["Generator", "default_generator", "get_rng_state", "manual_seed", "seed", "set_rng_state"]
@@ -152,8 +152,12 @@ def bernoulli_array(shape: tuple[int, ...], p: Any) -> np.ndarray:
 def _floating(op: str, dtype: Any, others: str = "") -> np.dtype:
     d = default_dtype() if dtype is None else as_dtype(op, dtype)
     if d.np.kind not in "fV" + others:
-        raise TypeError(f"{op}: wanted a floating dtype, got {d}")
+        raise RuntimeError(f"{op}: wanted a floating dtype, got {d}")
     return d.np
+
+
+def _sizes(op: str, shape: Any) -> tuple[int, ...]:
+    return sizes(op, shape, RuntimeError)
 
 
 def _made(op: str, array: np.ndarray, out: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -178,8 +182,8 @@ def _shape_and_dtype(op: str, args: tuple[Any, ...], dtype: Any) -> tuple[Any, A
     if args and isinstance(args[0], (list, tuple, Value, np.ndarray)):
         if len(args) > 3 or (len(args) > 1 and args[1] is not None and dtype is not None):
             raise TypeError(f"{op}: too many arguments behind the shape")
-        return sizes(op, args[0]), args[1] if len(args) > 1 and args[1] is not None else dtype
-    return sizes(op, args), dtype
+        return _sizes(op, args[0]), args[1] if len(args) > 1 and args[1] is not None else dtype
+    return _sizes(op, args), dtype
 
 
 @api("randn", "standard_normal", method=False)
@@ -215,7 +219,7 @@ def uniform(shape: Any, dtype: Any = None, min: float = 0, max: float = 1.0, see
     d = _floating("uniform", dtype)
     low, high = float(number("uniform", "min", min)), float(number("uniform", "max", max))
     with seeded(seed):
-        array = uniform_array(sizes("uniform", shape), d, low, high)
+        array = uniform_array(_sizes("uniform", shape), d, low, high)
     return _made("uniform", array, out, device, requires_grad)
 
 
@@ -226,11 +230,11 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: Any = None,
     given = [x for x in (mean, std) if isinstance(x, Value)]
     if given:
         dims = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
-        drawn = add(multiply(from_array(normal_array(dims, dtype_of(given[0]))), std), mean)
+        drawn = from_array(normal_array(dims, dtype_of(given[0]))) * std + mean
         return drawn if out is None else write_out("normal", drawn, out)
     d = np.dtype(np.complex64) if isinstance(mean, complex) else _floating("normal", None)
     mean, std = number("normal", "mean", mean), number("normal", "std", std)
-    return _made("normal", normal_array(sizes("normal", [1] if shape is None else shape), d, mean, std), out)
+    return _made("normal", normal_array(_sizes("normal", [1] if shape is None else shape), d, mean, std), out)
 
 
 @api(method=False)
@@ -238,7 +242,7 @@ def gaussian(shape: Any, mean: float = 0.0, std: float = 1.0, seed: int = 0, dty
              name: Any = None) -> Tensor:  # fmt: skip
     """Normal numbers of a mean and a standard deviation; with a `seed` other than 0 the same in every call."""
     with seeded(seed):
-        array = normal_array(sizes("gaussian", shape), _floating("gaussian", dtype, "c"), mean, std)
+        array = normal_array(_sizes("gaussian", shape), _floating("gaussian", dtype, "c"), mean, std)
     return _made("gaussian", array)
 
 
@@ -263,7 +267,7 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
     d = int64 if dtype is None else as_dtype("randint", dtype)
     if d not in (int32, int64):
         raise TypeError(f"randint: dtype must be int32 or int64, got {d}")
-    return from_array(np.asarray(default_generator.draw.integers(low, high, sizes("randint", shape), d.np)))
+    return from_array(np.asarray(default_generator.draw.integers(low, high, _sizes("randint", shape), d.np)))
 
 
 @api(method=False)
@@ -279,9 +283,11 @@ def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None, name
 def randperm(n: int, dtype: Any = "int64", name: Any = None, *, out: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """The numbers 0 to n - 1 in random order."""
-    if n < 1:
-        raise ValueError(f"randperm: n must be at least 1, got {n}")
-    array = default_generator.draw.permutation(n).astype(as_dtype("randperm", dtype).np)
+    d = as_dtype("randperm", dtype)
+    count = integer("randperm", "n", n)
+    if count < 0 or d not in (int32, int64, float32, float64):
+        raise RuntimeError(f"randperm: wanted n >= 0 and a dtype of 32 or 64 bits, got n={n} and {d}")
+    array = default_generator.draw.permutation(count).astype(d.np)
     return _made("randperm", array, out, device, requires_grad)
 
 

@@ -13,7 +13,7 @@ from ....core.value import make, shape_of
 from ....tape import autograd as tape
 from ....tape import engine
 from ..._shared.custom_functions import Context, materialized, record
-from .._tensor import Tensor
+from .._tensor import Tensor, raised_inside
 
 
 class PyLayerContext(Context):
@@ -107,14 +107,15 @@ def _backward(
             g = make(Tensor, g._a, None, g._level)
             tape.leaf(g)
         given.append(g)
-    answer = cls.backward(ctx, *given)
+    with raised_inside(f"{cls.__name__}.backward"):
+        answer = cls.backward(ctx, *given)
     this = engine.current_run()
     if this.accumulate and not this.create_graph:
         for edge in node.edges:
             leaf = edge.leaf() if type(edge) is Accumulate else None
             if leaf is not None:
                 leaf._gradient_given(True)
-    answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+    answers = list(answer) if isinstance(answer, tuple) else [answer]  # a list is what one argument gets
     if len(answers) == len(counts):
         flat: list[Any] = []
         for g, count in zip(answers, counts):

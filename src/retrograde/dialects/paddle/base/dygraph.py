@@ -6,12 +6,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..._shared.grad_modes import enable_grad
+from ..._shared.grad_modes import enable_grad, no_grad
 from .._api import missing as _missing
 from .._device import check_device
-from .._gradients import grad, no_grad
-
-no_grad_ = no_grad
+from .._gradients import grad
+from .._gradients import no_grad as no_grad_
 
 
 @contextlib.contextmanager

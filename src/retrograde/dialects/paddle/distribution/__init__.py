@@ -24,6 +24,7 @@ from .continuous import (
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, Multinomial, Poisson
 from .distribution import Distribution, ExponentialFamily, Independent, kl_divergence, register_kl
 from . import kl  # registers the divergences
+from .lkj import LKJCholesky
 from .transform import (
     AbsTransform,
     AffineTransform,
@@ -44,8 +45,8 @@ from .transform import (
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "ChainTransform",
     "Chi2", "ContinuousBernoulli", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "ExponentialFamily",
-    "Gamma", "Geometric", "Gumbel", "Independent", "IndependentTransform", "Laplace", "LogNormal", "Multinomial",
-    "MultivariateNormal", "Normal", "Poisson", "PowerTransform", "ReshapeTransform", "SigmoidTransform",
+    "Gamma", "Geometric", "Gumbel", "Independent", "IndependentTransform", "LKJCholesky", "Laplace", "LogNormal",
+    "Multinomial", "MultivariateNormal", "Normal", "Poisson", "PowerTransform", "ReshapeTransform", "SigmoidTransform",
     "SoftmaxTransform", "StackTransform", "StickBreakingTransform", "StudentT", "TanhTransform", "Transform",
     "TransformedDistribution", "Uniform", "kl_divergence", "register_kl",
 ]  # fmt: skip

@@ -11,10 +11,10 @@ from ... import paddle as _p
 from .._api import missing as _missing
 from .._conversion import assign, cast
 from .._creation import arange, linspace
-from .._gradients import no_grad  # noqa: F401 - old programs take it from here too
 from .._operators import add, divide, floor_divide, multiply, remainder, subtract
 from .._operators import matmul as _product
 from .._operators import pow as _power
+from ..base.dygraph import no_grad  # noqa: F401 - old programs take it from here too
 from ..nn import functional as F
 from ..random import gaussian as _gaussian
 

@@ -49,7 +49,7 @@ class Model:
 
     def __init__(self, network: Any, inputs: Any = None, labels: Any = None) -> None:
         if not isinstance(network, Layer):
-            raise TypeError(f"Model: network must be a Layer, got {type(network).__name__}")
+            raise AttributeError(f"Model: network must be a Layer, got {type(network).__name__}")
         self.network = network
         self._inputs, self._labels = _listed(inputs), _listed(labels)
         self._optimizer: Any = None

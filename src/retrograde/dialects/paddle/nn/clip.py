@@ -10,10 +10,18 @@ from ....core.value import Value, dtype_of, ndim_of
 from ....ops import elementwise as ew
 from ....ops import norms as nr
 from ....ops import selection as sel
-from .._data import number
+from ....tape import inplace
 from .functional._arguments import constant
 
 Pairs = list[tuple[Any, Any]]
+
+
+def _bound(clip: str, norm: Any) -> float:
+    """A norm as a float; raises ValueError for no number."""
+    try:
+        return float(norm)
+    except (TypeError, ValueError):
+        raise ValueError(f"{clip}: clip_norm must be a number, got {norm!r}") from None
 
 
 def _norm(x: Any) -> Any:
@@ -56,22 +64,22 @@ class ClipGradByNorm(ClipGradBase):
     """Each gradient scaled down to a norm if it is longer."""
 
     def __init__(self, clip_norm: float) -> None:
-        self.clip_norm = float(number("ClipGradByNorm", "clip_norm", clip_norm))
+        self.clip_norm = _bound("ClipGradByNorm", clip_norm)
 
     def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
 
     def _clip(self, grads: list[Any]) -> list[Any]:
-        return [_scaled(g, _norm(g), self.clip_norm) for g in grads]
+        return [_times(g, _factor(_norm(g), self.clip_norm)) for g in grads]
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """All gradients scaled down by one factor if their common norm is larger."""
+    """All gradients scaled down by one factor, in place, if their common norm is larger."""
 
     def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
         if not isinstance(auto_skip_clip, bool):
             raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip must be a bool, got {auto_skip_clip!r}")
-        self.clip_norm = float(number("ClipGradByGlobalNorm", "clip_norm", clip_norm))
+        self.clip_norm = _bound("ClipGradByGlobalNorm", clip_norm)
         self.group_name, self.auto_skip_clip = group_name, auto_skip_clip
 
     def __str__(self) -> str:
@@ -84,14 +92,16 @@ class ClipGradByGlobalNorm(ClipGradBase):
         total = squares[0]
         for square in squares[1:]:
             total = ew.add(total, square)
-        norm = ew.sqrt(total)
-        return [_scaled(g, norm, self.clip_norm) for g in grads]
+        factor = _factor(ew.sqrt(total), self.clip_norm)
+        return [inplace.update("ClipGradByGlobalNorm", g, lambda g=g: _times(g, factor)) for g in grads]
 
 
-def _scaled(g: Any, norm: Any, bound: float) -> Any:
-    """`g` times bound / norm where the norm is above the bound."""
-    largest = sel.maximum(norm, constant(bound, norm), ties="half")
-    factor = ew.divide(constant(bound, norm), largest)
+def _factor(norm: Any, bound: float) -> Any:
+    """bound / norm where the norm is above the bound, else 1."""
+    return ew.divide(constant(bound, norm), sel.maximum(norm, constant(bound, norm), ties="half"))
+
+
+def _times(g: Any, factor: Any) -> Any:
     return ew.multiply(
         g, factor.astype(g.dtype) if isinstance(factor, Value) and dtype_of(factor) != dtype_of(g) else factor
     )

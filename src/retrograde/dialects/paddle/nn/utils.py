@@ -61,8 +61,11 @@ def clip_grad_value_(parameters: Any, clip_value: float) -> None:
 
 
 def parameters_to_vector(parameters: Iterable[Any], name: str | None = None) -> Any:
-    """The parameters flat and behind one another."""
-    return st.concatenate(*(st.reshape(p, shape=(int(p.size),)) for p in parameters), axis=0)
+    """The parameters flat and behind one another; raises IndexError where there are none."""
+    flat = [st.reshape(p, shape=(int(p.size),)) for p in parameters]
+    if not flat:
+        raise IndexError("parameters_to_vector: parameters is empty")
+    return st.concatenate(*flat, axis=0)
 
 
 def vector_to_parameters(vec: Any, parameters: Iterable[Any], name: str | None = None) -> None:

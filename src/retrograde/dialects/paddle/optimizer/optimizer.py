@@ -13,6 +13,7 @@ from ....core.value import Value, dtype_of, shape_of
 from ....learn import bridge
 from ....ops import elementwise as ew
 from .._dtype import FROM_NUMPY
+from .._parameter import unique_name
 from .._tensor import Tensor, from_array
 from ..nn.clip import ClipGradBase
 from ..regularizer import L2Decay, WeightDecayRegularizer, coefficient_of
@@ -40,7 +41,7 @@ class Optimizer:
     Options of optimisers that choose between ways of computing the same change nothing: lazy_mode (gradients are
     dense), use_multi_tensor, use_lowprecision_moment.
 
-    Raises AttributeError without parameters, TypeError or ValueError for options of the wrong kind.
+    Raises AttributeError where `parameters` is missing, TypeError or ValueError for options of the wrong kind.
     """
 
     _accumulators: tuple[str, ...] = ()
@@ -55,9 +56,9 @@ class Optimizer:
         own = type(self).__name__
         if learning_rate is None:
             raise ValueError(f"{own}: learning_rate is missing")
-        if not isinstance(learning_rate, (float, int, LRScheduler)) or isinstance(learning_rate, bool):
+        if not isinstance(learning_rate, (float, LRScheduler)):
             raise TypeError(
-                f"{own}: learning_rate must be a number or an LRScheduler, got {type(learning_rate).__name__}"
+                f"{own}: learning_rate must be a float or an LRScheduler, got {type(learning_rate).__name__}"
             )
         if parameters is None:
             raise AttributeError(f"{own}: parameters are missing; pass parameters=net.parameters()")
@@ -72,6 +73,7 @@ class Optimizer:
         self.regularization = self._regularizer(weight_decay)
         self._states: dict[int, dict[str, Any]] = {}
         self._waiting: dict[str, Any] = {}
+        self._was_given = False
         grouped = bool(given) and isinstance(given[0], dict)
         self._param_groups: list[dict[str, Any]] = []
         for group in given if grouped else [{"params": given}]:
@@ -82,8 +84,6 @@ class Optimizer:
                     p.optimize_attr = {"learning_rate": group.get("learning_rate", 1.0)}
                     if isinstance(group.get("weight_decay"), WeightDecayRegularizer):
                         p.regularizer = group["weight_decay"]
-        if not self._parameters():
-            raise IndexError(f"{own}: parameters is empty")
 
     def _regularizer(self, decay: Any) -> Any:
         if decay is None or isinstance(decay, WeightDecayRegularizer):
@@ -95,6 +95,8 @@ class Optimizer:
         )
 
     def _add_param_group(self, group: dict[str, Any]) -> None:
+        if "params" not in group:
+            raise AssertionError(f"{type(self).__name__}: a group needs 'params', got {sorted(group)}")
         params = group["params"]
         if isinstance(params, set):
             raise TypeError(f"{type(self).__name__}: a group's params must be in order, got a set")
@@ -102,7 +104,7 @@ class Optimizer:
         seen = {id(p) for p in self._parameters()}
         for p in group["params"]:
             if not isinstance(p, Value):
-                raise TypeError(f"{type(self).__name__}: parameters must be tensors, got {type(p).__name__}")
+                raise AttributeError(f"{type(self).__name__}: parameters must be tensors, got {type(p).__name__}")
             if id(p) in seen:
                 raise ValueError(f"{type(self).__name__}: {p.name} stands in more than one group")
         if "weight_decay" in group:
@@ -111,6 +113,10 @@ class Optimizer:
 
     def _group_decay(self, decay: Any) -> Any:
         return self._regularizer(decay)
+
+    def _check_not_empty(self) -> None:
+        if not self._parameter_list:
+            raise IndexError(f"{type(self).__name__}: parameters is empty")
 
     def _parameters(self) -> list[Any]:
         return [p for group in self._param_groups for p in group["params"]]
@@ -141,7 +147,11 @@ class Optimizer:
     # -------------------------------------------------------------------- steps
 
     def step(self) -> None:
-        """Change the parameters by their gradients; those without a gradient stay."""
+        """Change the parameters by their gradients; those without a gradient stay.
+
+        Raises IndexError where there are no parameters.
+        """
+        self._check_not_empty()
         with grad_mode(False):
             for group in self._param_groups:
                 pairs = [(p, p._grad) for p in group["params"] if not p.stop_gradient and p._grad is not None]
@@ -196,14 +206,20 @@ class Optimizer:
         """The state of a parameter; made, or taken from what was loaded, when it is first asked for."""
         state = self._states.get(id(p))
         if state is None:
-            state = self._states[id(p)] = {"parameter": p}
+            state = {"parameter": p}
             for name in self._accumulators:
                 made = self._initial(name, p)
-                made.name = key = f"{p.name}_{name}_0"
+                made.name = key = unique_name.generate(f"{p.name}_{name}")  # _0, and _1 in the next optimiser of p
                 made.persistable = True
                 if key in self._waiting:
                     made.set_value(self._waiting.pop(key))
+                elif self._was_given:
+                    raise AssertionError(
+                        f"{type(self).__name__}: the state that was loaded has no {key!r}; it goes with other parameters, "
+                        "or with an optimiser that was made earlier for the same ones"
+                    )
                 state[name] = made
+            self._states[id(p)] = state
             self._loaded(state)
         return state
 
@@ -237,11 +253,13 @@ class Optimizer:
             self._learning_rate.set_state_dict(schedule)
         for state in self._states.values():
             for name in self._accumulators:
-                if state[name].name in given:
-                    _check_state(state[name], given[state[name].name])
-                    state[name].set_value(given.pop(state[name].name))
+                key = state[name].name
+                if key not in given:
+                    raise AssertionError(f"set_state_dict: the state has no {key!r}")
+                _check_state(state[name], given[key])
+                state[name].set_value(given.pop(key))
             self._loaded(state)
-        self._waiting = given
+        self._waiting, self._was_given = given, bool(given)
 
     set_dict = load_state_dict = set_state_dict
 
@@ -252,7 +270,8 @@ class Optimizer:
     # -------------------------------------------------------------------- gradients
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
-        """Set the gradients of all parameters to zero, or forget them."""
+        """Set the gradients of all parameters to zero, or forget them; raises IndexError where there are none."""
+        self._check_not_empty()
         for p in self._parameters():
             if not p.stop_gradient:
                 p.clear_gradient(set_to_zero)

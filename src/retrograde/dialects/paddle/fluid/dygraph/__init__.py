@@ -10,11 +10,11 @@ from .....core.value import Value
 from ..._api import missing as _missing
 from ..._api import submodule as _submodule
 from ..._creation import to_tensor
-from ..._gradients import BackwardStrategy, no_grad
+from ..._gradients import BackwardStrategy
 from ..._gradients import grad as _grad
 from ..._parameter import EagerParamBase
 from ..._tensor import Tensor
-from ...base.dygraph import disable_dygraph, enable_dygraph, enabled, guard
+from ...base.dygraph import disable_dygraph, enable_dygraph, enabled, guard, no_grad
 
 
 def grad(

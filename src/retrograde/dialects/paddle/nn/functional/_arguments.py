@@ -43,13 +43,13 @@ def tensor(op: str, x: Any, name: str = "x") -> Any:
     raise ValueError(f"{op}: {name} must be a Tensor, got {type(x).__name__}; use paddle.to_tensor(...)")
 
 
-def floating(op: str, x: Any, name: str = "x") -> Any:
-    """A floating tensor; raises ValueError for no tensor, RuntimeError for one of another dtype."""
+def floating(op: str, x: Any, name: str = "x", error: type[Exception] = RuntimeError) -> Any:
+    """A floating tensor; raises ValueError for no tensor, `error` for one of another dtype."""
     if not isinstance(x, Value):
         tensor(op, x, name)
     d = dtype_of(x)
     if d not in FLOATS:
-        raise RuntimeError(
+        raise error(
             f"{op}: {name} must be floating, got {FROM_NUMPY[d]}; convert it with astype('float32') first"
         )
     return x

@@ -279,7 +279,7 @@ def _one_hot_of(x: Any, axis: int) -> Any:
 @aliases(input="x", dim="axis")
 def glu(x: Any, axis: int = -1, name: str | None = None) -> Any:
     """The first half along an axis times the sigmoid of the second; raises ValueError for an odd size."""
-    x = floating("glu", x)
+    x = floating("glu", x, error=TypeError)
     shape = shape_of(x)
     axis = axis_of("glu", axis, len(shape))
     if shape[axis] % 2:

@@ -157,6 +157,8 @@ def softmax_with_cross_entropy(
     if soft_label:
         out = _soft(op, x, y, None, "none", axis, True)
     else:
+        if ndim_of(y) != ndim_of(x):
+            raise ValueError(f"{op}: labels {list(shape_of(y))} need the axes of the logits {list(shape_of(x))}, with one class")
         y, _ = _class_numbers(op, x, y, axis)
         out = _hard(op, sm.log_softmax(x, axis=axis), y, None, ignore_index, "none", axis)
         shape = tuple(shape_of(x))
@@ -172,6 +174,8 @@ def nll_loss(
     op = "nll_loss"
     check_reduction(op, reduction)
     x, y = floating(op, input, "input"), tensor(op, label, "label")
+    if dtype_of(y) != _INT64:
+        raise ValueError(f"{op}: labels must be int64, got {y.dtype}")
     shape = tuple(shape_of(x))
     if len(shape) < 2:
         raise ValueError(f"{op}: the input must have 2 dimensions or more (batch, classes, ...), got {list(shape)}")

@@ -35,7 +35,7 @@ from ._arguments import axis_of, concrete, constant, floating, tensor
 @aliases(input="x")
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
     """x weight + bias, with a weight (in_features, out_features)."""
-    x, weight = floating("linear", x), floating("linear", weight, "weight")
+    x, weight = tensor("linear", x), tensor("linear", weight, "weight")
     d, w = dtype_of(x), shape_of(weight)
     if len(w) != 2 or not shape_of(x) or shape_of(x)[-1] != w[0]:
         raise ValueError(
@@ -272,7 +272,8 @@ def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None 
 
 def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along an axis; their length counts as eps at least."""
-    floating("cosine_similarity", x1, "x1"), floating("cosine_similarity", x2, "x2")
+    for name, x in (("x1", x1), ("x2", x2)):
+        floating("cosine_similarity", x, name, TypeError)
     product = ew.multiply(x1, x2)
     over = (axis_of("cosine_similarity", axis, ndim_of(product)),)
     dot, one, two = (rd.sum(v, axis=over, keepdims=False) for v in (product, ew.square(x1), ew.square(x2)))

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .....core.value import dtype_of, ndim_of, shape_of
+from .....core.value import Value, dtype_of, ndim_of, shape_of
 from .....learn import losses as formulas
 from .....ops import elementwise as ew
 from .....ops import loss as ls
 from .....ops import reduction as rd
 from .....ops import selection as sel
-from .....ops.activation import sigmoid
+from .....ops.activation import relu, sigmoid
 from .....ops.comparison import equal
 from .....ops.structural import broadcast_to, reshape
 from ..._api import to_dtype
@@ -25,6 +25,14 @@ from .common import pairwise_distance
 def _both(op: str, input: Any, label: Any) -> tuple[Any, Any]:
     """Prediction and label in one dtype; raises ValueError where they are no tensors."""
     return pair(op, floating(op, input, "input"), tensor(op, label, "label"))
+
+
+def _alike(op: str, input: Any, label: Any, error: type[Exception] = ValueError) -> tuple[Any, Any]:
+    """Prediction and label, which must have one dtype; raises `error` where they have not."""
+    x, y = floating(op, input, "input"), tensor(op, label, "label")
+    if dtype_of(x) != dtype_of(y):
+        raise error(f"{op}: input is {x.dtype} and label {y.dtype}; convert one with astype()")
+    return x, y
 
 
 def _common(op: str, x: Any, y: Any) -> tuple[Any, Any]:
@@ -50,6 +58,9 @@ def _weighted(op: str, losses: Any, weight: Any, reduction: str) -> Any:
 def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """The squared difference of input and label."""
     check_reduction("mse_loss", reduction)
+    if isinstance(input, Value) and dtype_of(input).kind in "iu":  # the mean of integers is cut to one
+        square = (input - tensor("mse_loss", label, "label")).square()
+        return square if reduction == "none" else square.mean() if reduction == "mean" else square.sum()
     x, y = _both("mse_loss", input, label)
     if shape_of(x) != shape_of(y):
         x, y = _common("mse_loss", x, y)
@@ -64,7 +75,7 @@ def square_error_cost(input: Any, label: Any) -> Any:
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """The absolute difference of input and label."""
     check_reduction("l1_loss", reduction)
-    x, y = pair("l1_loss", tensor("l1_loss", input, "input"), tensor("l1_loss", label, "label"))
+    x, y = pair("l1_loss", floating("l1_loss", input, "input"), tensor("l1_loss", label, "label"))
     return reduced(ew.absolute(ew.subtract(x, y)), reduction)
 
 
@@ -85,7 +96,8 @@ def smooth_l1_loss(
 def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """log(1 + exp(-label * input)) for labels 1 and -1."""
     check_reduction("soft_margin_loss", reduction)
-    x, y = _both("soft_margin_loss", input, label)
+    x = floating("soft_margin_loss", input, "input")
+    y = to_dtype(tensor("soft_margin_loss", label, "label"), dtype_of(x))
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(
             f"soft_margin_loss: input {list(shape_of(x))} and label {list(shape_of(y))} must have one shape"
@@ -122,7 +134,7 @@ def binary_cross_entropy(
     """The cross entropy of probabilities and labels in [0, 1]; raises ValueError for other inputs."""
     op = "binary_cross_entropy"
     check_reduction(op, reduction)
-    x, y = _both(op, input, label)
+    x, y = _alike(op, input, label)
     _one_shape(op, x, y)
     plain = x._a
     if isinstance(plain, np.ndarray) and plain.size and not (plain.min() >= 0 and plain.max() <= 1):
@@ -141,7 +153,7 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of the sigmoids of the logits and labels in [0, 1]; positive labels may weigh pos_weight."""
     op = "binary_cross_entropy_with_logits"
     check_reduction(op, reduction)
-    x, y = _both(op, logit, label)
+    x, y = _alike(op, logit, label, RuntimeError)
     _one_shape(op, x, y)
     if pos_weight is not None:
         pos_weight = to_dtype(pos_weight, dtype_of(x))
@@ -158,7 +170,7 @@ def sigmoid_focal_loss(
     """Binary cross entropy with logits, each weighted by alpha and (1 - probability of the label)^gamma."""
     op = "sigmoid_focal_loss"
     check_reduction(op, reduction)
-    x, y = _both(op, logit, label)
+    x, y = _alike(op, logit, label)
     if normalizer is not None and ndim_of(normalizer) > 1:
         raise ValueError(f"{op}: normalizer must have one element, got shape {list(shape_of(normalizer))}")
     p = sigmoid(x)
@@ -170,7 +182,7 @@ def sigmoid_focal_loss(
 
 def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = None) -> Any:
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise."""
-    x, y = _both("log_loss", input, label)
+    x, y = _alike("log_loss", input, label, RuntimeError)
     return -(y * ew.log(x + epsilon)) - (1 - y) * ew.log(1 - x + epsilon)
 
 
@@ -178,7 +190,9 @@ def kl_div(input: Any, label: Any, reduction: str = "mean", log_target: bool = F
     """The Kullback-Leibler divergence label (log label - input), where input holds log-probabilities."""
     if reduction not in ("mean", "sum", "none", "batchmean"):
         raise ValueError(f"kl_div: reduction must be 'mean', 'batchmean', 'sum' or 'none', got {reduction!r}")
-    x, y = _both("kl_div", input, label)
+    x, y = _alike("kl_div", input, label)
+    if ndim_of(x) != ndim_of(y):
+        raise ValueError(f"kl_div: input {list(shape_of(x))} and label {list(shape_of(y))} must have as many axes")
     losses = formulas.kl_divergence(x, y, log_target, positive_only=True)
     if reduction != "batchmean":
         return reduced(losses, reduction)
@@ -219,7 +233,8 @@ def gaussian_nll_loss(
             raise ValueError(f"{op}: variance {list(got)} must have the input's shape {list(shape)}, or 1 in its last")
     if isinstance(v._a, np.ndarray) and (v._a < 0).any():
         raise ValueError(f"{op}: the variance must not be negative")
-    return reduced(formulas.gaussian_nll(x, y, to_dtype(v, dtype_of(x)), full, epsilon), reduction)
+    v = to_dtype(v.detach(), dtype_of(x))  # in PaddlePaddle the variance gets no gradient
+    return reduced(formulas.gaussian_nll(x, y, v, full, epsilon), reduction)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:
@@ -245,7 +260,8 @@ def margin_ranking_loss(
     """max(0, -label (input - other) + margin): label 1 wants input the larger, -1 other."""
     check_reduction("margin_ranking_loss", reduction)
     x, y = _both("margin_ranking_loss", input, other)
-    return reduced(formulas.margin_ranking(x, y, to_dtype(label, dtype_of(x)), margin), reduction)
+    x, label = pair("margin_ranking_loss", x, tensor("margin_ranking_loss", label, "label"))
+    return reduced(formulas.margin_ranking(x, y, label, margin, relu), reduction)
 
 
 def hinge_embedding_loss(
@@ -253,9 +269,9 @@ def hinge_embedding_loss(
 ) -> Any:
     """The input where the label is 1, max(0, margin - input) where it is -1."""
     check_reduction("hinge_embedding_loss", reduction)
-    x, y = _both("hinge_embedding_loss", input, label)
+    x, y = floating("hinge_embedding_loss", input, "input"), tensor("hinge_embedding_loss", label, "label")
     near, apart = (equal(y, constant(sign, y)) for sign in (1, -1))
-    return reduced(formulas.hinge_embedding(x, near, apart, margin), reduction)
+    return reduced(formulas.hinge_embedding(x, near, apart, margin, relu), reduction)
 
 
 def cosine_embedding_loss(

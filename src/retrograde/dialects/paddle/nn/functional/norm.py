@@ -100,6 +100,8 @@ def _normalized(op: str, x: Any, normalized_shape: Any) -> tuple[int, ...]:
         raise ValueError(f"{op}: normalized_shape must be an int or a sequence of them, got {normalized_shape!r}")
     wanted = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(int(n) for n in normalized_shape)
     shape = tuple(shape_of(x))
+    if len(wanted) == len(shape):
+        raise ValueError(f"{op}: normalized_shape {list(wanted)} leaves no axis of the input's shape {list(shape)}")
     if not wanted or shape[-len(wanted) :] != wanted:
         raise ValueError(f"{op}: normalized_shape {list(wanted)} is not the end of the input's shape {list(shape)}")
     return wanted

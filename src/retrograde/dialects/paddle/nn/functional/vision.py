@@ -24,17 +24,16 @@ _AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 
 
 def _numbers(name: str, value: Any, axes: int) -> list[float]:
-    """One number for all axes or one per axis, of tensors too."""
+    """A number for all axes, or a list of one per axis, of tensors too."""
     if isinstance(value, Value):
-        value = concrete("interpolate", value, name).reshape(-1).tolist()
+        found = concrete("interpolate", value, name)
+        value = found.reshape(-1).tolist() if found.size > 1 else [found.item()] * axes
     if isinstance(value, (list, tuple)):
         numbers = [v.item() if isinstance(v, Value) else v for v in value]
     elif name == "size":
         raise TypeError(f"interpolate: size must be a list of ints or a tensor, got {type(value).__name__}")
     else:
-        numbers = [value]
-    if len(numbers) == 1:
-        return numbers * axes
+        numbers = [value] * axes
     if len(numbers) != axes:
         raise ValueError(f"interpolate: {name} must have one entry for each of the {axes} axes of space, got {numbers}")
     return numbers
@@ -66,7 +65,7 @@ def interpolate(
     if size is None and scale_factor is None:
         raise ValueError(f"{op}: one of size and scale_factor is needed")
     if mode == "area":  # means of what lies in each place of the result, whatever is said of corners
-        size, scale_factor = [size] if isinstance(size, int) else size, None if size is not None else scale_factor
+        size, scale_factor = [size] * axes if isinstance(size, int) else size, None if size is not None else scale_factor
     elif size is not None and scale_factor is not None:
         raise ValueError(f"{op}: only one of size and scale_factor can be given")
     formats = {1: ("NCW", "NWC", "NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}[axes]

@@ -14,12 +14,14 @@ REQUIRED = inspect.Parameter.empty
 
 def layer_of(
     name: str, f: Callable[..., Any], text: str, options: dict[str, Any], *, shown: Sequence[str] | None = None,
-    check: Callable[..., None] | None = None, in_training: bool = False, show_name: bool = True,
+    check: Callable[..., Any] | None = None, in_training: bool = False, show_name: bool = True,
+    changed: Sequence[str] = (),
 ) -> Any:  # fmt: skip
     """A class of layers that compute `f(*inputs, **options)`.
 
     options: their names and defaults, in the order of the constructor. shown: those that the text of a layer names (all
-    by default). check: called with the options when a layer is made. in_training: `f` takes `training` too.
+    by default); changed: those that it names where they are not the default. check: called with the options when a layer
+    is made; a dict that it returns takes their place. in_training: `f` takes `training` too.
     """
     order = [
         inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
@@ -35,7 +37,7 @@ def layer_of(
             raise TypeError(f"{name}: {error}; it takes {signature}") from None
         bound.apply_defaults()
         if check is not None:
-            check(**{key: bound.arguments[key] for key in options})
+            bound.arguments.update(check(**{key: bound.arguments[key] for key in options}) or {})
         Layer.__init__(self)
         for key, value in bound.arguments.items():
             self.__dict__["_" + key] = value
@@ -48,7 +50,9 @@ def layer_of(
         return f(*inputs, **chosen, **extra)
 
     def extra_repr(self: Any) -> str:
-        parts = [f"{key}={self.__dict__['_' + key]}" for key in listed]
+        own = self.__dict__
+        parts = [f"{key}={own['_' + key]}" for key in listed]
+        parts += [f"{key}={own['_' + key]}" for key in changed if own["_" + key] != options[key]]
         if self.__dict__.get("_name"):
             parts.append(f"name={self._name}")
         return ", ".join(parts)

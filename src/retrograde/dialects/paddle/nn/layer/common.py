@@ -218,7 +218,7 @@ CosineSimilarity = layer_of(
 )  # fmt: skip
 PairwiseDistance = layer_of(
     "PairwiseDistance", F.pairwise_distance, "The p-norm of the difference.",
-    {"p": 2.0, "epsilon": 1e-6, "keepdim": False}, shown=("p",),
+    {"p": 2.0, "epsilon": 1e-6, "keepdim": False}, shown=("p",), changed=("epsilon", "keepdim"),
 )  # fmt: skip
 
 

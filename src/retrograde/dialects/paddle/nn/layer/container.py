@@ -137,6 +137,8 @@ class ParameterList(Layer):
         return self
 
     def __getitem__(self, index: int) -> Any:
+        if not -len(self) <= index < len(self):
+            raise KeyError(f"ParameterList: no parameter {index} among {len(self)}")
         return list(self._parameters.values())[index]
 
     def __setitem__(self, index: int, parameter: Any) -> None:

@@ -135,6 +135,8 @@ class Layer(Tree):
         if isinstance(prop, property):
             object.__setattr__(self, name, value)
             return
+        if isinstance(value, (Layer, Value)) and "_sub_layers" not in self.__dict__:
+            raise ValueError(f"{type(self).__name__}: call super().__init__() before the first attribute, {name!r}")
         super().__setattr__(name, value)
 
     # -------------------------------------------------------------------- members

@@ -53,9 +53,17 @@ HingeEmbeddingLoss = _loss(
     "HingeEmbeddingLoss", F.hinge_embedding_loss, "The input where the label is 1, max(0, margin - input) elsewhere.",
     margin=1.0, reduction="mean",
 )  # fmt: skip
-CosineEmbeddingLoss = _loss(
+
+
+def _check_margin(margin: float, **others: Any) -> None:
+    check_reduction("CosineEmbeddingLoss")(**others)
+    if not -1 <= margin <= 1:
+        raise ValueError(f"CosineEmbeddingLoss: margin must lie in [-1, 1], got {margin}")
+
+
+CosineEmbeddingLoss = layer_of(
     "CosineEmbeddingLoss", F.cosine_embedding_loss, "1 - cos where the label is 1, max(0, cos - margin) elsewhere.",
-    margin=0, reduction="mean",
+    {"margin": 0, "reduction": "mean"}, shown=(), check=_check_margin,
 )  # fmt: skip
 TripletMarginLoss = _loss(
     "TripletMarginLoss", F.triplet_margin_loss, "max(0, margin + |input - positive| - |input - negative|).", margin=1.0,

@@ -88,7 +88,18 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """The layer itself: with one device a batch normalisation is synchronised already."""
+        """The layer with each BatchNorm1D, 2D and 3D in it as a SyncBatchNorm of the same parameters and statistics."""
+        if isinstance(layer, (BatchNorm1D, BatchNorm2D, BatchNorm3D)):
+            made = cls(
+                layer._num_features, layer._momentum, layer._epsilon, layer._weight_attr, layer._bias_attr,
+                layer._data_format, name=layer._name,
+            )  # fmt: skip
+            for name in ("weight", "bias", "_mean", "_variance"):
+                if getattr(layer, name) is not None:
+                    setattr(made, name, getattr(layer, name))
+            return made
+        for name, child in list(layer.named_children()):
+            setattr(layer, name, cls.convert_sync_batchnorm(child))
         return layer
 
 

@@ -50,8 +50,12 @@ def _unpool(n: int) -> Any:
 def _lp(n: int) -> Any:
     options = {"norm_type": REQUIRED, "kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False,
                "data_format": _FORMATS[n]}  # fmt: skip
+
+    def completed(norm_type: Any, kernel_size: Any, stride: Any, **_others: Any) -> dict[str, Any]:
+        return {"norm_type": float(norm_type), "stride": kernel_size if stride is None and n == 2 else stride}
+
     return layer_of(f"LPPool{n}D", getattr(F, f"lp_pool{n}d"), "The p-norm of each window.", options,
-                    shown=("norm_type", *_WINDOW))  # fmt: skip
+                    shown=("norm_type", *_WINDOW), check=completed)  # fmt: skip
 
 
 MaxPool1D, MaxPool2D, MaxPool3D = (_max(n) for n in (1, 2, 3))
