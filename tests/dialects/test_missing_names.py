@@ -6,9 +6,9 @@ import sys
 import pytest
 
 CASES = {
-    "torch": ("PyTorch", "torch.ones(2)", "to_sparse_csr"),
+    "torch": ("PyTorch", "torch.ones(2)", "to_sparse_bsr"),
     "paddle": ("PaddlePaddle", "paddle.ones([2])", "to_sparse_csr"),
-    "mindspore": ("MindSpore", "mindspore.Tensor([1.0, 1.0])", "to_coo"),
+    "mindspore": ("MindSpore", "mindspore.Tensor([1.0, 1.0])", "index_copy_"),
 }
 
 

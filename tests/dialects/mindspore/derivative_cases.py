@@ -398,7 +398,55 @@ for _how in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min"):
 
         PRIMITIVES[_stem + _how] = (_primitive_scatter(_stem + _how, _places), (POS, POS2))
 
+
+# ------------------------------------------------------------------------------------------ sparse matrices
+
+
+def _coo(values: Any) -> Any:
+    """A COOTensor of one column with these values."""
+    n = values.size
+    return ms.COOTensor(whole([[i, 0] for i in range(n)]), values.reshape(-1), (n, 1))
+
+
+def _csr(values: Any) -> Any:
+    """A 2 x 3 CSRTensor of three values."""
+    return ms.CSRTensor(whole(0, 2, 3), whole(0, 2, 1), values, (2, 3))
+
+
+def _sparse(name: str, make: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda x: getattr(ops, name)(make(x)).values
+
+
+for _name in sorted(ms.ops.__dict__):
+    _base = FUNCTIONS.get(_name[4:])
+    if _name.startswith(("coo_", "csr_")) and _base is not None and len(_base[1]) == 1 and _name[4:] not in ("concat", "mul"):
+        FUNCTIONS[_name] = (_sparse(_name, _coo if _name.startswith("coo") else _csr), (_base[1][0].reshape(-1)[:3],))
+FUNCTIONS.update({
+    "coo_add": (lambda v, w: ops.coo_add(_coo(v), _coo(w), 0.0).values, (V, W)),
+    "sparse_add": (lambda v, w: ops.sparse_add(_coo(v), _coo(w), 0.0).values, (V, W)),
+    "coo_concat": (lambda v, w: ops.coo_concat((_coo(v), _coo(w))).values, (V, W)),
+    "coo_tensor_get_values": (lambda v: ops.coo_tensor_get_values(_coo(v)), (V,)),
+    "csr_add": (lambda v, w: ops.csr_add(_csr(v), _csr(w), 2.0, 3.0).values, (V, W)),
+    "csr_div": (lambda v, x: ops.csr_div(_csr(v), x).values, (V, POS)),
+    "csr_mul": (lambda v, x: ops.csr_mul(_csr(v), x).values, (V, X)),
+    "csr_mm": (lambda v, x: ops.csr_mm(_csr(v), x), (V, TALL)),
+    "csr_mv": (lambda v, x: ops.csr_mv(_csr(v), x), (V, TALL[:, :1])),
+    "csr_reduce_sum": (lambda v: ops.csr_reduce_sum(_csr(v), 1), (V,)),
+    "csr_softmax": (lambda v: ops.csr_softmax(_csr(v), ms.float64).values, (V,)),
+    "csr_tensor_get_values": (lambda v: ops.csr_tensor_get_values(_csr(v)), (V,)),
+    "csr_to_coo": (lambda v: ops.csr_to_coo(_csr(v)).values, (V,)),
+    "csr_to_dense": (lambda v: ops.csr_to_dense(_csr(v)), (V,)),
+    "dense_to_sparse_coo": (lambda x: ops.dense_to_sparse_coo(x).values, (X,)),
+    "dense_to_sparse_csr": (lambda x: ops.dense_to_sparse_csr(x).values, (X,)),
+})  # fmt: skip
+PRIMITIVES["SparseToDense"] = (lambda v: ops.SparseToDense()(whole([[0, 1], [1, 0], [1, 2]]), v, (2, 3)), (V,))
+PRIMITIVES["SparseTensorDenseMatmul"] = (
+    lambda v, x: ops.SparseTensorDenseMatmul()(whole([[0, 1], [1, 0], [1, 2]]), v, (2, 3), x), (V, TALL),
+)  # fmt: skip
+
 _CONSTANT = """
+coo2csr csr2coo coo_isfinite coo_isinf coo_isnan csr_isfinite csr_isinf csr_isnan coo_tensor_get_dense_shape
+coo_tensor_get_indices csr_tensor_get_dense_shape csr_tensor_get_indices csr_tensor_get_indptr
 from_dlpack
 Adam ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradV2 ApplyAddSign ApplyCenteredRMSProp ApplyFtrl
 ApplyGradientDescent ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp

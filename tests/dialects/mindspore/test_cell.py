@@ -12,6 +12,7 @@ import pytest
 
 from retrograde.dialects import mindspore as ms
 from retrograde.dialects.mindspore import Parameter, ParameterTuple, Tensor, nn, ops
+from retrograde.dialects.mindspore._context import _settings
 
 X, Y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
 
@@ -178,6 +179,35 @@ def test_tensor_hooks() -> None:
     assert ms.grad(lambda x: ops.InsertGradientOf(lambda g: g * 2)(x * x))(X).tolist() == [4.0, 8.0]
 
 
+def test_hooks_on_inputs_are_hooks_on_the_arguments() -> None:
+    x, handles = Tensor([2.0, 3.0]), []
+
+    def f(t: Any) -> Any:
+        handles.append(t.register_hook(lambda g: g * 5))
+        return t * 3
+
+    assert ms.grad(f)(x).tolist() == [15.0, 15.0]
+    assert ops.GradOperation()(f)(x).tolist() == [75.0, 75.0]
+    handles[0].remove()
+    assert ms.grad(lambda t: t * 1)(x).tolist() == [5.0, 5.0]
+    assert ms.grad(f)(Tensor([1.0])).tolist() == [15.0]
+
+
+@pytest.mark.parametrize("found", [Tensor([1.0, 2.0], ms.float64), Tensor([1, 2]), 3, [X], "a", np.ones(2)])
+def test_what_tensor_hooks_return(found: Any) -> None:
+    def f(t: Any) -> Any:
+        y = t * 2
+        y.register_hook(lambda g: found)
+        return y * 1
+
+    if isinstance(found, Tensor):
+        g = ms.grad(f)(X)
+        assert (g.dtype, g.tolist()) == (ms.float32, [2.0, 4.0])
+    else:
+        with pytest.raises(RuntimeError, match="hook"):
+            ms.grad(f)(X)
+
+
 def test_bprop() -> None:
     class Wrong(nn.Cell):
         def construct(self, x: Any, y: Any) -> Any:
@@ -304,6 +334,227 @@ def test_bprop_may_return_more_than_the_inputs_have() -> None:
     Twice.bprop = lambda self, x, out, dout: None  # type: ignore[method-assign, assignment]
     with pytest.raises(TypeError, match="bprop"):
         ms.grad(net)(Tensor([1.0]))
+
+
+@pytest.mark.parametrize(("have", "wanted"), [
+    ((2, 3), (3,)), ((2, 3), (1, 3)), ((2, 3), (2, 1)), ((4, 2, 3), (2, 3)), ((2, 3), ()), ((3,), (2, 3)), ((2, 3), (6,)),
+])  # fmt: skip
+def test_bprop_gradients_are_summed_to_the_shape_of_the_input(have: Any, wanted: Any) -> None:
+    class Stretched(nn.Cell):
+        def construct(self, x: Any) -> Any:
+            return x * 2
+
+        def bprop(self, x: Any, out: Any, dout: Any) -> Any:
+            return (ms.ops.ones(have),)
+
+    if have in ((3,), (2, 3)) and wanted in ((2, 3), (6,)):
+        with pytest.raises(RuntimeError, match="shape"):
+            ms.grad(Stretched())(ms.ops.ones(wanted))
+    else:
+        g = ms.grad(Stretched())(ms.ops.ones(wanted))
+        assert (g.shape, float(g.sum())) == (wanted, float(np.prod(have)))
+
+
+def test_bprop_of_containers() -> None:
+    class Pair(nn.Cell):
+        found: Any = None
+
+        def construct(self, xs: Any, y: Any) -> Any:
+            return xs[0] * xs[1] + y
+
+        def bprop(self, xs: Any, y: Any, out: Any, dout: Any) -> Any:
+            return self.found(dout)
+
+    class Nested(nn.Cell):
+        def construct(self, none: Any, x: Any) -> Any:
+            return x * 2, [x * 3], 5
+
+        def bprop(self, none: Any, x: Any, out: Any, dout: Any) -> Any:
+            assert out[1][0].tolist() == [3.0, 6.0]
+            assert out[2] == dout[2] == 5
+            return None, dout[0] * 10 + dout[1][0] * 100
+
+    def f(x: Any, y: Any, z: Any) -> Any:
+        return Pair()([x, y], z)
+
+    for found in (lambda g: ((g, g * 2), g * 3), lambda g: ([g, g * 2], g * 3), lambda g: (g, g * 2, g * 3)):
+        Pair.found = staticmethod(found)
+        assert [g.tolist() for g in ms.grad(f, (0, 1, 2))(X, Y, X)] == [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+    for found in (lambda g: (g, g), lambda g: ((g,), g), lambda g: (None, g), lambda g: g):
+        Pair.found = staticmethod(found)
+        with pytest.raises(RuntimeError, match="bprop"):
+            ms.grad(f)(X, Y, X)
+    assert ms.grad(lambda x: Nested()(None, x)[1][0])(X).tolist() == [100.0, 100.0]
+
+
+def test_what_lists_of_cells_take() -> None:
+    for wrong in (nn.ReLU(), [1], (nn.ReLU(),), nn.CellList([nn.ReLU()]), "a"):
+        with pytest.raises(TypeError):
+            nn.CellList([nn.ReLU()]).extend(wrong)
+    for make, error in ((nn.CellList, AttributeError), (nn.SequentialCell, TypeError)):
+        cells = make([nn.ReLU()])
+        for wrong in (3, None):
+            with pytest.raises(error):
+                cells[0] = wrong
+        with pytest.raises(TypeError):
+            make((nn.ReLU(),))
+
+
+def test_slices_of_chains_keep_names() -> None:
+    chain = nn.SequentialCell(nn.ReLU(), nn.Dense(1, 1), nn.Dense(1, 1))
+    assert names(chain[1:].get_parameters()) == ["1.weight", "1.bias", "2.weight", "2.bias"]
+    assert list(chain[::-1]._cells) == ["2", "1", "0"]
+    named = nn.SequentialCell(OrderedDict(a=nn.Dense(1, 1), b=nn.Dense(1, 1)))
+    assert names(named[1:].get_parameters()) == ["b.weight", "b.bias"]
+    del named[0], chain[0]
+    assert (list(named._cells), list(chain._cells)) == (["b"], ["0", "1"])
+    assert names(chain.get_parameters()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+
+
+def test_what_loading_a_state_dict_returns() -> None:
+    net = nn.Dense(1, 1)
+    assert str(net.load_state_dict(net.state_dict())) == "<All keys matched successfully>"
+    found = net.load_state_dict({"x": X}, strict=False)
+    assert str(found) == "_IncompatibleKeys(missing_keys=['weight', 'bias'], unexpected_keys=['x'])"
+    assert found.unexpected_keys == ["x"]
+
+
+def test_hooks_of_state_dicts() -> None:
+    net, seen = nn.SequentialCell(nn.Dense(1, 1)), []
+    handles = [
+        net.register_state_dict_pre_hook(lambda cell, prefix, keep: seen.append((prefix, keep))),
+        net.register_state_dict_post_hook(lambda cell, found, prefix, note: seen.append((list(found), prefix, note))),
+        net.register_load_state_dict_pre_hook(lambda cell, state, *rest: [state.pop("gone", None)]),
+        net.register_load_state_dict_post_hook(lambda cell, keys: seen.append(str(keys))),
+    ]
+    state = net.state_dict(prefix="p.")
+    assert seen == [("p.", False), (["p.0.weight", "p.0.bias"], "p.", {})]
+    assert list(state._metadata) == ["p", "p.0"]
+    assert list(net.state_dict(prefix="p")) == ["p0.weight", "p0.bias"]
+    assert not net.load_state_dict({**net.state_dict(), "gone": X}).unexpected_keys
+    assert seen[-1] == "<All keys matched successfully>"
+    for handle in handles:
+        handle.remove()
+    count = len(seen)
+    net.load_state_dict(net.state_dict())
+    assert len(seen) == count
+
+
+def test_loading_keeps_dtypes_and_refuses_what_is_no_tensor() -> None:
+    class Extra(nn.Dense):
+        k: Any = 5
+
+        def get_extra_state(self) -> Any:
+            return {"k": self.k}
+
+        def set_extra_state(self, state: Any) -> None:
+            self.k = state["k"]
+
+    net = Extra(1, 1)
+    state = net.state_dict()
+    assert list(state) == ["weight", "bias", "_extra_state"]
+    net.k = 9
+    net.load_state_dict({**state, "weight": Tensor([[3]], ms.int32)})
+    assert (net.k, net.weight.dtype, net.weight.tolist()) == (5, ms.float32, [[3.0]])
+    for wrong, error in ((None, TypeError), ([1], TypeError), ({**state, "weight": 1.0}, RuntimeError)):
+        with pytest.raises(error):
+            net.load_state_dict(wrong)
+    with pytest.raises(RuntimeError, match="get_extra_state"):
+        nn.ReLU().get_extra_state()
+
+
+def test_flags_of_parameters() -> None:
+    p = Parameter(Tensor([1.0]), name="p", layerwise_parallel=True)
+    assert (p.layerwise_parallel, p.clone().layerwise_parallel, p.is_init, p.unique) == (True, True, False, False)
+    p.data = Tensor([7.0])
+    assert p.set_data(True).asnumpy().tolist() == 1.0
+    for name in ("layerwise_parallel", "parallel_optimizer", "requires_grad"):
+        with pytest.raises(TypeError, match=name):
+            setattr(p, name, 3)
+
+
+@pytest.mark.parametrize(("option", "value", "kept"), [
+    ("mode", True, 1), ("mode", None, ValueError), ("save_graphs", True, 2), ("save_graphs", 5, ValueError),
+    ("memory_optimize_level", "O1", 1), ("memory_optimize_level", "O5", ValueError), ("device_id", 99999, ValueError),
+    ("jit_config", {"jit_level": "O7"}, ValueError), ("jit_config", {"jit_level": "O1"}, {"jit_level": "O1"}),
+    ("jit_syntax_level", ms.STRICT, 0), ("max_call_depth", True, 1),
+])  # fmt: skip
+def test_settings(option: str, value: Any, kept: Any) -> None:
+    before = ms.get_context(option)
+    try:
+        if isinstance(kept, type):
+            with pytest.raises(kept):
+                ms.set_context(**{option: value})
+        else:
+            ms.set_context(**{option: value})
+            assert repr(ms.get_context(option)) == repr(kept)
+    finally:
+        _settings[option] = before
+    with pytest.raises(TypeError, match="string"):
+        ms.get_context(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("error", "call"), [
+    (ValueError, lambda n: n.recompute(mode=True)), (TypeError, lambda n: n.recompute(mp_comm_recompute=1)),
+    (TypeError, lambda n: n.recompute(output_recompute="x")), (ValueError, lambda n: n.recompute(context_fn=print)),
+    (TypeError, lambda n: n.set_comm_fusion("a")), (TypeError, lambda n: list(n.parameters_and_names(1))),
+    (AttributeError, lambda n: n.get_sub_cell(None)), (TypeError, lambda n: ParameterTuple(n.get_parameters()).clone(1)),
+    (TypeError, lambda n: ops.HookBackward(3)), (TypeError, lambda n: ms.grad(ops.InsertGradientOf(3))(X)),
+    (TypeError, lambda n: ms.set_device(1)), (ValueError, lambda n: ms.set_device(None)),
+    (TypeError, lambda n: ms.set_device("CPU", "a")), (TypeError, lambda n: ms.set_auto_parallel_context(parallel_mode=3)),
+    (ValueError, lambda n: ms.set_auto_parallel_context(parallel_mode="x")),
+    (TypeError, lambda n: ms.set_auto_parallel_context(gradients_mean=3)),
+    (ValueError, lambda n: ms.set_auto_parallel_context(device_num=0)),
+    (RuntimeError, lambda n: ms.set_auto_parallel_context(device_num=2)),
+])  # fmt: skip
+def test_what_is_refused(error: type[Exception], call: Any) -> None:
+    with pytest.raises(error):
+        call(nn.Dense(1, 1))
+
+
+def test_parallel_settings_of_one_device() -> None:
+    for mode in ms.ParallelMode.MODE_LIST:
+        ms.set_auto_parallel_context(parallel_mode=mode, gradients_mean=True)
+        assert ms.get_auto_parallel_context("parallel_mode") == mode
+    ms.reset_auto_parallel_context()
+    assert ms.get_auto_parallel_context("parallel_mode") == "stand_alone"
+    assert ops.InsertGradientOf(3)(X).tolist() == [1.0, 2.0]
+    nn.Dense(1, 1).recompute(use_reentrant=False, mp_comm_recompute=True)
+
+
+@pytest.mark.parametrize(("options", "error"), [
+    ({"jit_level": "O2"}, ValueError), ({"dynamic": 2}, ValueError), ({"dynamic": True}, TypeError),
+    ({"dynamic": "a"}, TypeError), ({"fullgraph": 1}, TypeError),
+    ({"infer_boost": "x"}, ValueError), ({"exc_mode": "sync"}, ValueError),
+    ({"capture_mode": "x"}, ValueError), ({"backend": "x"}, RuntimeError),
+])  # fmt: skip
+def test_options_of_compilation(options: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match="jit"):
+        ms.jit(lambda x: x, **options)(X)
+    with pytest.raises(error, match="jit"):
+        ms.jit(**options)(lambda x: x)(X)
+
+
+def test_config_of_compilation() -> None:
+    net = nn.ReLU()
+    assert net.jit_config_dict == {}
+    net.set_jit_config(ms.JitConfig(jit_level="O1"))
+    assert (net.jit_config_dict["jit_level"], net.jit_config_dict["backend"]) == ("O1", "ms_backend")
+    for wrong in ({"exc_mode": "sync"}, {"jit_syntax_level": "x"}, {"debug_level": "x"}, {"jit_level": "O3"}):
+        with pytest.raises(ValueError, match="JitConfig"):
+            ms.JitConfig(**wrong)
+
+
+def test_marks_that_change_nothing_want_the_right_things() -> None:
+    for wrong in (lambda: ms.mutable("a"), lambda: ms.mutable(None), lambda: ms.mutable(3, True), lambda: ms.mutable((1,), 3)):
+        with pytest.raises(TypeError, match="mutable"):
+            wrong()
+    with pytest.raises(TypeError, match="jit_class"):
+        ms.jit_class(nn.ReLU)
+    with pytest.raises(ValueError, match="__init__"):
+        ms.lazy_inline(lambda x: x)
+    assert ms.lazy_inline(Net.__init__) is Net.__init__
+    assert ms.mutable((1, 2), True) == (1, 2)
 
 
 def test_cells_of_a_list_are_named_after_their_places() -> None:

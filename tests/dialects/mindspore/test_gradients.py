@@ -255,6 +255,21 @@ def test_integers_are_differentiated_in_their_arithmetic(f: Any, expected: list[
     assert (g.dtype, g.tolist()) == (ms.int64, expected)
 
 
+def test_auxiliary_results_come_in_a_tuple() -> None:
+    for made in (ms.grad, ms.value_and_grad):
+        for f in (lambda x: [x, x], lambda x: x, lambda x: (x,)):
+            with pytest.raises(ValueError, match="has_aux"):
+                made(f, 0, has_aux=True)(X)
+
+
+def test_the_function_is_called_before_the_positions_are_judged() -> None:
+    for position in (1, 2, (0, 1), (0, 2)):
+        with pytest.raises(TypeError):
+            ms.grad(lambda x, y: x * y, position)(X)
+    with pytest.raises(RuntimeError, match="grad_position"):
+        ms.grad(lambda x, y: x * y, 2)(X, Y)
+
+
 def test_order_of_weights_found() -> None:
     """Without weights, get_by_list gives the parameters that were used, in the order of their first use."""
     a, b = Parameter(Tensor([1.0]), name="a"), Parameter(Tensor([2.0]), name="b")
@@ -340,6 +355,28 @@ def test_sensitivities_that_do_not_fit(sens: Tensor, error: type[Exception]) -> 
             pull(sens)
 
 
+def test_one_number_as_the_sensitivity_of_an_output_without_axes() -> None:
+    def total(x: Any) -> Any:
+        return x.sum()
+
+    pulled = ms.vjp(total, X)[1]
+    by_grad, by_operation = ms.grad(total, sens_param=True), G(sens_param=True)(total)
+    for sens in (Tensor(3.0), Tensor([3.0]), Tensor([[3.0]]), Tensor(3), Tensor([3.0], ms.float64), 3.0, 3):
+        assert by_grad(X, sens).tolist() == by_operation(X, sens).tolist() == [3.0, 3.0]
+        if isinstance(sens, Tensor):
+            assert plain(pulled(sens)) == ([3.0, 3.0],)
+    for wrong, error in ((True, TypeError), (None, RuntimeError), ("a", RuntimeError)):
+        for call in (by_grad, by_operation):
+            with pytest.raises(error):
+                call(X, wrong)
+    for tree in ([3.0], (3.0,), (None,)):
+        with pytest.raises(RuntimeError):
+            pulled(tree)
+    for nothing in (lambda x: (), lambda x: []):
+        with pytest.raises(RuntimeError, match="empty"):
+            ms.grad(nothing)(X)
+
+
 @pytest.mark.parametrize("given", [1.0, "a", np.ones((2, 2), np.float32)])
 def test_vjp_wants_tensors(given: Any) -> None:
     with pytest.raises(TypeError, match="vjp"):
@@ -348,18 +385,25 @@ def test_vjp_wants_tensors(given: Any) -> None:
 
 @pytest.mark.parametrize("make", [lambda f: G()(f), ms.grad, ms.value_and_grad])
 def test_what_is_no_function(make: Any) -> None:
+    assert make(lambda x: x).__name__ == "after_grad"
+    made = make(3)  # the call complains
     with pytest.raises(TypeError, match="fn must be a function"):
-        make(3)(Tensor([1.0]))
+        made(Tensor([1.0]))
+
+
+def test_jacobians_of_what_is_no_function() -> None:
+    for made in (ms.jacrev(3), ms.jacfwd(None), lambda x: ms.jvp(3, x, x)):
+        with pytest.raises(ValueError, match="fn must be a function"):
+            made(Tensor([1.0]))
 
 
 def test_weights_that_are_none() -> None:
     net = nn.Dense(2, 1)
     x = Tensor([[1.0, 2.0]])
     for weights, kind in (([net.weight, 3], RuntimeError), (["w"], RuntimeError), ("w", TypeError), (3, TypeError)):
-        with pytest.raises(kind):
-            ops.GradOperation(get_by_list=True)(net, weights)(x)
-        with pytest.raises(kind):
-            ms.grad(net, 0, weights)(x)
+        for made in (ops.GradOperation(get_by_list=True)(net, weights), ms.grad(net, 0, weights)):
+            with pytest.raises(kind):
+                made(x)
 
 
 def test_loops_as_operations() -> None:

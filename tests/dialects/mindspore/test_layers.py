@@ -144,3 +144,10 @@ def test_losses_that_do_not_promote(loss: Any) -> None:
     for labels in (Tensor([[0, 1]]), Tensor(np.array([[0.0, 1.0]]))):
         with pytest.raises(TypeError, match="one dtype"):
             loss(x, labels)
+
+
+def test_flatten_without_axes() -> None:
+    assert nn.Flatten(0)(Tensor(1.0)).shape == (1,)
+    for start in (1, 3):
+        with pytest.raises(ValueError, match="Flatten"):
+            nn.Flatten(start)(Tensor(1.0))

@@ -68,9 +68,12 @@ def test_views_share_memory() -> None:
         y[(0,) * y.ndim] = 9.0
         assert float(x[0, 0]) == 9.0
     x = Tensor([[1.0, 2.0], [3.0, 4.0]])
-    y = ops.identity(x)
-    y[0, 0] = 9.0
-    assert float(x[0, 0]) == 1.0
+    assert ops.identity(x) is x
+    assert ops.cast(x, ms.float32) is x
+    for y in (x.astype(ms.float32), x.float(), x.to(ms.float32)):
+        assert y is not x
+        y[0, 0] += 1.0
+    assert float(x[0, 0]) == 4.0
 
 
 def test_primitives() -> None:

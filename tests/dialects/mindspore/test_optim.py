@@ -113,6 +113,7 @@ def test_learning_rates_in_every_form() -> None:
     (ValueError, lambda p: nn.SGD([{"params": []}])), (ValueError, lambda p: nn.SGD([p, p])),
     (RuntimeError, lambda p: nn.SGD([{"params": [p]}, {"params": [p]}])),
     (ValueError, lambda p: nn.SGD([{"params": [p]}, {"order_params": [p, p]}])),
+    (ValueError, lambda p: nn.SGD(None)), (ValueError, lambda p: nn.SGD({})),
     (ValueError, lambda p: nn.Adam([p], beta1=1.0)), (TypeError, lambda p: nn.Adam([p], beta1=1)),
     (ValueError, lambda p: nn.Adam([p], eps=0.0)), (TypeError, lambda p: nn.Adam([p], use_nesterov=1)),
     (ValueError, lambda p: nn.Adam([p], use_amsgrad=True, use_lazy=True)), (TypeError, lambda p: nn.Momentum([p], 0.1, 1)),

@@ -283,3 +283,45 @@ def test_older_paths_lead_to_the_same() -> None:
     assert DistributedGradReducer(None, True, 1)(gradients) is gradients
     with pytest.raises(RuntimeError, match="degree"):
         DistributedGradReducer(None, True, 2)
+
+
+IMAGE = np.array([[3, 0, 1], [1, 3, 0], [1, 0, 2]])
+LABELS = np.array([[0, 2, 1], [1, 2, 1], [0, 0, 1]])
+SENTENCE, KNOWN = ["a", "pen", "on", "my", "desk"], ["a", "pen", "in", "my", "desk"]
+WORDS = [["i", "have", *SENTENCE]], [[["i", "have", *KNOWN], ["there", "is", "a", "pen", "on", "the", "desk"]]]
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "value"),
+    [
+        (lambda: train.HausdorffDistance(), (IMAGE, LABELS, 0), 1.4142135623730951),
+        (lambda: train.HausdorffDistance("chessboard", 50.0), (IMAGE, LABELS, 0), 1.0),
+        (lambda: train.HausdorffDistance(directed=True), (LABELS, IMAGE, 0), 1.0),
+        (lambda: train.HausdorffDistance(), (IMAGE, LABELS, 3), np.inf),
+        (lambda: train.MeanSurfaceDistance(symmetric=True), (IMAGE, LABELS, 0), 0.7357022603955158),
+        (lambda: train.MeanSurfaceDistance(), (IMAGE, LABELS, 0), 0.8047378541243649),
+        (lambda: train.RootMeanSquareDistance(symmetric=True), (IMAGE, LABELS, 0), 0.9128709291752769),
+        # MindSpore gives 0.3333 here: it forgets the root where only one way counts.
+        (lambda: train.RootMeanSquareDistance(False, "taxicab"), (IMAGE, LABELS, 1), 0.5773502691896257),
+        (lambda: train.BleuScore(), WORDS, 0.5946035575013605),
+        (lambda: train.BleuScore(1), ([["a", "b"]], [[["a", "c"], ["b"]]]), 1.0),
+        (lambda: train.ROC(), ([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1]), [[0, 0, 0.5, 0.5, 1], [0, 0.5, 0.5, 1, 1],
+                                                                      [1.8, 0.8, 0.4, 0.35, 0.1]]),
+    ],
+)  # fmt: skip
+def test_rarer_metrics(metric: Any, given: tuple[Any, ...], value: Any) -> None:
+    m = metric()
+    m.update(*given)
+    np.testing.assert_allclose(m.eval(), value)
+    with pytest.raises(ValueError, match="update"):
+        m.update(*given[:1])
+
+
+def test_own_metrics_convert_their_data() -> None:
+    class Own(train.Metric):
+        pass
+
+    assert Own()._convert_data(Tensor([1.0])).tolist() == [1.0]
+    assert type(train.get_metric_fn("roc")) is train.ROC
+    with pytest.raises(TypeError):
+        Own()._convert_data(3.0)

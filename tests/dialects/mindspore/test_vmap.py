@@ -68,13 +68,30 @@ def test_an_ensemble_is_a_list_of_cells() -> None:
     assert [g.asnumpy().tolist() for g in gradients] == [[0.0, 14.0, 28.0], [12.0, 16.0, 20.0]]
     assert cells[0].w is weights[0]
     with pytest.raises(RuntimeError, match="CellList"):
-        vmap([cells[0], cells[1]])
+        vmap([cells[0], cells[1]])(X, T)
     with pytest.raises(RuntimeError, match="alike"):
         vmap(nn.CellList([cells[0], Line([1.0])]))
 
 
+@pytest.mark.parametrize("mapped", [
+    lambda: vmap(3), lambda: vmap(error, "0"), lambda: vmap(error, 1.0), lambda: vmap(error, True), lambda: vmap(error, 0, "0"),
+    lambda: vmap(lambda x, w, t: x * w, 0), lambda: vmap(lambda w, x: x, 5),
+])  # fmt: skip
+def test_what_cannot_be_mapped_is_refused_by_the_call(mapped: Any) -> None:
+    f = mapped()
+    with pytest.raises(RuntimeError, match="vmap"):
+        f(2.0, X, T)
+
+
+def test_numbers() -> None:
+    assert vmap(lambda k, x: x * k, (None, 0))(2.0, T).asnumpy().tolist() == [2.0, 4.0]
+    assert str(vmap(lambda x: 5)(X)) == "[5 5]"
+    with pytest.raises(RuntimeError, match="keyword"):
+        vmap(lambda x, y: x * y)(T, y=T)
+
+
 def test_axes_of_results() -> None:
-    assert vmap(lambda x: x * 2, 0, (1,))(X).shape == (3, 2)
+    assert vmap(lambda x: x * 2, 0, (1,))(X).shape == vmap(lambda x: x * 2, 0, [1])(X).shape == (3, 2)
     for wrong in (3, -3, (0, 0)):
         with pytest.raises(RuntimeError, match="vmap"):
             vmap(lambda x: x * 2, 0, wrong)(X)

@@ -28,20 +28,25 @@ from . import _assign, _backward
 from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
 from . import _layers, _losses, _image, _random, _misc, _lesser_names
+from ._sparse import COOTensor, CSRTensor
 
 from . import context
 from ._context import (
-    GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context, get_current_device, get_seed,
-    reset_auto_parallel_context, set_auto_parallel_context, set_context, set_deterministic, set_device, set_seed,
+    COMPATIBLE, GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, ParallelMode, get_auto_parallel_context, get_context,
+    get_current_device, get_seed, reset_auto_parallel_context, set_auto_parallel_context, set_context, set_deterministic,
+    set_device, set_seed,
 )
+from .._shared.grad_modes import no_grad as _no_grad
 from ._backward import saved_tensors_hooks
 from ._generator import (
     Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
 )  # fmt: skip
 from ._jit import (
-    JitConfig, constexpr, jit, jit_class, lazy_inline, ms_class, ms_function, mutable, no_inline, run_check,
+    JitConfig, constexpr, enable_dynamic, jit, jit_class, launch_blocking, lazy_inline, ms_class, ms_function, mutable,
+    no_inline, run_check, set_recursion_limit,
 )  # fmt: skip
 from . import common
+from .common._grad_function import _Function
 from .common import dtype
 from .common.dtype import (
     Int, Type, dtype_to_nptype, dtype_to_pytype, float_, get_py_obj_dtype, int_, list_, number, pytype_to_dtype, string,
@@ -71,7 +76,8 @@ _FROM_TRAIN = frozenset((
     "Accuracy", "Callback", "CheckpointConfig", "ConfusionMatrix", "CosineSimilarity", "Dice",
     "DynamicLossScaleManager", "EarlyStopping", "F1", "Fbeta", "FixedLossScaleManager", "History", "LambdaCallback",
     "LearningRateScheduler", "Loss", "LossMonitor", "LossScaleManager", "MAE", "MSE", "Metric", "Model",
-    "ModelCheckpoint", "Perplexity", "Precision", "Recall", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
+    "ModelCheckpoint", "BleuScore", "HausdorffDistance", "MeanSurfaceDistance", "ROC",
+    "RootMeanSquareDistance", "Perplexity", "Precision", "Recall", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
     "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc", "ckpt_to_safetensors",
     "get_metric_fn", "load_checkpoint", "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
     "save_checkpoint",

@@ -16,7 +16,7 @@ from ...ops import structural as st
 from .._shared.axes import axis_of
 from .._shared.elementwise import constant
 from ._api import api
-from ._dtype import as_dtype
+from ._dtype import FROM_NUMPY, as_dtype, float32
 from ._promote import BUILD, FLOATING, REAL, single, tensor_argument, to_dtype
 from ._unary import BUILD_XY, INEXACT
 
@@ -26,7 +26,6 @@ sigmoid = api("sigmoid", in_place=True)(BUILD.unary("sigmoid", act.sigmoid, INEX
 silu = api("silu", method=False)(BUILD.unary("silu", act.silu, INEXACT))
 mish = api("mish", method=False)(BUILD_XY.unary("mish", act.mish, FLOATING))
 logsigmoid = api("logsigmoid", method=False)(BUILD_XY.unary("logsigmoid", act.log_sigmoid, FLOATING))
-hardsigmoid = api("hardsigmoid", method=False)(BUILD.unary("hardsigmoid", act.hardsigmoid, "x..x"))
 
 
 _relu = act.relu.prim.bind  # type: ignore[attr-defined]
@@ -65,11 +64,23 @@ def hardtanh(input: Any, min_val: Any = -1.0, max_val: Any = 1.0) -> Any:
     return sel.minimum(sel.maximum(x, constant(min_val, d), ties="half"), constant(max_val, d), ties="half")
 
 
+def _cut(op: str, input: Any, f: Any) -> Any:
+    """A function of a floating tensor; of integers its whole part."""
+    x = single(op, input, "x..x")
+    d = FROM_NUMPY[dtype_of(x)]
+    return f(x) if d.category == 2 else to_dtype(f(to_dtype(x, float32)), d)
+
+
+@api(method=False)
+def hardsigmoid(input: Any) -> Any:
+    """x / 6 + 1/2 brought into [0, 1]."""
+    return _cut("hardsigmoid", input, act.hardsigmoid)
+
+
 @api(method=False)
 def hardswish(input: Any) -> Any:
     """x times hardsigmoid of x; at -3 and 3 the derivative of the piece between them."""
-    x = single("hardswish", input, FLOATING)
-    return x * sel.clip(x + 3.0, low=0, high=6) * (1 / 6)
+    return _cut("hardswish", input, lambda x: x * sel.clip(x + 3.0, low=0, high=6) * (1 / 6))
 
 
 def _bound(op: str, lambd: Any) -> float:

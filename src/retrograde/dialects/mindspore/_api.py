@@ -5,13 +5,20 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..._errors import ShapeError
 from ...core.value import Value, dtype_of
 from .._shared.names import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
 __all__ = [
     "FUNCTIONS", "METHODS", "REGISTRY", "Message", "api", "check_cast", "in_place_form", "missing", "named", "near",
-    "submodule",
+    "submodule", "value_errors",
 ]  # fmt: skip
 
 
@@ -23,6 +30,19 @@ def check_cast(name: str, result: Value, target: Value) -> None:
             f"{name}: the result has dtype {FROM_NUMPY[have]}, which a tensor of dtype {FROM_NUMPY[want]} cannot hold; "
             "convert the tensor with astype() first, or use the out-of-place form"
         )
+
+
+def value_errors(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Shapes and axes that do not fit raise ValueError in `f`, as users of MindSpore expect."""
+
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except (ShapeError, np.exceptions.AxisError) as error:
+            raise ValueError(str(error)) from None
+
+    return wrapper
 
 
 REGISTRY = Registry("mindspore", "MindSpore", check_cast)

@@ -16,6 +16,7 @@ from ...ops import comparison as cmp
 from ...ops import contraction
 from ...ops import elementwise as ew
 from .._shared.elementwise import constant
+from . import _zero_division as zero_division
 from ._api import FUNCTIONS as _functions
 from ._api import METHODS, api
 from ._data import data_array
@@ -43,9 +44,22 @@ def sub(input: Any, other: Any) -> Any:
 
 mul = api("mul", "multiply")(BUILD.binary("mul", ew.multiply, ANY, fast="fiu"))
 div = BUILD.binary("div", ew.divide, FLOAT)
-floor_div = BUILD.binary("floor_divide", ew.floor_divide, ANY, fast="f")
-api("floor_div", "floor_divide")(floor_div)
-floor_mod = api("floor_mod")(BUILD.binary("floor_mod", ew.modulo, NUMBER, fast="f"))
+_floor_divide = BUILD.binary("floor_divide", ew.floor_divide, ANY, fast="f")
+_modulo = BUILD.binary("floor_mod", ew.modulo, NUMBER, fast="f")
+
+
+@api("floor_div", "floor_divide")
+def floor_div(input: Any, other: Any) -> Any:
+    """`input / other` rounded down, elementwise."""
+    return zero_division.quotient(_floor_divide(input, other), input, other)
+
+
+@api()
+def floor_mod(input: Any, other: Any) -> Any:
+    """What `input / other` rounded down leaves, elementwise; it has the sign of `other`."""
+    return zero_division.lost(_modulo(input, other), input, other)
+
+
 neg = api("neg", "negative")(BUILD.unary("neg", ew.negative, NUMBER, fast="fi"))
 absolute = api("abs", "absolute")(BUILD.unary("abs", ew.absolute, ANY, fast="fi"))
 
@@ -91,11 +105,23 @@ def matmul(input: Any, other: Any) -> Any:
         raise kind(f"matmul: {error}") from None
 
 
-equal = BUILD.binary("equal", cmp.equal, ANY)
+_equal = BUILD.binary("equal", cmp.equal, ANY)
+_less = BUILD.binary("less", cmp.less, ANY)
+
+
+def equal(input: Any, other: Any) -> Any:
+    """Where elements are equal; the first operand must be a Tensor."""
+    return _equal(tensor_argument("equal", input), other)
+
+
+def less(input: Any, other: Any) -> Any:
+    """Where elements of the first operand, which must be a Tensor, are below those of the second."""
+    return _less(tensor_argument("less", input), other)
+
+
 not_equal = BUILD.binary("not_equal", cmp.not_equal, ANY)
 greater = BUILD.binary("greater", cmp.greater, ANY)
 greater_equal = BUILD.binary("greater_equal", cmp.greater_equal, ANY)
-less = BUILD.binary("less", cmp.less, ANY)
 less_equal = BUILD.binary("less_equal", cmp.less_equal, ANY)
 for _names, _f in (
     ("equal eq", equal), ("not_equal ne", not_equal), ("greater gt", greater), ("greater_equal ge", greater_equal),
@@ -144,9 +170,9 @@ def div_ext(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode is None:
         return div(input, other)
     if rounding_mode == "floor":
-        return ew.floor_divide(*pair("div", input, other, ANY))
+        return zero_division.quotient(ew.floor_divide(*pair("div", input, other, ANY)), input, other)
     if rounding_mode == "trunc":
-        return ew.trunc_divide(*pair("div", input, other, ANY))
+        return zero_division.lost(ew.trunc_divide(*pair("div", input, other, ANY)), input, other)
     raise ValueError(f"div: rounding_mode must be None, 'trunc' or 'floor', got {rounding_mode!r}")
 
 
@@ -174,6 +200,8 @@ def _operator(name: str, f: Function, bind: Function | None = None) -> Function:
             if type(x) is _ndarray and x.dtype.kind == "f":
                 return bind(self, constant(other, x.dtype))
         if not isinstance(other, Value) and not isinstance(other, _NUMBERS):
+            if hasattr(other, "_beside_dense"):
+                return NotImplemented
             other = _other(name, other)
         return f(self, other)
 

@@ -50,8 +50,11 @@ def _tensor_of(variable: Any) -> Any:
 
 @api(method=False)
 def assign(variable: Any, value: Any) -> Any:
-    """Write `value` into a Parameter or tensor, in its dtype; returns the values now there."""
-    return _tensor_of(write("assign", variable, value))
+    """Write `value` into a Parameter or tensor, in its dtype; returns a tensor in the memory of `value`."""
+    written = write("assign", variable, value)
+    if isinstance(value, Value) and dtype_of(value) == dtype_of(variable):
+        return make(Tensor, value._a, written._node, value._level)
+    return _tensor_of(written)
 
 
 def _updating(name: str, f: Callable[[Any, Any], Any]) -> None:
@@ -69,14 +72,9 @@ _updating("assign_sub", sub)
 
 @api(function=False)
 def assign_value(self: Any, value: Any) -> Any:
-    """Take the values, shape and dtype of another tensor; returns this one."""
+    """Take the values, shape and dtype of another tensor, in memory of this one's own; returns this one."""
     tensor_argument("assign_value", value, "value")
-    array = value._concrete("assign_value")
-    have = self._a
-    if isinstance(have, np.ndarray) and have.shape == array.shape and have.dtype == array.dtype and have.flags.writeable:
-        mutation.write(have, array)
-    else:
-        self._a = array.copy()
+    self._a = value._concrete("assign_value").copy()
     return self
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core import stop
 from ...core.value import Value
-from ...transform import stop
 from ...transform.checkpoint import saved_hooks
 from .._shared.module_hooks import through_boundary
 from ._api import api
@@ -42,8 +42,6 @@ class _Watch:
     """The identity on tensors, whose gradients a function of the user sees together, as a tuple."""
 
     def __init__(self, hook_fn: Any) -> None:
-        if not callable(hook_fn):
-            raise TypeError(f"{type(self).__name__}: wanted a function, got {type(hook_fn).__name__}")
         self._hook = hook_fn
 
     def __call__(self, *args: Any) -> Any:
@@ -65,6 +63,8 @@ class HookBackward(_Watch):
     """
 
     def __init__(self, hook_fn: Callable[..., Any], cell_id: str = "") -> None:
+        if not callable(hook_fn):
+            raise TypeError(f"HookBackward: wanted a function, got {type(hook_fn).__name__}")
         super().__init__(hook_fn)
         self.cell_id = cell_id
 
@@ -77,7 +77,7 @@ class HookBackward(_Watch):
 
 @api(method=False)
 class InsertGradientOf(_Watch):
-    """The identity; the gradient that passes becomes `f(gradient)`. Raises TypeError for no function.
+    """The identity; the gradient that passes becomes `f(gradient)`: TypeError then for what is no function.
 
     Example:
         >>> from retrograde.dialects.mindspore import Tensor, grad, ops
@@ -90,6 +90,8 @@ class InsertGradientOf(_Watch):
         super().__init__(f)
 
     def _seen(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not callable(self._hook):
+            raise TypeError(f"InsertGradientOf: wanted a function, got {type(self._hook).__name__}")
         return tuple(_replaced("InsertGradientOf", self._hook, g, g) for g in gradients)
 
 

@@ -15,6 +15,7 @@ from ...ops import selection as sel
 from ...ops import special as sp
 from ...ops import structural as st
 from .._shared.elementwise import constant
+from . import _zero_division as zero_division
 from ._api import api
 from ._arithmetic import div, mul, pow, sub
 from ._dtype import FROM_NUMPY, float64
@@ -33,6 +34,7 @@ from ._promote import (
     tensor_argument,
     to_dtype,
 )
+from ._tensor import from_array
 from ._unary import BUILD_XY
 
 Function = Callable[..., Any]
@@ -45,7 +47,15 @@ atan2 = api("atan2", "arctan2")(BUILD.binary("atan2", ew.atan2, FLOATING))
 hypot = api("hypot")(BUILD.binary("hypot", ew.hypot, FLOATING))
 logaddexp = api("logaddexp")(BUILD.binary("logaddexp", ew.logaddexp, FLOATING, numbers=False))
 logaddexp2 = api("logaddexp2")(BUILD.binary("logaddexp2", ew.logaddexp2, FLOATING, numbers=False))
-xlogy = api("xlogy")(BUILD.binary("xlogy", sp.xlogy, "ff.x"))
+
+
+@api()
+def xlogy(input: Any, other: Any) -> Any:
+    """x log y, and 0 where x is 0; of integers only beside a number."""
+    both = isinstance(input, Value) and isinstance(other, Value)
+    return sp.xlogy(*pair("xlogy", input, other, "fx.x" if both else "ff.x"))
+
+
 igamma = api("igamma")(BUILD.binary("igamma", sp.gammainc, FLOATING))
 igammac = api("igammac")(BUILD.binary("igammac", sp.gammaincc, FLOATING))
 zeta = api("zeta", method=False)(BUILD.binary("zeta", sp.zeta, FLOATING))
@@ -54,7 +64,15 @@ lcm = api("lcm")(BUILD.binary("lcm", cmp.lcm, "x.xx"))
 nextafter = api("nextafter")(BUILD.binary("nextafter", ew.nextafter, FLOATING))
 heaviside = api("heaviside")(BUILD.binary("heaviside", sel.heaviside, "x..x"))
 truncate_mod = api("truncate_mod", method=False)(BUILD_XY.binary("truncate_mod", ew.fmod, "x..x"))
-truncate_div = api("truncate_div", method=False)(BUILD_XY.binary("truncate_div", ew.trunc_divide, "x..x"))
+_truncate_div = BUILD_XY.binary("truncate_div", ew.trunc_divide, "x..x")
+
+
+@api(method=False)
+def truncate_div(x: Any, y: Any) -> Any:
+    """x / y rounded towards zero, elementwise."""
+    return zero_division.quotient(_truncate_div(x, y), x, y)
+
+
 bitwise_left_shift = api("bitwise_left_shift")(BUILD.binary("bitwise_left_shift", cmp.left_shift, "x.xx"))
 bitwise_right_shift = api("bitwise_right_shift")(BUILD.binary("bitwise_right_shift", cmp.right_shift, "x.xx"))
 
@@ -69,7 +87,9 @@ def _rest(name: str, quotient: Callable[[Any, Any], Any], whole: Any) -> Functio
 
     def f(input: Any, other: Any) -> Any:
         x, y = pair(name, input, other, REAL)
-        return whole(x, y) if dtype_of(x).kind != "f" else ew.subtract(x, ew.multiply(quotient(x, y), y))
+        if dtype_of(x).kind != "f":
+            return zero_division.rest(whole(x, y), x, y)
+        return ew.subtract(x, ew.multiply(quotient(x, y), y))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = "The rest of a division, with the sign of the " + ("dividend." if name == "fmod" else "divisor.")
@@ -105,7 +125,7 @@ logical_xor = api("logical_xor")(_logical("logical_xor", cmp.logical_xor))
 @api()
 def xdivy(x: Any, y: Any) -> Any:
     """x / y, and 0 where x is 0."""
-    a, b = pair("xdivy", x, y, "xx..")
+    a, b = (v if isinstance(v, Value) else from_array(v) for v in pair("xdivy", x, y, "xx.."))
     return sel.where(cmp.equal(a, 0), st.zeros_like(a * b), _safe_quotient(a, b, a))
 
 
@@ -116,7 +136,7 @@ def _safe_quotient(a: Any, b: Any, zero_where: Any) -> Any:
 
 def div_no_nan(x1: Any, x2: Any) -> Any:
     """x1 / x2, and 0 where x2 is 0."""
-    return rd.divide_or_zero(*pair("DivNoNan", x1, x2, "xf.."))
+    return rd.divide_or_zero(*pair("DivNoNan", x1, x2, "xx.."))
 
 
 def mul_no_nan(x: Any, y: Any) -> Any:
@@ -205,11 +225,11 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     if clip_value_min is None and clip_value_max is None:
         raise ValueError("clip_by_value: give a lower bound, an upper bound or both")
     if isinstance(x, (tuple, list)):
-        return type(x)(clip_by_value(part, clip_value_min, clip_value_max) for part in x)
+        return tuple(clip_by_value(part, clip_value_min, clip_value_max) for part in x)
     out = single("clip_by_value", x, REAL)
-    if clip_value_max is not None:
-        out = minimum(out, clip_value_max)
-    return out if clip_value_min is None else maximum(out, clip_value_min)
+    if clip_value_min is not None:
+        out = maximum(out, clip_value_min)
+    return out if clip_value_max is None else minimum(out, clip_value_max)
 
 
 # ------------------------------------------------------------------------------------------ three operands

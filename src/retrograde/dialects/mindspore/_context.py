@@ -14,6 +14,8 @@ import numpy as np
 from ._api import near
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
+STRICT, COMPATIBLE, LAX = 0, 1, 2
+"""The levels of `jit_syntax_level`: how much of Python compiled code may use."""
 
 _DEVICES = ("CPU", "GPU", "Ascend")
 
@@ -31,12 +33,13 @@ _settings: dict[str, Any] = {
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "mode": (GRAPH_MODE, PYNATIVE_MODE), "device_target": _DEVICES, "deterministic": ("ON", "OFF"),
-    "memory_offload": ("ON", "OFF"), "jit_syntax_level": (0, 1, 2), "exec_order": ("bfs", "dfs", "gpto"),
+    "memory_offload": ("ON", "OFF"), "jit_syntax_level": (STRICT, COMPATIBLE, LAX),
+    "exec_order": ("bfs", "dfs", "gpto"), "memory_optimize_level": ("O0", "O1"), "save_graphs": (0, 1, 2, 3),
 }  # fmt: skip
 
 
-_LEAST = {"max_call_depth": 1}
-"""The least values of numeric options that have another one than 0."""
+_RANGES = {"max_call_depth": (1, None), "device_id": (0, 4095)}
+"""The least and the greatest values of numeric options that have others than 0 and none."""
 _GIGABYTES = ("max_device_memory", "mempool_block_size")
 
 
@@ -51,9 +54,24 @@ def _checked(key: str, value: Any) -> Any:
     kind = bool if default is None else type(default)
     if not isinstance(value, kind):
         raise TypeError(f"set_context: {key} must be {kind.__name__}, got {value!r}")
-    if kind is int and value < _LEAST.get(key, 0):
-        raise ValueError(f"set_context: {key} must be {_LEAST.get(key, 0)} or more, got {value}")
+    if kind is int:
+        least, greatest = _RANGES.get(key, (0, None))
+        if value < least or (greatest is not None and value > greatest):
+            most = "" if greatest is None else f", at most {greatest}"
+            raise ValueError(f"set_context: {key} must be {least} or more{most}, got {value}")
+        return int(value)
+    if key == "jit_config" and value not in [{"jit_level": level} for level in ("O0", "O1", "O2")]:
+        raise ValueError(f"set_context: jit_config must be a dict such as {{'jit_level': 'O1'}}, got {value!r}")
     return value
+
+
+def _stored(key: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """What is remembered of a choice, where True is a number too."""
+    if key == "memory_optimize_level":
+        return choices.index(value)
+    if key == "save_graphs" and isinstance(value, bool):
+        return 2 if value else 0
+    return type(choices[0])(value)
 
 
 def _refuse_device(op: str, device: Any) -> None:
@@ -71,6 +89,8 @@ def set_context(**kwargs: Any) -> None:
     for key, value in kwargs.items():
         if key not in _settings:
             raise ValueError(f"set_context: there is no option {key!r}{near(key, _settings)}")
+        if value is None:
+            raise ValueError(f"set_context: {key} must have a value, got None")
         choices = _CHOICES.get(key)
         if choices is None:
             kwargs[key] = _checked(key, value)
@@ -79,20 +99,26 @@ def set_context(**kwargs: Any) -> None:
                 raise TypeError(f"set_context: {key} must be one of {choices}, got {value!r}")
             if value not in choices:
                 raise ValueError(f"set_context: {key} must be one of {choices}, got {value!r}")
+            kwargs[key] = _stored(key, value, choices)
         if key == "device_target":
             _refuse_device("set_context", value)
     _settings.update(kwargs)
 
 
 def get_context(attr_key: str) -> Any:
-    """The value of a global option; raises ValueError for one that there is not."""
+    """The value of a global option; raises ValueError for one that there is not, TypeError for no string."""
+    if not isinstance(attr_key, str):
+        raise TypeError(f"get_context: the option's name must be a string, got {type(attr_key).__name__}")
     if attr_key not in _settings:
-        raise ValueError(f"get_context: there is no option {attr_key!r}{near(str(attr_key), _settings)}")
+        raise ValueError(f"get_context: there is no option {attr_key!r}{near(attr_key, _settings)}")
     return _settings[attr_key]
 
 
 def set_device(device_target: str, device_id: int | None = None) -> None:
     """Choose the device; raises ValueError for one that does not exist, RuntimeError for another than the CPU."""
+    for value, kind in ((device_target, str), (device_id, int)):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"set_device: wanted a {kind.__name__}, got {value!r}")
     if device_target not in _DEVICES:
         raise ValueError(f"set_device: device_target must be one of {_DEVICES}, got {device_target!r}")
     _refuse_device("set_device", device_target)
@@ -111,7 +137,7 @@ def set_deterministic(deterministic: bool) -> None:
 
 
 class ParallelMode:
-    """The names of parallel modes, of which only `STAND_ALONE` can be set."""
+    """The names of parallel modes, all the same on one device."""
 
     STAND_ALONE = "stand_alone"
     DATA_PARALLEL = "data_parallel"
@@ -123,25 +149,36 @@ class ParallelMode:
 
 _PARALLEL: dict[str, Any] = {
     "parallel_mode": ParallelMode.STAND_ALONE, "device_num": 1, "global_rank": 0, "gradients_mean": False,
-    "full_batch": False, "gradient_fp32_sync": True, "enable_parallel_optimizer": False,
+    "full_batch": False, "gradient_fp32_sync": True, "enable_parallel_optimizer": False, "loss_repeated_mean": True,
+    "parameter_broadcast": False, "search_mode": "recursive_programming",
 }  # fmt: skip
 _parallel = dict(_PARALLEL)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Accept the settings of a program on one device; raises RuntimeError for several, ValueError for unknown ones."""
+    """Keep the settings of a program on one device, where all modes compute the same.
+
+    Raises RuntimeError for several devices, ValueError for an option or value that there is not, TypeError for a value of
+    another type.
+    """
     for key, value in kwargs.items():
         if key not in _parallel:
             raise ValueError(f"set_auto_parallel_context: there is no option {key!r}{near(key, _parallel)}")
-        if key in ("parallel_mode", "device_num", "global_rank") and value != _PARALLEL[key]:
-            raise RuntimeError(f"set_auto_parallel_context: one process on the CPU cannot have {key}={value!r}")
+        kind = type(_PARALLEL[key])
+        if not isinstance(value, kind):
+            raise TypeError(f"set_auto_parallel_context: {key} must be {kind.__name__}, got {value!r}")
+        if key == "parallel_mode" and value not in ParallelMode.MODE_LIST:
+            raise ValueError(f"set_auto_parallel_context: {key} must be one of {ParallelMode.MODE_LIST}, got {value!r}")
+        if key in ("device_num", "global_rank") and value != _PARALLEL[key]:
+            kind = RuntimeError if value > 0 else ValueError
+            raise kind(f"set_auto_parallel_context: one process on the CPU cannot have {key}={value!r}")
     _parallel.update(kwargs)
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
     """The value of a parallel option; raises ValueError for one that there is not."""
     if attr_key not in _parallel:
-        raise ValueError(f"get_auto_parallel_context: there is no option {attr_key!r}{near(attr_key, _parallel)}")
+        raise ValueError(f"get_auto_parallel_context: there is no option {attr_key!r}{near(str(attr_key), _parallel)}")
     return _parallel[attr_key]
 
 

@@ -66,6 +66,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
 
 def _filled(shape: tuple[int, ...], value: Any, np_dtype: np.dtype) -> Tensor:
+    if not isinstance(value, (bool, int, float, complex, np.generic)):
+        raise TypeError(f"a tensor is filled with a number, got {type(value).__name__}")
     return from_array(np.full(shape, np.asarray(value).astype(np_dtype), np_dtype))
 
 

@@ -15,16 +15,17 @@ _OWN = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.int32): np.dtype
 
 def data_array(data: Any, np_dtype: np.dtype | None, op: str = "Tensor") -> np.ndarray:
     """A new array of numbers or (nested) sequences; Python floats are float32 and so are float64 in a sequence, while a
-    NumPy array keeps its dtype.
+    NumPy array keeps its dtype; where `np_dtype` is given they go into it directly.
 
     Raises TypeError for what cannot be the content of a tensor.
     """
     if isinstance(data, (np.ndarray, np.generic)):
         found = np.array(data)
     elif isinstance(data, (bool, int, float, complex)):
-        found = _own(np.asarray(data))
+        found = np.asarray(data) if np_dtype is not None else _own(np.asarray(data))
     elif isinstance(data, (list, tuple)):
-        found = _sequence(data, op)
+        found, typed = _sequence(data, op)
+        found = found if typed or np_dtype is not None else _own(found)
     else:
         raise TypeError(
             f"{op}: the content must be a number, a list or tuple of numbers, a NumPy array or a Tensor, "
@@ -46,13 +47,12 @@ def _own(array: np.ndarray) -> np.ndarray:
     return array if wanted is None else array.astype(wanted)
 
 
-def _sequence(data: Any, op: str) -> np.ndarray:
+def _sequence(data: Any, op: str) -> tuple[np.ndarray, bool]:
     plain, typed = _plain(data, op)
     try:
-        array = np.array(plain)
+        return np.array(plain), typed
     except ValueError:
         raise TypeError(f"{op}: the rows of a nested sequence must have the same length") from None
-    return array if typed else _own(array)
 
 
 def _plain(data: Any, op: str) -> tuple[Any, bool]:
@@ -75,3 +75,17 @@ def number_argument(d: Any, op: str) -> Number:
     if isinstance(d, Number):
         return d
     raise TypeError(f"{op}: dtype must be one of mindspore's (mindspore.float32, ...), got {d!r}")
+
+
+class Unknown:
+    """What stands for the elements of `Tensor(shape=(None, 2), dtype=...)`, which says what a tensor may be and is none;
+    axes of any length have the length -1."""
+
+    __slots__ = ("shape", "dtype", "ndim")
+    size = 0
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.shape, self.dtype, self.ndim = shape, dtype, len(shape)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        raise ValueError(f"a tensor of the open shape {self.shape} has no elements; it describes what others may be")

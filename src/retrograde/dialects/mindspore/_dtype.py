@@ -107,6 +107,8 @@ ALIASES: dict[str, Number] = {
 }  # fmt: skip
 FROM_NUMPY: dict[np.dtype, Number] = {d.np: d for d in ALL}
 BY_NAME: dict[str, Number] = {d.name: d for d in ALL}
+_NUMPY_NAMES = {**ALIASES, "float": float64, "int": int64, "uint": uint64, "float_": float64, "int_": int64}
+"""What NumPy's names of C's types mean as strings, where `mindspore.float` itself is float32."""
 _PYTHON: dict[Any, Number] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
@@ -132,7 +134,7 @@ def as_dtype(d: Any, op: str = "dtype") -> Number:
     if isinstance(d, Number):
         return d
     if isinstance(d, str):
-        found = BY_NAME.get(d.lower().rstrip("_"))
+        found = BY_NAME.get(d.lower().rstrip("_")) or _NUMPY_NAMES.get(d)
         if found is not None:
             return found
     elif isinstance(d, type) and d in _PYTHON:

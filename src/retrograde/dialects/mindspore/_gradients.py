@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,13 +15,18 @@ Function = Callable[..., Any]
 
 
 def sens_for(op: str, outputs: Sequence[Any], sens: Any) -> list[Any]:
-    """The sensitivities of the outputs, checked against them."""
+    """The sensitivities of the outputs, checked against them; that of an output without axes may be any one number."""
+    if isinstance(sens, bool):
+        raise TypeError(f"{op}: sens must be a Tensor (a tuple of them for several outputs), got a bool")
+    if isinstance(sens, (int, float)) and len(outputs) == 1 and not outputs[0].ndim:
+        sens = Tensor(sens)
     given = [sens] if isinstance(sens, Value) else list(sens) if isinstance(sens, (tuple, list)) else None
     if given is None:
         raise RuntimeError(f"{op}: sens must be a Tensor (a tuple of them for several outputs), got {type(sens).__name__}")
     given = tensors_in(given)
     if len(given) != len(outputs):
         raise RuntimeError(f"{op}: the function has {len(outputs)} outputs, but sens holds {len(given)} tensors")
+    given = [g if y.ndim or g.size != 1 else g.reshape(()).astype(y.dtype) for y, g in zip(outputs, given)]
     for y, g in zip(outputs, given):
         if g.shape != y.shape:
             kind = ValueError if g.ndim else RuntimeError
@@ -38,7 +42,7 @@ def _take_sens(op: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[
         kwargs = dict(kwargs)
         return args, kwargs, kwargs.pop("sens")
     if not args:
-        raise TypeError(f"{op}: with sens_param=True the last argument is the gradient of the output; none was given")
+        raise IndexError(f"{op}: with sens_param=True the last argument is the gradient of the output; none was given")
     return args[:-1], kwargs, args[-1]
 
 
@@ -60,11 +64,13 @@ def weight_list(op: str, weights: Any) -> tuple[list[Any], bool]:
 def differentiated(op: str, out: Any, has_aux: bool) -> list[Any]:
     """The tensors whose sum is differentiated: all outputs, or those of the first when the others are auxiliary."""
     if not has_aux:
+        if isinstance(out, (tuple, list)) and not out:
+            raise RuntimeError(f"{op}: the function returned an empty {type(out).__name__}; there is nothing to differentiate")
         return [out] if isinstance(out, Value) else tensors_in(out)
-    if not isinstance(out, (tuple, list)) or len(out) < 2:
+    if not isinstance(out, tuple) or len(out) < 2:
         raise ValueError(
             f"{op}: with has_aux=True the function must return a tuple of the output and at least one auxiliary "
-            f"result, got {f'a tuple of {len(out)}' if isinstance(out, (tuple, list)) else type(out).__name__}"
+            f"result, got {f'a tuple of {len(out)}' if isinstance(out, tuple) else type(out).__name__}"
         )
     return tensors_in(out[0])
 
@@ -110,39 +116,36 @@ def check_flag(op: str, name: str, flag: Any) -> bool:
 class _Grad:
     """What `grad` and `value_and_grad` were asked for."""
 
-    __slots__ = ("op", "fn", "positions", "asked", "weights", "single", "has_aux", "return_ids", "sens_param", "value")
+    __slots__ = ("op", "fn", "positions", "asked", "weights", "has_aux", "return_ids", "sens_param", "value")
 
     def __init__(
         self, op: str, fn: Any, grad_position: Any, weights: Any, has_aux: bool, return_ids: bool, sens_param: bool,
     ) -> None:  # fmt: skip
-        check_function(op, fn)
         self.op, self.fn = op, fn
         self.positions = check_positions(op, grad_position, weights)
         self.asked = grad_position
-        self.weights, self.single = (None, False) if weights is None else weight_list(op, weights)
+        self.weights = weights
         self.has_aux = check_flag(op, "has_aux", has_aux)
         self.return_ids = check_flag(op, "return_ids", return_ids)
         self.sens_param = check_flag(op, "sens_param", sens_param)
         self.value = op == "value_and_grad"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        check_function(self.op, self.fn)
+        weights, single = ([], False) if self.weights is None else weight_list(self.op, self.weights)
         sens = None
         if self.sens_param:
             args, kwargs, sens = _take_sens(self.op, args, kwargs)
-        weights = self.weights
         positions = self.positions
         count = len(args) + len(kwargs)
-        if self.asked is not None and count:
-            for i in positions or (0,):
-                if i >= count or not positions:
-                    raise RuntimeError(
-                        f"{self.op}: grad_position {self.asked} does not fit a call with {count} arguments"
-                    )
-        call = Recording(self.fn, args, kwargs, positions if count else (), weights or ())
+        fitting = tuple(i for i in positions if i < count)
+        call = Recording(self.fn, args, kwargs, fitting, weights)
+        if self.asked is not None and count and (not positions or fitting != positions):
+            raise RuntimeError(f"{self.op}: grad_position {self.asked} does not fit a call with {count} arguments")
         out = call.out
         outputs = differentiated(self.op, out, self.has_aux)
-        found = call.pull(outputs, None if sens is None else sens_for(self.op, outputs, sens))
-        gradients = self._arranged(call, found)
+        found = call.pull(outputs, sens_for(self.op, outputs, sens) if self.sens_param else None)
+        gradients = self._arranged(call, found, weights, single)
         if self.value or self.has_aux:
             out = call.result()
             call.finish()
@@ -150,7 +153,7 @@ class _Grad:
         call.finish()
         return gradients
 
-    def _arranged(self, call: Recording, found: list[Any]) -> Any:
+    def _arranged(self, call: Recording, found: list[Any], given: list[Any], single: bool) -> Any:
         n = len(call.inputs)
         inputs: Any = found[:n]
         if self.return_ids:
@@ -160,8 +163,8 @@ class _Grad:
             return inputs
         weights: Any = found[n:]
         if self.return_ids:
-            weights = [(getattr(w, "name", None), g) for w, g in zip(self.weights, weights)]
-        weights = weights[0] if self.single else tuple(weights)
+            weights = [(getattr(w, "name", None), g) for w, g in zip(given, weights)]
+        weights = weights[0] if single else tuple(weights)
         return weights if self.asked is None else (inputs, weights)
 
 
@@ -186,7 +189,8 @@ def grad(
     sens_param: the last argument (or `sens=`) is the gradient of the output, instead of ones.
 
     Raises:
-        TypeError, ValueError: wrong arguments here. RuntimeError: a position that the call does not have.
+        TypeError, ValueError: wrong positions or flags here, a wrong `fn` or weights when the result is called.
+        RuntimeError: a position that the call does not have.
 
     Example:
         >>> from retrograde.dialects.mindspore import Tensor, grad
@@ -263,18 +267,14 @@ class GradOperation:
         self.sens_param = check_flag("GradOperation", "sens_param", sens_param)
 
     def __call__(self, fn: Function, weights: Any = None) -> Function:
-        check_function("GradOperation", fn)
-        listed: list[Any] | None = []
-        single = False
-        if self.get_by_list:
-            if weights is None:
-                listed = None
-            else:
-                listed, single = weight_list("GradOperation", weights)
         get_all, get_by_list, sens_param = self.get_all, self.get_by_list, self.sens_param
 
-        @_like(fn)
         def after_grad(*args: Any, **kwargs: Any) -> Any:
+            check_function("GradOperation", fn)
+            listed: list[Any] | None = []
+            single = False
+            if get_by_list:
+                listed, single = (None, False) if weights is None else weight_list("GradOperation", weights)
             sens = None
             if sens_param:
                 args, kwargs, sens = _take_sens("GradOperation", args, kwargs)
@@ -292,8 +292,3 @@ class GradOperation:
             return inputs if get_all or n != 1 else inputs[0]
 
         return after_grad
-
-
-def _like(fn: Any) -> Callable[[Function], Function]:
-    """Carry the name of a function over to its gradient function, where it has one."""
-    return functools.wraps(fn) if hasattr(fn, "__name__") else lambda f: f

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ...core.value import Value, shape_of
 from ._api import api
 
-_LEVELS, _CAPTURES = ("O0", "O1", "O2"), ("ast", "bytecode", "trace")
+_CAPTURES = ("ast", "bytecode", "trace")
+_BACKENDS = ("", "ms_backend", "GE")
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "exc_mode": ("auto",), "jit_syntax_level": ("", "STRICT", "LAX"), "debug_level": ("RELEASE", "DEBUG"),
+    "infer_boost": ("off", "on"),
+}  # fmt: skip
+"""Options of compilation that are names, and their values, the usual one first."""
+
+
+def _check_options(op: str, options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if name in _OPTIONS and value not in _OPTIONS[name]:
+            raise ValueError(f"{op}: {name} must be one of {_OPTIONS[name]}, got {value!r}")
 
 
 class JitConfig:
-    """Options of compilation, kept for programs that read them; raises ValueError for a level that there is not."""
+    """Options of compilation, kept for programs that read them; raises ValueError for a value that there is not."""
 
     def __init__(self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", debug_level: str = "RELEASE",
                  infer_boost: str = "off", **kwargs: Any) -> None:  # fmt: skip
-        if jit_level not in ("", *_LEVELS):
-            raise ValueError(f"JitConfig: jit_level must be one of {_LEVELS}, got {jit_level!r}")
-        self.jit_config_dict = {
+        levels = ("", "O0", "O1", "O2")
+        if jit_level not in levels:
+            raise ValueError(f"JitConfig: jit_level must be one of {levels}, got {jit_level!r}")
+        named = {
             "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level,
-            "debug_level": debug_level, "infer_boost": infer_boost, **kwargs,
+            "debug_level": debug_level, "infer_boost": infer_boost,
         }  # fmt: skip
+        _check_options("JitConfig", named)
+        self.jit_config_dict = {**kwargs, **named}
+        if jit_level:
+            self.jit_config_dict["backend"] = "GE" if jit_level == "O2" else "ms_backend"
 
 
 def jit(
@@ -29,7 +48,7 @@ def jit(
 ) -> Any:  # fmt: skip
     """Mark a function (or a Cell) to be compiled: it computes the same, eagerly. Works with and without arguments.
 
-    Raises ValueError for a capture mode or level that there is not.
+    Raises ValueError for an option's value that there is not, TypeError for one of another type.
 
     Example:
         >>> from retrograde.dialects.mindspore import Tensor, jit
@@ -39,11 +58,23 @@ def jit(
         >>> print(double(Tensor([1.0])))
         [2.]
     """
-    if capture_mode not in _CAPTURES:
-        raise ValueError(f"jit: capture_mode must be one of {_CAPTURES}, got {capture_mode!r}")
-    if jit_level not in _LEVELS:
-        raise ValueError(f"jit: jit_level must be one of {_LEVELS}, got {jit_level!r}")
-    return _unchanged(function)
+    for name, value, choices in (("capture_mode", capture_mode, _CAPTURES), ("jit_level", jit_level, ("O0", "O1"))):
+        if value not in choices:
+            raise ValueError(f"jit: {name} must be one of {choices}, got {value!r}")
+    if isinstance(dynamic, bool) or not isinstance(dynamic, int):
+        raise TypeError(f"jit: dynamic must be 0 or 1, got {dynamic!r}")
+    if dynamic not in (0, 1):
+        raise ValueError(f"jit: dynamic must be 0 or 1, got {dynamic}")
+    if not isinstance(fullgraph, bool):
+        raise TypeError(f"jit: fullgraph must be True or False, got {fullgraph!r}")
+    _check_options("jit", options)
+    if backend in _BACKENDS:
+        return _unchanged(function)
+
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"jit: backend must be one of {_BACKENDS}, got {backend!r}")
+
+    return refused if function is not None else lambda f: refused
 
 
 def ms_function(fn: Callable[..., Any] | None = None, input_signature: Any = None, hash_args: Any = None,
@@ -58,9 +89,12 @@ def _unchanged(f: Any) -> Any:
 
 
 def jit_class(cls: type) -> type:
-    """Mark a class whose objects compiled code may use; returns the class. Raises TypeError for anything else."""
-    if not isinstance(cls, type):
-        raise TypeError(f"jit_class: wanted a class, got {type(cls).__name__}")
+    """Mark a class whose objects compiled code may use; returns the class. Raises TypeError for anything else, and for cells,
+    which it may use anyway."""
+    from .nn.cell import Cell
+
+    if not isinstance(cls, type) or issubclass(cls, Cell):
+        raise TypeError(f"jit_class: wanted a class that is no Cell, got {getattr(cls, '__name__', type(cls).__name__)}")
     return cls
 
 
@@ -75,6 +109,40 @@ def constexpr(fn: Any = None, get_instance: bool = True, name: str | None = None
     return _unchanged(fn)
 
 
+def enable_dynamic(**shapes: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: say which arguments of a compiled function have axes of any length, by `Tensor(shape=[None], dtype=...)`;
+    the function is returned as it is.
+
+    Raises ValueError where nothing is said or of an argument that there is not, TypeError for what is no such tensor.
+    """
+    if not shapes:
+        raise ValueError("enable_dynamic: name an argument, with Tensor(shape=[None, ...], dtype=...)")
+    for name, x in shapes.items():
+        if not isinstance(x, Value) or -1 not in shape_of(x):
+            raise TypeError(f"enable_dynamic: {name} must be a Tensor(shape=[None, ...], dtype=...), got {type(x).__name__}")
+
+    def marked(f: Callable[..., Any]) -> Callable[..., Any]:
+        known = inspect.signature(f).parameters
+        for name in shapes:
+            if name not in known:
+                raise ValueError(f"enable_dynamic: {f.__name__} has no argument {name!r}; it has {', '.join(known)}")
+        return f
+
+    return marked
+
+
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """Accept a limit on what a compiler does; raises TypeError for no int, ValueError for less than 1."""
+    if isinstance(recursion_limit, bool) or not isinstance(recursion_limit, int):
+        raise TypeError(f"set_recursion_limit: wanted an int, got {type(recursion_limit).__name__}")
+    if recursion_limit < 1:
+        raise ValueError(f"set_recursion_limit: wanted 1 or more, got {recursion_limit}")
+
+
+def launch_blocking() -> None:
+    """Wait for each operation, as the CPU always does."""
+
+
 def run_check() -> None:
     """Compute something and say whether it came out right."""
     from . import Tensor, __version__
@@ -84,7 +152,9 @@ def run_check() -> None:
 
 
 def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
-    """Mark the constructor of a Cell that a compiler would not inline: it runs as it is."""
+    """Mark the constructor of a Cell that a compiler would not inline: it runs as it is. Raises ValueError for another."""
+    if fn is not None and getattr(fn, "__name__", "") != "__init__":
+        raise ValueError(f"lazy_inline: it marks the __init__ of a Cell, got {getattr(fn, '__name__', fn)!r}")
     return _unchanged(fn)
 
 
@@ -94,5 +164,14 @@ def no_inline(fn: Any = None) -> Any:
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """Mark an input of a compiled function as one that may change: it is returned as it is."""
+    """Mark an input of a compiled function as one that may change: it is returned as it is.
+
+    Raises TypeError for what is no tensor, number or container, and for `dynamic_len` without a tuple or list.
+    """
+    if not isinstance(input_data, (Value, int, float, tuple, list, dict)):
+        raise TypeError(f"mutable: wanted a Tensor, a number, a tuple, list or dict, got {type(input_data).__name__}")
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"mutable: dynamic_len must be True or False, got {dynamic_len!r}")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise TypeError(f"mutable: only a tuple or list has a dynamic length, got {type(input_data).__name__}")
     return input_data

@@ -17,7 +17,7 @@ from ...ops import reduction as rd
 from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
 from .._shared.axes import axis_of, integer, integers
-from ._api import api
+from ._api import api, value_errors
 from ._promote import FLOATING, same_dtype, single, tensor_argument
 from ._random import keep_mask
 from ._tensor import from_array
@@ -57,6 +57,13 @@ def pads(op: str, pad_mode: str, padding: Any, size: Any, kernel: Any, stride: A
     return tuple((n, n) for n in given)
 
 
+def _pool_pads(op: str, mode: str, padding: Any, size: Any, kernel: Any, stride: Any, dilation: Any) -> Any:
+    found = pads(op, mode, padding, size, kernel, stride, dilation)
+    if mode == "pad" and any(2 * n > k for pair, k in zip(found, kernel) for n in pair):
+        raise ValueError(f"{op}: padding must be at most half the kernel_size {kernel}, got {padding}")
+    return found
+
+
 # ------------------------------------------------------------------------------------------ convolution
 
 
@@ -70,9 +77,15 @@ def convolve(
         raise ValueError(f"{op}: wanted input and weight with {axes + 2} axes, got shapes {x.shape} and {w.shape}")
     stride, dilation = per_axis(op, "stride", stride, axes), per_axis(op, "dilation", dilation, axes)
     padding = pads(op, pad_mode, padding, x.shape[2:], w.shape[2:], stride, dilation)
+    groups = integer(op, "groups", groups)
+    if x.shape[1] != w.shape[1] * groups and not w.shape[0] % groups:
+        raise (ValueError if axes == 3 else RuntimeError)(
+            f"{op}: a weight of shape {w.shape} with {groups} groups takes {w.shape[1] * groups} channels, but the input "
+            f"of shape {x.shape} has {x.shape[1]}"
+        )
     b = None if bias is None else tensor_argument(op, bias, "bias")
     plan = windows.convolution(op, x.shape, w.shape, None if b is None else b.shape, stride, padding, dilation,
-                               integer(op, "groups", groups))  # fmt: skip
+                               groups)  # fmt: skip
     return cv.convolve(x, w, b, **plan)
 
 
@@ -87,29 +100,13 @@ def _convolution(name: str, axes: int) -> Function:
     return f
 
 
-def _translated(f: Function) -> Function:
-    """What does not fit raises ValueError, as users of MindSpore expect."""
-    import functools
-
-    from ..._errors import ShapeError
-
-    @functools.wraps(f)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return f(*args, **kwargs)
-        except ShapeError as error:
-            raise ValueError(str(error)) from None
-
-    return wrapper
-
-
-convolve_checked = _translated(convolve)
+convolve_checked = value_errors(convolve)
 conv1d = api("conv1d", method=False)(_convolution("conv1d", 1))
 conv2d = api("conv2d", method=False)(_convolution("conv2d", 2))
 conv3d = api("conv3d", method=False)(_convolution("conv3d", 3))
 
 
-@_translated
+@value_errors
 def convolve_transposed(
     op: str, axes: int, x: Any, w: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: Any,
     output_padding: Any = 0, size: Any = None,
@@ -178,7 +175,7 @@ def _unbatched(out: Any, lone: bool) -> Any:
     return st.reshape(out, shape=out.shape[1:])
 
 
-@_translated
+@value_errors
 def max_pool(op: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1,
              ceil_mode: bool = False, return_indices: bool = False, mode: str = "pad") -> Any:  # fmt: skip
     """The largest element of each window, and where it is if asked."""
@@ -186,19 +183,19 @@ def max_pool(op: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding:
     kernel = per_axis(op, "kernel_size", kernel_size, axes)
     stride = kernel if stride is None else per_axis(op, "stride", stride, axes)
     dilation = per_axis(op, "dilation", dilation, axes)
-    padding = pads(op, mode, padding, size, kernel, stride, dilation)
+    padding = _pool_pads(op, mode, padding, size, kernel, stride, dilation)
     plan = windows.pooling(op, size, kernel, stride, padding, dilation, ceil_mode)
     return _unbatched(windows.max_pool(x, places=return_indices, **plan), lone)
 
 
-@_translated
+@value_errors
 def avg_pool(op: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool = False,
              count_include_pad: bool = True, divisor_override: int = 0, mode: str = "pad") -> Any:  # fmt: skip
     """The mean of each window."""
     x, size, lone = _space(op, x, axes)
     kernel = per_axis(op, "kernel_size", kernel_size, axes)
     stride = kernel if stride is None else per_axis(op, "stride", stride, axes)
-    padding = pads(op, mode, padding, size, kernel, stride, (1,) * axes)
+    padding = _pool_pads(op, mode, padding, size, kernel, stride, (1,) * axes)
     plan = windows.pooling(op, size, kernel, stride, padding, (1,) * axes, ceil_mode)
     counted = padding if count_include_pad else None
     return _unbatched(windows.avg_pool(x, counted=counted, divisor=divisor_override or None, **plan), lone)
@@ -384,16 +381,18 @@ def _rate(op: str, p: Any) -> float:
     if isinstance(p, bool) or not isinstance(p, (int, float)):
         raise TypeError(f"{op}: p must be a float, got {type(p).__name__}")
     if not 0 <= p <= 1:
-        raise ValueError(f"{op}: p must lie in [0, 1], got {p}")
+        raise (RuntimeError if op == "dropout" else ValueError)(f"{op}: p must lie in [0, 1], got {p}")
     return float(p)
 
 
 @api(method=False)
 def dropout(input: Any, p: float = 0.5, training: bool = True, seed: Any = None) -> Any:
     """Elements set to 0 with probability p, the others divided by 1 - p, in training."""
-    x = single("dropout", input, FLOATING)
     p = _rate("dropout", p)
-    if not training or not p:
+    if not training:
+        return tensor_argument("dropout", input)
+    x = single("dropout", input, FLOATING)
+    if not p:
         return x
     return drop.dropped(x, keep_mask(x.shape, p, seed), p)
 

@@ -284,7 +284,7 @@ def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
 
 METHODS["storage_offset"] = lambda self: 0
 METHODS["is_shared"] = METHODS["is_pinned"] = lambda self: False
-METHODS["is_init"] = lambda self: True
+METHODS["is_init"] = lambda self: False
 METHODS["inv"] = FUNCTIONS["inv"]
 METHODS["fills"] = FUNCTIONS["fills"]
 METHODS["pin_memory"] = METHODS["set_const_arg"] = METHODS["move_to"] = METHODS["data_sync"] = lambda self, *_, **__: self

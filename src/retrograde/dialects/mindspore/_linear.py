@@ -15,7 +15,7 @@ from ...tensor import fft as native_fft
 from ...tensor import linalg as native_linalg
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer, integers
-from ._api import api
+from ._api import api, value_errors
 from ._arithmetic import matmul, mul
 from ._norms import matrix_norm
 from ._promote import FLOAT, FLOATING, pair, result_dtype, same_dtype, single, tensor_argument, to_dtype
@@ -56,7 +56,10 @@ def mm(input: Any, mat2: Any) -> Any:
 @api()
 def bmm(input_x: Any, mat2: Any) -> Any:
     """The products of two batches of matrices."""
-    return _product("bmm", _ranked("bmm", input_x, 3, "input_x"), _ranked("bmm", mat2, 3, "mat2"))
+    x, y = tensor_argument("bmm", input_x, "input_x"), tensor_argument("bmm", mat2, "mat2")
+    if x.ndim < 2 or x.ndim != y.ndim:
+        raise ValueError(f"bmm: wanted two batches of matrices, got shapes {x.shape} and {y.shape}")
+    return _product("bmm", x, y)
 
 
 @api(method=False)
@@ -66,6 +69,7 @@ def mv(mat: Any, vec: Any) -> Any:
 
 
 @api()
+@value_errors
 def dot(input: Any, other: Any) -> Any:
     """The product over the last axis of one tensor and the last but one of another, both with two axes at least."""
     x, y = tensor_argument("dot", input), tensor_argument("dot", other, "other")
@@ -76,6 +80,7 @@ def dot(input: Any, other: Any) -> Any:
 
 
 @api()
+@value_errors
 def inner(input: Any, other: Any) -> Any:
     """The sum of products over the last axes."""
     x, y = tensor_argument("inner", input), tensor_argument("inner", other, "other")
@@ -97,6 +102,7 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 @api(method=False)
+@value_errors
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product."""
     return native.kron(*pair("kron", tensor_argument("kron", input), tensor_argument("kron", other, "other")))
@@ -111,6 +117,7 @@ def vecdot(x: Any, y: Any, *, axis: int = -1) -> Any:
 
 
 @api(method=False)
+@value_errors
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Any:
     """The sum of products over axes of both: a number of them, or those that are named."""
     x, y = tensor_argument("tensor_dot", x1, "x1"), tensor_argument("tensor_dot", x2, "x2")
@@ -181,6 +188,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
 
 
 @api(method=False)
+@value_errors
 def einsum(equation: str, *operands: Any) -> Any:
     """Sums of products as an equation of axis names says, such as 'ij,jk->ik'."""
     if not isinstance(equation, str):

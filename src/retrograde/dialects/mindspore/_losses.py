@@ -19,7 +19,8 @@ from ...ops import softmax as soft
 from ...ops import structural as st
 from ._api import api
 from ._dtype import int64
-from ._promote import FLOATING, pair, same_dtype, single, tensor_argument, to_dtype
+from ._promote import FLOAT, FLOATING, NUMBER, pair, same_dtype, single, tensor_argument, to_dtype
+from ._reductions import mean
 from ._tensor import from_array
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -33,14 +34,15 @@ def check_reduction(op: str, reduction: Any, known: tuple[str, ...] = _REDUCTION
 
 
 def _pair(
-    op: str, x: Any, y: Any, names: tuple[str, str] = ("input", "target"), same_shape: bool = True, one_dtype: bool = False
+    op: str, x: Any, y: Any, names: tuple[str, str] = ("input", "target"), same_shape: bool = True, one_dtype: bool = False,
+    kinds: str = FLOATING,
 ) -> Any:  # fmt: skip
     x, y = tensor_argument(op, x, names[0]), tensor_argument(op, y, names[1])
     if one_dtype:
         same_dtype(op, x, y)
     if same_shape and x.shape != y.shape:
         raise ValueError(f"{op}: {names[0]} and {names[1]} must have one shape, got {x.shape} and {y.shape}")
-    return pair(op, x, y, FLOATING)
+    return pair(op, x, y, kinds)
 
 
 # ------------------------------------------------------------------------------------------ differences
@@ -50,7 +52,7 @@ def _pair(
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The squared difference of input and target."""
     check_reduction("mse_loss", reduction)
-    x, y = _pair("mse_loss", input, target, same_shape=False)
+    x, y = _pair("mse_loss", input, target, same_shape=False, kinds=FLOAT)
     if x.shape == y.shape:
         return ls.mse_loss(x, y, reduction=reduction)
     return reduced(ew.square(x - y), reduction)
@@ -60,15 +62,18 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The absolute difference of input and target."""
     check_reduction("l1_loss", reduction)
-    x, y = _pair("l1_loss", input, target, same_shape=False)
-    return reduced(ew.absolute(x - y), reduction)
+    x, y = _pair("l1_loss", input, target, same_shape=False, kinds=NUMBER)
+    losses = ew.absolute(x - y)
+    if reduction == "mean" and dtype_of(losses).kind in "iu":
+        return mean(losses)
+    return reduced(losses, reduction)
 
 
-def _positive(op: str, name: str, value: Any) -> float:
+def _positive(op: str, name: str, value: Any, kind: type[Exception] = ValueError) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{op}: {name} must be a float, got {type(value).__name__}")
     if value <= 0:
-        raise ValueError(f"{op}: {name} must be positive, got {value}")
+        raise kind(f"{op}: {name} must be positive, got {value}")
     return float(value)
 
 
@@ -77,7 +82,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     """The squared difference over 2 beta where it is below beta, beyond the absolute one less beta/2."""
     check_reduction("smooth_l1_loss", reduction)
     x, y = _pair("smooth_l1_loss", input, target)
-    return ls.smooth_l1_loss(x, y, reduction=reduction, beta=_positive("smooth_l1_loss", "beta", beta))
+    return ls.smooth_l1_loss(x, y, reduction=reduction, beta=_positive("smooth_l1_loss", "beta", beta, RuntimeError))
 
 
 @api(method=False)
@@ -85,7 +90,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     """Half the squared difference where it is at most delta, beyond delta times the absolute one less delta/2."""
     check_reduction("huber_loss", reduction)
     delta = _positive("huber_loss", "delta", delta)
-    x, y = _pair("huber_loss", input, target, same_shape=False)
+    x, y = _pair("huber_loss", input, target, same_shape=False, kinds=FLOAT)
     shape = np.broadcast_shapes(x.shape, y.shape)
     x, y = (z if z.shape == shape else st.broadcast_to(z, shape=shape) for z in (x, y))
     return ls.huber_loss(x, y, reduction=reduction, delta=delta)
@@ -322,7 +327,7 @@ def _weights(op: str, weight: Any, x: Any) -> Any:
         return None
     weight = to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
     if weight.shape != (x.shape[_class_axis(op, x)],):
-        raise ValueError(f"{op}: there must be one weight per class, got shape {weight.shape} for {x.shape}")
+        raise RuntimeError(f"{op}: there must be one weight per class, got shape {weight.shape} for {x.shape}")
     return weight
 
 

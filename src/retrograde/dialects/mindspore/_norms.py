@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import dtype_of, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import reduction as rd
 from ...ops import structural as st
@@ -16,7 +16,7 @@ from ._api import api
 from ._binary import clip_by_value, div, maximum, mul
 from ._dtype import float32
 from ._promote import FLOAT, FLOATING, single, tensor_argument, to_dtype
-from ._reductions import _in_dtype, _reduced, _sum
+from ._reductions import _in_dtype, _reduced, _sum, with_positions
 
 # ------------------------------------------------------------------------------------------ norms
 
@@ -55,6 +55,11 @@ def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, 
     axes = _reduced("vector_norm", x, axis)
     if ord == 2:
         return euclidean(x, axes, keepdims)
+    if abs(ord) == float("inf") and (len(axes) == 1 or len(axes) == x.ndim) and x.size and dtype_of(x).kind != "c":
+        # The first of those that are equally far from 0 gets the whole gradient.
+        sizes = ew.absolute(x if len(axes) == 1 else st.reshape(x, shape=(x.size,)))
+        out, _ = with_positions("norm", sizes, axes[0], len(axes) == 1 and keepdims, ord > 0)
+        return st.reshape(out, shape=(1,) * x.ndim) if keepdims and len(axes) > 1 else out
     return native_linalg.vector_norm(x, axis=axes, keepdims=keepdims, ord=float(ord))
 
 
@@ -161,9 +166,15 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
 
 @api(method=False)
 def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
-    """Tensors scaled so that the root of the sum of all their squares is at most `clip_norm`."""
+    """Tensors (or the elements of one) scaled so that the root of the sum of all their squares is at most `clip_norm`."""
+    if isinstance(x, Value):
+        return clip_by_global_norm((x,), clip_norm, use_norm)[0]
     if not isinstance(x, (tuple, list)):
         raise TypeError(f"clip_by_global_norm: wanted a tuple or list of Tensors, got {type(x).__name__}")
+    if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)):
+        raise TypeError(f"clip_by_global_norm: clip_norm must be a number, got {type(clip_norm).__name__}")
+    if clip_norm <= 0:
+        raise ValueError(f"clip_by_global_norm: clip_norm must be above 0, got {clip_norm}")
     if use_norm is not None:
         raise ValueError("clip_by_global_norm: use_norm must be None")
     squares = [rd.sum(ew.square(part), axis=tuple(range(part.ndim)), keepdims=False) for part in x]

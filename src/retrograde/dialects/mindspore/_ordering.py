@@ -17,7 +17,7 @@ from ...tape import inplace
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer
 from ._api import api
-from ._dtype import as_dtype, int32, int64
+from ._dtype import FROM_NUMPY, as_dtype, int32, int64
 from ._gather import positions
 from ._promote import single, tensor_argument, to_dtype
 from ._tensor import from_array
@@ -195,6 +195,8 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int = 0, batch_dim: int 
 def diag(input: Any) -> Any:
     """The tensor along the diagonal of one with twice its axes."""
     x = tensor_argument("diag", input)
+    if not x.ndim:
+        raise ValueError("diag: wanted a tensor with axes, got one without")
     n = x.size
     flat = st.reshape(x, shape=(n,))
     out = triangular.diagonal_embed(flat, shape=(n, n), offset=0, axis1=0, axis2=1)
@@ -258,8 +260,8 @@ def trace(input: Any) -> Any:
     """The sum of the diagonal of a matrix."""
     x = tensor_argument("trace", input)
     if x.ndim != 2:
-        raise ValueError(f"trace: wanted a matrix, got shape {x.shape}")
-    return triangular.diagonal(x, offset=0, axis1=0, axis2=1).sum()
+        raise RuntimeError(f"trace: wanted a matrix, got shape {x.shape}")
+    return triangular.diagonal(x, offset=0, axis1=0, axis2=1).sum(dtype=FROM_NUMPY[dtype_of(x)])
 
 
 @api("trace", function=False)

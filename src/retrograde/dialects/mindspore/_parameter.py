@@ -22,6 +22,12 @@ def _unnamed() -> str:
     return f"Parameter#{_numbers()}"
 
 
+def _flag(name: str, wanted: Any) -> bool:
+    if not isinstance(wanted, bool):
+        raise TypeError(f"Parameter.{name}: wanted a bool, got {type(wanted).__name__}")
+    return wanted
+
+
 class ParamInfo:
     """What is known of a parameter beside its values."""
 
@@ -71,7 +77,7 @@ class Parameter(Tensor, result=Tensor):
         self.name = name
         self.requires_grad = requires_grad
         LIVE[id(self)] = self
-        self.param_info.layerwise_parallel, self.param_info.parallel_optimizer = layerwise_parallel, parallel_optimizer
+        self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(result=Tensor, **kwargs)
@@ -96,14 +102,34 @@ class Parameter(Tensor, result=Tensor):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        if not isinstance(wanted, bool):
-            raise TypeError(f"Parameter.requires_grad: wanted a bool, got {type(wanted).__name__}")
-        self.param_info.requires_grad = wanted
+        self.param_info.requires_grad = _flag("requires_grad", wanted)
+
+    @property
+    def layerwise_parallel(self) -> bool:
+        """An option of distributed training, which is kept."""
+        return self.param_info.layerwise_parallel
+
+    @layerwise_parallel.setter
+    def layerwise_parallel(self, wanted: bool) -> None:
+        self.param_info.layerwise_parallel = _flag("layerwise_parallel", wanted)
+
+    @property
+    def parallel_optimizer(self) -> bool:
+        """An option of distributed training, which is kept."""
+        return self.param_info.parallel_optimizer
+
+    @parallel_optimizer.setter
+    def parallel_optimizer(self, wanted: bool) -> None:
+        self.param_info.parallel_optimizer = _flag("parallel_optimizer", wanted)
 
     @property
     def data(self) -> Tensor:
-        """The values as a tensor of the same memory."""
+        """The values as a tensor of the same memory; set to a tensor, what `set_data` takes."""
         return make(Tensor, self._a, self._node, self._level)
+
+    @data.setter
+    def data(self, values: Any) -> None:
+        self.set_data(values)
 
     def value(self) -> Tensor:
         """The values of now as a tensor."""
@@ -114,16 +140,16 @@ class Parameter(Tensor, result=Tensor):
     sliced = cache_enable = is_in_parallel = parallel_optimizer_comm_recompute = False
     requires_aggr = True
     key = -1
-    layerwise_parallel = False
-    parallel_optimizer = True
     comm_fusion = 1
+    is_init = unique = virtual_flag = False
+    init_finished = True
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
         """Take new values, in this parameter's dtype; returns the parameter. Raises TypeError for what is no Tensor.
 
         Values of this dtype are not copied: as in MindSpore, the parameter then lives in the memory of `data`.
         """
-        if isinstance(data, (int, float)) and not isinstance(data, bool):
+        if isinstance(data, (int, float)):
             data = Tensor(data)
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter.set_data: wanted a Tensor or a number, got {type(data).__name__}")
@@ -144,7 +170,7 @@ class Parameter(Tensor, result=Tensor):
 
             source = initializer(init, self.shape, self.dtype).init_data()
         out = type(self)(source, self.name, self.requires_grad)
-        out.__dict__["param_info"].layerwise_parallel = self.param_info.layerwise_parallel
+        out.layerwise_parallel = self.layerwise_parallel
         return out
 
     def copy(self) -> Parameter:
@@ -200,7 +226,9 @@ class ParameterTuple(tuple[Parameter, ...]):
         return super().__new__(cls, parameters)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
-        """Copies of all parameters with names that begin with `prefix.`."""
+        """Copies of all parameters with names that begin with `prefix.`; raises TypeError for a prefix that is no string."""
+        if not isinstance(prefix, str):
+            raise TypeError(f"ParameterTuple.clone: the prefix must be a string, got {type(prefix).__name__}")
         copies = []
         for p in self:
             copy = p.clone(init)

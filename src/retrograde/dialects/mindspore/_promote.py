@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, make
+from ...core import stop
+from ...core.value import Value, dtype_of, make, ndim_of
 from ...ops.comparison import isfinite
 from ...ops.selection import where
 from ...ops.structural import cast
-from ...transform import stop
 from .._shared.elementwise import Builders, constant
 from ._api import REGISTRY, check_cast
 from ._dtype import FROM_NUMPY, Number, bool_, complex64, float32, int64, promote_types
@@ -112,8 +112,22 @@ def single(op: str, x: Any, kinds: str | None = None) -> Value:
     return result
 
 
+SCALING = frozenset(("mul", "div"))
+"""The operations in which a tensor without axes does not widen one of its kind that has axes."""
+
+
+def _scaled(x: Value, y: Value) -> Any:
+    """`x` in the dtype of `y` if it is a factor without axes for a tensor of its kind."""
+    if ndim_of(x) or not ndim_of(y) or dtype_of(x) == dtype_of(y):
+        return x
+    d = FROM_NUMPY[dtype_of(y)]
+    return converted(x, d) if FROM_NUMPY[dtype_of(x)].category == d.category else x
+
+
 def pair(op: str, x: Any, y: Any, kinds: str | None = None) -> tuple[Any, Any]:
     """Two operands in the dtype in which an operation on them computes; of two numbers the first becomes a tensor."""
+    if op in SCALING and isinstance(x, Value) and isinstance(y, Value):
+        x, y = _scaled(x, y), _scaled(y, x)
     d = settle(op, result_dtype(op, x, y), kinds)
     if not isinstance(x, Value) and not isinstance(y, Value):
         return make(REGISTRY.tensor_class, to_dtype(x, d)), to_dtype(y, d)

@@ -60,8 +60,8 @@ def rand_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Any:
 
 @api(method=False)
 def randn_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Any:
-    """Standard normal numbers in the shape of a tensor."""
-    return randn(tensor_argument("randn_like", input).shape, dtype=dtype or input.dtype, seed=seed)
+    """Standard normal numbers in the shape of a tensor, float32 unless another dtype is given."""
+    return randn(tensor_argument("randn_like", input).shape, dtype=dtype, seed=seed)
 
 
 @api(method=False)
@@ -69,7 +69,7 @@ def randint(low: int, high: int, size: Any, seed: Any = None, *, dtype: Any = No
     """Whole numbers in [low, high)."""
     low, high = integer("randint", "low", low), integer("randint", "high", high)
     if low >= high:
-        raise ValueError(f"randint: low must be below high, got {low} and {high}")
+        raise RuntimeError(f"randint: low must be below high, got {low} and {high}")
     d = int64 if dtype is None else as_dtype(dtype, "randint")
     return from_array(generator(seed).integers(low, high, _sizes("randint", size)).astype(d.np))
 

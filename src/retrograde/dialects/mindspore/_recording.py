@@ -58,6 +58,7 @@ def alias(x: Tensor) -> Tensor:
     tape.leaf(y)
     if x._leaf is not None:
         y._node.hooks = x._leaf.hooks
+    y._origin = x  # a hook on the input is one on the argument
     return y
 
 

@@ -229,8 +229,10 @@ api("reduce_min", method=False)(lambda x, axis=(): amin(x, axis))
 
 
 def _positions(op: str, x: Any, axis: Any, keepdims: bool, largest: bool) -> Any:
-    """The positions of the extremes along an axis, of all elements where it is None."""
+    """The positions of the extremes along an axis, of all elements where it is None; RuntimeError where there are none."""
     x = single(op, x, "...x")
+    if 0 in shape_of(x):
+        raise RuntimeError(f"{op}: a tensor of shape {x.shape} has no elements")
     if axis is None:
         out = (rd.argmax if largest else rd.argmin)(st.reshape(x, shape=(-1,)), axis=0, keepdims=False)
         return st.reshape(out, shape=(1,) * len(shape_of(x))) if keepdims else out

@@ -55,7 +55,7 @@ def _cell(array: np.ndarray) -> tuple[Callable[[Any], str], int]:
     return lambda x: f"{x:{width}.{digits}e}" if np.isfinite(x) else f"{x!s:>{width}}", 12
 
 
-def described(array: np.ndarray) -> str:
+def described(array: Any) -> str:
     """The repr of a tensor around `array`: its shape, dtype and values."""
     head = f"Tensor(shape={list(array.shape)}, dtype={FROM_NUMPY[array.dtype]}, value="
     if not array.ndim:

@@ -81,15 +81,18 @@ def cast(input: Any, dtype: Any) -> Any:
     d = as_dtype(dtype, "cast")
     if isinstance(input, (bool, int, float, complex)):
         return from_array(np.asarray(input).astype(d.np))
-    x = tensor_argument("cast", input)
-    return st.copy(x) if dtype_of(x) == d.np else to_dtype(x, d)
+    return to_dtype(tensor_argument("cast", input), d)
 
 
 @api("astype", function=False)
 def astype(self: Any, dtype: Any, copy: bool = True) -> Any:
-    """The tensor in another dtype; where it has that already a copy, or itself unless `copy`."""
-    d = as_dtype(dtype, "astype")
-    return cast(self, d) if copy else to_dtype(self, d)
+    """The tensor in another dtype; where it has that already, in the same memory."""
+    return _converted(self, as_dtype(dtype, "astype"))
+
+
+def _converted(x: Any, d: Any) -> Any:
+    """A tensor in a dtype; in the same memory where it has that already, yet another object."""
+    return st.reshape(x, shape=tuple(shape_of(x))) if dtype_of(x) == d.np else to_dtype(x, d)
 
 
 @api()
@@ -102,12 +105,12 @@ def type_as(input: Any, other: Any) -> Any:
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The tensor in a dtype; there is one device, the CPU."""
     found = kwargs.get("dtype", next((a for a in args if not isinstance(a, (str, bool)) and a is not None), None))
-    return self if found is None else to_dtype(self, as_dtype(found, "to"))
+    return self if found is None else _converted(self, as_dtype(found, "to"))
 
 
 def _conversion(method: str, name: str) -> None:
     d = as_dtype(name)
-    api(method, function=False)(lambda self: to_dtype(self, d))
+    api(method, function=False)(lambda self: _converted(self, d))
 
 
 for _method, _dtype in (

@@ -13,6 +13,7 @@ from ...core import value as values
 from ...core.level import innermost
 from ...core.node import Accumulate
 from ...core.value import Value, make
+from ...ops.structural import cast
 from ...tape import hooks
 from .._shared.arrays import ArrayFacts
 from .._shared.tensor_class import TensorClass, install
@@ -29,7 +30,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     """An n-dimensional array of one dtype, with the behaviour of MindSpore's.
 
     `Tensor(input_data, dtype)` holds a copy of a number, a (nested) list or tuple or a NumPy array, or what another tensor
-    holds; Python floats become float32. `Tensor(shape=, dtype=, init=)` is filled by an initialiser with `init_data()`.
+    holds; Python floats become float32. `Tensor(shape=, dtype=, init=)` is filled by an initialiser with `init_data()`;
+    without `init`, and with None in `shape`, it only describes tensors with axes of any length.
     """
 
     _error_types = {
@@ -43,6 +45,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     __array_priority__ = 1000
 
     init: Any = None
+    _origin: Any = None
+    """The argument of a gradient function for which an input stands."""
     """The initialiser that has not been applied yet, if any."""
     const_arg = False
     _leaf: Any = None
@@ -112,16 +116,21 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def register_hook(self, hook_fn: Any) -> hooks.Handle:
         """Call `hook_fn(gradient)` when this tensor's gradient is known; it may return another gradient.
 
-        On a tensor that nothing has computed it holds for every gradient function that takes it as input or weight.
+        On a tensor that nothing has computed it holds for every gradient function that takes it as input or weight, also
+        when it was put there inside of one. What it returns is converted to the gradient's dtype; the gradient function
+        raises RuntimeError for what is no tensor.
         """
         if not callable(hook_fn):
             raise TypeError(f"register_hook: a hook is a function, got {type(hook_fn).__name__}")
-        if self._node is not None:
-            return hooks.add_tensor_hook(self, hook_fn)
-        leaf = leaf_of(self)
+        origin = self if self._node is None else self._origin
+        if origin is None:
+            return hooks.add_tensor_hook(self, _checked(hook_fn))
+        leaf = leaf_of(origin)
         if leaf.hooks is None:
             leaf.hooks = hooks.LeafHooks(Tensor)
-        return hooks.add(leaf.hooks.hooks, hook_fn)
+        if self._node is not None:
+            self._node.hooks = leaf.hooks
+        return hooks.add(leaf.hooks.hooks, _checked(hook_fn))
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:
@@ -233,15 +242,27 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         return _repr.text(self._concrete("str"))
 
     def __repr__(self) -> str:
-        return _repr.described(self._concrete("repr"))
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and not self.ndim else format(str(self), spec)
+        return _repr.described(self._a if type(self._a) is _data.Unknown else self._concrete("repr"))
 
 
 
 REGISTRY.tensor_class = Tensor
 Tensor.__module__ = "mindspore.common.tensor"  # what programs print
+
+
+def _checked(hook_fn: Any) -> Any:
+    """A gradient hook that returns a tensor of the gradient's dtype, or nothing."""
+
+    def run(g: Any) -> Any:
+        found = hook_fn(g)
+        if found is None:
+            return None
+        if not isinstance(found, Value):
+            raise RuntimeError(f"register_hook: a hook returns a Tensor or None, got {type(found).__name__}")
+        np_dtype = values.dtype_of(g)
+        return found if values.dtype_of(found) == np_dtype else cast(found, dtype=np_dtype)
+
+    return run
 
 
 def leaf_of(x: Tensor) -> Accumulate:
@@ -260,7 +281,7 @@ LACKING = """
     assign_value_cpp cauchy convert_bytes_to_tensor delete_ delta_seed flush_from_cache getitem_index_info hooks
     index_copy_ index_of_parent_ init_finished init_flag is_meta log_normal offload offload_file_path param_info
     parent_tensor_ remove_hook set_ set_cast_dtype set_device_address set_init_flag set_param_info
-    setitem_index_info storage symbolic_shape to_ to_coo to_csr uniform untyped_storage virtual_flag
+    setitem_index_info storage symbolic_shape to_ uniform untyped_storage virtual_flag
     wait_pipeline
 """
 """What MindSpore's tensors have and these have not."""
@@ -288,7 +309,9 @@ def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) 
     if data is None:
         if shape is None or d is None:
             raise TypeError("Tensor: give input_data, or shape= and dtype= (with init=, what fills it)")
-        sizes = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        sizes = (shape,) if isinstance(shape, int) else tuple(-1 if n is None else int(n) for n in shape)
+        if None in (shape if isinstance(shape, (tuple, list)) else ()):
+            return make(cls, _data.Unknown(sizes, d.np))
         tensor = make(cls, np.zeros(sizes, d.np))
         if init is not None:
             tensor.init = init

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..._tree import flatten, unflatten
 from ...core.value import Value
 from ...tensor.manipulation import stack
 from ...transform import forward, jacobian
@@ -43,7 +44,8 @@ def vjp(fn: Function, *inputs: Any, weights: Any = None, has_aux: bool = False) 
 
     def vjp_fn(*v: Any) -> Any:
         given = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) else v
-        _check_tensors("vjp", "the gradient of the output", given)
+        if given is v:
+            _check_tensors("vjp", "the gradient of the output", given)
         found = call.pull(outputs, sens_for("vjp", outputs, given), retain=True)
         gradients = tuple(found[: len(inputs)])
         if weights is None:
@@ -64,9 +66,10 @@ def jvp(fn: Function, inputs: Any, v: Any, has_aux: bool = False) -> Any:
 
     With `has_aux`, only the first output is differentiated, and the others come as a third result.
 
-    Raises TypeError for inputs that are no tensors, ValueError where `v` does not fit them.
+    Raises TypeError for inputs that are no tensors, ValueError where `v` does not fit them or `fn` cannot be called.
     """
-    check_function("jvp", fn)
+    if not callable(fn):
+        raise ValueError(f"jvp: fn must be a function or Cell, got {type(fn).__name__}")
     primals = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     tangents = tuple(v) if isinstance(v, (tuple, list)) else (v,)
     _check_tensors("jvp", "input", primals)
@@ -104,14 +107,15 @@ def _with_aux(fn: Function, op: str) -> Function:
 
 
 def _jacobian(op: str, transform: Any, fn: Function, grad_position: Any, has_aux: bool) -> Function:
-    check_function(op, fn)
     check_flag(op, "has_aux", has_aux)
-    if grad_position is None:
-        raise TypeError(f"{op}: grad_position must be an int or a tuple of ints, got None")
-    positions = check_positions(op, grad_position, ())
-    argnums = positions[0] if len(positions) == 1 else positions
 
     def jacobian_fn(*args: Any, **kwargs: Any) -> Any:
+        if not callable(fn):
+            raise ValueError(f"{op}: fn must be a function or Cell, got {type(fn).__name__}")
+        if grad_position is None:
+            raise TypeError(f"{op}: grad_position must be an int or a tuple of ints, got None")
+        positions = check_positions(op, grad_position, ())
+        argnums = positions[0] if len(positions) == 1 else positions
         for i in positions:
             if i >= len(args):
                 raise ValueError(f"{op}: grad_position {grad_position} does not fit a call with {len(args)} arguments")
@@ -149,33 +153,56 @@ def vmap(fn: Function, in_axes: Any = 0, out_axes: Any = 0) -> Function:
 
     With a CellList of like cells instead of a function, each computes its own entry: an ensemble.
 
-    Raises RuntimeError where no argument is mapped, an axis does not exist, or lengths differ.
+    Raises RuntimeError, when the result is called, where no argument is mapped, an axis does not exist, lengths differ, or
+    `fn` or the axes are of another type.
     """
-    if isinstance(fn, (list, tuple)):
-        raise RuntimeError(f"vmap: a {type(fn).__name__} is not supported; put the cells into an nn.CellList")
-    for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
-        if axes is not None and not isinstance(axes, (int, tuple, list)):
-            raise RuntimeError(f"vmap: {name} must be an int, None or a tuple of those, got {type(axes).__name__}")
-    check_function("vmap", fn)
     cells = _ensemble(fn)
     if cells:
-        return _vmapped(_together(cells, in_axes, out_axes))
-    mapped = _vmap(fn.__call__ if not hasattr(fn, "__name__") else fn, in_axes, out_axes, randomness="different")
-    return _vmapped(mapped)
+        return _vmapped(_together(cells, in_axes, out_axes), in_axes, out_axes)
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if isinstance(out_axes, list):
+        out_axes = tuple(out_axes)
+
+    def one(*args: Any) -> Any:
+        if not callable(fn):
+            raise RuntimeError(
+                f"vmap: fn must be a function, a Cell or an nn.CellList of cells, got {type(fn).__name__}"
+            )
+        leaves, tree = flatten(fn(*args))
+        return unflatten(tree, [Tensor(y) if isinstance(y, (int, float)) else y for y in leaves])
+
+    return _vmapped(_vmap(one, in_axes, out_axes, randomness="different"), in_axes, out_axes)
 
 
-def _vmapped(mapped: Function) -> Function:
+def _vmapped(mapped: Function, in_axes: Any, out_axes: Any) -> Function:
     """A mapped function whose complaints about its arguments are RuntimeErrors."""
 
     def vmapped(*args: Any, **kwargs: Any) -> Any:
+        _check_axes("in_axes", in_axes)
+        _check_axes("out_axes", out_axes)
+        if kwargs:
+            raise RuntimeError(f"vmap: it takes arguments by position, got {', '.join(kwargs)} by keyword")
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        for i, (x, axis) in enumerate(zip(args, axes)):
+            if axis is not None and isinstance(x, (int, float)):
+                raise RuntimeError(f"vmap: argument {i} is the number {x!r}, which has no axis; its in_axes must be None")
         try:
-            return mapped(*args, **kwargs)
+            return mapped(*args)
         except ValueError as error:
             if str(error).startswith("vmap:"):  # of the arguments, not of what fn does
                 raise RuntimeError(str(error)) from None
             raise
 
     return vmapped
+
+
+def _check_axes(name: str, axes: Any) -> None:
+    if isinstance(axes, (tuple, list)):
+        for axis in axes:
+            _check_axes(name, axis)
+    elif axes is not None and (isinstance(axes, bool) or not isinstance(axes, int)):
+        raise RuntimeError(f"vmap: {name} must be an int, None or a tuple of those, got {type(axes).__name__}")
 
 
 def _ensemble(fn: Any) -> list[Any]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ._context import (
+    COMPATIBLE,
     GRAPH_MODE,
+    LAX,
     PYNATIVE_MODE,
+    STRICT,
     ParallelMode,
     get_auto_parallel_context,
     get_context,
@@ -14,6 +17,6 @@ from ._context import (
 )
 
 __all__ = [
-    "GRAPH_MODE", "PYNATIVE_MODE", "ParallelMode", "get_auto_parallel_context", "get_context",
-    "reset_auto_parallel_context", "set_auto_parallel_context", "set_context",
+    "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "ParallelMode", "get_auto_parallel_context",
+    "get_context", "reset_auto_parallel_context", "set_auto_parallel_context", "set_context",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ for _d in dtype.all_types:
     globals()[_d.name] = _d
 bool_ = dtype.bool_
 
-_LAZY = ("api", "generator", "initializer", "parameter", "seed", "tensor")
+_LAZY = ("_grad_function", "api", "generator", "initializer", "parameter", "seed", "sparse_tensor", "tensor")
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._api import missing
+from .._api import missing, submodule
 from .cell import Cell, GraphCell
 from .containers import CellDict, CellList, SequentialCell
 
@@ -69,6 +69,7 @@ from .wrap import (
 
 _METRICS = frozenset((
     "Accuracy", "ConfusionMatrix", "CosineSimilarity", "Dice", "F1", "Fbeta", "Loss", "MAE", "MSE", "Metric",
+    "BleuScore", "HausdorffDistance", "MeanSurfaceDistance", "ROC", "RootMeanSquareDistance",
     "Perplexity", "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy", "auc", "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
 ))  # fmt: skip
@@ -79,4 +80,10 @@ def __getattr__(name: str) -> Any:
         from ..train import metrics
 
         return getattr(metrics, name)
+    if name in ("SparseToDense", "SparseTensorDenseMatmul"):
+        from .._sparse import cells
+
+        return cells()[name]
+    if name == "probability":
+        return submodule(__name__, name)
     raise missing("mindspore.nn", name, globals())

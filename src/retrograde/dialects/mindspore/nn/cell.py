@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ....core.value import make
@@ -17,13 +18,14 @@ from ....learn.modules import (
     known_names,
     members,
     named_children,
+    own_state,
     tree_state,
     walk,
 )  # fmt: skip
 from ....ops.structural import cast
-from ....tape.hooks import Handle
 from ..._shared import guard
-from ..._shared.module_hooks import register
+from ..._shared.module_hooks import MarkedHandle, register
+from ..._shared.state_dicts import _IncompatibleKeys, collected, new_destination
 from .._api import missing
 from .._backward import saved_tensors_hooks
 from .._dtype import Number, bfloat16, float16, float32
@@ -37,15 +39,33 @@ from . import _calls
 class _Hooks:
     """The hooks of one cell, in the order in which they are called."""
 
-    __slots__ = ("forward_pre", "forward", "backward_pre", "backward", "with_kwargs", "always")
+    __slots__ = (
+        "forward_pre", "forward", "backward_pre", "backward", "state_pre", "state_post", "load_pre", "load_post",
+        "with_kwargs", "always",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.forward_pre: OrderedDict[int, Any] = OrderedDict()
         self.forward: OrderedDict[int, Any] = OrderedDict()
         self.backward_pre: OrderedDict[int, Any] = OrderedDict()
         self.backward: OrderedDict[int, Any] = OrderedDict()
+        self.state_pre: OrderedDict[int, Any] = OrderedDict()
+        self.state_post: OrderedDict[int, Any] = OrderedDict()
+        self.load_pre: OrderedDict[int, Any] = OrderedDict()
+        self.load_post: OrderedDict[int, Any] = OrderedDict()
         self.with_kwargs: dict[int, bool] = {}
         self.always: dict[int, bool] = {}
+
+
+_RECOMPUTE_OPTIONS = (
+    "output_recompute", "mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation",
+)  # fmt: skip
+
+
+class HookHandle(MarkedHandle):
+    """What registering a hook of a cell returns: `remove()` takes the hook away."""
+
+    __slots__ = ()
 
 
 class Cell(Tree):
@@ -202,7 +222,12 @@ class Cell(Tree):
     # -------------------------------------------------------------------- the tree
 
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with the paths of attributes that lead to them; without `expand`, this cell's own."""
+        """The parameters with the paths of attributes that lead to them; without `expand`, this cell's own.
+
+        Raises TypeError for a prefix that is no string.
+        """
+        if name_prefix and not isinstance(name_prefix, str):
+            raise TypeError(f"parameters_and_names: the prefix must be a string, got {type(name_prefix).__name__}")
         return members(self, self._tree_kinds.parameters, name_prefix, expand)
 
     def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
@@ -261,10 +286,12 @@ class Cell(Tree):
 
     def cells_and_names(self, cells: Any = None, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
         """This cell and all below with the paths that lead to them."""
-        return walk(self, name_prefix, seen=cells)
+        return walk(self, name_prefix, seen=cells or None)
 
     def _at(self, target: str) -> Cell:
         """The cell at a path; raises AttributeError where there is none."""
+        if not isinstance(target, str):
+            raise AttributeError(f"{type(self).__name__}: a path is a string, got {type(target).__name__}")
         found: Any = self
         for part in target.split(".") if target else ():
             found = getattr(found, part)
@@ -327,8 +354,21 @@ class Cell(Tree):
             cell.__dict__.update(_compute=dst_type.np, _special=True)
         return self
 
-    def recompute(self, **kwargs: Any) -> None:
-        """Compute this cell's results again in the backward pass instead of keeping what it needs of them."""
+    def recompute(
+        self, *, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,
+        context_fn: Any = None, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        """Compute this cell's results again in the backward pass instead of keeping what it needs of them.
+
+        The options change nothing; raises ValueError for one that there is not, TypeError for a value that is no bool.
+        """
+        if context_fn is not None and use_reentrant:
+            raise ValueError("recompute: context_fn needs use_reentrant=False")
+        for name, value in {"output_recompute": output_recompute, **kwargs}.items():
+            if name not in _RECOMPUTE_OPTIONS:
+                raise ValueError(f"recompute: there is no option {name!r}; there are {', '.join(_RECOMPUTE_OPTIONS)}")
+            if not isinstance(value, bool):
+                raise TypeError(f"recompute: {name} must be True or False, got {value!r}")
         self.__dict__.update(_recomputed=True, _special=True)
 
     def to(self, *args: Any, **kwargs: Any) -> Cell:
@@ -347,7 +387,12 @@ class Cell(Tree):
         return {p: p.init_data() for p in self.get_parameters()}
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Say what inputs a compiled cell would get; they are remembered."""
+        """Say what inputs a compiled cell would get; they are remembered. Raises ValueError for an unknown name."""
+        if kwargs:
+            try:
+                inputs = inspect.signature(self.construct).bind(*inputs, **kwargs).args
+            except TypeError as error:
+                raise ValueError(f"set_inputs: the inputs do not fit construct: {error}") from None
         self.__dict__["_inputs"] = inputs
 
     def get_inputs(self) -> Any:
@@ -357,46 +402,63 @@ class Cell(Tree):
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Nothing: cells run eagerly."""
 
+    @property
+    def jit_config_dict(self) -> dict[str, Any]:
+        """The options of compilation that `set_jit_config` was given."""
+        return self.__dict__.get("_jit_options", {})
+
     def set_jit_config(self, jit_config: Any) -> None:
-        """Accept options of compilation, which change nothing."""
+        """Keep options of compilation, a `JitConfig`; they change nothing."""
+        self.__dict__["_jit_options"] = jit_config.jit_config_dict
 
     def set_boost(self, boost_type: str) -> Cell:
         """Accept an option of other devices; returns the cell."""
         return self
 
-    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Cell:
+    def set_broadcast_flag(self, mode: bool = True) -> Cell:
         """Accept an option of distributed training; returns the cell."""
+        return self
+
+    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Cell:
+        """Accept an option of distributed training; returns the cell. Raises TypeError for no int."""
+        if not isinstance(fusion_type, int):
+            raise TypeError(f"set_comm_fusion: wanted an int, got {type(fusion_type).__name__}")
         return self
 
     # -------------------------------------------------------------------- hooks
 
     def _add_hook(self, table: str, hook: Any, prepend: bool = False, with_kwargs: bool = False,
-                  always: bool = False) -> Handle:  # fmt: skip
+                  always: bool = False) -> HookHandle:  # fmt: skip
         if not callable(hook):
             raise TypeError(f"register_{table}_hook: a hook is a function, got {type(hook).__name__}")
         hooks = self._hooks
         if hooks is None:
             hooks = _Hooks()
             self.__dict__.update(_hooks=hooks, _special=True)
-        return register(getattr(hooks, table), hook, prepend, (with_kwargs, hooks.with_kwargs), (always, hooks.always))
+        marks = (with_kwargs, hooks.with_kwargs), (always, hooks.always)
+        return register(getattr(hooks, table), hook, prepend, *marks, kind=HookHandle)
+
+    def _tables(self, *names: str) -> list[list[Any]]:
+        """The hooks of some kinds."""
+        return [[] if self._hooks is None else list(getattr(self._hooks, name).values()) for name in names]
 
     def register_forward_pre_hook(
         self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> Handle:
+    ) -> HookHandle:
         """Call `hook_fn(cell, args)` before `construct`; what it returns, if anything, are the arguments."""
         return self._add_hook("forward_pre", hook_fn, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> Handle:
+    ) -> HookHandle:
         """Call `hook_fn(cell, args, output)` after `construct`; what it returns, if anything, is the output."""
         return self._add_hook("forward", hook_fn, prepend, with_kwargs, always_call)
 
-    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> Handle:
+    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_output)` in the backward pass; what it returns, if anything, replaces grad_output."""
         return self._add_hook("backward_pre", hook_fn)
 
-    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> Handle:
+    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_input, grad_output)`; what it returns, if anything, replaces grad_input."""
         return self._add_hook("backward", hook_fn)
 
@@ -406,35 +468,81 @@ class Cell(Tree):
 
     # -------------------------------------------------------------------- state
 
-    def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """The parameters and persistent buffers by their paths."""
-        found = OrderedDict() if destination is None else destination
-        for path, x in tree_state(self, prefix.rstrip(".")):
-            found[path] = x
-        return found
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, prefix, keep_vars)` before `state_dict` collects."""
+        return self._add_hook("state_pre", hook)
 
-    def load_state_dict(self, state_dict: Any, strict: bool = True) -> tuple[list[str], list[str]]:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, state_dict, prefix, local_metadata)` after; what it returns, if anything, is the state dict."""
+        return self._add_hook("state_post", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
+        return self._add_hook("load_pre", hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Call `hook(cell, incompatible_keys)` after loading."""
+        return self._add_hook("load_post", hook)
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """The parameters and persistent buffers by their paths, and what `get_extra_state` gives where it is defined."""
+        if args:
+            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        if destination is None:
+            destination = new_destination()
+        pre, post = self._tables("state_pre", "state_post")
+        return collected(self, destination, prefix, keep_vars, {}, self._cells, pre, post)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, x in own_state(self):
+            destination[prefix + name] = x
+        if type(self).get_extra_state is not Cell.get_extra_state:
+            destination[prefix + _EXTRA] = self.get_extra_state()
+
+    def get_extra_state(self) -> Any:
+        """Further state for `state_dict`; a cell that has some defines it."""
+        raise RuntimeError(f"{type(self).__name__} defines no get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take back what `get_extra_state` gave."""
+        raise RuntimeError(f"{type(self).__name__} defines no set_extra_state, but the state dict has an extra state")
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> _IncompatibleKeys:
         """Take the values of a state dict; returns the paths that were missing, and those that fit nothing.
 
-        Raises RuntimeError where there are such paths and `strict`, or where shapes differ.
+        Raises TypeError for no mapping, RuntimeError where there are such paths and `strict`, where shapes differ or a value
+        is no tensor.
         """
-        own = dict(tree_state(self))
-        missing_paths = [path for path in own if path not in state_dict]
-        unexpected = [path for path in state_dict if path not in own]
-        wrong = [
-            f"{path} has shape {own[path].shape}, the state dict {x.shape}"
-            for path, x in state_dict.items() if path in own and own[path].shape != x.shape
-        ]  # fmt: skip
-        if wrong or (strict and (missing_paths or unexpected)):
-            parts = [
-                *(["missing: " + ", ".join(missing_paths)] if strict and missing_paths else []),
-                *(["without a place: " + ", ".join(unexpected)] if strict and unexpected else []), *wrong,
-            ]  # fmt: skip
-            raise RuntimeError(f"load_state_dict: the state dict does not fit {type(self).__name__}: {'; '.join(parts)}")
-        for path, x in state_dict.items():
-            if path in own:
-                own[path].assign_value(x)
-        return missing_paths, unexpected
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"load_state_dict: wanted a mapping, got {type(state_dict).__name__}")
+        state = OrderedDict(state_dict)
+        keys = _IncompatibleKeys([], [])
+        errors: list[str] = []
+        after, known = [], set()
+        for path, cell in walk(self, unique=False):
+            prefix = f"{path}." if path else ""
+            pre, post = cell._tables("load_pre", "load_post")
+            for hook in pre:
+                hook(cell, state, prefix, {}, True, *keys, errors)
+            after += [(hook, cell) for hook in post]
+            for name, x in own_state(cell):
+                known.add(prefix + name)
+                if prefix + name in state:
+                    _load(x, prefix + name, state[prefix + name], errors)
+                else:
+                    keys.missing_keys.append(prefix + name)
+            if type(cell).set_extra_state is not Cell.set_extra_state and prefix + _EXTRA in state:
+                known.add(prefix + _EXTRA)
+                cell.set_extra_state(state[prefix + _EXTRA])
+        keys.unexpected_keys.extend(path for path in state if path not in known)
+        for hook, cell in reversed(after):
+            hook(cell, keys)
+        if strict:
+            for what, paths in (("missing", keys.missing_keys), ("without a place", keys.unexpected_keys)):
+                errors += [f"{what}: {', '.join(paths)}"] if paths else []
+        if errors:
+            raise RuntimeError(f"load_state_dict: the state dict does not fit {type(self).__name__}: {'; '.join(errors)}")
+        return keys
 
     # -------------------------------------------------------------------- text
 
@@ -456,6 +564,19 @@ Cell._tree_kinds = Kinds(
     Kind("_cells", "cell", (Cell,), (Cell,)),
     Kind("_buffers", "buffer", (), (Tensor,)),
 )
+
+
+_EXTRA = "_extra_state"
+
+
+def _load(x: Tensor, path: str, value: Any, errors: list[str]) -> None:
+    """Write what a state dict has at a path into a parameter or buffer, in its dtype."""
+    if not isinstance(value, Tensor):
+        errors.append(f"{path} is a {type(value).__name__}, wanted a Tensor")
+    elif value.shape != x.shape:
+        errors.append(f"{path} has shape {x.shape}, the state dict {value.shape}")
+    else:
+        x.assign_value(value.astype(x.dtype))
 
 
 class GraphCell(Cell):

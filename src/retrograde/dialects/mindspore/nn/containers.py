@@ -13,6 +13,9 @@ from .cell import Cell
 class _Cells(Listed, Cell):
     """Cells by position."""
 
+    _no_cell: type[Exception] = TypeError
+    """What is raised for something else set in the place of a cell."""
+
     def set_grad(self, requires_grad: bool = True) -> None:  # type: ignore[override]
         """Set the flag `requires_grad` here and in the cells."""
         super().set_grad(requires_grad)
@@ -47,6 +50,8 @@ class _Cells(Listed, Cell):
         self._rename(prefix)
 
     def __setitem__(self, index: Any, cell: Cell) -> None:
+        if not isinstance(cell, Cell):
+            raise self._no_cell(f"{type(self).__name__}: wanted a Cell, got {type(cell).__name__}")
         prefix = self._prefix()
         super().__setitem__(index, cell)
         if prefix:
@@ -54,7 +59,11 @@ class _Cells(Listed, Cell):
 
     def __delitem__(self, index: Any) -> None:
         prefix = self._prefix()
+        keys = list(self._cells)
         super().__delitem__(index)
+        if keys != [str(i) for i in range(len(keys))]:  # names of their own, which they keep
+            del keys[index]
+            self.__dict__["_cells"] = dict(zip(keys, self))
         self._rename(prefix)
 
     def _rename(self, prefix: str) -> None:
@@ -69,13 +78,16 @@ class SequentialCell(_Cells):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], (list, tuple)):
+        if len(args) == 1 and isinstance(args[0], list):
             args = tuple(args[0])
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             for name, cell in args[0].items():
                 setattr(self, name, cell)
         else:
             self.extend(args)
+
+    def _slice(self, named: dict[str, Any]) -> SequentialCell:
+        return SequentialCell(OrderedDict(named))
 
     def construct(self, x: Any) -> Any:
         """Apply the cells in order."""
@@ -87,11 +99,20 @@ class SequentialCell(_Cells):
 class CellList(_Cells):
     """A list of cells, which registers their parameters; it cannot be called."""
 
+    _no_cell = AttributeError
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(auto_prefix=kwargs.get("auto_prefix", True))
-        if len(args) == 1 and isinstance(args[0], (list, tuple)):
-            args = tuple(args[0])
-        self.extend(args)
+        self.extend(args[0] if len(args) == 1 else list(args))
+
+    def extend(self, cells: Iterable[Cell]) -> CellList:
+        """Add the cells of a list at the end; returns this one. Raises TypeError for anything else than a list."""
+        if not isinstance(cells, list):
+            raise TypeError(f"CellList.extend: wanted a list of cells, got {type(cells).__name__}")
+        super().extend(cells)
+        return self
+
+    __iadd__ = extend
 
     def construct(self, *inputs: Any) -> Any:
         """A list of cells is no function: raises NotImplementedError."""

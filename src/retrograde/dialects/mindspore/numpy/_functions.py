@@ -20,6 +20,7 @@ from ..._shared.axes import axis_of
 from .. import _binary, _dtype, _gather, _joining, _linear, _norms, _ordering, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
+from .._api import value_errors
 from .._dtype import as_dtype, float32, int32
 from .._promote import result_dtype, to_dtype
 from .._tensor import from_array
@@ -76,7 +77,7 @@ def asarray(a: Any, dtype: Any = None) -> Any:
         found = _F["stack"]([asarray(x) for x in a])
         return found if dtype is None else to_dtype(found, as_dtype(dtype))
     array_ = _np.asarray(a)
-    if array_.dtype == object:
+    if array_.dtype.kind in "OUS":
         raise TypeError(f"asarray: wanted numbers or a sequence of them, got {type(a).__name__}")
     if dtype is not None:
         array_ = array_.astype(as_dtype(dtype).np)
@@ -432,6 +433,7 @@ def size(a: Any, axis: Any = None) -> int:
 def _native(name: str, f: Function, floating: bool = False, list_of: bool = False) -> Function:
     """A native function whose first argument is a tensor (or a sequence of tensors)."""
 
+    @value_errors
     def g(a: Any, *args: Any, **options: Any) -> Any:
         if list_of:
             a = _joining.tensors_of(name, [asarray(x) for x in a])
@@ -611,6 +613,7 @@ def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
     return _in(dtype, _F["matmul"](asarray(x1), asarray(x2)))
 
 
+@value_errors
 def dot(a: Any, b: Any) -> Any:
     """The product over the last axis of one tensor and the last but one (or only) axis of another."""
     from ....tensor import contraction

@@ -18,6 +18,7 @@ from ....ops import scan
 from ....ops import structural as st
 from ..._shared.axes import axes_of, axis_of, integers
 from .. import _binary, _blocks, _gather, _image, _joining, _layers, _linear, _losses, _norms, _random, _reductions
+from .. import _sparse as sparse
 from .._api import FUNCTIONS as F
 from .._dtype import as_dtype, int32
 from .._promote import FLOATING, NUMBER, pair, single, tensor_argument, to_dtype
@@ -65,7 +66,7 @@ UnsortedSegmentSum=unsorted_segment_sum Xdivy=xdivy Xlogy=xlogy ZerosLike=zeros_
 def _real_div(x: Any, y: Any) -> Any:
     """The quotient; of integers the whole part."""
     a, b = pair("RealDiv", x, y, NUMBER)
-    return ew.trunc_divide(a, b) if dtype_of(a).kind in "iu" else ew.divide(a, b)
+    return _binary.truncate_div(a, b) if dtype_of(a).kind in "iu" else ew.divide(a, b)
 
 
 def _keeping(name: str, op: Any) -> Function:
@@ -669,6 +670,8 @@ def _rows() -> dict[str, tuple[str, Function]]:
         "RandomChoiceWithMask": ("count=256, seed=0, seed2=0", _unary_random(_choice)),
         "RandomCategorical": ("dtype=int64", lambda x, n, seed=0, *, dtype: _random.random_categorical(x, n, seed, dtype)),
         "RandpermV2": ("seed=0, offset=0, dtype=int64", lambda n, **how: _random.randperm(n, **how)),
+        "SparseToDense": ("", sparse.sparse_to_dense),
+        "SparseTensorDenseMatmul": ("adjoint_st=False, adjoint_dt=False", sparse.sparse_dense_matmul),
         "Bernoulli": ("seed=-1, offset=0", _bernoulli), "Print": ("", F["print_"]),
     }  # fmt: skip
     for stem in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Update"):
@@ -689,6 +692,8 @@ def find(name: str) -> type[Primitive] | None:
     """The Primitive class of a name, made when it is first asked for; None if the table has none."""
     found = CLASSES.get(name)
     if found is None and name in ROWS:
-        found = CLASSES[name] = primitive_class(name, *ROWS[name])
+        from ._static import check_static  # its checks stand in nn, which this package must not import while it loads
+
+        found = CLASSES[name] = primitive_class(name, *ROWS[name], check_static)
     return found
 

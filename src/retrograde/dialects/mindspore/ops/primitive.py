@@ -112,13 +112,16 @@ def binder(name: str, signature: str) -> Callable[..., dict[str, Any]]:
     return bind
 
 
-def primitive_class(name: str, signature: str, run: Callable[..., Any]) -> type[Primitive]:
-    """The class of an operation: `signature` is its constructor's, "axis=-1" for example."""
+def primitive_class(
+    name: str, signature: str, run: Callable[..., Any], check: Callable[[str, dict[str, Any]], None]
+) -> type[Primitive]:
+    """The class of an operation: `signature` is its constructor's, "axis=-1" for example; `check` judges what it is given."""
     bound = binder(name, signature)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         self.name, self.attrs = name, bound(*args, **kwargs)
         attrs = self.attrs
+        check(name, attrs)
         self.__dict__.update(attrs)
 
     return type(name, (Primitive,), {

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._api import missing
 from .._tensor import Tensor
 
 _EMPTY = "there are no samples; call update() with a batch first"
@@ -61,10 +62,17 @@ class Metric:
         given = list(inputs) if self._indexes is None else [inputs[i] for i in self._indexes]
         if len(given) != count:
             raise ValueError(f"{type(self).__name__}.update: wanted {count} inputs, got {len(given)}")
-        return [_array(x) for x in given]
+        return [as_array(x) for x in given]
+
+    def _convert_data(self, data: Any) -> np.ndarray:
+        """A Tensor, list or array as a NumPy array, for metrics of one's own; raises TypeError for others."""
+        if not isinstance(data, (Tensor, list, np.ndarray)):
+            raise TypeError(f"{type(self).__name__}: wanted a Tensor, a list or an array, got {type(data).__name__}")
+        return as_array(data)
 
 
-def _array(x: Any) -> np.ndarray:
+def as_array(x: Any) -> np.ndarray:
+    """A Tensor, or what NumPy takes for an array, as a NumPy array."""
     return x.asnumpy() if isinstance(x, Tensor) else np.asarray(x)
 
 
@@ -355,7 +363,7 @@ class CosineSimilarity(Metric):
         self._matrix: np.ndarray | None = None
 
     def update(self, inputs: Any) -> None:
-        x = _array(inputs)
+        x = as_array(inputs)
         if self.similarity == "cosine":
             x = x / np.linalg.norm(x, axis=1, keepdims=True)
         found = x @ x.T
@@ -403,7 +411,13 @@ def auc(x: Any, y: Any, reorder: bool = False) -> float:
     return float(abs(((y[1:] + y[:-1]) / 2 * steps).sum()))
 
 
-_BY_NAME: dict[str, type[Metric]] = {
+RARER = {
+    "bleu_score": "BleuScore", "hausdorff_distance": "HausdorffDistance", "mean_surface_distance": "MeanSurfaceDistance",
+    "roc": "ROC", "root_mean_square_distance": "RootMeanSquareDistance",
+}  # fmt: skip
+"""The classes of metrics that are imported when they are asked for, by the names that `get_metric_fn` takes."""
+_BY_NAME: dict[str, Callable[..., Any]] = {
+    "auc": auc,
     "F1": F1, "acc": Accuracy, "accuracy": Accuracy, "confusion_matrix": ConfusionMatrix,
     "cosine_similarity": CosineSimilarity, "dice": Dice, "loss": Loss, "mae": MAE, "mse": MSE, "perplexity": Perplexity,
     "precision": Precision, "recall": Recall, "top_1_accuracy": Top1CategoricalAccuracy,
@@ -413,14 +427,28 @@ _BY_NAME: dict[str, type[Metric]] = {
 
 def names() -> list[str]:
     """The names of the metrics."""
-    return sorted(_BY_NAME)
+    return sorted([*_BY_NAME, *RARER])
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     """A metric by its name; raises KeyError for an unknown one."""
+    if name in RARER:
+        return getattr(_rarer(), RARER[name])(*args, **kwargs)  # type: ignore[no-any-return]
     if name not in _BY_NAME:
         raise KeyError(f"there is no metric {name!r}; there are {', '.join(names())}")
-    return _BY_NAME[name](*args, **kwargs)
+    return _BY_NAME[name](*args, **kwargs)  # type: ignore[no-any-return]
+
+
+def _rarer() -> Any:
+    from . import _rarer_metrics
+
+    return _rarer_metrics
+
+
+def __getattr__(name: str) -> Any:
+    if name in RARER.values():
+        return getattr(_rarer(), name)
+    raise missing("mindspore.train.metrics", name, globals())
 
 
 def get_metrics(metrics: Any) -> dict[str, Metric]:

@@ -154,9 +154,8 @@ class Flatten(Cell):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def construct(self, x: Any) -> Any:
-        shape, n = tensor_argument("Flatten", x, "the input").shape, x.ndim
-        if n == 0:
-            return x.reshape((1,))
+        shape = tensor_argument("Flatten", x, "the input").shape or (1,)
+        n = len(shape)
         start, end = self._axis(self.start_dim, n), self._axis(self.end_dim, n)
         if start > end:
             raise ValueError(f"Flatten: start_dim {self.start_dim} lies behind end_dim {self.end_dim}")

@@ -10,6 +10,7 @@ from ..._dtype import float32
 from ..._promote import tensor_argument
 from ..._tensor import Tensor
 from ...common.initializer import Uniform
+from .._checks import a_bool, one_of, positive_int
 from ..cell import Cell
 from .basic import DEFAULT_WEIGHT, bias_parameter, fan_in_bound, weight_parameter
 
@@ -19,10 +20,10 @@ _MODES = ("same", "valid", "pad")
 def _sizes(op: str, name: str, value: Any, axes: int, least: int = 1) -> tuple[int, ...]:
     """An int for all axes, or a tuple of one per axis; raises TypeError or ValueError."""
     given = (value,) * axes if isinstance(value, int) else value
-    if not isinstance(given, (tuple, list)) or any(isinstance(n, bool) or not isinstance(n, int) for n in given):
+    if not isinstance(given, tuple) or any(isinstance(n, bool) or not isinstance(n, int) for n in given):
         raise TypeError(f"{op}: {name} must be an int or a tuple of ints, got {value!r}")
     if len(given) != axes:
-        raise ValueError(f"{op}: {name} must be an int or {axes} of them, got {value!r}")
+        raise (ValueError if axes == 3 else TypeError)(f"{op}: {name} must be an int or {axes} of them, got {value!r}")
     if any(n < least for n in given):
         raise ValueError(f"{op}: {name} must be {least} or more, got {value!r}")
     return tuple(given)
@@ -39,17 +40,16 @@ class _Conv(Cell):
     ) -> None:  # fmt: skip
         name, axes = type(self).__name__, self._axes
         for label, value in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"{name}: {label} must be an int, got {type(value).__name__}")
-            if value <= 0:
-                raise ValueError(f"{name}: {label} must be above 0, got {value}")
+            positive_int(name, label, value)
         if in_channels % group or out_channels % group:
             raise ValueError(
                 f"{name}: in_channels and out_channels must be divisible by group, got {in_channels}, {out_channels} "
                 f"and {group}"
             )
-        if pad_mode not in _MODES:
-            raise ValueError(f"{name}: pad_mode must be one of {', '.join(map(repr, _MODES))}, got {pad_mode!r}")
+        if not isinstance(pad_mode, str):
+            raise TypeError(f"{name}: pad_mode must be a str, got {type(pad_mode).__name__}")
+        one_of(name, "pad_mode", pad_mode, _MODES)
+        a_bool(name, "has_bias", has_bias)
         self.in_channels, self.out_channels, self.group = in_channels, out_channels, group
         if axes == 1:
             for label, value in (("kernel_size", kernel_size), ("stride", stride), ("dilation", dilation)):
@@ -85,7 +85,7 @@ class _Conv(Cell):
             )
         channels = x.shape[1 if self.format == self._format else -1]
         if channels != self.in_channels:
-            raise RuntimeError(
+            raise (ValueError if self._axes == 3 else RuntimeError)(
                 f"{type(self).__name__}: in_channels is {self.in_channels}, but the input of shape {x.shape} has {channels}"
             )
 

@@ -36,9 +36,10 @@ class LBeta(Cell):
 
     def __init__(self) -> None:
         super().__init__()
+        self.lgamma = LGamma()
 
     def construct(self, x: Any, y: Any) -> Any:
-        log_gamma = FUNCTIONS["lgamma"]
+        log_gamma = self.lgamma
         return log_gamma(x) + log_gamma(y) - log_gamma(x + y)
 
 

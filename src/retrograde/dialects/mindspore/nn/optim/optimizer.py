@@ -342,6 +342,8 @@ def _rate_argument(name: str, lr: Any, label: str) -> Rate:
 
 def _groups(name: str, parameters: Any) -> tuple[list[dict[str, Any]], list[Parameter] | None]:
     """The groups of an optimiser's parameters, and the order of the gradients if one was given."""
+    if parameters is None or (isinstance(parameters, dict) and not parameters):
+        raise ValueError(f"{name}: there are no parameters, got {parameters!r}")
     if isinstance(parameters, (Tensor, str, dict)) or not isinstance(parameters, Iterable):
         raise TypeError(f"{name}: wanted a list of Parameters or of groups, got {type(parameters).__name__}")
     given = list(parameters)

@@ -1,0 +1,137 @@
+"""`_Function`, `_no_grad`, and what describes inputs of compiled functions; figures recorded from MindSpore 2.10."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from retrograde.dialects import mindspore as ms
+from retrograde.dialects.mindspore import Parameter, Tensor
+from retrograde.dialects.mindspore.common.api import _no_grad
+
+X, Y = Tensor([3.0]), Tensor([5.0])
+
+
+class Product(ms._Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, k: float = 2) -> Any:
+        ctx.save_for_backward(x, y)
+        ctx.k = k
+        return x * y * k
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        x, y = ctx.saved_tensors
+        assert ctx.k == 2
+        return g * y * 10, g * x * 100, None
+
+
+class Two(ms._Function):
+    given: Any = None
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        m = x > 1
+        ctx.mark_non_differentiable(m)
+        return x * 2, x * 3, m
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, h: Any, m: Any) -> Any:
+        Two.given = g.tolist(), h.tolist()
+        return g * 10 + h * 100
+
+
+class Apart(ms._Function):
+    returned: Any = None
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.saved_tensors[0] * 11 if Apart.returned is None else Apart.returned
+
+
+def test_gradients() -> None:
+    assert Product.apply(X, Y).tolist() == [30.0]
+    assert [g.tolist() for g in ms.grad(lambda x, y: Product.apply(x, y), (0, 1))(X, Y)] == [[50.0], [300.0]]
+    p = Parameter(Tensor([2.0]), name="p")
+    at_x, (at_p,) = ms.grad(lambda x: Product.apply(x, p), 0, [p])(X)
+    assert (at_x.tolist(), at_p.tolist()) == ([20.0], [300.0])
+    assert ms.grad(lambda x: Two.apply(x)[0])(X).tolist() == [10.0]
+    assert Two.given == ([1.0], [0.0])
+    assert ms.grad(lambda x: Apart.apply(x))(X).tolist() == [33.0]
+
+
+@pytest.mark.parametrize(("returned", "error"), [(3.0, RuntimeError), (Tensor([[1.0], [2.0]]), None), (Tensor([1.0, 2.0]), None)])
+def test_what_backward_returns(returned: Any, error: Any) -> None:
+    Apart.returned = returned
+    try:
+        if error is None:
+            assert ms.grad(lambda x: Apart.apply(x))(X).tolist() == [3.0]
+        else:
+            with pytest.raises(error, match="backward"):
+                ms.grad(lambda x: Apart.apply(x))(X)
+    finally:
+        Apart.returned = None
+
+
+def test_what_is_missing() -> None:
+    class Forward(ms._Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+    assert Forward.apply(X).tolist() == [6.0]
+    with pytest.raises(NotImplementedError):
+        ms.grad(lambda x: Forward.apply(x))(X)
+    with pytest.raises(NotImplementedError):
+        ms._Function.apply(X)
+
+
+def test_nothing_is_recorded_inside_no_grad() -> None:
+    @_no_grad()
+    def double(x: Any) -> Any:
+        return x * 2
+
+    def f(x: Any) -> Any:
+        with ms._no_grad():
+            y = x * 2
+        return y * x + double(x)
+
+    assert ms.grad(f)(X).tolist() == [6.0]
+
+
+def test_open_shapes_describe_inputs() -> None:
+    x = Tensor(shape=[None, 2], dtype=ms.float32)
+    assert (x.shape, x.ndim, x.dtype, repr(x)) == ((-1, 2), 2, ms.float32, "Tensor(shape=[-1, 2], dtype=Float32, value=\n)")
+    for wrong in (str, lambda x: x.asnumpy()):
+        with pytest.raises(ValueError, match="open shape"):
+            wrong(x)
+    net = ms.nn.Dense(2, 1)
+    net.set_inputs(x)
+    assert net.get_inputs()[0] is x
+    net.set_inputs(x=x)
+    with pytest.raises(ValueError, match="construct"):
+        net.set_inputs(z=x)
+
+    def f(x: Any, y: Any) -> Any:
+        return x * y
+
+    assert ms.enable_dynamic(x=x)(f)(X, Y).tolist() == [15.0]
+    for shapes, error in (({}, ValueError), ({"z": x}, ValueError), ({"x": 3}, TypeError), ({"x": X}, TypeError)):
+        with pytest.raises(error):
+            ms.enable_dynamic(**shapes)(f)
+
+
+@pytest.mark.parametrize(("limit", "error"), [(0, ValueError), ("a", TypeError), (True, TypeError), (None, TypeError)])
+def test_recursion_limit(limit: Any, error: type[Exception]) -> None:
+    ms.set_recursion_limit(5000)
+    with pytest.raises(error):
+        ms.set_recursion_limit(limit)
