@@ -12,6 +12,7 @@ import contextlib
 import gc
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -37,14 +38,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Exit status: 0 the same (also up to rounding), 1 different, 2 a program failed or was not found."
     parser.add_argument("a", metavar="A.py", help="a program")
     parser.add_argument("b", metavar="B.py", help="the program that should compute the same, in any dialect")
-    parser.add_argument("--rtol", type=float, metavar="R",
+    parser.add_argument("--rtol", type=_not_negative, metavar="R",
                         help="relative difference that counts as rounding, of a tensor's largest element "
                         "(default 2e-6 for float32, 1e-10 for float64)")  # fmt: skip
     parser.add_argument("--map", action="append", default=[], metavar="NAME=NAME", type=_mapping,
                         help="a parameter of A and the one of B that it is; may be repeated")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
-    parser.add_argument("--memory", type=float, default=256, metavar="MIB",
+    parser.add_argument("--memory", type=_not_negative, default=256, metavar="MIB",
                         help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip
+    for side in "ab":
+        parser.add_argument(f"--args-{side}", metavar="ARGUMENTS", type=shlex.split, default=[],
+                            help=f"arguments for {side.upper()}, in one string: --args-{side}='--epochs 2'")  # fmt: skip
     for side in "ab":
         parser.add_argument(f"--real-{side}", action="store_true",
                             help=f"run {side.upper()} on the installed framework; only gradients are compared")  # fmt: skip
@@ -57,6 +61,13 @@ def _mapping(text: str) -> tuple[str, str]:
     if not (left and equals and right):
         raise argparse.ArgumentTypeError(f"wanted NAME_IN_A=NAME_IN_B, got {text!r}")
     return left.strip(), right.strip()
+
+
+def _not_negative(text: str) -> float:
+    number = float(text)
+    if not number >= 0:
+        raise argparse.ArgumentTypeError(f"wanted a number that is not negative, got {text!r}")
+    return number
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -81,7 +92,10 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
             return FAILED
     with tempfile.TemporaryDirectory(prefix="retrograde-diff-") as folder:
         with _progress() as report:
-            failure = _record_both(options, Path(folder), report)
+            try:
+                failure = _record_both(options, Path(folder), report)
+            except OSError as error:
+                failure = f"retrograde diff: cannot start {error.filename}: {error.strerror}"
             if failure:
                 print(failure, file=sys.stderr)
                 return FAILED
@@ -143,19 +157,17 @@ def _record_both(options: argparse.Namespace, folder: Path, report: Callable[[st
 
 def _start(options: argparse.Namespace, side: str, out: Path) -> subprocess.Popen[bytes]:
     script, budget = getattr(options, side), str(int(options.memory * 2**20))
+    given: list[str] = getattr(options, f"args_{side}")
     environment = dict(os.environ)
     if getattr(options, f"real_{side}"):
         python = getattr(options, f"python_{side}") or sys.executable
-        command = [python, str(_HERE / "real.py"), str(out), script]
+        command = [python, str(_HERE / "real.py"), str(out), script, *given]
     else:
-        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, script]
+        command = [sys.executable, "-m", f"{__name__}.program", str(out), budget, script, *given]
         paths = [str(_HERE.parents[2]), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     with open(out / "output", "wb") as output, open(out / "errors", "wb") as errors:
-        try:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment)
-        except OSError as error:
-            raise SystemExit(f"retrograde diff: cannot start {command[0]}: {error.strerror}") from None
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment)
 
 
 def _how_far(out: Path) -> str:
@@ -168,12 +180,16 @@ def _how_far(out: Path) -> str:
 
 def _failure(script: str, out: Path) -> str:
     """What to say of a program that did not end well."""
+    said = (out / "errors").read_text(errors="replace")[-2000:].rstrip()
     try:
-        reason = json.loads((out / "ended").read_text(encoding="utf-8"))["failure"]
+        ended = json.loads((out / "ended").read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        reason = (out / "errors").read_text(errors="replace")[-2000:] or "the process died"
+        ended = {"failure": said or "the process died"}
+    reason = ended["failure"]
     if not reason:
         return ""
+    if ended.get("exited") and said:
+        reason += f", having said\n{said}"
     return f"retrograde diff: {script} failed, so there is nothing to compare\n{reason.rstrip()}"
 
 

@@ -13,12 +13,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .kinds import ACCUMULATE, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .memory import changes
 from .record import ABSENT, Event, Record
 from .side import GRADIENTS, MAKERS, Side
-from .values import Distance, Values, default_rtol, distance
+from .values import Distance, Values, as_wide, default_rtol, distance
 
 GROWN = 1e-2
 """What rounding may grow to where one program does with its values what the other does."""
@@ -59,6 +61,9 @@ class Alignment:
         self.leaves = leaves
         self.a.again, self.b.again = leaves.again_a, leaves.again_b
         self._rtol, self._slack = rtol, slack
+        dtypes = {record.values[leaf.value].dtype for record in (a, b) for leaf in record.leaves}
+        self.working = default_rtol(*dtypes) if dtypes else math.inf
+        """What counts as rounding in the coarsest precision of a parameter: to go below that on the way is a difference."""
         self.partner: dict[int, Match] = {}
         """A value of B -> its match in A."""
         self.classes_a: dict[int, int] = {}
@@ -96,7 +101,9 @@ class Alignment:
         """The relative difference that counts as rounding between two values."""
         if self._rtol is not None:
             return self._rtol
-        return self._slack * default_rtol(self.a.values.kept(va).dtype, self.b.values.kept(vb).dtype)
+        p, q = self.a.values.kept(va).dtype, self.b.values.kept(vb).dtype
+        rtol = default_rtol(p, q)
+        return self._slack * (rtol if p == q else min(rtol, self.working))
 
     def matched_a(self, value: int) -> bool:
         """Whether B has this value of A."""
@@ -113,6 +120,12 @@ class Alignment:
             return True
         match = self.partner.get(vb)
         return match is not None and self.classes_a.get(va, va) == self.classes_a.get(match.value)
+
+    def agree_in_part(self, va: int, vb: int, event_b: int, distance: Distance | None = None) -> bool:
+        """The same for rows of a value of one program and a value of the other, made by an event of B, which can only be
+        found to be the same by what they are."""
+        before = max((self.drift.get(v, 0.0) for v in self.b.events[event_b].ins), default=0.0)
+        return (distance or self.distance(va, vb)).relative <= self.tolerance(va, vb) + 4 * before
 
     def distance(self, va: int, vb: int) -> Distance:
         """How far a value of A and one of B are apart."""
@@ -262,6 +275,10 @@ class Alignment:
                     self.noise.add(v)
                     self.astray = max(self.astray, found.relative)
                     return Match(known, found, True)
+                if e.kind == UPDATE and found.relative > GROWN and self._but_for_noise(e, known, v):
+                    self.noise.add(v)
+                    self.astray = max(self.astray, found.relative)
+                    return Match(known, found, True)
                 # The same operation on the same operands may make more of what rounding has made of them: the first
                 # step of Adam makes the sign of a gradient that is nothing but rounding into a whole step.
                 if found.relative <= (max(self.tolerance(known, v), GROWN) if before else self.tolerance(known, v)):
@@ -297,6 +314,27 @@ class Alignment:
                     return Match(known, found, False)
         return None
 
+    def _but_for_noise(self, e: Event, known: int, v: int) -> bool:
+        """Whether what a step of B makes differs from what A's makes only where the gradients are nothing but rounding.
+
+        As for the keys' share of a bias that holds those of queries, keys and values.
+        """
+        maker = self.a.maker(known)
+        if maker is None or maker.kind != UPDATE:
+            return False
+        arrays = [side.array(n) for side, ns in ((self.a.values, (maker.ins[1], known)), (self.b.values, (e.ins[1], v)))
+                  for n in ns]  # fmt: skip
+        if any(x is None for x in arrays):
+            return False
+        ga, pa, gb, pb = (as_wide(x) for x in arrays if x is not None)
+        if ga.shape != gb.shape and ga.shape == gb.T.shape:
+            gb, pb = gb.T, pb.T
+        if not ga.shape == pa.shape == gb.shape == pb.shape:
+            return False
+        noise = np.abs(ga - gb) > GROWN * np.maximum(np.abs(ga), np.abs(gb))
+        off = np.where(noise, 0.0, np.abs(pa - pb))
+        return bool(noise.any()) and float(off.max()) <= GROWN * float(max(np.abs(pa).max(), np.abs(pb).max()))
+
     def _shrunk(self, known: int, v: int, e: Event) -> float:
         """How large a loss or gradient is beside the largest of its kind so far.
 
@@ -316,12 +354,16 @@ class Alignment:
 
         A bias in front of a batch norm has such gradients, and that of the keys in attention.
         """
-        for side, number, value in ((self.a, ea, va), (self.b, eb, vb)):
+        pairs = ((self.a, ea, va), (self.b, eb, vb))
+        sums = []
+        for side, number, _ in pairs:
             leaf = side.events[number].detail[1]
-            summed = side.summed(leaf, side.place(number)) if leaf >= 0 else 0.0
-            if not side.values.norm(value) <= 4 * self.tolerance(va, vb) * summed:
-                return False
-        return True
+            sums.append(side.summed(leaf, side.place(number)) if leaf >= 0 else 0.0)
+        if 0 in (self.a.operations, self.b.operations):  # on the installed framework: nobody knows what it sums
+            sums = [max(sums)] * 2
+        return all(
+            side.values.norm(value) <= 4 * self.tolerance(va, vb) * summed for (side, _, value), summed in zip(pairs, sums)
+        )
 
     def _alike(self, e: Event, known: int) -> bool:
         """Whether a value of A that says little was at least made by the same operation, or is one to begin with."""

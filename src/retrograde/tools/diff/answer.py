@@ -41,6 +41,8 @@ class Step:
     feeds: list[Shown] = field(default_factory=list)
     seen_at: Place | None = None
     """Where the difference becomes visible, if that is later."""
+    called_from: Place | None = None
+    """Where the function was called in which it is done."""
 
 
 @dataclass

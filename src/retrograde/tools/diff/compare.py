@@ -11,7 +11,8 @@ import numpy as np
 
 from .align import GROWN, Alignment
 from .answer import DIFFERENT, ROUNDING, SAME, Answer, Difference, Gradient, Place, Shown, Step, Stretch
-from .explain import Explanation, Finding
+from .explain import Explanation
+from .forward import Finding
 from .kinds import ACCUMULATE, CLEAR, DETACH, OP, SOURCE, UPDATE, WRITE
 from .leaves import LeafPairs
 from .record import ABSENT, Event, Record
@@ -37,13 +38,14 @@ def compare(
     """
     leaves = LeafPairs(a, b, mapping)
     if leaves.unknown:
-        have = ", ".join(leaf.name for leaf in (*a.leaves, *b.leaves) if leaf.name)
-        raise ValueError(f"--map: no parameter is called {', '.join(leaves.unknown)}; there are {have or 'none'}")
+        raise ValueError(f"--map: {'; '.join(leaves.unknown)}")
     alignment = Alignment(a, b, leaves, rtol, progress, slack=50.0 if gradients_only else 1.0)
-    results, notes = paired_results(alignment)
+    results, notes = paired_results(alignment, gradients_only)
     if gradients_only:
-        results = [r for r in results if r.kind in (GRADIENT, RETURNED)]
         notes.append("only gradients are compared")
+        halves = {kept.dtype for record in (a, b) for kept in record.values} & {"float16", "bfloat16"}
+        if halves and rtol is None:
+            notes.append(f"some values are {' and '.join(sorted(halves))}: --rtol sets how much rounding that may make")
     if not alignment.a.passes and not alignment.b.passes and not gradients_only:
         notes.append("neither program computes a gradient" + ("; what they end with is compared" if results else ""))
     answer = Answer(
@@ -61,8 +63,12 @@ def compare(
         elif distance is not None and distance.relative > answer.largest:
             answer.largest, answer.largest_in = distance.relative, _where(result, distance)
     if alignment.astray > GROWN / 100:
-        names = dict.fromkeys(r.name.partition(" (")[0] for r in results if r.kind == GRADIENT and r.b in alignment.noise)
-        notes.append(f"the gradients {', '.join(names)} are nothing but rounding: what becomes of them is not compared")
+        noise = [(r.kind, r.name) for r in results if r.b in alignment.noise]
+        whole = dict.fromkeys(name.partition(" (")[0] for kind, name in noise if kind == GRADIENT)
+        partly = dict.fromkeys(f"of {name.partition(' after ')[0]}" for kind, name in noise if kind == PARAMETER)
+        for names, what in ((whole, "the gradients"), ([n for n in partly if n not in whole], "some elements of the gradients")):
+            if names:
+                notes.append(f"{what} {', '.join(names)} are nothing but rounding: what becomes of them is not compared")
     apart = None if bad else _nothing_in_common(alignment, results)
     answer.gradients = _table(alignment, results)
     answer.stretches = _stretches(alignment)
@@ -84,13 +90,21 @@ def compare(
 def _nothing_in_common(alignment: Alignment, results: Sequence[Result]) -> Finding | None:
     """The finding for programs of which only one computes anything, or gradients, that could be compared."""
     a, b = alignment.a, alignment.b
-    if bool(a.passes) != bool(b.passes):
-        who = "A" if a.passes else "B"
-        return Finding(f"only {who} runs a backward pass", (a.passes or [-1])[0], (b.passes or [-1])[0])
+    only = _only_one_differentiates(alignment)
+    if only is not None:
+        return only
     if not results and (a.operations or b.operations):
         first = [next((n for n, e in enumerate(side.events) if e.kind == OP), -1) for side in (a, b)]
         return Finding("the programs have no result in common", first[0], first[1])
     return None
+
+
+def _only_one_differentiates(alignment: Alignment) -> Finding | None:
+    a, b = alignment.a, alignment.b
+    if bool(a.passes) == bool(b.passes):
+        return None
+    who = "A" if a.passes else "B"
+    return Finding(f"only {who} runs a backward pass", (a.passes or [-1])[0], (b.passes or [-1])[0])
 
 
 def _counted(side: Side, gradients_only: bool) -> int | None:
@@ -113,6 +127,8 @@ def _agrees(alignment: Alignment, result: Result, distance: Distance | None) -> 
         return alignment.a.values.size(result.a) == 1 and distance.relative <= alignment.tolerance(result.a, result.b)
     if result.kind == BUFFER and alignment.astray > GROWN / 100:  # the running mean of what such a bias is added to
         return distance.relative <= 5 * GROWN
+    if result.a not in alignment.a.producer or result.b not in alignment.b.producer:  # rows of one
+        return alignment.agree_in_part(result.a, result.b, result.event_b, distance)
     return alignment.agree(result.a, result.b, distance)
 
 
@@ -169,7 +185,7 @@ def _difference(alignment: Alignment, result: Result, gradients_only: bool) -> D
         i, j = (-1 if v == ABSENT else e for v, e in zip(ends, (result.event_a, result.event_b)))
         finding = Finding("the gradients differ" if min(i, j) >= 0 else "only one side has this gradient", i, j, ends)
     else:
-        finding = Explanation(alignment).of(result)
+        finding = _only_one_differentiates(alignment) or Explanation(alignment).of(result)
     return _shown_difference(alignment, finding, result.title)
 
 
@@ -202,13 +218,18 @@ def _step(alignment: Alignment, finding: Finding, is_a: bool, value: int, distan
         place_of(side, at), what_of(at),
         _shown(alignment, is_a, value, distance.at) if value != ABSENT else None,
         feeds, place_of(side, e) if at is not e and at.line != e.line else None,
+        _place(side, *at.caller) if at.caller else None,
     )  # fmt: skip
 
 
 def place_of(side: Side, e: Event) -> Place:
     """The user's line of an event, with its text."""
-    name = side.record.files[e.file] if e.file < len(side.record.files) else ""
-    return Place(name, e.line, linecache.getline(name, e.line).strip() if name else "")
+    return _place(side, e.file, e.line)
+
+
+def _place(side: Side, file: int, line: int) -> Place:
+    name = side.record.files[file] if file < len(side.record.files) else ""
+    return Place(name, line, linecache.getline(name, line).strip() if name else "")
 
 
 _WHATS = {WRITE: "change in place", ACCUMULATE: "adding to .grad", CLEAR: "clearing .grad", DETACH: "detaching",
@@ -264,6 +285,10 @@ def _number(x: np.generic) -> str:
 # ------------------------------------------------------------------------------------------ stretches
 
 
+LINEAR = frozenset(("affine", "add_matmul", "project", "matmul"))
+"""Operations that are the same but for the layout of a weight, and whether there is a bias."""
+
+
 def _stretches(alignment: Alignment) -> list[Stretch]:
     """Where both programs come to the same value by different operations."""
     found: dict[tuple[object, ...], Stretch] = {}
@@ -276,7 +301,7 @@ def _stretches(alignment: Alignment) -> list[Stretch]:
         way_a = _way(alignment.a, ea, alignment.matched_a)
         way_b = _way(alignment.b, eb, alignment.matched_b)
         left, right = _names(alignment.a, way_a), _names(alignment.b, way_b)
-        if [x.partition("(")[0] for x in left] == [x.partition("(")[0] for x in right] or not left or not right:
+        if not left or not right or left == right or (len(left) == len(right) == 1 and LINEAR.issuperset(left + right)):
             continue
         lines_a, lines_b = _lines(alignment.a, way_a), _lines(alignment.b, way_b)
         key = (tuple(left), tuple(right), lines_a[0].line, lines_a[1].line, lines_b[0].line, lines_b[1].line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from .kinds import OP
 from .record import Record
 from .values import RESHAPED, Values, default_rtol, distance
 
@@ -32,15 +33,22 @@ class LeafPairs:
         # The leaves that have no pair yet, in order.
         self._left, self._right = dict.fromkeys(range(len(a.leaves))), dict.fromkeys(range(len(b.leaves)))
         self.unknown = self._by_mapping(mapping)
-        """Names in the mapping that no leaf has."""
-        self._by_name(lambda name: name)
-        self._by_name(_short)
-        self._by_value()
+        """What to say of names in the mapping that no leaf has."""
+        for agreeing in (True, False):  # names that only have been permuted give way to values
+            self._by_name(lambda name: name, agreeing)
+            self._by_name(_short, agreeing)
+            if agreeing:
+                self._by_value()
+                self._by_module()
+        descent_a, descent_b = self._descended(a, self._left, 0), self._descended(b, self._right, 1)
+        for left, descent in ((self._left, descent_a), (self._right, descent_b)):
+            for leaf in descent:
+                del left[leaf]
         self._by_order()
         self.packed = self._by_rows()
         """Parameters that hold several of the other program on top of each other."""
         self.pairs.sort()
-        self.again_a, self.again_b = self._again(True), self._again(False)
+        self.again_a, self.again_b = {**descent_a, **self._again(True)}, {**descent_b, **self._again(False)}
         """Leaves made anew under the name of one that has a pair -> that one."""
         self.only_a = [i for i in self._left if i not in self.again_a]
         self.only_b = [j for j in self._right if j not in self.again_b]
@@ -60,21 +68,33 @@ class LeafPairs:
         for name_a, name_b in mapping:
             i = [i for i in self._left if name_a in (self._a.leaves[i].name, _short(self._a.leaves[i].name))]
             j = [j for j in self._right if name_b in (self._b.leaves[j].name, _short(self._b.leaves[j].name))]
-            unknown += [name for name, found in ((name_a, i), (name_b, j)) if not found]
+            for who, name, found, leaves in (("A", name_a, i, self._a.leaves), ("B", name_b, j, self._b.leaves)):
+                if not found:
+                    have = ", ".join(dict.fromkeys(leaf.name for leaf in leaves if leaf.name)) or "none"
+                    unknown.append(f"no parameter of {who} is called {name}; there are {have}")
             for p, q in zip(i, j):
                 self._pair(p, q)
         return unknown
 
-    def _by_name(self, key: Callable[[str], str]) -> None:
-        """Pair leaves of one name and size, in order."""
+    def _by_name(self, key: Callable[[str], str], agreeing: bool) -> None:
+        """Pair leaves of one name and size, in order; agreeing: only if they begin with the same values."""
         queues: dict[tuple[str, int], list[int]] = {}
         for j in reversed(self._right):
             queues.setdefault((key(self._b.leaves[j].name), self._size_b(j)), []).append(j)
         for i in list(self._left):
             name = key(self._a.leaves[i].name)
             queue = queues.get((name, self._size(i)))
-            if name and queue:
+            if name and queue and (not agreeing or self._agree(i, queue[-1])):
                 self._pair(i, queue.pop())
+
+    def _agree(self, i: int, j: int) -> bool:
+        """Whether two leaves begin with the same values, by which they can be recognised."""
+        va, vb = self._values
+        x, y = self._a.leaves[i].value, self._b.leaves[j].value
+        if not va.telling(x) or not vb.telling(y):
+            return False
+        rtol = default_rtol(va.kept(x).dtype, vb.kept(y).dtype)
+        return distance(va, x, vb, y, rtol).relative <= rtol
 
     def _by_value(self) -> None:
         """Pair leaves that begin with the same values, in any layout."""
@@ -88,15 +108,45 @@ class LeafPairs:
             if raw is not None and va.telling(x) and exact.get(raw):
                 self._pair(i, exact[raw].pop())
         for i in list(self._left)[:MANY]:
-            x = self._a.leaves[i].value
-            if not va.telling(x):
-                continue
             for j in list(self._right)[:MANY]:
-                y = self._b.leaves[j].value
-                rtol = default_rtol(va.kept(x).dtype, vb.kept(y).dtype)
-                if self._size(i) == self._size_b(j) and distance(va, x, vb, y, rtol).relative <= rtol:
+                if self._size(i) == self._size_b(j) and self._agree(i, j):
                     self._pair(i, j)
                     break
+
+    def _by_module(self) -> None:
+        """Pair leaves whose modules have another pair: the biases of weights that have been recognised."""
+        for i, j in list(self.pairs):
+            (module_a, dot_a, _), (module_b, dot_b, _) = (
+                record.leaves[n].name.rpartition(".") for record, n in ((self._a, i), (self._b, j))
+            )  # fmt: skip
+            for p in list(self._left) if dot_a and dot_b else ():
+                name = self._a.leaves[p].name
+                same = f"{module_b}{name.removeprefix(module_a)}"
+                q = next((q for q in self._right if self._b.leaves[q].name == same and self._size_b(q) == self._size(p)), -1)
+                if name.rpartition(".")[0] == module_a and q >= 0:
+                    self._pair(p, q)
+
+    def _descended(self, record: Record, left: dict[int, int | None], which: int) -> dict[int, int]:
+        """Leaves without a pair that were computed from an earlier leaf with one, as a new parameter is from the old."""
+        if not left or not self.pairs:
+            return {}
+        makers = {v: e for e in record.events if e.kind == OP for v in e.outs}
+        known = {record.leaves[pair[which]].value: pair[which] for pair in self.pairs}
+        found: dict[int, int] = {}
+        for leaf in sorted(left, key=lambda n: record.leaves[n].value):
+            value = record.leaves[leaf].value
+            shape, queue, seen = record.values[value].shape, [value], 0
+            while queue and seen < 32:
+                maker = makers.get(queue.pop(0))
+                seen += 1
+                for v in maker.ins if maker is not None else ():
+                    if v in known and record.values[v].shape == shape:
+                        found[leaf] = known[value] = known[v]
+                        queue.clear()
+                        break
+                    if v >= 0 and record.values[v].shape == shape:
+                        queue.append(v)
+        return found
 
     def _by_order(self) -> None:
         queues: dict[int, list[int]] = {}

@@ -29,9 +29,8 @@ def is_library(filename: str) -> bool:
     return known
 
 
-def user_line(depth: int = 1) -> tuple[str, int]:
-    """File and line of the innermost frame that is the user's; an empty name where there is none."""
-    frame: Any = sys._getframe(depth)
+def _users(frame: Any) -> Any:
+    """This frame, or the innermost above it that is the user's; None where there is none."""
     library = _library
     while frame is not None:
         filename = frame.f_code.co_filename
@@ -39,9 +38,25 @@ def user_line(depth: int = 1) -> tuple[str, int]:
         if inside is None:
             inside = is_library(filename)
         if not inside:
-            return filename, frame.f_lineno
+            return frame
         frame = frame.f_back
-    return "", 0
+    return None
+
+
+def user_line(depth: int = 1) -> tuple[str, int]:
+    """File and line of the innermost frame that is the user's; an empty name where there is none."""
+    frame = _users(sys._getframe(depth))
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def user_lines(depth: int = 1) -> tuple[str, int, str, int]:
+    """The same, then file and line of the user's frame that has called it; an empty name where none has."""
+    frame = _users(sys._getframe(depth))
+    if frame is None:
+        return "", 0, "", 0
+    caller = _users(frame.f_back)
+    above = ("", 0) if caller is None else (caller.f_code.co_filename, caller.f_lineno)
+    return frame.f_code.co_filename, frame.f_lineno, *above
 
 
 def names_in_sight(is_tensor: Callable[[Any], bool], depth: int = 1) -> dict[int, str]:

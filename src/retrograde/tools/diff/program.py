@@ -60,21 +60,23 @@ def main(arguments: list[str]) -> int:
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
     recorder = Recorder(out, int(budget), Progress(out / "progress"))
-    failure = ""
+    failure, exited = "", False
     try:
         code = prepare_script(module, script, rest)
         with _state.observe(recorder):
             exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
     except SystemExit as stop:
         if stop.code not in (None, 0):
-            failure = f"it ended with exit status {stop.code!r}"
+            failure, exited = f"it ended with exit status {stop.code!r}", True
     except BaseException as error:
         trace = error.__traceback__
         while trace is not None and is_library(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next
         failure = "".join(traceback.format_exception(type(error), error, trace))
+    if not failure and recorder.elsewhere and not recorder.passes:
+        failure = "it runs its backward passes in another thread than the main one, where nothing is recorded"
     recorder.close()
-    (out / "ended").write_text(json.dumps({"failure": failure}), encoding="utf-8")
+    (out / "ended").write_text(json.dumps({"failure": failure, "exited": exited}), encoding="utf-8")
     return 0
 
 

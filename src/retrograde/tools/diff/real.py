@@ -43,6 +43,12 @@ class Gradients:
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
         self.totals: dict[int, Any] = {}
+        self.before: dict[int, Any] = {}
+        """id of a tensor -> what its gradient is when a pass begins, if that is not zero."""
+        self.latest: dict[int, tuple[Any, int]] = {}
+        """id of a tensor -> what it held when it was last looked at, and the number of that value."""
+        self.look: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None
+        """How to get a tensor's gradient, and a tensor as an array, where tensors own their gradients."""
         self.passes = 0
         self.busy = False
 
@@ -61,7 +67,7 @@ class Gradients:
         filename, line = self.places.user_line(2)
         if filename not in self.files:
             self.files.append(filename)
-        self.events.append([kind, name, "", ins, outs, self.files.index(filename), line, detail])
+        self.events.append([kind, name, "", ins, outs, self.files.index(filename), line, detail, []])
 
     def leaf(self, tensor: Any, name: str, array: Any) -> int:
         """The number of a leaf, which is kept alive so that its id stays its own."""
@@ -69,13 +75,29 @@ class Gradients:
         if number is None:
             number = self.numbers[id(tensor)] = len(self.leaves)
             self.kept.append(tensor)
-            self.leaves.append([name, self.value(array)])
+            value = self.value(array)
+            self.leaves.append([name, value])
+            self.latest[id(tensor)] = (array.copy(), value)
         return number
 
-    def begin(self) -> None:
-        """A backward pass begins."""
+    def begin(self, create_graph: bool = False) -> None:
+        """A backward pass begins: what leaves hold by now is looked at."""
+        import numpy as np
+
+        for tensor in self.kept if self.look is not None else ():
+            assert self.look is not None
+            gradient, array = self.look
+            held, value = self.latest[id(tensor)]
+            now = array(tensor)
+            if held.shape == now.shape and not np.array_equal(held, now, equal_nan=True):
+                number = self.value(now)
+                self.event(self.kinds.WRITE, "write in place", [value], [number], [])
+                self.latest[id(tensor)] = (now.copy(), number)
+            g = gradient(tensor)
+            total = None if g is None else array(g)
+            self.before[id(tensor)] = total.copy() if total is not None and total.any() else None
         self.passes += 1
-        self.event(self.kinds.PASS, "backward", [], [], [self.passes, 0])
+        self.event(self.kinds.PASS, "backward", [], [], [self.passes, int(create_graph)])
 
     def end(self) -> None:
         """It has ended."""
@@ -106,8 +128,10 @@ class Gradients:
                 continue
             self.totals[key] = total.copy()
             number = self.leaf(tensor, name, array(tensor))
+            had = self.before.get(key)
             value = self.value(total)
-            self.event(self.kinds.ACCUMULATE, "accumulate", [value], [value], [self.passes, number, 0])
+            added = value if had is None or had.shape != total.shape else self.value(total - had)
+            self.event(self.kinds.ACCUMULATE, "accumulate", [added], [value], [self.passes, number, int(added != value)])
 
     def returned(self, gradients: list[Any], tensors: list[Any], names: list[str], array: Callable[[Any], Any]) -> None:
         """Write down gradients that a call has returned."""
@@ -116,8 +140,11 @@ class Gradients:
             if g is not None:
                 self.event(self.kinds.RESULT, "gradient", [], [self.value(array(g))], [self.passes, number, position])
 
-    def wrap(self, owner: Any, name: str, after: Callable[..., None]) -> None:
-        """Let `after(result, *args, **kwargs)` see what `owner.name` returns, unless it was called from another one."""
+    def wrap(self, owner: Any, name: str, after: Callable[..., None], place: int) -> None:
+        """Let `after(result, *args, **kwargs)` see what `owner.name` returns, unless it was called from another one.
+
+        place: where `create_graph` stands among its arguments.
+        """
         if not hasattr(owner, name):
             return
         original = getattr(owner, name)
@@ -128,7 +155,7 @@ class Gradients:
                 return original(*args, **kwargs)
             self.busy = True
             try:
-                self.begin()
+                self.begin(bool(kwargs.get("create_graph", args[place] if len(args) > place else False)))
                 result = original(*args, **kwargs)
                 after(result, *args, **kwargs)
                 self.end()
@@ -137,6 +164,28 @@ class Gradients:
             return result
 
         setattr(owner, name, wrapped)
+
+    def pass_over(self, owner: Any, name: str) -> None:
+        """Let nothing be written down inside the functions that `owner.name` makes: there tensors stand for many."""
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+
+        @functools.wraps(original)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            function = original(*args, **kwargs)
+
+            @functools.wraps(function)
+            def call(*inner: Any, **named: Any) -> Any:
+                before, self.busy = self.busy, True
+                try:
+                    return function(*inner, **named)
+                finally:
+                    self.busy = before
+
+            return call
+
+        setattr(owner, name, made)
 
     def write(self, folder: str) -> None:
         """Write the record where the comparison reads it."""
@@ -154,13 +203,47 @@ def _listed(x: Any) -> list[Any]:
 def _flat(x: Any) -> list[Any]:
     if isinstance(x, (list, tuple)):
         return [leaf for entry in x for leaf in _flat(entry)]
+    if isinstance(x, dict):
+        return [leaf for entry in x.values() for leaf in _flat(entry)]
     return [x]
+
+
+def _following(
+    record: Gradients, function: Any, with_value: bool, differentiated: Callable[[tuple[Any, ...]], Any], kind: type,
+    array: Callable[[Any], Any], place: int,
+) -> Any:  # fmt: skip
+    """A function that returns gradients, with what it returns written down.
+
+    differentiated: of its arguments, those that it gives gradients of. place: of the gradients, beside the value.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if record.busy:
+            return function(*args, **kwargs)
+        record.busy = True
+        try:
+            record.begin()
+            result = function(*args, **kwargs)
+            found = [g for g in _flat(result[place] if with_value else result) if isinstance(g, kind)]
+            of = [x for x in _flat(differentiated(args)) if isinstance(x, kind)]
+            of = [None] * (len(found) - len(of)) + of if len(of) <= len(found) else [None] * len(found)
+            names = record.places.names_in_sight(lambda x: isinstance(x, kind), 2)
+            record.returned(found, of, [names.get(id(x)) or getattr(x, "name", None) or "" for x in of], array)
+            record.end()
+        finally:
+            record.busy = False
+        return result
+
+    return call
 
 
 def _watch_tape(
     record: Gradients, framework: Any, grad: tuple[Any, str], is_leaf: Callable[[Any], bool], array: Callable[[Any], Any]
 ) -> None:
     """Wrap `backward` and the function (its owner and its name) that returns gradients."""
+
+    record.look = (lambda x: x.grad, array)
 
     def after(result: Any, *args: Any, **kwargs: Any) -> None:
         record.accumulated(lambda x: isinstance(x, framework.Tensor) and is_leaf(x), lambda x: x.grad, array)
@@ -170,9 +253,9 @@ def _watch_tape(
         names = record.places.names_in_sight(lambda x: isinstance(x, framework.Tensor), 3)
         record.returned(_listed(result), tensors, [names.get(id(x), "") for x in tensors], array)
 
-    record.wrap(framework.Tensor, "backward", after)
-    record.wrap(framework.autograd, "backward", after)
-    record.wrap(*grad, after_grad)
+    record.wrap(framework.Tensor, "backward", after, 3)
+    record.wrap(framework.autograd, "backward", after, 3)
+    record.wrap(*grad, after_grad, 4)
 
 
 def watch_torch(record: Gradients, torch: Any) -> None:
@@ -183,6 +266,26 @@ def watch_torch(record: Gradients, torch: Any) -> None:
         return (x.float() if x.dtype == torch.bfloat16 else x).resolve_conj().numpy()
 
     _watch_tape(record, torch, (torch.autograd, "grad"), lambda x: x.is_leaf and x.requires_grad, array)
+
+    def transform(name: str, with_value: bool) -> None:
+        """Wrap a function that gives a function of which it returns the gradients."""
+        original = getattr(torch.func, name)
+
+        @functools.wraps(original)
+        def made(fn: Any, argnums: Any = 0, *args: Any, **kwargs: Any) -> Any:
+            def weights(given: tuple[Any, ...]) -> list[Any]:
+                return [given[i] for i in _listed(argnums)]
+
+            return _following(record, original(fn, argnums, *args, **kwargs), with_value, weights, torch.Tensor, array, 0)
+
+        setattr(torch.func, name, made)
+
+    if hasattr(torch, "func"):
+        transform("grad", False)
+        transform("grad_and_value", True)
+        for owner in (torch, torch.func):
+            for name in ("vmap", "jacrev", "jacfwd", "hessian"):
+                record.pass_over(owner, name)
 
 
 def watch_paddle(record: Gradients, paddle: Any) -> None:
@@ -200,29 +303,15 @@ def watch_mindspore(record: Gradients, mindspore: Any) -> None:
     def array(x: Any) -> Any:
         return x.asnumpy()
 
-    def note(gradients: Any, weights: Any) -> None:
-        found = [g for g in _flat(gradients) if isinstance(g, mindspore.Tensor)]
+    def following(function: Any, positions: Any, weights: Any, with_value: bool) -> Any:
         parameters = list(weights) if isinstance(weights, (list, tuple)) or hasattr(weights, "__iter__") else (
             [] if weights is None else [weights])  # fmt: skip
-        tensors = [None] * (len(found) - len(parameters)) + parameters
-        record.returned(found, tensors, ["" if p is None else p.name for p in tensors], array)
 
-    def following(function: Any, weights: Any, with_value: bool) -> Any:
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if record.busy:
-                return function(*args, **kwargs)
-            record.busy = True
-            try:
-                record.begin()
-                result = function(*args, **kwargs)
-                note(result[1] if with_value else result, weights)
-                record.end()
-            finally:
-                record.busy = False
-            return result
+        def differentiated(given: tuple[Any, ...]) -> list[Any]:
+            chosen = range(len(given)) if positions == "all" else () if positions is None else _listed(positions)
+            return [*(given[i] for i in chosen), *parameters]
 
-        return call
+        return _following(record, function, with_value, differentiated, mindspore.Tensor, array, 1)
 
     def transform(owner: Any, name: str, with_value: bool) -> None:
         original = getattr(owner, name, None)
@@ -231,7 +320,8 @@ def watch_mindspore(record: Gradients, mindspore: Any) -> None:
 
         @functools.wraps(original)
         def made(fn: Any, grad_position: Any = 0, weights: Any = None, *args: Any, **kwargs: Any) -> Any:
-            return following(original(fn, grad_position, weights, *args, **kwargs), weights, with_value)
+            made = original(fn, grad_position, weights, *args, **kwargs)
+            return following(made, grad_position, weights, with_value)
 
         setattr(owner, name, made)
 
@@ -243,7 +333,8 @@ def watch_mindspore(record: Gradients, mindspore: Any) -> None:
 
     def called(self: Any, fn: Any, weights: Any = None) -> Any:
         made = call(self, fn) if weights is None else call(self, fn, weights)
-        return following(made, weights if self.get_by_list else None, False)
+        positions = "all" if self.get_all else None if self.get_by_list else 0
+        return following(made, positions, weights if self.get_by_list else None, False)
 
     operation.__call__ = called
 
@@ -267,29 +358,30 @@ def _watch_imports(record: Gradients) -> None:
     builtins.__import__ = importing
 
 
-def main(folder: str, script: str) -> int:
-    """Run the script and write its gradients into the folder."""
+def main(folder: str, script: str, *arguments: str) -> int:
+    """Run the script with its arguments and write its gradients into the folder."""
     record = Gradients(_neighbour("places"), _neighbour("kinds"))
     _watch_imports(record)
-    failure = ""
+    failure, exited = "", False
     module = ModuleType("__main__")
     module.__file__ = script
     sys.modules["__main__"] = module
-    sys.argv[:] = [script]
+    sys.argv[:] = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(script))
     try:
         with open(script, encoding="utf-8") as file:
             code = compile(file.read(), os.path.abspath(script), "exec", dont_inherit=True)
         exec(code, module.__dict__)  # noqa: S102 - this is what was asked for
     except SystemExit as stop:
-        failure = "" if stop.code in (None, 0) else f"it ended with exit status {stop.code!r}"
+        exited = stop.code not in (None, 0)
+        failure = f"it ended with exit status {stop.code!r}" if exited else ""
     except BaseException as error:
         failure = traceback.format_exc()
         if isinstance(error, ModuleNotFoundError) and error.name in WATCHERS:
             failure = f"{error.name} is not installed for {sys.executable}; --python-a and --python-b name another one"
     record.write(folder)
     with open(os.path.join(folder, "ended"), "w", encoding="utf-8") as file:
-        json.dump({"failure": failure}, file)
+        json.dump({"failure": failure, "exited": exited}, file)
     return 0
 
 

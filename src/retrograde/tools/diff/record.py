@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from ..._state import Observer
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.node import Accumulate, Node, Slot
@@ -67,6 +68,8 @@ class Event(NamedTuple):
     number, whether its gradients are differentiated again, then for each root the operation that made it and which of
     its results. PASSED: its number. COTANGENT: pass, operation, output. ACCUMULATE: pass, leaf, whether there was a
     gradient already. RESULT: pass, leaf or -1, position."""
+    caller: Sequence[int] = ()
+    """File and line from which the function with that line was called, where that is the user's."""
 
 
 class Kept(NamedTuple):
@@ -135,10 +138,14 @@ def _said(options: dict[str, Any]) -> dict[str, Any]:
     """The options of an optimiser's rule, sorted, the same whichever dialect gives them: without those that are off,
     and numbers as they are in float32."""
     return {
-        key: float(f"{float(x):.7g}") if isinstance(x, (int, float, np.number)) and not isinstance(x, bool) else x
+        key: tuple(map(_plain, x)) if isinstance(x, tuple) else _plain(x)
         for key, x in sorted(options.items())
         if x is not None and not (isinstance(x, (bool, int, float, np.number)) and not x)
     }
+
+
+def _plain(x: Any) -> Any:
+    return float(f"{float(x):.7g}") if isinstance(x, (int, float, np.number)) and not isinstance(x, bool) else x
 
 
 _BASIC = (int, slice, type(None), type(...))
@@ -199,7 +206,7 @@ def _owner(a: Any) -> Any:
     return a
 
 
-class Recorder:
+class Recorder(Observer):
     """Writes down what the engine shows it (see `_state.observe`), in memory or into a folder."""
 
     BATCH = 4096
@@ -236,23 +243,29 @@ class Recorder:
         """id of a leaf, and of its array -> weak reference, number."""
         self._updating: tuple[str, list[Any], str, list[list[int]]] | None = None
         self._thread = threading.get_ident()
+        self.passes = self.elsewhere = 0
+        """Backward passes that were recorded, and those in other threads, which are not."""
 
     # ------------------------------------------------------------------------------------------ keeping
 
     def _event(self, kind: int, name: str, params: str, ins: Sequence[int], outs: Sequence[int],
-               place: tuple[str, int], detail: Sequence[int] = ()) -> int:  # fmt: skip
-        filename, line = place
-        file = self._file_numbers.get(filename)
-        if file is None:
-            file = self._file_numbers[filename] = len(self.files)
-            self.files.append(filename)
-        self.events.append(Event(kind, name, params, ins, outs, file, line, detail))
+               place: tuple[str, int] | tuple[str, int, str, int], detail: Sequence[int] = ()) -> int:  # fmt: skip
+        line = place[1]
+        caller = (self._file(place[2]), place[3]) if len(place) == 4 and place[2] else ()
+        self.events.append(Event(kind, name, params, ins, outs, self._file(place[0]), line, detail, caller))
         number = self._flushed[0] + len(self.events) - 1
         if self._sinks is not None and len(self.events) >= self.BATCH:
             self._flush()
         if self._progress is not None and not number % 256:
             self._progress(number, line)
         return number
+
+    def _file(self, filename: str) -> int:
+        file = self._file_numbers.get(filename)
+        if file is None:
+            file = self._file_numbers[filename] = len(self.files)
+            self.files.append(filename)
+        return file
 
     @property
     def _now(self) -> int:
@@ -405,7 +418,7 @@ class Recorder:
         detail += [1 if isinstance(x, Value) and x._node is not None else 0 for x in operands]
         outs = [self._keep(a) for a in arrays]
         number = self._event(
-            OP, prim.name, shown(params) if params else "", ins, outs, places.user_line(2), detail
+            OP, prim.name, shown(params) if params else "", ins, outs, places.user_lines(2), detail
         )
         for a, value in zip(arrays, outs):
             self._note(a, value, number)
@@ -511,7 +524,9 @@ class Recorder:
     def pass_begins(self, run: Any, roots: Sequence[Any], gradients: Sequence[Any], inputs: Any) -> None:
         """A backward pass begins at these edges."""
         if threading.get_ident() != self._thread:
+            self.elsewhere += 1
             return
+        self.passes += 1
         self._settle()
         outs = []
         for root in roots:
@@ -520,7 +535,7 @@ class Recorder:
             outs.append(root.index if type(root) is Slot else 0)
         seeds = [self._keep(_inside(g)[0]) for g in gradients]
         detail = (run.number, int(run.create_graph), *outs)
-        self._event(PASS, "backward", "", (), seeds, places.user_line(2), detail)
+        self._event(PASS, "backward", "", (), seeds, places.user_lines(2), detail)
 
     def pulled(self, run: Any, node: Any, g: Any) -> None:
         """The gradient with respect to an operation's results has arrived."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -27,16 +28,18 @@ def show(answer: Answer, console: Console) -> None:
         parts.append(_stretches(answer.stretches))
     if answer.gradients:
         parts.append(_gradients(answer.gradients))
-    parts += [Text(f"note: {note}", style="dim") for note in answer.notes]
+    parts += [Text(f"note: {note}", style="dim") for note in dict.fromkeys(answer.notes)]
     console.print(Group(*parts))
 
 
 def _verdict(answer: Answer) -> RenderableType:
     colour = "red" if answer.verdict == DIFFERENT else "green"
-    words = {
-        SAME: "The same: every loss, gradient and parameter agrees to the last bit.",
-        DIFFERENT: "Different.",
-    }.get(answer.verdict, "The same up to rounding.")
+    what = "loss, gradient and parameter" if answer.gradients else "result"
+    words = {SAME: f"The same: every {what} agrees to the last bit.", DIFFERENT: "Different."}.get(
+        answer.verdict, "The same up to rounding."
+    )
+    if answer.operations_a == answer.operations_b == 0:
+        words, colour = "Nothing to compare: neither program computes anything that is differentiated.", "yellow"
     text = Text.assemble((words, f"bold {colour}"))
     if answer.largest:
         text.append(f"  Largest difference {_relative(answer.largest)} of the largest element, in {answer.largest_in}.")
@@ -56,7 +59,8 @@ def _relative(x: float) -> str:
 
 
 def _line(place: Place, file: str) -> str:
-    where = f"line {place.line}" if place.file and place.file.endswith(file.rpartition("/")[2]) else (
+    own = bool(place.file) and os.path.realpath(place.file) == os.path.realpath(file)
+    where = f"line {place.line}" if own else (
         f"{short_file(place.file)}:{place.line}" if place.file else "unknown line")  # fmt: skip
     return f"[bold]{escape(where)}[/]  {escape(place.text)}"
 
@@ -66,6 +70,8 @@ def _difference(difference: Difference, answer: Answer) -> RenderableType:
     table.add_column("A", ratio=1, overflow="fold")
     table.add_column("B", ratio=1, overflow="fold")
     left, right = _step(difference.a, answer.file_a), _step(difference.b, answer.file_b)
+    if bool(difference.a and difference.a.called_from) != bool(difference.b and difference.b.called_from):
+        (right if difference.a and difference.a.called_from else left).insert(1, "")
     for i in range(max(len(left), len(right))):
         table.add_row(left[i] if i < len(left) else "", right[i] if i < len(right) else "")
     at = f" at {list(difference.index)}" if difference.index else ""
@@ -81,6 +87,8 @@ def _step(step: Step | None, file: str) -> list[str]:
     if step is None:
         return ["[dim]nothing that corresponds[/]"]
     lines = [_line(step.place, file), f"[cyan]{escape(step.what)}[/]"]
+    if step.called_from is not None:
+        lines.insert(1, f"[dim]called from[/] {_line(step.called_from, file)}")
     if step.seen_at is not None:
         lines.append(f"seen at {_line(step.seen_at, file)}")
     if step.value is not None:
@@ -110,8 +118,7 @@ def _span(lines: tuple[Place, Place]) -> str:
 
 
 def _stretches(stretches: Sequence[Stretch]) -> RenderableType:
-    table = Table(title="Written differently, with the same value at the end", title_justify="left", title_style="bold",
-                  box=None, pad_edge=False)  # fmt: skip
+    table = Table(box=None, pad_edge=False)
     for name in ("A line", "operations", "B line", "operations", "difference"):
         table.add_column(name, overflow="fold")
     for s in sorted(stretches, key=lambda s: -s.relative)[:STRETCHES]:
@@ -120,7 +127,7 @@ def _stretches(stretches: Sequence[Stretch]) -> RenderableType:
                       f"{s.relative:.1e}{times}" if s.relative else f"none{times}")  # fmt: skip
     if len(stretches) > STRETCHES:
         table.add_row("", f"and {len(stretches) - STRETCHES} more", "", "", "")
-    return table
+    return Group(Text("Written differently, with the same value at the end", style="bold"), table)
 
 
 def _gradients(gradients: Sequence[Gradient]) -> RenderableType:

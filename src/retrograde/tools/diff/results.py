@@ -36,13 +36,16 @@ class Result:
         return f"{self.kind} {self.name}".strip()
 
 
-def paired_results(alignment: Alignment) -> tuple[list[Result], list[str]]:
+def paired_results(alignment: Alignment, gradients_only: bool = False) -> tuple[list[Result], list[str]]:
     """The results of both programs, in the order in which A has them, and what could not be paired."""
     notes: list[str] = []
-    results = _losses(alignment, notes) + _gradients(alignment, notes) + _returned(alignment) + _memory(alignment, notes)
-    results += _packed(alignment) + _kept(alignment)
-    # What is computed and never used is judged where nothing else is, or where both programs end alike.
-    results += _ends(alignment, notes)
+    results = _losses(alignment, notes) + _gradients(alignment, notes) + _returned(alignment) + _packed(alignment)
+    if gradients_only:
+        results = [r for r in results if r.kind in (GRADIENT, RETURNED)]
+    else:
+        results += _memory(alignment, notes) + _kept(alignment)
+        # What is computed and never used is judged where nothing else is, or where both programs end alike.
+        results += _ends(alignment, notes)
     results.sort(key=lambda r: r.event_a)
     return results, notes
 
@@ -90,14 +93,32 @@ def _gradients(alignment: Alignment, notes: list[str]) -> list[Result]:
                 if any(-1 in pair for pair in pairs):
                     notes.append(f"not every pass gives a gradient of {leaf_name(a, i)} in both programs")
                 pairs = [pair for pair in pairs if -1 not in pair]
+        pairs = [(x, y) for x, y in pairs if not (x < 0 and _on_the_way(b, y)) and not (y < 0 and _on_the_way(a, x))]
         for n, (ea, eb) in enumerate(pairs):
             number = f" (number {n + 1})" if len(pairs) > 1 else ""
             found.append(_gradient(alignment, ea, eb, (i, j), f"of {leaf_name(a, i)}{number}"))
-    for i in alignment.leaves.only_a:
-        found += [_gradient(alignment, e, -1, (i, -1), f"of {leaf_name(a, i)}") for e in of_a.get(i, [])[:1]]
-    for j in alignment.leaves.only_b:
-        found += [_gradient(alignment, -1, e, (-1, j), f"of {leaf_name(b, j)}") for e in of_b.get(j, [])[:1]]
+    for side, who, leaves, gradients, changed in (
+        (a, "A", alignment.leaves.only_a, of_a, changed_a), (b, "B", alignment.leaves.only_b, of_b, changed_b),
+    ):  # fmt: skip
+        for leaf in leaves:
+            name = leaf_name(side, leaf)
+            alone = [e for e in gradients.get(leaf, []) if not _on_the_way(side, e)][:1]
+            if alone and changed and leaf not in changed:  # an input
+                notes.append(f"only {who} asks for a gradient of {name}, which it does not change")
+            elif side is a:
+                found += [_gradient(alignment, e, -1, (leaf, -1), f"of {name}") for e in alone]
+            else:
+                found += [_gradient(alignment, -1, e, (-1, leaf), f"of {name}") for e in alone]
     return found
+
+
+def _on_the_way(side: Side, number: int) -> bool:
+    """Whether a gradient is returned to be computed with and differentiated again: what that leads to is judged."""
+    e = side.events[number]
+    place = side.place(number)
+    recorded = place >= 0 and bool(side.events[side.passes[place]].detail[1])
+    used = e.outs[0] in side.consumers or not side.operations  # on the installed framework nobody knows
+    return e.kind == RESULT and recorded and used
 
 
 def _gradient(alignment: Alignment, ea: int, eb: int, leaf: tuple[int, int], name: str) -> Result:
@@ -141,7 +162,7 @@ def _packed(alignment: Alignment) -> list[Result]:
                 continue
             found += cut
             for r in cut:
-                if not alignment.agree(r.a or 0, r.b or 0):
+                if not alignment.agree_in_part(r.a or 0, r.b or 0, r.event_b):
                     apart.add(r.event_a if in_a else r.event_b)
                 elif in_a:
                     alignment.covered_b.add(r.b or 0)

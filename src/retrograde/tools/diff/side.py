@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+
 from .kinds import ACCUMULATE, CLEAR, COTANGENT, OP, PASS, PASSED, REREAD, RESULT, SOURCE, UPDATE, WRITE
 from .record import ABSENT, Event, Record
 from .values import Values
@@ -36,6 +38,8 @@ class Side:
         """(place of the pass, operation, output) -> gradient."""
         self.again: dict[int, int] = {}
         """Leaves that stand for an earlier one (LeafPairs)."""
+        self._chains: dict[int, tuple[list[int], list[int]]] = {}
+        """A value in memory -> the events that have changed that memory, and what it held before and after each."""
         self.operations = 0
         self.within: dict[int, int] = {}
         """The operations that took place inside a backward pass -> the event at which that began."""
@@ -86,12 +90,17 @@ class Side:
 
     def value_at(self, value: int, end: int) -> int:
         """What a leaf's memory holds at an event, from its value when it was first seen."""
-        while True:
-            later = [n for n, position in self.consumers.get(value, ())
-                     if position == 0 and n < end and self.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
-            if not later:
-                return value
-            value = self.events[later[0]].outs[0]
+        chain = self._chains.get(value)
+        if chain is None:
+            chain = self._chains[value] = ([], [value])
+            while True:
+                later = [n for n, position in self.consumers.get(chain[1][-1], ())
+                         if position == 0 and self.events[n].kind in (WRITE, UPDATE)]  # fmt: skip
+                if not later:
+                    break
+                chain[0].append(later[0])
+                chain[1].append(self.events[later[0]].outs[0])
+        return chain[1][bisect.bisect_left(chain[0], end)]
 
     def roots(self, begun: int) -> list[int | None]:
         """The values at which a backward pass begins; None for leaves and what was not recorded."""
@@ -99,6 +108,8 @@ class Side:
         return [self.events[e].outs[i] if e >= 0 else None for e, i in zip(pairs[::2], pairs[1::2])]
 
     def _unread(self) -> set[int]:
+        if not self.operations:
+            return self._unread_by_changes()
         latest: dict[int, int] = {}
         holders: dict[int, int] = {}
         unread: list[int] = []
@@ -120,6 +131,24 @@ class Side:
         unread += [number for number in latest.values() if self.events[number].outs[0] not in self.consumers]
         # Where no operation reads the gradients of a parameter at all, the program prints them.
         return {number for number in unread if self.events[number].detail[1] in read}
+
+    def _unread_by_changes(self) -> set[int]:
+        """The same where only gradients and the changes of leaves are known: those that no change follows."""
+        leaf_of = {leaf.value: number for number, leaf in enumerate(self.record.leaves)}
+        latest: dict[int, int] = {}
+        unread: list[int] = []
+        changed: set[int] = set()
+        for number, e in enumerate(self.events):
+            if e.kind == WRITE and e.ins[0] in leaf_of:
+                leaf = leaf_of[e.outs[0]] = leaf_of[e.ins[0]]
+                latest.pop(leaf, None)
+                changed.add(leaf)
+            elif e.kind == ACCUMULATE:
+                before = latest.get(e.detail[1], -1)
+                if before >= 0:
+                    unread.append(before)
+                latest[e.detail[1]] = number
+        return {n for n in (*unread, *latest.values()) if self.events[n].detail[1] in changed}
 
     def gradients(self) -> dict[int, list[int]]:
         """leaf (-1: no leaf) -> the events at which its gradients arrive or are returned."""

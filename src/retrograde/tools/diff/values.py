@@ -52,6 +52,9 @@ class Values:
         self._record = record
         self._norms: dict[int, float] = {}
 
+    def __len__(self) -> int:
+        return len(self._record.values)
+
     def kept(self, value: int) -> Kept:
         """Shape, dtype and place of a value."""
         return self._record.values[value]
@@ -105,7 +108,7 @@ class Values:
             elif array.size == 1 and array.dtype.kind == "f":
                 known = abs(float(array.reshape(-1)[0]))
             else:
-                wide = _wide(array).reshape(-1)
+                wide = as_wide(array).reshape(-1)
                 with np.errstate(all="ignore"):
                     known = math.sqrt(abs(np.vdot(wide, wide)))
                     if not known < -MASKED and wide.dtype.kind == "f":
@@ -133,7 +136,8 @@ class Values:
         return bool(flat[0] != flat[1] or flat[0] != flat[flat.size // 2] or (flat != flat[0]).any())
 
 
-def _wide(array: np.ndarray) -> np.ndarray:
+def as_wide(array: np.ndarray) -> np.ndarray:
+    """An array in double precision."""
     return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
@@ -154,9 +158,12 @@ def distance(a: Values, va: int, b: Values, vb: int, rtol: float) -> Distance:
     x, y = a.array(va), b.array(vb)
     assert x is not None
     assert y is not None
-    if x.size == 1:
-        return _of_numbers(x, y, shape_a)
-    x, y = _wide(x), _wide(y)
+    return _of_numbers(x, y, shape_a) if x.size == 1 else apart(as_wide(x), as_wide(y), rtol)
+
+
+def apart(x: np.ndarray, y: np.ndarray, rtol: float) -> Distance:
+    """How far two arrays of one size are apart, in float64 or complex128; the layout as `distance` chooses it."""
+    shape_a, shape_b = x.shape, y.shape
     own = closest = FAR
     if shape_a == shape_b:
         own = closest = _between(x, y, SAME)

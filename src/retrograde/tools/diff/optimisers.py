@@ -1,0 +1,69 @@
+"""In what two optimisers' steps differ, in words. Called by forward.py."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .record import Event
+
+_SINGLE = 1e-5
+"""The relative difference between numbers that are the same option, given as float32 by one dialect."""
+
+
+def steps_differ(x: Event, y: Event) -> str:
+    """The reason why an optimiser's step of A and one of B on the same operands give different results."""
+    if x.name != y.name:
+        return "the optimisers follow different rules"
+    options, others = _options(x), _options(y)
+    if options is None or others is None:
+        return "the optimisers' options differ" if x.params != y.params else "the optimisers' steps differ"
+    note = ""
+    if x.name == "adam" and ("step" in options) != ("step" in others):
+        folded, who = (others, "B") if "step" in options else (options, "A")
+        given, step = folded["lr"], (options if who == "B" else others).pop("step")
+        unfold(folded, step)
+        rate = (options if who == "B" else others)["lr"]
+        if _alike(given, rate) and not _alike(folded["lr"], rate):
+            return f"the optimisers follow different rules: {who} does not correct the moments for their bias"
+        note = f", which is what it comes to beside moments that are corrected (step {step:g})"
+    told = [
+        f"{', '.join(f'{k}={_shown(mine[k])}' for k in mine if k not in other or not _alike(mine[k], other[k]))} in {who}"
+        for mine, other, who in ((options, others, "A"), (others, options, "B"))
+    ]
+    told = [text for text in told if not text.startswith(" in")]
+    if not told:
+        return "the optimisers' steps differ"
+    return f"the optimisers' options differ: {', '.join(told)}{note if note and 'eps=' in told[-1] else ''}"
+
+
+def unfold(options: dict[str, Any], step: float) -> None:
+    """Turn the rate and epsilon of Adam with the correction of its moments in the rate into those beside corrected ones."""
+    first, second = options["betas"]
+    root = (1 - second**step) ** 0.5
+    share = (1 - first**step) / root
+    options["lr"] *= share
+    if options.get("decoupled"):  # what is taken off is the product of both
+        options["weight_decay"] = options.get("weight_decay", 0.0) / share
+    options["eps"] = options.get("eps", 0.0) / root
+
+
+def _options(e: Event) -> dict[str, Any] | None:
+    """An update's options; None if they are not all literals."""
+    try:
+        call = ast.parse(f"f({e.params})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _alike(x: Any, y: Any) -> bool:
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        return len(x) == len(y) and all(map(_alike, x, y))
+    numbers = all(isinstance(z, (int, float)) and not isinstance(z, bool) for z in (x, y))
+    return abs(x - y) <= _SINGLE * max(abs(x), abs(y)) if numbers else bool(x == y)
+
+
+def _shown(x: Any) -> str:
+    return f"{x:.6g}" if isinstance(x, float) else str(x)

@@ -1,0 +1,61 @@
+"""What lies inside operations (retrograde.tools.diff.inside): the results of the operations are among it."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import retrograde.ops
+from retrograde.core.primitive import PRIMITIVES
+from retrograde.tools.diff.inside import _STEPS, is_known, values_inside
+from retrograde.tools.diff.record import shown
+
+for module in pkgutil.iter_modules(retrograde.ops.__path__):
+    importlib.import_module(f"retrograde.ops.{module.name}")
+
+ENDS = ("affine", "add_matmul", "gru_pointwise", "lstm_pointwise", "normalize", "normalize_by", "softmax", "logsumexp", "std",
+        "var")  # fmt: skip
+"""Operations whose result itself is among what lies inside."""
+LAYERS = ("gru_layer", "lstm_layer", "rnn_layer")
+
+
+def samples(name):
+    for sample in PRIMITIVES[name].samples():
+        yield [None if x is None else np.asarray(x) for x in sample.operands], sample.params
+
+
+def held(result, inside):
+    return any(x.size == result.size and np.allclose(x.reshape(result.shape), result, atol=1e-6) for x in inside)
+
+
+def evaluated(name, operands, params):
+    out = PRIMITIVES[name].kernel(np, *operands, **params)
+    return [np.asarray(y) for y in out] if isinstance(out, tuple) else [np.asarray(out)]
+
+
+@pytest.mark.parametrize("name", sorted(_STEPS))
+def test_every_known_operation_is_one_and_can_be_looked_into(name):
+    assert is_known(name)
+    assert name in PRIMITIVES
+    assert any(values_inside(name, shown(params), operands) for operands, params in samples(name))
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_the_result_is_among_the_values(name):
+    for operands, params in samples(name):
+        inside = values_inside(name, shown(params), operands)
+        if inside:
+            assert all(held(y, inside) for y in evaluated(name, operands, params)), (name, params)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_every_step_of_a_layer_is_among_the_values(name):
+    for operands, params in samples(name):
+        inside = values_inside(name, shown(params), operands)
+        assert all(held(step, inside) for y in evaluated(name, operands, params) for step in y)
+
+
+def test_what_is_not_known_has_nothing_inside():
+    assert values_inside("exp", "", [np.ones(3)]) == []
+    assert values_inside("std", "axis=(0, ... 5)", [np.ones(3)]) == []
