@@ -436,3 +436,15 @@ def test_modes_agree(f: Any, x: list[float], t: list[float]) -> None:
     batch = np.stack([v, d])
     close(rg.vmap(f)(batch), [f(rg.asarray(v)).item(), f(rg.asarray(d)).item()], rtol=1e-7)
     close(rg.vmap(rg.grad(f))(batch)[0], gradient, rtol=1e-7)
+
+
+def test_detach_is_constant_in_every_transform():
+    def f(x):
+        return x.detach() * x
+
+    x = rg.asarray(np.array([2.0, 3.0]))
+    assert np.array_equal(rg.jvp(f, (x,), (rg.ones_like(x),))[1], [2, 3])
+    for jacobian in (rg.jacfwd, rg.jacrev):
+        assert np.array_equal(jacobian(f)(x), np.diag([2, 3]))
+    assert np.array_equal(rg.hessian(lambda x: (x.detach() * x**2).sum())(x), np.diag([4, 6]))
+    assert np.array_equal(rg.vmap(f)(x), [4, 9])
