@@ -65,6 +65,8 @@ def _broadcast_kernel(xp: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
             out.flags.writeable = True
         return out
     have, extra = x.shape, len(shape) - x.ndim
+    if not have:
+        return np.ndarray(shape, x.dtype, x, 0, (0,) * extra)
     strides = [0] * len(shape)
     for i, (n, stride) in enumerate(zip(have, x.strides), extra):
         if n == shape[i]:

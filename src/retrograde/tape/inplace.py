@@ -56,19 +56,17 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
         base = x
     else:
         steps = x._view_steps + steps
-    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference
-    if silent and x._detaches_silent_views:
-        if base._node is not None and type(array) is _ndarray:
-            return
-        silent = False
-    out._base, out._view_steps = base, steps
-    if why_not is None:
-        if silent:
+    if (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference:
+        if x._detaches_silent_views:
+            if base._node is not None and type(array) is _ndarray:
+                return
+        elif why_not is None:
             why_not = NO_GRAD
             if base._node is not None and out._node is None and not out._level:
                 autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
-        else:
-            why_not = x._view_restriction
+    out._base, out._view_steps = base, steps
+    if why_not is None:
+        why_not = x._view_restriction
     if why_not is not None:
         out._view_restriction = why_not
     live = base._views

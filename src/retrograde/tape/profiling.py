@@ -116,14 +116,13 @@ class Profiler(Observer):
 
     def _timed(self, prim: Any, kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
         self._settle()
-        event = self.begin(OPERATION, "", [list(shape_of(x)) if hasattr(x, "shape") else [] for x in arrays])
+        event = self.begin(OPERATION, prim.name, [list(shape_of(x)) if hasattr(x, "shape") else [] for x in arrays])
         try:
             out = kernel(*arrays, **params)
         finally:
             self.finish(event)
         event.bytes = _size(out)
         self._here.last = (prim, event, None)
-        event.name = prim.name
         return out
 
     def _settle(self) -> None:
