@@ -87,3 +87,25 @@ def test_what_is_left_to_numpy():
     x = np.zeros((8, 8, 32, 32), np.float32)
     assert channels.normalize(x.transpose(0, 1, 3, 2), None, None, channels.Blocks(8, 1, 1, 8, 1024), 0.1) is None
     assert channels.normalize(x, np.ones(8), None, channels.Blocks(8, 1, 1, 8, 1024), 0.1) is None
+
+
+@pytest.mark.parametrize("kind", ["batch", "instance"])
+def test_large_images_lose_no_digits(kind):
+    shape = (16, 1, 256, 256) if kind == "batch" else (1, 2, 1024, 1024)
+    x = rng.normal(size=shape).astype(np.float32) + 100
+    taken, axis = over(kind, shape)
+    z = x.astype(np.float64)
+    affine = (1, shape[1], 1, 1)
+    out, mean, scale = normalization.normalize_stats(x, None, None, shape=taken, axis=axis, affine=affine, eps=1e-5)
+    exact = z.mean(axis), 1 / np.sqrt(z.var(axis) + 1e-5)
+    np.testing.assert_allclose(mean, exact[0], rtol=1e-7)
+    np.testing.assert_allclose(scale, exact[1], rtol=3e-7)
+    np.testing.assert_allclose(out, (z - z.mean(axis, keepdims=True)) / np.sqrt(z.var(axis, keepdims=True) + 1e-5), atol=1e-5)
+
+
+def test_a_bias_alone_of_one_channel():
+    x, b = rng.normal(size=(4, 1, 4096)).astype(np.float32), np.ones(1, np.float32)
+    g = np.ones_like(x)
+    found = normalization._pull_arrays((True, False, True), g, x, None, b, x.shape, (2,), (1, 1, 1), 1e-5)
+    np.testing.assert_allclose(found[2], [x.size])
+    np.testing.assert_allclose(found[0], 0, atol=1e-6)

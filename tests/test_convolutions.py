@@ -132,8 +132,46 @@ def test_weights_that_are_infinite_meet_no_zeros_that_are_not_there(monkeypatch)
 
 def test_what_is_left_to_blas():
     few, many = np.zeros((1, 2, 8, 8), np.float32), np.zeros((64, 64, 32, 32), np.float32)
-    assert not convolutions.suited(few, (8, 18), 36)
-    assert convolutions.suited(many, (8, 576), 1000)
-    assert not convolutions.suited(many, (1, 576), 1000)  # depthwise and such
-    assert not convolutions.suited(many.astype(">f4"), (8, 576), 1000)
-    assert not convolutions.suited(many, (512, 576), 1000, summed=True)
+    swapped, wide = many.astype(">f4"), many.astype(np.float64)
+    assert not convolutions.suited(few, few, (8, 18), 36)
+    assert convolutions.suited(many, many, (8, 576), 1000)
+    assert not convolutions.suited(many, many, (1, 576), 1000)  # depthwise and such
+    assert not convolutions.suited(swapped, swapped, (8, 576), 1000)
+    assert not convolutions.suited(many, swapped, (8, 576), 1000)
+    assert not convolutions.suited(many, wide, (8, 576), 1000)
+    assert not convolutions.suited(many, many, (512, 576), 1000, summed=True)
+
+
+@pytest.mark.parametrize("other", [np.float64, np.float16, ">f4"])
+def test_operands_of_two_dtypes(other):
+    given = {"stride": (1, 1), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+    x, w, y = numbers(8, 16, 32, 32), numbers(16, 16, 3, 3), numbers(8, 16, 32, 32)
+    w, y = w.astype(other), y.astype(other)
+    wide = [a.astype(np.float64) for a in (x, w, y)]
+    for found, exact in (
+        (convolution.convolve(x, w, None, **given), convolution.convolve(*wide[:2], None, **given)),
+        (
+            convolution.convolve_transpose(x, w, None, size=(32, 32), **given),
+            convolution.convolve_transpose(*wide[:2], None, size=(32, 32), **given),
+        ),
+        (
+            convolution.convolve_weight(x, y, kernel=(3, 3), **given),
+            convolution.convolve_weight(wide[0], wide[2], kernel=(3, 3), **given),
+        ),
+    ):
+        np.testing.assert_allclose(found, exact, atol=1e-3 * np.abs(exact).max())
+
+
+def test_more_windows_than_the_images_have_room_for():
+    given = {"kernel": (3, 3), "stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    x = numbers(8, 16, 32, 32)
+    for shape in ((9, 16, 30, 30), (8, 16, 31, 30)):
+        with pytest.raises(ValueError, match="room"):
+            convolution.convolve_weight(x, numbers(*shape), **given)
+
+
+def test_deep_sums_lose_no_digits():
+    x, w = rng.random((2, 512, 16, 16)).astype(np.float32), rng.random((8, 512, 3, 3)).astype(np.float32)
+    given = {"stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    exact = convolution.convolve(x.astype(np.float64), w.astype(np.float64), None, **given)
+    np.testing.assert_allclose(convolution.convolve(x, w, None, **given), exact, rtol=1e-6)

@@ -138,7 +138,7 @@ def printed(**environment):
 def test_a_fresh_process_and_the_switch(tmp_path, jit, kinds):
     for _ in range(2):  # translated, then read from the disk
         assert printed(RETROGRADE_JIT=jit, XDG_CACHE_HOME=str(tmp_path)) == ["True", str(kinds)]
-    assert len(list(tmp_path.glob("**/*.o"))) == kinds
+    assert len(list(tmp_path.glob("**/*.code"))) == kinds
 
 
 def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path):
@@ -154,3 +154,13 @@ def test_a_bias_is_added_as_it_would_be_afterwards(generated, dtype):
         np.testing.assert_array_equal(products.product(x, y, bias), plain + bias)
         np.testing.assert_array_equal(products.product(x, y, np.repeat(bias, 2)[::2]), plain + bias)  # not contiguous
         np.testing.assert_array_equal(products.product(x[:2], y, bias), x[:2].dot(y) + bias)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nan_and_infinities_beside_a_single_zero_are_not_lost(dtype):
+    zero, unusual = np.zeros((1, 1), dtype), np.array([[np.nan, np.inf, 1]], dtype)
+    with np.errstate(invalid="ignore"):
+        for found in (products.product(zero, unusual), products.product(unusual.T, zero), products.product(zero[0], unusual)):
+            np.testing.assert_array_equal(found.ravel(), [np.nan, np.nan, 0])
+        biased = products.product(zero, unusual, np.ones(3, dtype))
+    np.testing.assert_array_equal(biased, [[np.nan, np.nan, 1]])

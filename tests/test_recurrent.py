@@ -60,10 +60,34 @@ def test_saturated_and_unusual_gates(monkeypatch):
     with np.errstate(over="ignore"):
         sigmoid = 1 / (1 + np.exp(-values.astype(np.float64)))
     expected = sigmoid + sigmoid * np.tanh(values)
-    np.testing.assert_allclose(cells[0, :, 0], expected, rtol=1e-6, atol=1e-38)
-    np.testing.assert_allclose(out[0, :, 0], sigmoid * np.tanh(expected), rtol=1e-6, atol=1e-38)
+    np.testing.assert_allclose(cells[0, :, 0], expected, rtol=1e-6, atol=1e-44)
+    np.testing.assert_allclose(out[0, :, 0], sigmoid * np.tanh(expected), rtol=1e-6, atol=1e-44)
 
 
 def test_small_layers_and_double_precision_are_left_to_numpy():
     assert not recurrent.suited(recurrent.LEAST - 1)
     assert not recurrent.suited(recurrent.LEAST, np.zeros(2))
+
+
+def test_a_cell_for_the_whole_batch_is_broadcast(monkeypatch):
+    gates, h, c, w, b = operands(3, 4, 8, True)
+    expected = recurrent_layers.lstm_layer(gates, h, np.repeat(c[:1], 4, 0), w, b, backwards=False)
+    monkeypatch.setattr(recurrent, "LEAST", 0)
+    found = recurrent_layers.lstm_layer(gates, h, c[:1].copy(), w, b, backwards=False)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("shut", [-200, -np.inf])
+def test_a_shut_gate_lets_nothing_through(monkeypatch, shut):
+    monkeypatch.setattr(recurrent, "LEAST", 0)
+    gates = np.array([[[0, shut, 0, 0]] * 2], np.float32)
+    c, w = np.full((2, 1), 1e38, np.float32), np.zeros((4, 1), np.float32)
+    _, cells = recurrent_layers.lstm_layer(gates, np.zeros_like(c), c, w, None, backwards=False)
+    assert cells.tolist() == [[[0], [0]]]
+
+
+def test_one_number_of_state_loses_no_nan(monkeypatch):
+    monkeypatch.setattr(recurrent, "LEAST", 0)
+    zero, w = np.zeros((1, 1), np.float32), np.full((4, 1), np.nan, np.float32)
+    out, _ = recurrent_layers.lstm_layer(np.zeros((1, 1, 4), np.float32), zero, zero, w, None, backwards=False)
+    assert np.isnan(out).all()

@@ -91,3 +91,12 @@ def test_weights_of_another_kind_are_left_to_numpy():
     assert rows.layer_norm(x, np.ones(16), None, 16, 0.1) is None
     assert rows.layer_norm(x, np.ones(32, np.float32)[::2], None, 16, 0.1) is None
     assert rows.layer_norm_pull(x, x, np.ones(15, np.float32), 16, 0.1) is None
+
+
+@pytest.mark.parametrize("width", [1 << 17, 1 << 20])
+def test_long_rows_lose_no_digits(width):
+    x = rng.random((1, width)).astype(np.float32) * 3
+    np.testing.assert_allclose(rows.softmax(x), exact_softmax(x), rtol=5e-7)
+    x += 100
+    standard, _ = normalised(x, None, None, 1e-5)
+    np.testing.assert_allclose(rows.layer_norm(x, None, None, width, 1e-5), standard, atol=1e-5)

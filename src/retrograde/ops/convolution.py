@@ -137,7 +137,7 @@ def _convolved(xp: Any, x: Any, w: Any, stride: Sizes, padding: Pads, dilation: 
         return result
     if groups == 1 and math.prod(stride) == 1:
         full = x.shape[2:]
-        if convolutions.suited(x, (outputs, depth), convolutions.reach(full, out)):
+        if convolutions.suited(x, w, (outputs, depth), convolutions.reach(full, out)):
             starts = convolutions.offsets(channels, full, tuple(kernel), dilation)
             return _without_gaps(x, matrix[0], starts, out)
     step = _step(images, groups * depth * length, x.itemsize)
@@ -226,7 +226,7 @@ def _mirrored(y: Any, w: Any, size: Sizes, padding: Pads, dilation: Sizes) -> An
     right = [n + (k - 1) * d - m - before for n, k, d, m, before in zip(size, kernel, dilation, y.shape[2:], left)]
     full = tuple(n + (k - 1) * d for n, k, d in zip(size, kernel, dilation))
     depth = outputs * math.prod(kernel)
-    if min(*left, *right) < 0 or not convolutions.suited(y, (channels, depth), convolutions.reach(full, tuple(size))):
+    if min(*left, *right) < 0 or not convolutions.suited(y, w, (channels, depth), convolutions.reach(full, tuple(size))):
         return None
     if not np.isfinite(w).all():
         return None
@@ -281,6 +281,9 @@ def _weight_kernel(
     outputs, out = y.shape[1], tuple(y.shape[2:])
     per_group, length = channels // groups, math.prod(out)
     depth = per_group * math.prod(kernel)
+    room = output_size(x.shape[2:], kernel, stride, padding, dilation)
+    if y.shape[0] != images or any(n > most for n, most in zip(out, room, strict=True)):
+        raise ValueError(f"{images} images have room for {room} windows each, but the products are {y.shape}; pass as many")
     x = _padded(xp, x, padding)
     if xp is not np:
         return _weight_by_taps(xp, x, y, kernel, stride, dilation, groups)
@@ -289,7 +292,7 @@ def _weight_kernel(
         return total.reshape(outputs, per_group, *kernel)
     if groups == 1 and math.prod(stride) == 1 and math.prod(kernel) > 1:
         full = x.shape[2:]
-        if convolutions.suited(x, (outputs, depth), convolutions.reach(full, out), summed=True):
+        if convolutions.suited(x, y, (outputs, depth), convolutions.reach(full, out), summed=True):
             starts = convolutions.offsets(channels, full, tuple(kernel), dilation)
             rows = convolutions.spread(y, full)
             found = convolutions.convolve_weight(rows, np.ascontiguousarray(x), starts)

@@ -206,7 +206,9 @@ def _samples(gates: int, states: int, **params: Any) -> Any:
 
 def _lstm_kernel(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    if recurrent.suited(steps * batch * n, gates, h, c, w, b):
+    fits = gates.shape[2] == 4 * n and h.shape == c.shape == (batch, n) and (b is None or b.shape == (4 * n,))
+    # Its products are np.dot's, which does nothing where one operand is a single 0, whatever the other holds.
+    if fits and h.size > 1 and recurrent.suited(steps * batch * n, gates, h, c, w, b):
         return recurrent.lstm(gates, h, c, _columns(w, steps), b, _order(steps, backwards))
     gates = gates + b if b is not None else gates
     out, cells = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, n), gates.dtype)
@@ -327,9 +329,10 @@ gru_layer = primitive(
 
 def _rnn_kernel(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool, rectified: bool) -> Any:
     gates = gates if b is None else gates + b
-    out, steps = np.empty((*gates.shape[:2], h.shape[-1]), gates.dtype), len(gates)
+    steps = len(gates)
+    out = np.empty((*gates.shape[:2], h.shape[-1]), gates.dtype)
     wt = _columns(w, steps)
-    for t in _order(len(gates), backwards):
+    for t in _order(steps, backwards):
         state = np.matmul(h, wt, out=out[t])
         state += gates[t]
         h = np.maximum(state, 0, out=state) if rectified else np.tanh(state, state)

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import llvm
 from .rows import address, suited
-from .vectors import Part, Vectors
+from .vectors import SUMMED, Part, Vectors
 
 LANES = 16
 
@@ -31,15 +31,15 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(shape: tuple[int, ...], axis: tuple[int, ...], x: tuple[int, ...], affine: tuple[int, ...]) -> Blocks | None:
-    """The blocks of the statistics over `axis` of x taken in `shape`, with weights of the shape `affine` or none of them.
+    """The blocks of the statistics over `axis` of x taken in `shape`, with weights of the shape `affine` if any.
 
     None for other layouts than (images, channels, ..), and for rows that are too short to be worth it.
     """
-    if len(x) < 3 or len(affine) != len(x) or any(n != 1 for i, n in enumerate(affine) if i != 1):
+    if len(x) < 3 or affine != (1, x[1], *(1,) * (len(x) - 2)):
         return None
     images, channels, *size = x
     length = int(np.prod(size))
-    if length < LANES or affine[1] not in (1, channels):
+    if length < LANES:
         return None
     if shape == x and axis == (0, *range(2, len(x))):
         return Blocks(images, 1, 1, channels, length)
@@ -60,7 +60,7 @@ def normalize(
     """
     if not (suited(x) and _per_channel(w, x) and _per_channel(b, x)):
         return None
-    function = _generated("normalize", w is not None, b is not None)
+    function = _generated("normalize", blocks.length > SUMMED, w is not None, b is not None)
     if function is None:
         return None
     out = np.empty_like(x)
@@ -75,7 +75,7 @@ def normalize_pull(
     """The cotangents of `normalize`'s x, w and b for that of its first result; None where it is the caller's affair."""
     if not (suited(x) and suited(g) and g.shape == x.shape and _per_channel(w, x)):
         return None
-    function = _generated("normalize_pull", w is not None)
+    function = _generated("normalize_pull", blocks.length > SUMMED, w is not None)
     if function is None:
         return None
     dx, sums = np.empty_like(x), np.zeros((2, x.shape[1]), np.float32)
@@ -98,16 +98,17 @@ def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
 
 
 class _Block:
-    """Loops over the rows of one block."""
+    """Loops over the rows of one block; long: of more than SUMMED numbers."""
 
-    def __init__(self, code: Any, v: Vectors, image: str, channel: str) -> None:
-        self.code, self.v = code, v
+    def __init__(self, code: Any, v: Vectors, long: bool, image: str, channel: str) -> None:
+        self.code, self.v, self.long = code, v, long
+        self.wide = Vectors(code, v.lanes, "double")
         self.images = image, code.add(image, "%images")
         self.channels = channel, code.add(channel, "%channels")
 
     def rows(self, row: Callable[..., list[str] | None], carried: int = 0) -> list[str]:
-        """row(channel, offset, *values) for each row of numbers; `carried` vectors begin as zeros."""
-        code, first = self.code, [(self.v.type, "zeroinitializer")] * carried
+        """row(channel, offset, *values) for each row of numbers; `carried` vectors of doubles begin as zeros."""
+        code, type = self.code, self.wide.type
 
         def image(n: str, *values: str) -> list[str]:
             start = code.mul(n, "%all")
@@ -115,27 +116,30 @@ class _Block:
             def channel(c: str, *values: str) -> list[str] | None:
                 return row(c, code.mul(code.add(start, c), "%length"), *values)
 
-            return list(code.loop(*self.channels, 1, channel, carried=[(self.v.type, x) for x in values]))
+            return list(code.loop(*self.channels, 1, channel, carried=[(type, x) for x in values]))
 
-        return list(code.loop(*self.images, 1, image, carried=first))
+        return list(code.loop(*self.images, 1, image, carried=[(type, "zeroinitializer")] * carried))
 
-    def numbers(self, number: Callable[..., list[str] | None], carried: int = 0) -> list[str]:
-        """number(part, at, *values) for each vector of the block's numbers."""
+    def sum(self, number: Callable[[Part, str, str], str]) -> str:
+        """A sum over the block's numbers, in every lane; number(part, at, sum) returns the next one."""
 
-        def row(c_: str, offset: str, *values: str) -> list[str]:
-            return self.v.over("%length", lambda i, part, *now: number(part, self.code.add(offset, i), *now), values)
+        def row(c_: str, offset: str, before: str) -> list[str]:
+            def step(i: str, part: Part, now: str) -> list[str]:
+                return [number(part, self.code.add(offset, i), now)]
 
-        return self.rows(row, carried)
+            return self.v.added("%length", step, [before], long=self.long)
+
+        return self.v.single_total(*self.rows(row, 1))
 
 
-def _every_block(code: Any, body: Callable[[_Block, Vectors, str], None]) -> None:
+def _every_block(code: Any, long: bool, body: Callable[[_Block, Vectors, str], None]) -> None:
     """body(block, v, number) for each block of images by channels."""
     v = Vectors(code, LANES)
     code.value("mul i64 %channels, %channel_blocks", "%all")
 
     def images(m: str) -> None:
         def channels(k: str) -> None:
-            block = _Block(code, v, code.mul(m, "%images"), code.mul(k, "%channels"))
+            block = _Block(code, v, long, code.mul(m, "%images"), code.mul(k, "%channels"))
             body(block, v, code.add(code.mul(m, "%channel_blocks"), k))
 
         code.loop(0, "%channel_blocks", 1, channels)
@@ -148,15 +152,13 @@ def _statistics(block: _Block, v: Vectors) -> tuple[str, str, str]:
     code = v.code
     count = code.mul(code.mul("%images", "%channels"), "%length")
     share = v.divide(1.0, code.spread(v.lanes, v.number, code.value(f"sitofp i64 {count} to {v.number}")))
-    (total,) = block.numbers(lambda part, at, t: [v.add(t, part.load(v, "%x", at))], 1)
-    mean = v.multiply(v.total(total), share)
+    mean = v.multiply(block.sum(lambda part, at, total: v.add(total, part.load(v, "%x", at))), share)
 
-    def square(part: Part, at: str, total: str) -> list[str]:
+    def square(part: Part, at: str, total: str) -> str:
         d = part.keep(v, v.subtract(part.load(v, "%x", at), mean))
-        return [v.call("fma", d, d, total)]
+        return v.call("fma", d, d, total)
 
-    (total,) = block.numbers(square, 1)
-    variance = v.add(v.multiply(v.total(total), share), code.spread(v.lanes, v.number, "%eps"))
+    variance = v.add(v.multiply(block.sum(square), share), code.spread(v.lanes, v.number, "%eps"))
     return mean, v.divide(1.0, v.call("sqrt", variance)), share
 
 
@@ -168,7 +170,7 @@ def _scalar(v: Vectors, pointer: str, c: str) -> str:
 _SIZES = "i64 %images, i64 %image_blocks, i64 %channels, i64 %channel_blocks, i64 %length, float %eps"
 
 
-def _normalize(code: Any, weighted: bool, shifted: bool) -> str:
+def _normalize(code: Any, long: bool, weighted: bool, shifted: bool) -> str:
     def body(block: _Block, v: Vectors, number: str) -> None:
         mean, factor, _ = _statistics(block, v)
         for k, x in ((0, mean), (1, factor)):
@@ -189,14 +191,15 @@ def _normalize(code: Any, weighted: bool, shifted: bool) -> str:
 
         block.rows(row)
 
-    _every_block(code, body)
+    _every_block(code, long, body)
     return str(code.module(f"define void @normalize_blocks(ptr %out, ptr %stats, ptr %x, ptr %w, ptr %b, {_SIZES})"))
 
 
-def _normalize_pull(code: Any, weighted: bool) -> str:
+def _normalize_pull(code: Any, long: bool, weighted: bool) -> str:
     """sums: the cotangents of w and of b."""
 
     def body(block: _Block, v: Vectors, number_: str) -> None:
+        wide = block.wide
         mean, factor, share = _statistics(block, v)
 
         def gather(c: str, offset: str, total: str, along: str) -> list[str]:
@@ -205,7 +208,7 @@ def _normalize_pull(code: Any, weighted: bool) -> str:
                 g = part.load(v, "%g", at)
                 return [v.add(sum_, g), v.call("fma", g, part.keep(v, v.subtract(part.load(v, "%x", at), mean)), dot)]
 
-            of_g, of_gd = (v.total(t) for t in v.over("%length", numbers, [v.constant(0.0)] * 2))
+            of_g, of_gd = v.sums("%length", numbers, 2, long=long)
             of_gd = v.multiply(of_gd, factor)
             for k, x in ((0, of_gd), (1, of_g)):
                 target = code.at(v.number, "%sums", code.add(c, code.mul("%all", k)))
@@ -213,9 +216,11 @@ def _normalize_pull(code: Any, weighted: bool) -> str:
                 before = code.value(f"load {v.number}, ptr {target}")
                 code.do(f"store {v.number} {code.value(f'fadd {v.number} {before}, {one}')}, ptr {target}")
             w = _scalar(v, "%w", c) if weighted else v.constant(1.0)
-            return [v.call("fma", of_g, w, total), v.call("fma", of_gd, w, along)]
+            return [
+                wide.add(t, v.convert("fpext", v.multiply(x, w), wide)) for t, x in ((total, of_g), (along, of_gd))
+            ]
 
-        total, along = (v.multiply(t, share) for t in block.rows(gather, 2))
+        total, along = (v.multiply(wide.convert("fptrunc", t, v), share) for t in block.rows(gather, 2))
         along = v.multiply(along, factor)
 
         def row(c: str, offset: str) -> None:
@@ -231,5 +236,5 @@ def _normalize_pull(code: Any, weighted: bool) -> str:
 
         block.rows(row)
 
-    _every_block(code, body)
+    _every_block(code, long, body)
     return str(code.module(f"define void @normalize_pull_blocks(ptr %dx, ptr %sums, ptr %g, ptr %x, ptr %w, {_SIZES})"))

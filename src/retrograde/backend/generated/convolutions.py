@@ -64,15 +64,16 @@ def _steps(size: Sizes) -> Sizes:
     return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
 
 
-def suited(x: np.ndarray, weights: Sizes, columns: int, *, summed: bool = False) -> bool:
+def suited(x: np.ndarray, other: np.ndarray, weights: Sizes, columns: int, *, summed: bool = False) -> bool:
     """Whether products of images x (N, C, ..), of so many columns each, with weights (O, D) are computed here.
 
-    summed: over the columns, by `convolve_weight`, which is slower than BLAS for many weights.
+    other: the second operand. summed: over the columns, by `convolve_weight`, which is slower than BLAS for many weights.
     """
     outputs, depth = weights
     per_image = columns * outputs * depth
     return (
-        per_image * len(x) >= LEAST and x.dtype.char in "fd" and x.dtype.isnative and outputs >= 4 and columns >= 16
+        per_image * len(x) >= LEAST and outputs >= 4 and columns >= 16
+        and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype
         and (per_image <= products.most() or products.threads() == 1)
         and not (summed and outputs * depth > 1 << 16)
         and _generated("convolve", x.dtype.char) is not None
@@ -147,7 +148,13 @@ def _convolve(code: Any, number: str) -> str:
                         after += [v.call("fma", weight, y, sums[r * len(xs) + k]) for k, y in enumerate(xs)]
                     return after
 
-                sums = code.loop(0, "%depth", 1, step, carried=[(v.type, "zeroinitializer")] * (ROWS * len(parts)))
+                zeros = [(v.type, "zeroinitializer")] * (ROWS * len(parts))
+
+                def deep(first: str, *totals: str) -> list[str]:
+                    end = code.least(code.add(first, products.DEPTH), "%depth")
+                    return [v.add(t, x) for t, x in zip(totals, code.loop(first, end, 1, step, carried=zeros))]
+
+                sums = code.loop(0, "%depth", products.DEPTH, deep, carried=zeros)
                 for r in range(ROWS):
                     row = code.add(o, r)
                     target = code.at(number, out, code.mul(row, "%columns"))

@@ -126,16 +126,21 @@ class Code:
 
 # ------------------------------------------------------------------------------------------ machine code
 
-_lock = threading.Lock()
-_kept: list[Any] = []  # engines: their code lives as long as they do
+lock = threading.RLock()
+"""Held while llvmlite is loaded or translates, and while the process forks: a child would wait for a thread it has not."""
+_kept: dict[tuple[str, str], tuple[int, Any]] = {}  # addresses, and engines: their code lives as long as they do
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 @functools.cache
 def _llvmlite() -> Any:
     """llvmlite's module, or None: 50 ms, for programs that come to generated code only."""
     try:
-        import llvmlite.binding
-    except ImportError:
+        with lock:
+            import llvmlite.binding
+    except (ImportError, OSError):  # OSError: installed for another system
         return None
     return llvmlite.binding
 
@@ -156,31 +161,35 @@ def available(*features: str) -> bool:
 
 def assembled(name: str, text: str) -> int:
     """The address of function `name` of a module in LLVM's assembly language, translated for this processor."""
-    import hashlib
-
-    llvm = _llvmlite()
-    with _lock:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        module = llvm.parse_assembly(text)
-        module.triple = llvm.get_process_triple()
-        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-        machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3)
-        version = ".".join(map(str, llvm.llvm_version_info))
-        key = hashlib.sha256("\0".join([text, cpu, features, module.triple, version]).encode()).hexdigest()
-        path = os.path.join(_cache_folder(), f"{name}-{key[:32]}.o")
-        found = _read(path)
-        engine = llvm.create_mcjit_compiler(module, machine)
+    with lock:
+        found = _kept.get((name, text))
         if found is None:
-            module.verify()
-            tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-            tuning.loop_vectorization = tuning.slp_vectorization = False  # the vectors are written out
-            builder = llvm.create_pass_builder(machine, tuning)
-            builder.getModulePassManager().run(module, builder)
-        engine.set_object_cache(lambda _module, code: _write(path, code), lambda _module: found)
-        engine.finalize_object()
-        _kept.append(engine)
-        return int(engine.get_function_address(name))
+            found = _kept[name, text] = _translated(name, text)
+        return found[0]
+
+
+def _translated(name: str, text: str) -> tuple[int, Any]:
+    llvm = _llvmlite()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    module.triple = llvm.get_process_triple()
+    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3)
+    version = ".".join(map(str, llvm.llvm_version_info))
+    key = _digest("\0".join([text, cpu, features, module.triple, version]).encode()).hex()
+    path = os.path.join(_cache_folder(), f"{name}-{key[:32]}.code")
+    found = _read(path)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    if found is None:
+        module.verify()
+        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+        tuning.loop_vectorization = tuning.slp_vectorization = False  # the vectors are written out
+        builder = llvm.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+    engine.set_object_cache(lambda _module, code: _write(path, code), lambda _module: found)
+    engine.finalize_object()
+    return int(engine.get_function_address(name)), engine
 
 
 def function(
@@ -207,25 +216,39 @@ def _cache_folder() -> str:
     elif sys.platform == "darwin":
         base = os.path.join(home, "Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+        base = os.environ.get("XDG_CACHE_HOME", "")
+        base = base if os.path.isabs(base) else os.path.join(home, ".cache")
     return os.path.join(base, "retrograde")
 
 
+def _digest(data: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(data).digest()
+
+
 def _read(path: str) -> bytes | None:
+    """What `_write` has put there; None where there is nothing, or it is damaged: LLVM would end the process."""
     try:
         with open(path, "rb") as f:
-            return f.read()
+            digest, code = f.read(32), f.read()
     except OSError:
         return None
+    return code if digest == _digest(code) else None
 
 
 def _write(path: str, code: bytes) -> None:
     """Put a file in place at once, so that no reader sees half of it; nothing where the folder cannot be written."""
     import tempfile
 
+    if not os.path.isabs(path):  # of a user without a home
+        return
     with contextlib.suppress(OSError):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         handle, part = tempfile.mkstemp(dir=os.path.dirname(path))
-        with open(handle, "wb") as f:
-            f.write(code)
-        os.replace(part, path)
+        try:
+            with open(handle, "wb") as f:
+                f.write(_digest(code) + code)
+            os.replace(part, path)
+        except OSError:  # no room
+            os.unlink(part)

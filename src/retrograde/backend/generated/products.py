@@ -15,7 +15,6 @@ import ctypes
 import functools
 import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -49,7 +48,6 @@ def most() -> int:
     return 1 << 26 if threads() == 1 else (1 << 24) // threads()
 
 
-_lock = threading.Lock()
 _generated: dict[str, Callable[..., None]] | None = None  # by dtype; None: not looked for yet
 _limit = 1 << 26
 _plans: dict[Any, int] = {}
@@ -61,7 +59,10 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     Half to four fifths of BLAS's time on one thread with AVX-512 (64x784x256: 0.65 to 0.8, 2048x16x512: 0.6, 512x784x96:
     0.78), on two as much time and half of the processors. Without llvmlite or AVX-512 everything goes to BLAS.
     """
-    if x.size * y.shape[-1] < LEAST or x.ndim != 2 or y.ndim != 2:
+    size = x.size
+    if size == 1 or y.size == 1:  # where that is 0, `dot` does nothing, and loses what is nan or infinite beside it
+        return _plus(np.matmul(x, y), bias)
+    if size * y.shape[-1] < LEAST or x.ndim != 2 or y.ndim != 2:
         return _plus(x.dot(y), bias)
     functions = _set_up() if _generated is None else _generated
     function = functions.get(x.dtype.char)
@@ -118,7 +119,7 @@ def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
 def _set_up() -> dict[str, Callable[..., None]]:
     """Translate the functions for the two dtypes, once: 0.3 s, or 15 ms where they lie on the disk."""
     global _generated, _limit
-    with _lock:
+    with llvm.lock:
         if _generated is None:
             found: dict[str, Callable[..., None]] = {}
             if _laid_out_as_known():
@@ -135,6 +136,8 @@ def _set_up() -> dict[str, Callable[..., None]]:
 
 def _laid_out_as_known() -> bool:
     """Whether an array's data, shape and strides stand in it where the generated functions look for them."""
+    if sys.implementation.name != "cpython":  # elsewhere id() is no address
+        return False
     a = np.zeros((3, 5), np.float32)[:, 1:]
     start = id(a) + object.__basicsize__
     data, shape, strides = (ctypes.c_void_p.from_address(start + offset).value for offset in (0, 16, 24))

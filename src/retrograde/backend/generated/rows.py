@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .vectors import Part, Vectors
+from .vectors import SUMMED, Part, Vectors
 
 LEAST = 1 << 13
 """Fewer numbers are left to NumPy: the first call loads llvmlite, 50 ms."""
@@ -29,7 +29,7 @@ def softmax(x: np.ndarray) -> np.ndarray | None:
     """The softmax along the last axis of a contiguous float32 array; None where it is the caller's affair."""
     if not suited(x):
         return None
-    function = _generated("softmax")
+    function = _generated("softmax", x.shape[-1] > SUMMED)
     if function is None:
         return None
     out = np.empty_like(x)
@@ -41,7 +41,7 @@ def softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     """The cotangent of softmax's operand for the cotangent g of its result; None where it is the caller's affair."""
     if not (suited(out) and suited(g) and g.shape == out.shape):
         return None
-    function = _generated("softmax_pull")
+    function = _generated("softmax_pull", out.shape[-1] > SUMMED)
     if function is None:
         return None
     result = np.empty_like(out)
@@ -55,7 +55,7 @@ def layer_norm(
     """Rows of `width` less their mean over their deviation, times w, plus b; None where it is the caller's affair."""
     if not (suited(x) and _vector(w, width) and _vector(b, width)):
         return None
-    function = _generated("layer_norm", w is not None, b is not None)
+    function = _generated("layer_norm", width > SUMMED, w is not None, b is not None)
     if function is None:
         return None
     out = np.empty_like(x)
@@ -69,7 +69,7 @@ def layer_norm_pull(
     """The cotangents of `layer_norm`'s x, w and b, the last two as vectors; None where it is the caller's affair."""
     if not (suited(x) and suited(g) and g.shape == x.shape and _vector(w, width)):
         return None
-    function = _generated("layer_norm_pull", w is not None)
+    function = _generated("layer_norm_pull", width > SUMMED, w is not None)
     if function is None:
         return None
     dx, sums = np.empty_like(x), np.zeros((4, width), np.float32)
@@ -107,13 +107,6 @@ def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
 # ------------------------------------------------------------------------------------------ their code
 
 
-def _exp(v: Vectors, x: str) -> str:
-    """exp(x) for x up to 0, down to the smallest numbers that there are."""
-    x = v.choose("fcmp olt", x, -104.0, -104.0, x)
-    part, scale = v.exp(x, shift=64)
-    return v.multiply(v.call("fma", part, scale, scale), 2.0**-64)
-
-
 def _each_row(code: Any, names: str, row: Callable[..., None]) -> None:
     """row(*pointers): for each row, those to its part of the arrays."""
 
@@ -124,7 +117,7 @@ def _each_row(code: Any, names: str, row: Callable[..., None]) -> None:
     code.loop(0, "%rows", 1, one)
 
 
-def _softmax(code: Any) -> str:
+def _softmax(code: Any, long: bool) -> str:
     v = Vectors(code, LANES)
 
     def row(out: str, x: str) -> None:
@@ -135,25 +128,25 @@ def _softmax(code: Any) -> str:
         top = v.largest(v.over("%width", largest, [v.constant(-math.inf)])[0])
 
         def power(i: str, part: Part, total: str) -> list[str]:
-            e = _exp(v, v.subtract(part.load(v, x, i), top))
+            e = v.decay(v.subtract(part.load(v, x, i), top))
             part.store(v, e, out, i)
             return [v.add(total, part.keep(v, e))]
 
-        total = v.total(v.over("%width", power, [v.constant(0.0)])[0])
+        (total,) = v.sums("%width", power, long=long)
         v.over("%width", lambda i, part: part.store(v, v.divide(part.load(v, out, i), total), out, i))
 
     _each_row(code, "out x", row)
     return str(code.module("define void @softmax(ptr %out, ptr %x, i64 %rows, i64 %width)"))
 
 
-def _softmax_pull(code: Any) -> str:
+def _softmax_pull(code: Any, long: bool) -> str:
     v = Vectors(code, LANES)
 
     def row(result: str, g: str, out: str) -> None:
         def inner(i: str, part: Part, total: str) -> list[str]:
             return [v.call("fma", part.load(v, g, i), part.load(v, out, i), total)]
 
-        total = v.total(v.over("%width", inner, [v.constant(0.0)])[0])
+        (total,) = v.sums("%width", inner, long=long)
 
         def pulled(i: str, part: Part) -> None:
             part.store(v, v.multiply(v.subtract(part.load(v, g, i), total), part.load(v, out, i)), result, i)
@@ -164,28 +157,28 @@ def _softmax_pull(code: Any) -> str:
     return str(code.module("define void @softmax_pull(ptr %result, ptr %g, ptr %out, i64 %rows, i64 %width)"))
 
 
-def _statistics(v: Vectors, x: str) -> tuple[str, str, str]:
+def _statistics(v: Vectors, x: str, long: bool) -> tuple[str, str, str]:
     """The mean of a row, one over its deviation, and one over its width."""
     code = v.code
     width = v.constant(code.spread(v.lanes, v.number, code.value(f"sitofp i64 %width to {v.number}")))
-    (total,) = v.over("%width", lambda i, part, t: [v.add(t, part.load(v, x, i))], [v.constant(0.0)])
-    mean = v.divide(v.total(total), width)
+    (total,) = v.sums("%width", lambda i, part, t: [v.add(t, part.load(v, x, i))], long=long)
+    mean = v.divide(total, width)
 
     def square(i: str, part: Part, total: str) -> list[str]:
         d = part.keep(v, v.subtract(part.load(v, x, i), mean))
         return [v.call("fma", d, d, total)]
 
-    (total,) = v.over("%width", square, [v.constant(0.0)])
-    variance = v.divide(v.total(total), width)
+    (total,) = v.sums("%width", square, long=long)
+    variance = v.divide(total, width)
     deviation = v.call("sqrt", v.add(variance, code.spread(v.lanes, v.number, "%eps")))
     return mean, v.divide(1.0, deviation), width
 
 
-def _layer_norm(code: Any, weighted: bool, shifted: bool) -> str:
+def _layer_norm(code: Any, long: bool, weighted: bool, shifted: bool) -> str:
     v = Vectors(code, LANES)
 
     def row(out: str, x: str) -> None:
-        mean, factor, _ = _statistics(v, x)
+        mean, factor, _ = _statistics(v, x, long)
 
         def scaled(i: str, part: Part) -> None:
             y = v.multiply(v.subtract(part.load(v, x, i), mean), factor)
@@ -202,7 +195,7 @@ def _layer_norm(code: Any, weighted: bool, shifted: bool) -> str:
         "define void @layer_norm(ptr %out, ptr %x, ptr %w, ptr %b, i64 %rows, i64 %width, float %eps)"))  # fmt: skip
 
 
-def _layer_norm_pull(code: Any, weighted: bool) -> str:
+def _layer_norm_pull(code: Any, long: bool, weighted: bool) -> str:
     """sums: the cotangents of w and of b, and room for those of a block of rows."""
     v = Vectors(code, LANES)
     whole = [code.at("float", "%sums", code.mul("%width", k)) for k in (0, 1)]
@@ -211,7 +204,7 @@ def _layer_norm_pull(code: Any, weighted: bool) -> str:
     def row(r: str) -> None:
         start = code.mul(r, "%width")
         dx, g, x = (code.at("float", name, start) for name in ("%dx", "%g", "%x"))
-        mean, factor, width = _statistics(v, x)
+        mean, factor, width = _statistics(v, x, long)
 
         def read(i: str, part: Part) -> tuple[str, str, str]:
             here = part.load(v, g, i)
@@ -224,7 +217,7 @@ def _layer_norm_pull(code: Any, weighted: bool) -> str:
             part.store(v, v.add(here, part.load(v, block[1], i)), block[1], i)
             return [v.add(total, scaled), v.call("fma", scaled, standard, along)]
 
-        total, along = (v.divide(v.total(t), width) for t in v.over("%width", gather, [v.constant(0.0)] * 2))
+        total, along = (v.divide(t, width) for t in v.sums("%width", gather, 2, long=long))
 
         def pulled(i: str, part: Part) -> None:
             _, standard, scaled = read(i, part)

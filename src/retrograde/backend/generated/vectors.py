@@ -20,6 +20,9 @@ _EXP = 0.49999994, 0.166665211, 0.041668389, 0.00836871006, 0.00138146104
 _LOG2 = 0.693359375, -2.12194440e-4  # log(2) as a number of few bits, whose multiples are exact, and the rest
 _MAGIC = 1.5 * 2**23  # a float32 of this size has no room behind the point: adding it rounds
 
+SUMMED = 512
+"""Numbers that are added up in single precision: 32 or 64 in each lane."""
+
 Operand = str | float
 """The name of a value, or a number that becomes a constant in every lane."""
 
@@ -92,11 +95,15 @@ class Vectors:
         exponent = words.two("shl", self.convert("bitcast", shifted, words), 23)
         return less, words.convert("bitcast", words.add(exponent, 127 + shift << 23), self)
 
+    def decay(self, x: str) -> str:
+        """exp(x) of float32 x up to 0, down to the smallest numbers that there are and 0."""
+        part, scale = self.exp(self.choose("fcmp olt", x, -104.0, -104.0, x), shift=64)
+        return self.multiply(self.call("fma", part, scale, scale), 2.0**-64)
+
     def sigmoid(self, x: str) -> str:
-        """1 / (1 + exp(-x)) of float32; below -88 as at -88, 6e-39."""
-        x = self.choose("fcmp ogt", x, 87.0, 87.0, self.choose("fcmp olt", x, -88.0, -88.0, x))
-        part, scale = self.exp(self.subtract(0.0, x))
-        return self.divide(1.0, self.add(1.0, self.call("fma", part, scale, scale)))
+        """1 / (1 + exp(-x)) of float32; with t = exp(-|x|), t / (1 + t) below 0."""
+        t = self.decay(self.subtract(0.0, self.call("fabs", x)))
+        return self.divide(self.choose("fcmp olt", x, 0.0, t, 1.0), self.add(1.0, t))
 
     def tanh(self, x: str) -> str:
         """The hyperbolic tangent of float32: with t = exp(-2|x|) - 1, exact also near 0, -t / (2 + t)."""
@@ -171,6 +178,41 @@ class Vectors:
             return step(i, Part(self.below(code.value(f"sub i64 {n}, {i}"))), *now)
 
         return code.loop(complete, n, self.lanes, last, carried=[(self.type, x) for x in values])
+
+    def sums(
+        self, n: str, step: Callable[..., Sequence[str]], count: int = 1, *, long: bool
+    ) -> list[str]:  # fmt: skip
+        """`count` sums of single numbers, in every lane; step(i, part, *sums) returns the next ones, as for `over`.
+
+        long: n may be above SUMMED.
+        """
+        if not long:
+            return [self.total(x) for x in self.over(n, step, [self.constant(0.0)] * count)]
+        zero = Vectors(self.code, self.lanes, "double").constant(0.0)
+        return [self.single_total(x) for x in self.added(n, step, [zero] * count, long=True)]
+
+    def added(
+        self, n: str, step: Callable[..., Sequence[str]], before: Sequence[str], *, long: bool
+    ) -> list[str]:  # fmt: skip
+        """Vectors of doubles and `sums` before they become one number: every SUMMED numbers they go on in double
+        precision, for long sums of single ones lose digits."""
+        code, wide = self.code, Vectors(self.code, self.lanes, "double")
+
+        def block(first: str, *totals: str) -> list[str]:
+            here = code.least(code.value(f"sub i64 {n}, {first}"), SUMMED) if long else n
+            zeros = [self.constant(0.0)] * len(totals)
+            found = self.over(here, lambda i, part, *now: step(code.add(first, i), part, *now), zeros)
+            return [wide.add(t, self.convert("fpext", x, wide)) for t, x in zip(totals, found, strict=True)]
+
+        if not long:
+            return block("0", *before)
+        code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+        return code.loop(0, n, SUMMED, block, carried=[(wide.type, x) for x in before])
+
+    def single_total(self, x: str) -> str:
+        """The sum of the lanes of a vector of doubles, in every lane of single numbers."""
+        found = Vectors(self.code, self.lanes, "double").sum(x)
+        return self.code.spread(self.lanes, self.number, self.code.value(f"fptrunc double {found} to {self.number}"))
 
 
 class Part:
