@@ -41,8 +41,13 @@ def fail(prim: Primitive, operands: Any, params: dict[str, Any], error: Exceptio
     for kind in type(error).__mro__:
         wanted = cls._kernel_errors.get(kind)
         if wanted is not None:
+            text, own = str(error).strip(), f"{prim.name}: "
             shown = "".join(f", {k}={v!r}" for k, v in params.items() if len(repr(v)) < 60)
-            raise wanted(f"{prim.name}({described}{shown}): {error}") from error
+            if text.startswith(own):  # the kernel's words say all that matters of the parameters
+                text, shown = text.removeprefix(own), ""
+            elif "could not be broadcast together" in text:  # NumPy's
+                text = "the shapes do not broadcast; counted from the last axis, sizes must be equal or one of them 1"
+            raise wanted(f"{prim.name}({described}{shown}): {text}") from error
     raise error
 
 
@@ -196,8 +201,8 @@ def refuse_inference(prim: Primitive, operands: Any, saved: Any) -> None:
 
 def whole_numbers(dtype: np.dtype, edges: tuple[Any, ...]) -> bool:
     """Whether an output of an integer dtype carries a gradient all the same: everything that it is computed from and that
-    wants one is of integers, since a dialect made leaves of them (MindSpore differentiates integers in their arithmetic)."""
-    return dtype.kind in "iu" and all(edge is None or edge.dtype.kind in "iu" for edge in edges)
+    wants one is of integers or truths, since a dialect made leaves of them (MindSpore differentiates them as they are)."""
+    return dtype.kind in "iu" and all(edge is None or edge.dtype.kind in "iub" for edge in edges)
 
 
 def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arrays: Any, out: Any) -> Node | None:

@@ -58,8 +58,6 @@ REFUSED: list[tuple[type[Exception], Callable[[], Any]]] = [
     (RuntimeError, lambda: ops.argmax(Tensor([]))),
     (RuntimeError, lambda: _ones(0, 3).argmin()),
     (RuntimeError, lambda: nn.SmoothL1Loss(beta=0.0)(L, L)),
-    (TypeError, lambda: ops.equal(1, I)),
-    (TypeError, lambda: ops.less(1, 2)),
     (ValueError, lambda: ops.Conv2D(0, 2)),
     (TypeError, lambda: ops.Conv2D("a", 2)),
     (ValueError, lambda: ops.Conv2D(1, (1, 2, 3))),
@@ -79,6 +77,38 @@ REFUSED: list[tuple[type[Exception], Callable[[], Any]]] = [
     (TypeError, lambda: ops.BroadcastTo(3)),
     (ValueError, lambda: ops.DepthToSpace(0)),
     (TypeError, lambda: ops.L2Normalize("a")),
+    # What stands for a dtype in astype() does not do so in functions.
+    (TypeError, lambda: ops.cast(V, "float16")),
+    (TypeError, lambda: ops.Cast()(V, float)),
+    (TypeError, lambda: ops.ones((2,), "int32")),
+    (TypeError, lambda: ops.full((2,), 1, dtype=int)),
+    (TypeError, lambda: ops.arange(2, dtype="int32")),
+    (TypeError, lambda: ops.zeros_like(V, dtype="float16")),
+    (TypeError, lambda: ops.sum(V, dtype="float16")),
+    (TypeError, lambda: ops.fill("float32", (2,), 1)),
+    (ValueError, lambda: V.to("float16")),
+    (TypeError, lambda: ops.logspace(0, 2, 3)),
+    (TypeError, lambda: ops.linspace(Tensor(0), Tensor(2), 3)),
+    # Positions in tensors are judged by what they meet, Python's by the index.
+    (RuntimeError, lambda: L[Tensor([5])]),
+    (RuntimeError, lambda: L[0, Tensor([5])]),
+    (RuntimeError, lambda: L[Tensor(5)]),
+    (IndexError, lambda: L[Tensor([0]), 7]),
+    (IndexError, lambda: L[[5]]),
+    (IndexError, lambda: L[5]),
+    (IndexError, lambda: L[Tensor([1.0])]),
+    (IndexError, lambda: L[Tensor([0]), Tensor([0]), Tensor([0])]),
+    (ValueError, lambda: L[Tensor([True, False, True])]),
+    (ValueError, lambda: L[Tensor([[True, False]])]),
+    (ValueError, lambda: L.copy().__setitem__(Tensor([5]), 1.0)),
+    (ValueError, lambda: ops.outer(V, L)),
+    (ValueError, lambda: ms.jvp(lambda x: x * x, V, Tensor([[1.0], [2.0]]))),
+    (ValueError, lambda: ms.jvp(lambda x: x * x, Tensor([1.0]), V)),
+    # A list or tuple stands beside a tensor in sums and floor divisions only.
+    *((TypeError, f) for f in (
+        lambda: V * [2.0], lambda: [2.0] * V, lambda: V / [2.0], lambda: V % (2.0,), lambda: V ** [2.0], lambda: V > [1.0],
+        lambda: V <= (1.0, 2.0), lambda: V @ [1.0, 2.0],
+    )),
 ]
 
 
@@ -115,6 +145,19 @@ RESULTS: list[tuple[Callable[[], Any], str, Any]] = [
     (lambda: Tensor([1.0, 2.0], ms.float16) + Tensor(2.0), "Float32", [3, 4]),
     (lambda: Tensor([1, 2], ms.int32) * Tensor(2), "Int32", [2, 4]),
     (lambda: Tensor(1.0, ms.float16) * Tensor(2.0), "Float32", 2),
+    (lambda: V.to("CPU"), "Float32", [1, 2]),
+    (lambda: V + [2.0], "Float32", [3, 4]),
+    (lambda: (3.0, 4.0) - V, "Float32", [2, 2]),
+    (lambda: V // [2.0, 1.0], "Float32", [0, 2]),
+    (lambda: [2.0] ** V, "Float32", [2, 4]),
+    (lambda: ops.logspace(0.0, 2.0, 3), "Float32", [1, 10, 100]),
+    (lambda: ops.outer(L, V), "Float32", [[0.1, 0.2], [0.2, 0.4], [0.3, 0.6], [0.4, 0.8]]),
+    (lambda: ops.outer(V, Tensor(2.0)), "Float32", [[2], [4]]),
+    # A tangent broadcasts to its input; one element is one for all.
+    *((lambda t=t: ms.jvp(lambda x: x * x, V, t)[1], "Float32", [6, 12]) for t in (
+        Tensor(3.0), Tensor([3.0]), Tensor([[3.0]]), Tensor([3.0, 3.0]),
+    )),
+    (lambda: ms.jvp(lambda x: x * x, L, V)[1], "Float32", [[0.2, 0.8], [0.6, 1.6]]),
     (lambda: ms.grad(lambda t: ops.norm(t, ord=float("inf")))(Tensor([3.0, -3.0, 1.0])), "Float32", [1, 0, 0]),
     (lambda: ms.grad(lambda t: ops.norm(t, ord=-float("inf")))(Tensor([1.0, -1.0, -3.0])), "Float32", [1, 0, 0]),
 ]  # fmt: skip
@@ -168,3 +211,13 @@ def test_cell_lists_grow_in_place() -> None:
     assert len(cells) == 2
     with pytest.raises(TypeError):
         cells += 3
+
+
+def test_numbers_may_come_first_in_every_comparison() -> None:  # in MindSpore not in equal and less
+    assert ops.equal(1, I).tolist() == [[True, False], [False, False]]
+    assert ops.less(2, I).tolist() == [[False, False], [True, True]]
+
+
+def test_strides_of_empty_tensors() -> None:
+    shapes = ((0,), (0, 2), (2, 0, 3))
+    assert [Tensor(np.zeros(s, np.float32)).strides for s in shapes] == [(4,), (8, 4), (0, 12, 4)]

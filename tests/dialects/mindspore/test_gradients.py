@@ -255,6 +255,44 @@ def test_integers_are_differentiated_in_their_arithmetic(f: Any, expected: list[
     assert (g.dtype, g.tolist()) == (ms.int64, expected)
 
 
+INTEGERS_BETWEEN: list[tuple[Any, str, list[float]]] = [
+    # Through a conversion to integers comes what is whole of a gradient; also as an output it has one.
+    (lambda x: x.astype(ms.int32), "Float32", [1, 1]),
+    (lambda x: x.long() * 3, "Float32", [3, 3]),
+    (lambda x: (x * x, x.astype(ms.int32)), "Float32", [4, 6]),
+    (lambda x: x.astype(ms.int32) * x.astype(ms.int32), "Float32", [2, 4]),
+    (lambda x: x.astype(ms.int32).astype(ms.float32) * 2.5, "Float32", [2, 2]),
+    (lambda x: x.astype(ms.int32) * 0.5, "Float32", [0, 0]),
+    (lambda x: x.astype(ms.bool_) * 2.5, "Float32", [1, 1]),
+    (lambda x: x.astype(ms.bool_), "Float32", [1, 1]),
+    (lambda x: (x > 2).astype(ms.float32) * x, "Float32", [0, 1]),
+    (lambda x: ops.where(x > 2, x.astype(ms.int32), 0), "Float32", [0, 1]),
+    (lambda x: ms.grad(lambda y: y.astype(ms.int32) * y)(x), "Float32", [2, 2]),
+    # Division by a number, the square root and the reciprocal take integers as they are.
+    (lambda x: x.astype(ms.int32) / 2, "Float32", [0.5, 0.5]),
+    (lambda x: ops.sqrt(x.astype(ms.int32)), "Float32", [0.5, 0.5 * 2**-0.5]),
+    (lambda x: 2 / x.astype(ms.int32), "Float32", [-2, -0.5]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(INTEGERS_BETWEEN)))
+def test_gradients_through_integers(number: int) -> None:
+    f, dtype, expected = INTEGERS_BETWEEN[number]
+    g = ms.grad(f)(Tensor([1.5, 2.5]))
+    assert str(g.dtype) == dtype
+    np.testing.assert_allclose(g.asnumpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("f", "dtype", "expected"), [
+    (lambda x: x / 2, "Float32", [0.5, 0.5]), (lambda x: x * 2, "Bool", [True, True]), (lambda x: x > 0, "Bool", [False] * 2),
+    (lambda x: x.sum() * 3, "Bool", [True, True]), (lambda x: x * 2.5, "Bool", [True, True]), (lambda x: x, "Bool", [True] * 2),
+    (lambda x: 1 - x, "Bool", [True, True]), (lambda x: x.astype(ms.int32).cumsum(0), "Bool", [True, True]),
+])  # fmt: skip
+def test_truths_are_differentiated_as_numbers(f: Any, dtype: str, expected: list[Any]) -> None:
+    g = ms.grad(f)(Tensor([True, False]))
+    assert (str(g.dtype), g.tolist()) == (dtype, expected)
+
+
 def test_auxiliary_results_come_in_a_tuple() -> None:
     for made in (ms.grad, ms.value_and_grad):
         for f in (lambda x: [x, x], lambda x: x, lambda x: (x,)):

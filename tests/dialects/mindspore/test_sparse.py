@@ -114,6 +114,7 @@ def test_derivatives() -> None:
         (ValueError, lambda: csr().sum(0)),
         (TypeError, lambda: coo() + 1),
         (TypeError, lambda: coo().add(DENSE, 0.0)),
+        (ValueError, lambda: ops.coo_concat((coo(), coo()), 2)),
     ],
 )
 def test_refused(kind: type[Exception], make: Any) -> None:

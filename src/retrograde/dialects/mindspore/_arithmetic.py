@@ -48,13 +48,13 @@ _floor_divide = BUILD.binary("floor_divide", ew.floor_divide, ANY, fast="f")
 _modulo = BUILD.binary("floor_mod", ew.modulo, NUMBER, fast="f")
 
 
-@api("floor_div", "floor_divide")
+@api("floor_div", "floor_divide", seconds={"x": "input", "y": "other"})
 def floor_div(input: Any, other: Any) -> Any:
     """`input / other` rounded down, elementwise."""
     return zero_division.quotient(_floor_divide(input, other), input, other)
 
 
-@api()
+@api(seconds={"x": "input", "y": "other"})
 def floor_mod(input: Any, other: Any) -> Any:
     """What `input / other` rounded down leaves, elementwise; it has the sign of `other`."""
     return zero_division.lost(_modulo(input, other), input, other)
@@ -102,23 +102,11 @@ def matmul(input: Any, other: Any) -> Any:
         return _matmul(input, other)
     except ValueError as error:
         kind = ValueError if other.ndim == 1 else RuntimeError
-        raise kind(f"matmul: {error}") from None
+        raise kind(str(error)) from None
 
 
-_equal = BUILD.binary("equal", cmp.equal, ANY)
-_less = BUILD.binary("less", cmp.less, ANY)
-
-
-def equal(input: Any, other: Any) -> Any:
-    """Where elements are equal; the first operand must be a Tensor."""
-    return _equal(tensor_argument("equal", input), other)
-
-
-def less(input: Any, other: Any) -> Any:
-    """Where elements of the first operand, which must be a Tensor, are below those of the second."""
-    return _less(tensor_argument("less", input), other)
-
-
+equal = BUILD.binary("equal", cmp.equal, ANY)
+less = BUILD.binary("less", cmp.less, ANY)
 not_equal = BUILD.binary("not_equal", cmp.not_equal, ANY)
 greater = BUILD.binary("greater", cmp.greater, ANY)
 greater_equal = BUILD.binary("greater_equal", cmp.greater_equal, ANY)
@@ -164,7 +152,7 @@ def sub_ext(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return _scaled("sub", sub, ew.subtract_scaled, input, other, alpha)
 
 
-@api("div", "divide", "true_divide", in_place=True)
+@api("div", "divide", "true_divide", in_place=True, seconds={"dividend": "input", "divisor": "other"})
 def div_ext(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """`input / other`, elementwise; rounded towards zero ("trunc") or down ("floor") if asked."""
     if rounding_mode is None:
@@ -181,14 +169,16 @@ def div_ext(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 _NUMBERS = (int, float, np.generic)
 
 
-def _other(name: str, other: Any) -> Any:
-    """The other operand of an operator: sequences of numbers become tensors, NumPy arrays are refused."""
-    if isinstance(other, (list, tuple)):
+_BESIDE_SEQUENCES = frozenset(("add", "sub", "floor_divide"))
+_SEQUENCES_BESIDE = _BESIDE_SEQUENCES | {"pow"}
+
+
+def _other(name: str, other: Any, takes: frozenset[str]) -> Any:
+    """The other operand of an operator: sequences of numbers become tensors where the operator `takes` such, NumPy arrays
+    are refused."""
+    if name in takes and isinstance(other, (list, tuple)):
         return from_array(data_array(other, None, name))
-    raise TypeError(
-        f"{name}: wanted a Tensor, a number, a list or a tuple beside a Tensor, got {type(other).__name__}; "
-        "use Tensor(...)"
-    )
+    raise TypeError(f"{name}: wanted a Tensor or a number beside a Tensor, got {type(other).__name__}; use Tensor(...)")
 
 
 def _operator(name: str, f: Function, bind: Function | None = None) -> Function:
@@ -202,7 +192,7 @@ def _operator(name: str, f: Function, bind: Function | None = None) -> Function:
         if not isinstance(other, Value) and not isinstance(other, _NUMBERS):
             if hasattr(other, "_beside_dense"):
                 return NotImplemented
-            other = _other(name, other)
+            other = _other(name, other, _BESIDE_SEQUENCES)
         return f(self, other)
 
     return method
@@ -218,7 +208,7 @@ def _reflected(name: str, f: Function, ufunc: np.ufunc) -> Function:
                     return ufunc(other, self.asnumpy())
                 other = from_array(other)
             elif not isinstance(other, Value):
-                other = _other(name, other)
+                other = _other(name, other, _SEQUENCES_BESIDE)
         return f(other, self)
 
     return method

@@ -62,7 +62,7 @@ zeta = api("zeta", method=False)(BUILD.binary("zeta", sp.zeta, FLOATING))
 gcd = api("gcd")(BUILD.binary("gcd", cmp.gcd, "x.xx"))
 lcm = api("lcm")(BUILD.binary("lcm", cmp.lcm, "x.xx"))
 nextafter = api("nextafter")(BUILD.binary("nextafter", ew.nextafter, FLOATING))
-heaviside = api("heaviside")(BUILD.binary("heaviside", sel.heaviside, "x..x"))
+heaviside = api("heaviside", seconds={"values": "other"})(BUILD.binary("heaviside", sel.heaviside, "x..x"))
 truncate_mod = api("truncate_mod", method=False)(BUILD_XY.binary("truncate_mod", ew.fmod, "x..x"))
 _truncate_div = BUILD_XY.binary("truncate_div", ew.trunc_divide, "x..x")
 
@@ -162,7 +162,7 @@ def ldexp(x: Any, other: Any) -> Any:
     return mul(x, ew.exp2(single("ldexp", other, FLOAT)) if isinstance(other, Value) else 2.0**other)
 
 
-@api()
+@api(seconds={"other": "exponent"})
 def float_power(input: Any, exponent: Any) -> Any:
     """`input` to the power of `exponent`, computed in float64."""
     if not isinstance(input, Value) and not isinstance(exponent, Value):

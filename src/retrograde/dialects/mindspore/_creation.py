@@ -10,7 +10,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import mutation
 from ._api import api
-from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64
+from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64, only_dtype
 from ._promote import tensor_argument
 from ._tensor import Tensor, from_array
 
@@ -34,7 +34,7 @@ def sizes(op: str, size: Any) -> tuple[int, ...]:
 
 
 def _given(op: str, dtype: Any, default: Number) -> np.dtype:
-    return default.np if dtype is None else as_dtype(dtype, op).np
+    return default.np if dtype is None else only_dtype(dtype, op).np
 
 
 def number(x: Any) -> Any:
@@ -74,7 +74,7 @@ def _filled(shape: tuple[int, ...], value: Any, np_dtype: np.dtype) -> Tensor:
 @api(method=False)
 def fill(type: Any, shape: Any, value: Any) -> Tensor:
     """A tensor of one value in the dtype `type`."""
-    return _filled(sizes("fill", shape), number(value), as_dtype(type, "fill").np)
+    return _filled(sizes("fill", shape), number(value), only_dtype(type, "fill").np)
 
 
 @api(method=False)
@@ -196,6 +196,8 @@ def _spaced(op: str, start: Any, end: Any, steps: Any) -> np.ndarray:
     for x in (start, end):
         if isinstance(x, Value) and shape_of(x) != ():
             raise ValueError(f"{op}: start and end must be numbers or tensors without axes, got shape {x.shape}")
+        if isinstance(x, (Value, int) if op == "logspace" else Value) and not isinstance(number(x), float):
+            raise TypeError(f"{op}: start and end must be floating, got {number(x)!r}")
     return np.linspace(number(start), number(end), steps, dtype=np.float64)
 
 

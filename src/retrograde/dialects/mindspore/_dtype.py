@@ -144,6 +144,13 @@ def as_dtype(d: Any, op: str = "dtype") -> Number:
     raise TypeError(f"{op}: wanted a mindspore dtype, got {d!r}; there are {', '.join(x.name for x in ALL)}")
 
 
+def only_dtype(d: Any, op: str) -> Number:
+    """The dtype `d`; raises TypeError for anything else, the name of one and Python's int, float and bool included."""
+    if isinstance(d, Number):
+        return d
+    raise TypeError(f"{op}: dtype must be a mindspore dtype, as mindspore.float32, got {d!r}")
+
+
 _WIDE_UNSIGNED = (uint16, uint32, uint64)
 
 

@@ -77,7 +77,7 @@ def gather_method(self: Any, input_indices: Any = None, axis: Any = None, batch_
     return gather(self, input_indices, axis, batch_dims)
 
 
-@api("gather_elements", "gather_d")
+@api("gather_elements", "gather_d", seconds={"x": "input"})
 def gather_elements(input: Any, dim: int, index: Any) -> Any:
     """For each position the element at the same place, but along an axis where the position says."""
     x, at = tensor_argument("gather_elements", input), positions("gather_elements", index, "index")

@@ -15,10 +15,36 @@ from ._promote import to_dtype
 from ._tensor import from_array
 
 
+def _refused(x: Any, key: Any, error: IndexError, outside: type[Exception]) -> Exception:
+    """The error for an index that does not fit `x`: `outside` for positions in a tensor, ValueError for a mask."""
+    parts = key if isinstance(key, tuple) else (key,)
+    counts = [0 if p is None or p is ... else p.ndim if _is_mask(p) else 1 for p in parts]
+    axis, shape = 0, tuple(x.shape)
+    for part, count in zip(parts, counts):
+        here = shape[axis : axis + count]
+        if len(here) < count:
+            break
+        if _is_mask(part) and tuple(part.shape) != here:
+            return ValueError(*error.args)
+        if isinstance(part, Value) and dtype_of(part).kind in "iu":
+            at = part.asnumpy()
+            if not ((-here[0] <= at) & (at < here[0])).all():
+                return outside(*error.args)
+        axis += max(len(shape) - sum(counts), 0) if part is ... else count
+    return error
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, Value) and dtype_of(part).kind == "b"
+
+
 def _getitem(self: Any, key: Any) -> Any:
     if isinstance(key, int) and not isinstance(key, bool) and not self.ndim:
         raise TypeError("a tensor without axes cannot be indexed with a number; item() gives its element")
-    return indexing.get(self, key)
+    try:
+        return indexing.get(self, key)
+    except IndexError as error:
+        raise _refused(self, key, error, RuntimeError) from None
 
 
 def _setitem(self: Any, key: Any, new: Any) -> None:
@@ -31,7 +57,10 @@ def _setitem(self: Any, key: Any, new: Any) -> None:
             new = cast(new, dtype=dtype_of(self))
     elif isinstance(new, (int, float)):
         new = to_dtype(new, FROM_NUMPY[dtype_of(self)])
-    indexing.set(self, key, new)
+    try:
+        indexing.set(self, key, new)
+    except IndexError as error:
+        raise _refused(self, key, error, ValueError) from None
 
 
 def _iterate(self: Any) -> Iterator[Any]:

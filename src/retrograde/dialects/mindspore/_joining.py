@@ -84,7 +84,7 @@ for _name in ("hstack", "vstack", "dstack", "column_stack", "row_stack"):
         f.__doc__ = f"Tensors joined as NumPy's `{name}` does."
         return f
 
-    api(_name, method=False)(_joiner(_name))
+    api(_name, method=False, seconds={"inputs": "tensors"})(_joiner(_name))
 
 
 @api(method=False)
@@ -253,7 +253,7 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Any:
     return inplace.view(st.getitem, x, index=(slice(None),) * i + (slice(first, first + length),))
 
 
-@api("slice", "tensor_slice", method=False)
+@api("slice", "tensor_slice", method=False, seconds={"input_x": "input"})
 def slice_(input: Any, begin: Any, size: Any) -> Any:
     """`size` elements from `begin` along each axis; a size of -1 means all that follow."""
     x = tensor_argument("slice", input)

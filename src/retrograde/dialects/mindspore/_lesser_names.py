@@ -193,18 +193,19 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Any:
 
 
 def _drawn(name: str, draw: Any) -> None:
-    def method(self: Any, *args: Any, generator: Any = None) -> Any:
-        return write(name, self, np.asarray(draw(stream_of(name, generator), self.shape, *args), dtype_of(self)))
+    def method(self: Any, *args: Any, generator: Any = None, **options: Any) -> Any:
+        drawn = draw(stream_of(name, generator), self.shape, *args, **options)
+        return write(name, self, np.asarray(drawn, dtype_of(self)))
 
     method.__doc__ = "Random numbers written everywhere; returns the tensor."
     api(name, function=False)(method)
 
 
-_drawn("uniform_", lambda stream, shape, low=0.0, high=1.0: stream.uniform(low, high, shape))
+_drawn("uniform_", lambda stream, shape, from_=0.0, to=1.0: stream.uniform(from_, to, shape))
 _drawn("normal_", lambda stream, shape, mean=0.0, std=1.0: stream.normal(mean, std, shape))
-_drawn("exponential_", lambda stream, shape, rate=1.0: stream.exponential(1 / rate, shape))
+_drawn("exponential_", lambda stream, shape, lambd=1.0: stream.exponential(1 / lambd, shape))
 _drawn("bernoulli_", lambda stream, shape, p=0.5: stream.random(shape) < p)
-_drawn("random_", lambda stream, shape, low=0, high=None: stream.integers(low if high else 0, high or low or 2**24, shape))
+_drawn("random_", lambda stream, shape, from_=0, to=None: stream.integers(from_ if to else 0, to or from_ or 2**24, shape))
 
 for _name in ("mul", "remainder", "floor_divide", "index_add", "index_put", "index_fill", "masked_scatter", "scatter",
               "scatter_add", "addmm", "sigmoid", "sign"):  # fmt: skip

@@ -96,8 +96,10 @@ def ger(input: Any, vec2: Any) -> Any:
 
 @api("outer")
 def outer(input: Any, vec2: Any) -> Any:
-    """All products of the elements of one vector with those of another."""
-    x, y = _ranked("outer", input, 1), _ranked("outer", vec2, 1, "vec2")
+    """All products of the elements of a tensor with those of a vector (or number without axes)."""
+    x, y = tensor_argument("outer", input), tensor_argument("outer", vec2, "vec2")
+    if y.ndim > 1:
+        raise ValueError(f"outer: vec2 must have at most one axis, got shape {y.shape}")
     return mul(st.reshape(x, shape=(x.size, 1)), st.reshape(y, shape=(y.size,)))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.value import Value, make
 from ...ops.structural import copy
+from .._shared.guard import kind_of
 from . import _data
 from ._recording import LIVE
 from ._tensor import Tensor
@@ -66,7 +67,7 @@ class Parameter(Tensor, result=Tensor):
             return make(cls, array)
         raise TypeError(
             f"Parameter: the content must be a Tensor, a NumPy array, a list, an int or a float, "
-            f"got {type(default_input).__name__}"
+            f"got {kind_of(default_input)}"
         )
 
     def __init__(
@@ -152,7 +153,7 @@ class Parameter(Tensor, result=Tensor):
         if isinstance(data, (int, float)):
             data = Tensor(data)
         if not isinstance(data, Tensor):
-            raise TypeError(f"Parameter.set_data: wanted a Tensor or a number, got {type(data).__name__}")
+            raise TypeError(f"Parameter.set_data: wanted a Tensor or a number, got {kind_of(data)}")
         if data.init is not None:
             data.init_data()
         np_dtype = self._a.dtype

@@ -11,11 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...core import stop
 from ...core.value import Value, dtype_of, make, ndim_of
-from ...ops.comparison import isfinite
-from ...ops.selection import where
-from ...ops.structural import cast
+from ...ops.structural import carry, cast
 from .._shared.elementwise import Builders, constant
 from ._api import REGISTRY, check_cast
 from ._dtype import FROM_NUMPY, Number, bool_, complex64, float32, int64, promote_types
@@ -68,21 +65,10 @@ def to_dtype(x: Any, d: Number) -> Any:
 
 
 def converted(x: Value, d: Number) -> Any:
-    """A tensor cast to another dtype.
-
-    As in MindSpore, the gradient passes a conversion to integers (or booleans) and straight back to floating as it is.
-    """
-    out = _cast(x, dtype=d.np)
-    if d.category >= 2 and "_source" not in x.__dict__:
-        return out
-    source = x.__dict__.get("_source", x)
-    if d.category < 2:
-        if source._node is not None:
-            out._source = source
-        return out
-    kept = isfinite(source)
-    zero = constant(0, dtype_of(source))
-    return out + _cast(where(kept, source - stop.constant(source), zero), dtype=d.np)
+    """A tensor cast to another dtype. As in MindSpore, the gradient passes a conversion to integers (or booleans)."""
+    if d.category < 2 and x._node is not None:
+        return carry(x, dtype=d.np)[0]
+    return _cast(x, dtype=d.np)
 
 
 def refuse_kind(op: str, d: Number, kinds: str) -> NoReturn:
@@ -108,8 +94,16 @@ def tensor_argument(op: str, x: Any, argument: str = "input") -> Value:
 
 def single(op: str, x: Any, kinds: str | None = None) -> Value:
     """A tensor in the dtype in which an operation computes."""
-    result: Value = to_dtype(tensor_argument(op, x), settle(op, FROM_NUMPY[dtype_of(x)], kinds))
+    d = settle(op, FROM_NUMPY[dtype_of(tensor_argument(op, x))], kinds)
+    result: Value = _taken(x, d) if op in ("sqrt", "reciprocal") else to_dtype(x, d)
     return result
+
+
+def _taken(x: Any, d: Number) -> Any:
+    """An integer operand of an operation that has floating results of integers itself: its gradient is not cast back."""
+    if isinstance(x, Value) and x._node is not None and FROM_NUMPY[dtype_of(x)].category < 2:
+        return carry(x, dtype=d.np, came=True)[0]
+    return to_dtype(x, d)
 
 
 SCALING = frozenset(("mul", "div"))
@@ -131,6 +125,8 @@ def pair(op: str, x: Any, y: Any, kinds: str | None = None) -> tuple[Any, Any]:
     d = settle(op, result_dtype(op, x, y), kinds)
     if not isinstance(x, Value) and not isinstance(y, Value):
         return make(REGISTRY.tensor_class, to_dtype(x, d)), to_dtype(y, d)
+    if op == "div" and not (isinstance(x, Value) and isinstance(y, Value)):
+        return _taken(x, d), _taken(y, d)
     return to_dtype(x, d), to_dtype(y, d)
 
 

@@ -23,7 +23,7 @@ from ...tensor import quantiles
 from .._shared.axes import axes_of, axis_of, integer
 from ._api import api
 from ._binary import maximum, minimum
-from ._dtype import as_dtype, int32, int64
+from ._dtype import int32, int64, only_dtype
 from ._promote import FLOAT, FLOATING, NUMBER, REAL, single, tensor_argument, to_dtype
 
 Function = Callable[..., Any]
@@ -56,7 +56,7 @@ def _flag(op: str, name: str, value: Any) -> bool:
 
 
 def _in_dtype(op: str, x: Value, dtype: Any) -> Any:
-    return x if dtype is None else to_dtype(x, as_dtype(dtype, op))
+    return x if dtype is None else to_dtype(x, only_dtype(dtype, op))
 
 
 def _widest(x: Any) -> Any:
@@ -193,7 +193,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
     """How many elements over axes are not zero."""
     x = tensor_argument("count_nonzero", x, "x")
     out = rd.count_nonzero(x, axis=_reduced("count_nonzero", x, axis), keepdims=keep_dims)
-    return to_dtype(out, as_dtype(dtype))
+    return to_dtype(out, only_dtype(dtype, "count_nonzero"))
 
 
 # ------------------------------------------------------------------------------------------ extremes

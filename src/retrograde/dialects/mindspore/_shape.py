@@ -15,7 +15,7 @@ from ...tape import inplace
 from ...tensor import manipulation as nm
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
 from ._api import api
-from ._dtype import as_dtype
+from ._dtype import as_dtype, only_dtype
 from ._promote import tensor_argument, to_dtype
 from ._tensor import Tensor, from_array
 
@@ -78,7 +78,7 @@ def dtype(x: Any) -> Any:
 @api(method=False)
 def cast(input: Any, dtype: Any) -> Any:
     """A tensor (or a number) in another dtype."""
-    d = as_dtype(dtype, "cast")
+    d = only_dtype(dtype, "cast")
     if isinstance(input, (bool, int, float, complex)):
         return from_array(np.asarray(input).astype(d.np))
     return to_dtype(tensor_argument("cast", input), d)
@@ -103,7 +103,10 @@ def type_as(input: Any, other: Any) -> Any:
 
 @api("to", function=False)
 def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """The tensor in a dtype; there is one device, the CPU."""
+    """The tensor in a dtype; there is one device, the CPU. Raises ValueError for a word that names no kind of device."""
+    for word in args:
+        if isinstance(word, str) and word.split(":")[0].upper() not in ("CPU", "GPU", "ASCEND"):
+            raise ValueError(f"to: {word!r} is no device; a dtype is given as mindspore.float32 and the like")
     found = kwargs.get("dtype", next((a for a in args if not isinstance(a, (str, bool)) and a is not None), None))
     return self if found is None else _converted(self, as_dtype(found, "to"))
 

@@ -6,7 +6,6 @@ Positions are plain integers, so what depends on them alone is computed on the a
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...core.value import dtype_of
+from .._shared.axes import axis_of
 from . import _repr
 from ._api import FUNCTIONS as F
 from ._api import api
@@ -306,7 +306,7 @@ class CSRTensor(_Sparse):
 # ------------------------------------------------------------------------------------------ functions
 
 
-def _given(op: str, x: Any, kind: type[_Sparse]) -> Any:
+def given(op: str, x: Any, kind: type[_Sparse]) -> Any:
     if not isinstance(x, kind):
         raise TypeError(f"{op}: wanted a {kind.__name__}, got {type(x).__name__}")
     return x
@@ -314,7 +314,7 @@ def _given(op: str, x: Any, kind: type[_Sparse]) -> Any:
 
 def _of_values(prefix: str, name: str, kind: type[_Sparse]) -> None:
     def f(x: Any) -> Any:
-        return _given(f.__name__, x, kind)._with(F[name](x.values))
+        return given(f.__name__, x, kind)._with(F[name](x.values))
 
     f.__name__ = f.__qualname__ = f"{prefix}_{name}"
     f.__doc__ = f"`{name}` of the values."
@@ -328,7 +328,7 @@ for _name in _UNARY.split():
 
 def _calling(name: str, kind: type[_Sparse], method: str, count: int = 0) -> None:
     def f(x: Any, *args: Any) -> Any:
-        found = getattr(_given(name, x, kind), method)
+        found = getattr(given(name, x, kind), method)
         if not callable(found):
             return found
         if len(args) != count:
@@ -355,10 +355,10 @@ for _name, _kind, _method, _count in (
 @api(method=False)
 def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     """Sparse tensors behind one another along an axis; raises ValueError for a single one."""
-    parts = [_given("coo_concat", x, COOTensor) for x in sp_input]
+    parts = [given("coo_concat", x, COOTensor) for x in sp_input]
     if len(parts) < 2:
         raise ValueError(f"coo_concat: wanted at least two COOTensors, got {len(parts)}")
-    axis = range(parts[0].ndim)[concat_dim]
+    axis = axis_of("coo_concat", concat_dim, parts[0].ndim, "concat_dim")
     shape, places = list(parts[0].shape), []
     shape[axis] = 0
     for x in parts:
@@ -407,7 +407,7 @@ def csr2coo(indptr: Any, value_count: int) -> Any:
 @api(method=False)
 def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
     """The softmax of each row over its values."""
-    x = _given("csr_softmax", logits, CSRTensor)
+    x = given("csr_softmax", logits, CSRTensor)
     rows = from_array(x._rows().astype(int32.np))
     largest = F["unsorted_segment_max"](x.values, rows, x.shape[0])
     powers = F["exp"](x.values - largest[rows])
@@ -417,7 +417,7 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
 @api(method=False)
 def sparse_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
     """The sum of two COOTensors, without values smaller than `thresh`."""
-    return _given("sparse_add", x1, COOTensor).add(x2, thresh)  # type: ignore[no-any-return]
+    return given("sparse_add", x1, COOTensor).add(x2, thresh)  # type: ignore[no-any-return]
 
 
 def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Any:
@@ -433,29 +433,3 @@ def sparse_dense_matmul(
         indices, sparse_shape = F["flip"](indices, (1,)), tuple(sparse_shape)[::-1]
     rows = COOTensor(indices, values, tuple(sparse_shape)).to_csr()
     return rows.mm(dense.T if adjoint_dt else dense)
-
-
-@functools.cache
-def cells() -> dict[str, Any]:
-    """The cells over these functions, `SparseToDense` and `SparseTensorDenseMatmul`; made when they are asked for."""
-    from .nn.cell import Cell
-
-    class SparseToDense(Cell):
-        """The tensor with all its zeros."""
-
-        def construct(self, coo_tensor: Any) -> Any:
-            return _given("SparseToDense", coo_tensor, COOTensor).to_dense()
-
-    class SparseTensorDenseMatmul(Cell):
-        """The product of a sparse matrix, given by its parts, with a dense one."""
-
-        def __init__(self, adjoint_st: bool = False, adjoint_dt: bool = False) -> None:
-            super().__init__()
-            self.adjoint_st, self.adjoint_dt = adjoint_st, adjoint_dt
-
-        def construct(self, indices: Any, values: Any, sparse_shape: Any, dense: Any) -> Any:
-            return sparse_dense_matmul(
-                indices, values, sparse_shape, dense, adjoint_st=self.adjoint_st, adjoint_dt=self.adjoint_dt
-            )
-
-    return {"SparseToDense": SparseToDense, "SparseTensorDenseMatmul": SparseTensorDenseMatmul}

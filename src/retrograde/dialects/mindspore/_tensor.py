@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -45,9 +46,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     __array_priority__ = 1000
 
     init: Any = None
+    """The initialiser that has not been applied yet, if any."""
     _origin: Any = None
     """The argument of a gradient function for which an input stands."""
-    """The initialiser that has not been applied yet, if any."""
     const_arg = False
     _leaf: Any = None
     """The leaf that this tensor is while gradient functions take it for a weight (_recording.py)."""
@@ -82,9 +83,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def strides(self) -> tuple[int, ...]:
         """The bytes from one element to the next along each axis."""
         array = self._a
-        if isinstance(array, np.ndarray):
+        if isinstance(array, np.ndarray) and array.size:
             return array.strides
-        return np.empty(values.shape_of(array), values.dtype_of(array)).strides
+        shape = tuple(values.shape_of(array))
+        return tuple(math.prod(shape[i + 1 :], start=self.itemsize) for i in range(len(shape)))
 
     @property
     def device(self) -> str:

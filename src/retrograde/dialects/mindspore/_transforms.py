@@ -7,8 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..._tree import flatten, unflatten
 from ...core.value import Value
+from ...ops.structural import broadcast_to
 from ...tensor.manipulation import stack
 from ...transform import forward, jacobian
 from ...transform.vmap import vmap as _vmap
@@ -60,6 +63,18 @@ def vjp(fn: Function, *inputs: Any, weights: Any = None, has_aux: bool = False) 
     return out[0], vjp_fn, aux[0] if len(aux) == 1 else aux
 
 
+def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def _filling(t: Any, shape: tuple[int, ...]) -> Any:
+    """A tangent in the shape of its input; one element is one for all."""
+    return t if t.shape == shape else broadcast_to(t.reshape(()) if t.size == 1 else t, shape=shape)
+
+
 @api(method=False)
 def jvp(fn: Function, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     """What `fn` returns at `inputs`, and its derivative along `v`; both are a Tensor, or a tuple of them, alike.
@@ -77,10 +92,11 @@ def jvp(fn: Function, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} inputs, but v has {len(tangents)}")
     for i, (x, t) in enumerate(zip(primals, tangents)):
-        if x.shape != t.shape:
-            raise ValueError(f"jvp: v {i} has shape {t.shape}, the input {x.shape}")
+        if t.size != 1 and _broadcast(x.shape, t.shape) != x.shape:
+            raise ValueError(f"jvp: v {i} has shape {t.shape}, which does not broadcast to the input's, {x.shape}")
         if x.dtype is not t.dtype:
             raise TypeError(f"jvp: v {i} has dtype {t.dtype}, the input {x.dtype}")
+    tangents = tuple(_filling(t, x.shape) for x, t in zip(primals, tangents))
     found = forward.jvp(_with_aux(fn, "jvp") if has_aux else fn, primals, tangents, has_aux=has_aux)
     return found if is_recording() else bare(found)
 

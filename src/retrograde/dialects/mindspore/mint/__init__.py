@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shap
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import missing, named, submodule
+from ..._shared.names import aliases
 from .._dtype import as_dtype, int64
 from .._generator import stream_of
 from .._promote import FLOATING, single, tensor_argument, to_dtype
@@ -265,7 +267,29 @@ def squeeze(input: Any, dim: Any = None) -> Any:
     return _shape.squeeze(input, dim)
 
 
-globals().update({name: named(f, name) for name, f in _functions.items()})
+@_export
+def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None) -> Any:
+    """`steps` evenly spaced numbers from `start` to `end`."""
+    spaced = _creation.linspace(start, end, steps)
+    return spaced if dtype is None else to_dtype(spaced, as_dtype(dtype))
+
+
+_SECONDS = {
+    "cummax": {"dim": "axis"}, "diff": {"dim": "axis"}, "isnan": {"tensor": "input"}, "permute": {"dims": "axis"},
+    "ones": {"size": "shape"}, "triangular_solve": {"b": "self"},
+}  # fmt: skip
+"""Names of arguments that the functions of `mindspore.ops` do not have; the first is `input` in all of them here."""
+
+
+def _renamed(name: str, f: Function) -> Function:
+    seconds = dict(_SECONDS.get(name, {}))
+    first = next(iter(inspect.signature(f).parameters.values()))
+    if first.name in ("x", "self", "input_x", "mat") and "b" not in seconds:
+        seconds["input"] = first.name
+    return named(aliases(**seconds)(f) if seconds else f, name)
+
+
+globals().update({name: _renamed(name, f) for name, f in _functions.items()})
 
 
 def _names() -> list[str]:

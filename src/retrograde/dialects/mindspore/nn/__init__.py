@@ -81,9 +81,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(metrics, name)
     if name in ("SparseToDense", "SparseTensorDenseMatmul"):
-        from .._sparse import cells
-
-        return cells()[name]
+        return getattr(submodule(f"{__name__}.layer", "sparse"), name)
     if name == "probability":
         return submodule(__name__, name)
     raise missing("mindspore.nn", name, globals())

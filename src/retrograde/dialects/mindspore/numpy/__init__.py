@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _dtype
 from .._api import missing, named
+from ..._shared.names import aliases
 from . import _functions, _rarer
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
@@ -19,6 +20,11 @@ _NAMES = {
     and (name == "ix_" or not name.endswith("_"))
 }  # fmt: skip
 _NAMES |= _functions.TABLE
+_SECONDS = {
+    "arccos": {"input": "x"}, "logical_not": {"a": "x"}, "negative": {"a": "x"}, "positive": {"a": "x"},
+    "zeros": {"shape": "size"}, "empty": {"shape": "size"}, "empty_like": {"prototype": "a"},
+}  # fmt: skip
+_NAMES |= {name: aliases(**seconds)(_NAMES[name]) for name, seconds in _SECONDS.items()}
 mgrid, ogrid = _rarer.mgrid, _rarer.ogrid
 globals().update({d.name: d for d in _dtype.ALL} | {name: named(f, name) for name, f in _NAMES.items()})
 bool_, int_, float_ = _dtype.bool_, _dtype.int32, _dtype.float32

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....tensor.saving import read_safetensors, write_safetensors
+from ..._shared.guard import kind_of
 from .._parameter import Parameter
 from .._tensor import Tensor, from_array
 from ..nn.cell import Cell
@@ -200,7 +201,7 @@ def load_param_into_net(
             continue
         if not isinstance(name, str) or not isinstance(value, Parameter):
             raise TypeError(
-                f"{op}: parameter_dict must hold Parameters by name, got {type(name).__name__}: {type(value).__name__}"
+                f"{op}: parameter_dict must hold Parameters by name, got {type(name).__name__}: {kind_of(value)}"
             )
         given[name] = value
     own = list(net.get_parameters())

@@ -242,7 +242,7 @@ def _rows(op: str, indices: Any, table: Any) -> Any:
     try:
         return _layers.embedding(indices, table)
     except IndexError as error:  # users of MindSpore's layers expect this
-        raise RuntimeError(f"{op}: {error}") from None
+        raise RuntimeError(f"{op}: {str(error).removeprefix('embedding: ')}") from None
 
 
 class Embedding(Cell):

@@ -10,7 +10,7 @@ import numpy as np
 from ...._api import FUNCTIONS as F
 from ...._dtype import float32, int32, int64
 from .._parameters import above, below, concrete, with_axes
-from ._base import Distribution
+from ._base import Distribution, own
 
 
 class _Probability(Distribution):
@@ -22,10 +22,7 @@ class _Probability(Distribution):
         above(op, "probs", self._values["probs"], 0)
         below(op, "probs", self._values["probs"], 1)
 
-    @property
-    def probs(self) -> Any:
-        """The probabilities."""
-        return self._values["probs"]
+    probs = own("probs", "The probabilities.")
 
 
 class Bernoulli(_Probability):
@@ -89,19 +86,15 @@ class Geometric(_Probability):
 
 
 class Poisson(Distribution):
-    """How many events there are in a unit of time. Raises ValueError for a rate not above 0, TypeError for one without axes."""
+    """How many events there are in a unit of time. Raises ValueError for a rate that is not above 0."""
 
     _names = ("rate",)
 
     def __init__(self, rate: Any = None, seed: Any = None, dtype: Any = float32, name: Any = "Poisson") -> None:
         super().__init__(seed, dtype, name, {"rate": rate})
-        with_axes("Poisson", "rate", self._values["rate"])
         above("Poisson", "rate", self._values["rate"], 0)
 
-    @property
-    def rate(self) -> Any:
-        """The mean number of events."""
-        return self._values["rate"]
+    rate = own("rate", "The mean number of events.")
 
     def _log_prob(self, x: Any, rate: Any) -> Any:
         inside = F["relu"](x)
@@ -134,10 +127,7 @@ class Categorical(Distribution):
         if a is not None and not np.allclose(a.sum(-1), 1, atol=1e-5):
             raise ValueError(f"Categorical: probs must sum to 1 along the last axis, got {self._values['probs']}")
 
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the classes, along the last axis."""
-        return self._values["probs"]
+    probs = own("probs", "The probabilities of the classes, along the last axis.")
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:

@@ -8,7 +8,7 @@ from typing import Any
 from ...._api import FUNCTIONS as F
 from ...._dtype import float32
 from .._parameters import above, floating
-from ._base import Distribution
+from ._base import Distribution, own
 
 _HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
 
@@ -24,16 +24,6 @@ class _LocationScale(Distribution):
         place, width = self._names[-2:]
         super().__init__(seed, floating(op, dtype), op if name is None else name, {place: loc, width: scale})
         above(op, width, self._values[width], 0)
-
-    @property
-    def loc(self) -> Any:
-        """The place."""
-        return self._values["loc"]
-
-    @property
-    def scale(self) -> Any:
-        """The scale."""
-        return self._values["scale"]
 
 
 class Normal(_LocationScale):
@@ -78,6 +68,9 @@ class Normal(_LocationScale):
 class Logistic(_LocationScale):
     """The logistic distribution. Raises ValueError for a scale that is not above 0."""
 
+    loc = own("loc", "The place.")
+    scale = own("scale", "The scale.")
+
     def _log_prob(self, x: Any, loc: Any, scale: Any) -> Any:
         z = (x - loc) / scale
         return -z - 2 * F["softplus"](-z) - F["log"](scale)
@@ -105,6 +98,9 @@ class Logistic(_LocationScale):
 
 class Cauchy(_LocationScale):
     """The Cauchy distribution, which has no mean. Raises ValueError for a scale that is not above 0."""
+
+    loc = own("loc", "The place.")
+    scale = own("scale", "The scale.")
 
     def _log_prob(self, x: Any, loc: Any, scale: Any) -> Any:
         return -F["log1p"](F["square"]((x - loc) / scale)) - F["log"](math.pi * scale)

@@ -8,8 +8,8 @@ from typing import Any
 from ...._api import FUNCTIONS as F
 from ...._dtype import float32
 from ...layer.math import DiGamma, LBeta
-from .._parameters import above, concrete, floating, with_axes
-from ._base import Distribution
+from .._parameters import above, concrete, floating
+from ._base import Distribution, own
 
 
 class Exponential(Distribution):
@@ -21,10 +21,7 @@ class Exponential(Distribution):
         super().__init__(seed, floating("Exponential", dtype), name, {"rate": rate})
         above("Exponential", "rate", self._values["rate"], 0)
 
-    @property
-    def rate(self) -> Any:
-        """How many events there are in a unit of time."""
-        return self._values["rate"]
+    rate = own("rate", "How many events there are in a unit of time.")
 
     def _log_prob(self, x: Any, rate: Any) -> Any:
         return F["where"](x >= 0, F["log"](rate) - rate * x, -math.inf)
@@ -69,15 +66,8 @@ class Uniform(Distribution):
         if a is not None and b is not None and not (a < b).all():
             raise ValueError(f"Uniform: low must be below high, got {low} and {high}")
 
-    @property
-    def low(self) -> Any:
-        """The lower end."""
-        return self._values["low"]
-
-    @property
-    def high(self) -> Any:
-        """The upper end."""
-        return self._values["high"]
+    low = own("low", "The lower end.")
+    high = own("high", "The upper end.")
 
     def _log_prob(self, x: Any, low: Any, high: Any) -> Any:
         return F["where"](F["logical_and"](x >= low, x <= high), -F["log"](high - low), -math.inf)
@@ -103,7 +93,7 @@ class Uniform(Distribution):
 
 
 class Gamma(Distribution):
-    """The gamma distribution. Raises ValueError for parameters not above 0, TypeError for those without axes."""
+    """The gamma distribution. Raises ValueError for parameters that are not above 0."""
 
     _names = ("concentration", "rate")
 
@@ -112,19 +102,11 @@ class Gamma(Distribution):
     ) -> None:
         super().__init__(seed, floating("Gamma", dtype), name, {"concentration": concentration, "rate": rate})
         for k, v in self._values.items():
-            with_axes("Gamma", k, v)
             above("Gamma", k, v, 0)
         self.digamma = DiGamma()
 
-    @property
-    def concentration(self) -> Any:
-        """The shape parameter."""
-        return self._values["concentration"]
-
-    @property
-    def rate(self) -> Any:
-        """The inverse of the scale."""
-        return self._values["rate"]
+    concentration = own("concentration", "The shape parameter.")
+    rate = own("rate", "The inverse of the scale.")
 
     def _log_prob(self, x: Any, c: Any, rate: Any) -> Any:
         return (c - 1) * F["log"](x) - rate * x - F["lgamma"](c) + c * F["log"](rate)
@@ -159,7 +141,7 @@ class Gamma(Distribution):
 
 
 class Beta(Distribution):
-    """The beta distribution. Raises ValueError for parameters not above 0, TypeError for those without axes."""
+    """The beta distribution. Raises ValueError for parameters that are not above 0."""
 
     _names = ("concentration1", "concentration0")
 
@@ -170,19 +152,11 @@ class Beta(Distribution):
         both = {"concentration1": concentration1, "concentration0": concentration0}
         super().__init__(seed, floating("Beta", dtype), name, both)
         for k, v in self._values.items():
-            with_axes("Beta", k, v)
             above("Beta", k, v, 0)
         self.digamma, self.lbeta = DiGamma(), LBeta()
 
-    @property
-    def concentration1(self) -> Any:
-        """One more than the power of x in the density."""
-        return self._values["concentration1"]
-
-    @property
-    def concentration0(self) -> Any:
-        """One more than the power of 1 - x in the density."""
-        return self._values["concentration0"]
+    concentration1 = own("concentration1", "One more than the power of x in the density.")
+    concentration0 = own("concentration0", "One more than the power of 1 - x in the density.")
 
     def _log_prob(self, x: Any, a: Any, b: Any) -> Any:
         return (a - 1) * F["log"](x) + (b - 1) * F["log1p"](-x) - self.lbeta(a, b)

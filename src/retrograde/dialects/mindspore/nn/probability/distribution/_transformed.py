@@ -11,7 +11,7 @@ from ...._api import FUNCTIONS as F
 from ...._dtype import float32
 from .._parameters import above, floating
 from ..bijector import Bijector, Exp, GumbelCDF, Invert
-from ._base import Distribution
+from ._base import Distribution, own
 from ._location import Normal
 from ._positive import Uniform
 
@@ -82,15 +82,8 @@ class LogNormal(TransformedDistribution):
 
     extend_repr = Distribution.extend_repr
 
-    @property
-    def loc(self) -> Any:
-        """The mean of the logarithm."""
-        return self._values["loc"]
-
-    @property
-    def scale(self) -> Any:
-        """The standard deviation of the logarithm."""
-        return self._values["scale"]
+    loc = own("loc", "The mean of the logarithm.")
+    scale = own("scale", "The standard deviation of the logarithm.")
 
     def _mean(self, loc: Any, scale: Any) -> Any:
         return F["exp"](loc + F["square"](scale) / 2)
@@ -121,15 +114,8 @@ class Gumbel(TransformedDistribution):
 
     extend_repr = Distribution.extend_repr
 
-    @property
-    def loc(self) -> Any:
-        """The place of the mode."""
-        return self._values["loc"]
-
-    @property
-    def scale(self) -> Any:
-        """The scale."""
-        return self._values["scale"]
+    loc = own("loc", "The place of the mode.")
+    scale = own("scale", "The scale.")
 
     def _log_prob(self, x: Any, loc: Any, scale: Any) -> Any:
         z = (x - loc) / scale
