@@ -42,3 +42,13 @@ def test_a_typing_error_says_who_answers_and_what_is_near(tmp_path, dialect):
 def test_a_name_of_the_module(tmp_path, dialect):
     said = ends(tmp_path, dialect, f"{dialect}.no_such_thing")
     assert f"retrograde's {dialect} dialect has no {dialect}.no_such_thing" in said
+
+
+@pytest.mark.parametrize(("dialect", "module", "name", "near"), [
+    ("torch", "torch.nn", "Lineer", "Linear"), ("paddle", "paddle.nn", "Embeding", "Embedding"),
+    ("mindspore", "mindspore.ops", "GradOperaton", "GradOperation"),
+])  # fmt: skip
+def test_a_name_that_cannot_be_imported_from_a_module(tmp_path, dialect, module, name, near):
+    said = ends(tmp_path, dialect, f"from {module} import {name}")
+    assert f"ImportError: cannot import name '{name}'" in said
+    assert f"has no {module}.{name}; near it are {near}" in said

@@ -23,7 +23,8 @@ MIXED = (
     "torch.nn.functional.relu(m)", "paddle.nn.functional.relu(t)", "ops.ReLU()(t)", "torch.fft.fft(p)",
     "paddle.grad(t, t)", "torch.autograd.grad(p, p)", "mindspore.grad(lambda x: x)(t)", "torch.nn.Linear(2, 2)(p)",
     "paddle.nn.Linear(2, 2)(t)", "mindspore.nn.Dense(2, 2)(t)", "torch.nn.ReLU()(p)", "paddle.nn.ReLU()(m)",
-    "mindspore.nn.ReLU()(p)",
+    "mindspore.nn.ReLU()(p)", "t.add_(p)", "t.mul_(m)", "p.add_(t)", "m.add_(t)", "t.__iadd__(p)", "t.copy_(p)",
+    "t.__setitem__(0, p[0])", "t.__setitem__(slice(None), m)", "p.__setitem__(0, t[0])", "m.__setitem__(0, t[0])",
 )  # fmt: skip
 
 
@@ -41,6 +42,17 @@ def test_tensors_of_two_dialects_are_refused_with_the_remedy():
     )
     for mixed, said in zip(MIXED, run(program).splitlines(), strict=True):
         assert said.startswith("True"), f"{mixed}: {said}"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["torch.nn.Parameter(p)", "torch.optim.SGD([p], lr=0.1)", "mindspore.Parameter(t)", "t.requires_grad_().grad = p",
+     "t.data = p"],
+)  # fmt: skip
+def test_who_wants_a_tensor_says_whose_it_got(statement):
+    dialect = "torch" if statement.endswith("(t)") else "paddle"
+    said = run(f"try:\n    {statement}\nexcept (TypeError, AttributeError) as e:\n    print(e)")
+    assert f"a tensor of the {dialect} dialect" in said
 
 
 def test_the_remedies_work():

@@ -45,7 +45,9 @@ class Value:
     """What an exception raised inside a kernel becomes for users of this class."""
     _captures_hooked: ClassVar[bool] = False
     """Whether the gradient that is asked for of a value is what its hooks make of it, while leaves' hooks are left out of
-    passes that fill no `.grad`; of two leaves that meet in an operation, the second is served first."""
+    passes that fill no `.grad`."""
+    _serves_second_first: ClassVar[bool] = False
+    """Whether of two leaves that meet in an operation the second gets its gradient first."""
     _frees_all: ClassVar[bool] = False
     """Whether a backward pass frees operations that saved nothing too, so that a second pass is refused."""
     _flat_is_unused: ClassVar[bool] = False

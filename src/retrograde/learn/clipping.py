@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import grad_mode
+from .._state import OBSERVERS, grad_mode
 from ..core.value import dtype_of, ndim_of
 from ..ops.elementwise import multiply
 from ..ops.norms import vector_norm
@@ -32,6 +32,8 @@ def scale_(x: Any, factor: Any) -> None:
     """Multiply a value in place and unrecorded, by a number or an array of one element."""
     a = x._a
     if type(a) is np.ndarray:
+        for observer in OBSERVERS:
+            observer.reading(a)
         np.multiply(a, np.asarray(factor).astype(a.real.dtype), out=a)
         mutation.note(a)
         return

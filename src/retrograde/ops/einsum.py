@@ -124,7 +124,8 @@ def label_sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> 
         for n, label in zip(shape, labels):
             have = sizes.get(label, 1)
             if n != have and n != 1 and have != 1:
-                raise ValueError(f"einsum: one subscript stands for axes of sizes {have} and {n}")
+                name = f"the subscript {chr(label)!r}" if label > 0 else 'an axis of "..."'
+                raise ValueError(f"einsum: {name} stands for axes of sizes {have} and {n}")
             sizes[label] = n if have == 1 else have
     return sizes
 

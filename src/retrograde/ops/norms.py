@@ -24,7 +24,8 @@ def _norm_kernel(xp: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims
     dtype = x.dtype
     if dtype.itemsize <= 2:  # half precision is computed in single
         return _norm_kernel(xp, x.astype("float32"), ord=ord, axis=axis, keepdims=keepdims).astype(dtype)
-    if ord != 0 and all(x.shape[k] == 1 for k in axis):  # the square of a single element may be too large, or 0
+    # The square of a single element may be too large, or 0.
+    if ord != 0 and (not axis or x.shape[axis[0]] == 1) and all(x.shape[k] == 1 for k in axis):
         return xp.reshape(xp.abs(x), tuple(1 if k in axis else n for k, n in enumerate(x.shape) if keepdims or k not in axis))
     if ord == 2:
         if not keepdims and len(axis) == x.ndim and dtype.kind == "f" and xp is np:

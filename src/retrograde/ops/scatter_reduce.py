@@ -234,9 +234,10 @@ def _embedding_transpose(
     shape = tuple(shape_of(x_))
     if not sparse or type(g) is not np.ndarray or type(x_) is not Accumulate:
         return embedding_add(g, indices, shape=shape, padding=padding, by_frequency=by_frequency)
-    if by_frequency:
-        raise RuntimeError("embedding: a sparse gradient cannot be scaled by frequency; use sparse=False")
     places, content = indices.reshape(1, -1).astype(np.int64, copy=False), g.reshape(indices.size, *shape[1:])
+    if by_frequency:
+        weights = _row_weights(places[0], shape[0], None, True, g.dtype)
+        content = content * weights.reshape(-1, *(1,) * (len(shape) - 1))
     if padding is not None:
         kept = np.flatnonzero(places[0] != padding)
         places, content = places[:, kept], content[kept]

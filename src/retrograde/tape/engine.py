@@ -80,7 +80,8 @@ def current_run() -> Run:
 
 
 def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
-    """A cotangent in the shape and dtype of what it belongs to: summed over broadcast axes, real part where real."""
+    """A cotangent in the shape and dtype of what it belongs to: summed over broadcast axes, real part where real. Where
+    integers have one, it stays as it came: what loses its fraction there is for the dialect that wants it to say."""
     shape, dtype = edge.shape, edge.dtype
     have = shape_of(g)
     if have != shape:
@@ -97,7 +98,7 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     if have_dtype != dtype:
         if have_dtype.kind == "c" and dtype.kind != "c":
             g = PRIMITIVES["real"].op(g)
-        if dtype_of(g) != dtype:
+        if dtype_of(g) != dtype and dtype.kind not in "iub":
             g = PRIMITIVES["cast"].op(g, dtype=dtype)
     return g
 
@@ -353,7 +354,7 @@ class _Walk:
                 g = None
             if node in finish:
                 leaves = finish[node]
-                self.complete(leaves[::-1] if len(node.edges) == 2 and this.cls._captures_hooked else leaves)
+                self.complete(leaves[::-1] if this.cls._serves_second_first and len(node.edges) == 2 else leaves)
 
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""
@@ -395,7 +396,7 @@ def _pull(
         _refuse_nan(this, node, results)
     if hooks is not None and hooks.post:
         results = hooks.after(this, node, results, g)
-    joint = this.create_graph and _joint(this, node, needs)
+    joint = this.create_graph and this.cls._joint_gradients and _joint(this, node, needs)
     for edge, r in zip(needs, results):
         if r is None or edge is None:
             continue

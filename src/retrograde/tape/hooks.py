@@ -221,14 +221,19 @@ def _unpack(node: Node, saved: Any) -> Any:
     out = []
     for entry in saved:
         if isinstance(entry, Packed):
-            value = entry.unpack(entry.content)
-            if not isinstance(value, Value):
-                raise error_type(entry.cls, TypeError)(
-                    f"the unpack hook of saved tensors returned {type(value).__name__}, wanted a tensor"
-                )
-            entry = value._a
+            entry = unpacked(entry.cls, entry.unpack, entry.content)
         out.append(entry)
     return tuple(out)
+
+
+def unpacked(cls: type[Value], unpack: Callable[[Any], Any], content: Any) -> Any:
+    """The array of the tensor that an unpack hook gives; raises TypeError where it gives something else."""
+    value = unpack(content)
+    if not isinstance(value, Value):
+        raise error_type(cls, TypeError)(
+            f"the unpack hook of saved tensors returned {type(value).__name__}, wanted a tensor"
+        )
+    return value._a
 
 
 def _annotate(node: Node, cls: type[Value]) -> None:

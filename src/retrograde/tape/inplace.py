@@ -176,6 +176,8 @@ def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
 def assign(op: str, target: Value, new: Value, start: int) -> Value:
     """Write `new`, computed after clock reading `start`, into `target`, history included."""
     cls = type(target)._result
+    if type(new)._result is not cls:
+        values.result_class((target, new))  # refuses tensors of two dialects
     if tuple(shape_of(new)) != tuple(shape_of(target)):
         raise error_type(cls, ShapeError)(
             f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"

@@ -188,7 +188,7 @@ def _in_memory(x: Value, new: Any, parts: list[Any]) -> bool:
     level = x._level
     for part in (new, *parts):
         if isinstance(part, Value):
-            if type(part._a) is not _ndarray:
+            if type(part._a) is not _ndarray or part._dialect != x._dialect:
                 return False
             level = max(level, part._level)
     if not levels.mode_at(level):

@@ -328,6 +328,13 @@ def test_text_of_layers(make: Any, text: str) -> None:
     assert repr(make()) == text
 
 
-def test_padding_of_another_mode_is_one_number() -> None:
-    with pytest.raises(TypeError, match="padding must be an int"):
-        nn.Conv2D(1, 1, 3, padding=[1, 1], padding_mode="reflect")
+def test_padding_of_another_mode_may_differ_by_axis() -> None:
+    x = paddle.randn([1, 1, 5, 6])
+    for padding in ([1, 2], (1, 2), 1):  # PaddlePaddle takes one number only
+        conv = nn.Conv2D(1, 1, 3, padding=padding, padding_mode="reflect")
+        rows, columns = (padding, padding) if isinstance(padding, int) else padding
+        padded = paddle.nn.functional.pad(x, [columns, columns, rows, rows], "reflect")
+        expected = paddle.nn.functional.conv2d(padded, conv.weight, conv.bias)
+        np.testing.assert_allclose(conv(x).numpy(), expected.numpy(), rtol=1e-5)
+    with pytest.raises(TypeError, match="padding must be numbers"):
+        nn.Conv2D(1, 1, 3, padding="SAME", padding_mode="reflect")

@@ -297,6 +297,76 @@ def test_the_module_tensor_makes_tensors_and_offers_the_functions() -> None:
         paddle.tensor.addd  # noqa: B018
 
 
+# ------------------------------------------------------------------------------------------ second names
+
+
+ROWS = T(np.arange(8, dtype=np.float32).reshape(2, 4))
+AT = T([[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda: paddle.rand(shape=[2]).shape, [2]),
+        (lambda: paddle.randn(shape=[2, 3], dtype="float64").shape, [2, 3]),
+        (lambda: paddle.randn(size=[2]).shape, [2]),
+        (lambda: paddle.normal(size=[3]).shape, [3]),
+        (lambda: paddle.full(size=[1], fill_value=2.0).tolist(), [2.0]),
+        (lambda: paddle.linspace(start=0, end=1, steps=3).tolist(), [0.0, 0.5, 1.0]),
+        (lambda: paddle.eye(n=1, m=2).tolist(), [[1.0, 0.0]]),
+        (lambda: paddle.cat(tensors=[ROWS, ROWS], dim=1).shape, [2, 8]),
+        (lambda: paddle.stack(tensors=[ROWS, ROWS], dim=0).shape, [2, 2, 4]),
+        (lambda: ROWS.flatten(start_dim=0).shape, [8]),
+        (lambda: paddle.tile(input=ROWS, dims=[2, 1]).shape, [4, 4]),
+        (lambda: ROWS.roll(shifts=1, dims=1)[0].tolist(), [3.0, 0.0, 1.0, 2.0]),
+        (lambda: ROWS.view(4, 2).shape, [4, 2]),
+        (lambda: ROWS.view(2, -1).shape, [2, 4]),
+        (lambda: ROWS.view(size=[8]).shape, [8]),
+        (lambda: ROWS.view(dtype="int32").dtype, paddle.int32),
+        (lambda: ROWS.swapaxes(dim0=0, dim1=1).shape, [4, 2]),
+        (lambda: paddle.swapaxes(ROWS, axis0=0, axis1=1).shape, [4, 2]),
+        (lambda: ROWS.transpose(dim0=0, dim1=1).shape, [4, 2]),
+        (lambda: ROWS.expand(size=[1, 2, 4]).shape, [1, 2, 4]),
+        (lambda: ROWS.pow(exponent=2)[0].tolist(), [0.0, 1.0, 4.0, 9.0]),
+        (lambda: paddle.dot(input=ROWS[0], tensor=ROWS[0]).item(), 14.0),
+        (lambda: paddle.outer(input=ROWS[0], vec2=ROWS[0]).shape, [4, 4]),
+        (lambda: paddle.tensor_split(ROWS, sections=2, dim=1)[0].shape, [2, 2]),
+        (lambda: paddle.searchsorted(ROWS[0], input=ROWS[0]).tolist(), [0, 1, 2, 3]),
+        (lambda: paddle.take_along_axis(input=ROWS, indices=AT, dim=1).tolist(), [[0.0, 1.0], [4.0, 5.0]]),
+        (lambda: paddle.linalg.norm(input=ROWS, dim=1).shape, [2]),
+        (lambda: paddle.linalg.vector_norm(ROWS, dim=0).shape, [4]),
+        (lambda: F.cross_entropy(ROWS, target=T([3, 3])).item(), 0.4401897),
+        (lambda: F.normalize(input=ROWS, dim=0, eps=1.0).shape, [2, 4]),
+        (lambda: F.layer_norm(input=paddle.ones([2, 4]), normalized_shape=[4], eps=0.1).sum().item(), 0.0),
+        (lambda: F.conv2d(input=paddle.ones([1, 1, 2, 2]), weight=paddle.ones([1, 1, 2, 2])).item(), 4.0),
+        (lambda: F.interpolate(input=paddle.ones([1, 1, 2, 2]), scale_factor=2).shape, [1, 1, 4, 4]),
+        (lambda: paddle.nn.LayerNorm(4, eps=0.5)._epsilon, 0.5),
+        (lambda: paddle.nn.GroupNorm(2, 4, eps=0.5)._epsilon, 0.5),
+    ],
+)
+def test_arguments_have_the_names_of_either_convention(call: Any, wanted: Any) -> None:
+    assert call() == (pytest.approx(wanted) if isinstance(wanted, float) else wanted)
+
+
+def test_gather_scatter_and_median_have_a_second_form() -> None:
+    for call in (lambda: ROWS.gather(0, AT), lambda: paddle.gather(input=ROWS, dim=0, index=AT)):
+        assert call().tolist() == [[0.0, 5.0]]
+    assert paddle.scatter(ROWS, 1, AT, 9.0).tolist()[0] == [9.0, 9.0, 2.0, 3.0]
+    assert paddle.scatter(ROWS, 1, AT, ROWS, reduce="add").tolist()[0] == [0.0, 2.0, 2.0, 3.0]
+    assert paddle.scatter(input=ROWS, dim=1, index=AT, value=2.0).tolist()[0] == [2.0, 2.0, 2.0, 3.0]
+    assert paddle.median(ROWS, axis=1).tolist() == [1.5, 5.5]
+    values, positions = ROWS.median(dim=1)
+    assert (values.tolist(), positions.tolist()) == ([1.0, 5.0], [1, 1])
+    assert paddle.median(input=ROWS).item() == 3.0
+
+
+def test_arguments_of_other_frameworks_are_refused() -> None:
+    with pytest.raises(TypeError, match="bias"):
+        paddle.nn.Linear(2, 2, bias=False)
+    with pytest.raises(AttributeError, match="parameters are missing"):  # the parameters in the place of the rate
+        paddle.optimizer.Adam(paddle.nn.Linear(2, 2).parameters())
+
+
 # ------------------------------------------------------------------------------------------ distributions
 
 

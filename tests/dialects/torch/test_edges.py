@@ -352,3 +352,62 @@ def test_subclasses_by_their_private_constructor():
     assert not y.is_leaf
     (y * 3).sum().backward()
     assert leaf.grad.tolist() == [3, 3]
+
+
+def test_operands_of_a_convolutions_derivative_that_do_not_fit():
+    x, w, g = torch.ones(8, 16, 32, 32), torch.ones(16, 16, 3, 3), torch.ones(8, 16, 30, 30)
+    assert torch.nn.grad.conv2d_weight(x, w.shape, g)[0, 0, 0, 0] == 8 * 900
+    assert torch.nn.grad.conv2d_input(x.shape, w, g)[0, 0, 0, 0] == 16
+    for bad in (torch.ones(9, 16, 30, 30), torch.ones(8, 16, 40, 40), torch.ones(8, 16, 20, 20), g.double()):
+        with pytest.raises(RuntimeError, match="conv2d_weight"):
+            torch.nn.grad.conv2d_weight(x, w.shape, bad)
+        with pytest.raises(RuntimeError, match="conv2d_input"):
+            torch.nn.grad.conv2d_input(x.shape, w, bad)
+    with pytest.raises(RuntimeError, match="channels"):
+        torch.nn.grad.conv1d_input((2, 5, 9), torch.ones(6, 2, 3), torch.ones(2, 6, 7), groups=2)
+
+
+AXES = {
+    "stack": lambda m: torch.stack([m, m], axis=1).shape,
+    "squeeze": lambda m: m[None].squeeze(axis=0).shape,
+    "unsqueeze": lambda m: torch.unsqueeze(m, axis=1).shape,
+    "gather": lambda m: m.gather(axis=1, index=torch.zeros(2, 1, dtype=torch.long)).shape,
+    "index_select": lambda m: m.index_select(axis=1, index=torch.tensor([0])).shape,
+    "chunk": lambda m: torch.chunk(m, 3, axis=1)[0].shape,
+    "unbind": lambda m: m.unbind(axis=1)[0].shape,
+    "narrow": lambda m: torch.narrow(m, axis=1, start=0, length=2).shape,
+    "select": lambda m: m.select(axis=1, index=0).shape,
+    "repeat_interleave": lambda m: m.repeat_interleave(2, axis=1).shape,
+    "take_along_dim": lambda m: torch.take_along_dim(m, torch.zeros(2, 1, dtype=torch.long), axis=1).shape,
+    "trapezoid": lambda m: torch.trapezoid(m, x=torch.arange(3.0), axis=1).shape,
+    "vector_norm": lambda m: torch.linalg.vector_norm(x=m, axis=1).shape,
+}
+SHAPES = {
+    "stack": (2, 2, 3), "squeeze": (2, 3), "unsqueeze": (2, 1, 3), "gather": (2, 1), "index_select": (2, 1), "chunk": (2, 1),
+    "unbind": (2,), "narrow": (2, 2), "select": (2,), "repeat_interleave": (2, 6), "take_along_dim": (2, 1), "trapezoid": (2,),
+    "vector_norm": (2,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_axis_is_another_name_of_dim(name):
+    assert tuple(AXES[name](torch.ones(2, 3))) == SHAPES[name]
+
+
+def test_the_size_may_be_named():
+    for make in (torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn):
+        assert make(size=(2, 3)).shape == (2, 3)
+        assert make(size=[2], dtype=torch.float64).dtype == torch.float64
+    with pytest.raises(TypeError):
+        torch.ones(2).unsqueeze()
+
+
+def test_errors_say_what_to_do():
+    with pytest.raises(TypeError, match=r"got Linear; pass its \.parameters\(\)"):
+        torch.optim.SGD(torch.nn.Linear(2, 2), lr=0.1)
+    with pytest.raises(RuntimeError, match=r"add\(float32\[3\], float32\[2\]\): the shapes do not broadcast; .* equal or one"):
+        torch.ones(3) + torch.ones(2)
+    with pytest.raises(RuntimeError, match=r"einsum\(float32\[2, 3\], float32\[4, 2\]\): the subscript 'j' stands for"):
+        torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(4, 2))
+    with pytest.raises(RuntimeError, match=r"weight and bias must have one dtype, .*; convert the input with to\(\)"):
+        torch.nn.Linear(2, 2)(torch.ones(1, 2, dtype=torch.float64))

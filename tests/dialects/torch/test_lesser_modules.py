@@ -188,9 +188,16 @@ def test_compiled_modules_are_modules_around_others():
     assert list(outer.state_dict()) == ["_orig_mod.0.weight", "_orig_mod.0.bias"]
     assert outer._orig_mod is inner
     outer.scale = 3
+    outer._kind = "b"
     assert inner.scale == outer.scale == 3
+    assert inner._kind == outer._kind == "b"
+    assert {"_kind", "forward", "state_dict"} <= set(dir(outer))
     assert outer(torch.ones(1, 2)).equal(inner(torch.ones(1, 2)))
     outer.eval()
+    assert not inner.training
+    inner.train()
+    assert outer.training
+    outer.training = False
     assert not inner.training
     with pytest.raises(RuntimeError):
         inner.load_state_dict(outer.state_dict())

@@ -61,6 +61,34 @@ def test_every_way_of_writing_is_seen(change):
         assert q.grad.tolist() == [2, 3]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: (w * 4).sum().backward(),
+        lambda w: torch.nn.utils.clip_grad_norm_([w], 1.0),
+        lambda w: torch.nn.utils.clip_grad_value_([w], 1.0),
+        lambda w: w.grad.zero_(),
+    ],
+)
+def test_gradients_that_were_saved(change):
+    w, p = leaf(), leaf()
+    (w * 3).sum().backward()
+    with allow_mutation_on_saved_tensors():
+        out = (w.grad * p).sum()
+        change(w)
+        out.backward()
+    assert p.grad.tolist() == [3, 3]
+
+
+def test_rows_that_an_embedding_scales():
+    table, p = torch.full((2, 2), 3.0), leaf()
+    with allow_mutation_on_saved_tensors():
+        out = (table * p).sum()
+        torch.nn.functional.embedding(torch.tensor([0]), table, max_norm=1.0)
+        out.backward()
+    assert p.grad.tolist() == [6, 6]
+
+
 def test_optimisers_double_backward_and_custom_functions():
     class Square(torch.autograd.Function):
         @staticmethod
@@ -131,3 +159,8 @@ def test_tensors_unpacked_by_hooks_keep_their_history():
         out = Cube.apply(p * 1).sum()
     (g,) = torch.autograd.grad(out, p, create_graph=True)
     assert torch.autograd.grad(g.sum(), p)[0].tolist() == [12, 12]
+    for f in (Cube.apply, torch.exp):
+        with saved_tensors_hooks(lambda x: x, lambda x: x.tolist()):
+            out = f(p * 1)
+        with pytest.raises(TypeError, match="unpack hook"):
+            out.sum().backward()

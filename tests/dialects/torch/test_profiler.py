@@ -7,6 +7,7 @@ import pytest
 import retrograde.dialects.torch as torch
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.dialects.torch.autograd import profiler as older
+from retrograde.dialects.torch.optim import optimizer
 from retrograde.dialects.torch.profiler import ProfilerAction, ProfilerActivity, profile, record_function, schedule
 
 
@@ -98,7 +99,11 @@ def test_regions_everywhere_and_limits():
         f(torch.ones(2))
         with pytest.raises(RuntimeError), older.profile():
             pass
+        with pytest.raises(RuntimeError):
+            torch.ones(2) @ torch.ones(3)
+    assert not optimizer._global_pre_hooks  # those of the profile that did not start either
     assert counts(p)["inner"] == 2
+    assert "" not in counts(p)
     assert {e.cpu_parent.name for e in p.events() if e.name == "aten::mul"} == {"inner"}
     with pytest.raises(AssertionError):
         profile().key_averages()

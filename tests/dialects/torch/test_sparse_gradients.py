@@ -42,7 +42,7 @@ def test_the_gradient_of_an_embedding():
         "       size=(4, 3), nnz=4, layout=torch.sparse_coo)"
     )
     assert g.to_dense().tolist() == [[9, 10, 11], [6, 8, 10], [3, 4, 5], [0, 0, 0]]
-    for f in (lambda: g == 0, lambda: g.mean(), lambda: nn.utils.clip_grad_norm_([w], 1.0)):
+    for f in (lambda: g == 0, lambda: g.mean()):
         with pytest.raises(NotImplementedError):
             f()
 
@@ -87,8 +87,8 @@ def test_padding_scaling_and_bags():
     rows = torch.tensor([[1, 2], [1, 0]])
     F.embedding(rows, w, padding_idx=1, sparse=True).sum().backward()
     assert coordinates(w) == ([2, 0], [1, 1])
-    with pytest.raises(RuntimeError):
-        F.embedding(rows, w, scale_grad_by_freq=True, sparse=True).sum().backward()
+    F.embedding(rows, w, scale_grad_by_freq=True, padding_idx=0, sparse=True).sum().backward()
+    assert coordinates(w) == ([1, 2, 1], [0.5, 1, 0.5])
     F.embedding_bag(rows, w, mode="mean", sparse=True).sum().backward()
     assert coordinates(w) == ([1, 2, 1, 0], [0.5] * 4)
     F.embedding_bag(torch.tensor([1, 2, 1, 3, 0]), w, torch.tensor([0, 2, 2]), mode="sum", sparse=True).sum().backward()
@@ -97,8 +97,21 @@ def test_padding_scaling_and_bags():
     F.embedding_bag(rows, w, mode="sum", per_sample_weights=weights, sparse=True).sum().backward()
     assert coordinates(w) == ([1, 2, 1, 0], [0.5, 2, 1, 3])
     assert weights.grad.tolist() == [[12, 21], [12, 3]]
-    with pytest.raises(ValueError):
-        F.embedding_bag(rows, w, mode="max", sparse=True)
+    F.embedding_bag(rows, w, mode="max", sparse=True).sum().backward()
+    assert coordinates(w) == ([1, 2, 1, 0], [0, 1, 1, 0])
+
+
+def test_clipping():
+    dense, sparse = table(), table()
+    for w in (dense, sparse):
+        F.embedding(torch.tensor([1, 2, 1, 0]), w, sparse=w is sparse).mul(torch.tensor([1.0, 2, 3])).sum().backward()
+    norms = [nn.utils.clip_grad_norm_([w], 4.0) for w in (dense, sparse)]
+    assert norms[0] == norms[1]
+    assert sparse.grad.is_sparse
+    assert torch.allclose(sparse.grad.to_dense(), dense.grad)
+    for w in (dense, sparse):
+        nn.utils.clip_grad_value_([w], 1.0)
+    assert sparse.grad.to_dense().equal(dense.grad)
 
 
 def test_where_the_gradient_is_not_sparse():
@@ -216,3 +229,27 @@ def test_the_gradient_of_a_sparse_leaf():
     (g,) = torch.autograd.grad(torch.sparse.mm(s, torch.ones(2, 2)).sum(), s)
     assert g.is_sparse
     assert g._values().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("product", "wanted"),
+    [
+        (lambda s, w: s @ w, [[3.0, 7.0], [3.0, 7.0]]),
+        (lambda s, w: torch.mm(s, w), [[3.0, 7.0], [3.0, 7.0]]),
+        (lambda s, w: s.t() @ w, [[3.0, 3.0], [7.0, 7.0]]),
+        (lambda s, w: w @ s, [[4.0, 4.0], [6.0, 6.0]]),
+        (lambda s, w: s @ w[0], [[1.0, 2.0], [1.0, 2.0]]),
+        (lambda s, w: torch.addmm(w, s, w), [[3.0, 7.0], [3.0, 7.0]]),
+        (lambda s, w: torch.sparse.mm(s, w), [[0.0, 7.0], [3.0, 0.0]]),  # of the elements alone
+    ],
+)
+def test_the_gradient_of_a_dense_matrix_behind_a_product(product, wanted):
+    x = torch.tensor([[0.0, 2.0], [3.0, 0.0]], requires_grad=True)
+    w = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    s = x.to_sparse()
+    with torch.no_grad():
+        x.add_(0.5)  # the sparse matrix keeps its elements
+    out = product(s, w)
+    assert torch.equal(out.detach(), product(torch.tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse(), w))
+    out.sum().backward()
+    assert x.grad.tolist() == wanted

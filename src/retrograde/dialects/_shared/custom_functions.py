@@ -17,7 +17,7 @@ from ..._state import refresh, state
 from ...core.node import FREED, Accumulate, Slot
 from ...core.value import Value, detached, dtype_of, error_type, make
 from ...tape import function as custom
-from ...tape import inplace, mutation
+from ...tape import hooks, inplace, mutation
 
 
 class SavedTensor:
@@ -39,7 +39,7 @@ class SavedTensor:
     def restore(self, node: Any) -> Any:
         """The tensor again, with its history."""
         if self.unpack is not None:
-            return make(self.cls, self.unpack(self.packed)._a, self.edge, self.level)
+            return make(self.cls, hooks.unpacked(self.cls, self.unpack, self.packed), self.edge, self.level)
         edge = self.edge
         if self.output is not None:
             edge = Slot(node, self.output, *node.outs[self.output]) if hasattr(node, "outs") else node

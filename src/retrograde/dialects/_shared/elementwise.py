@@ -230,7 +230,7 @@ def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
         y = other._a
         if type(y) is not _ndarray or y.dtype is not x.dtype or other._level or (recording and other._node is not None):
             return False
-        if y.shape != x.shape and y.shape:
+        if (y.shape != x.shape and y.shape) or other._dialect != target._dialect:
             return False
     elif type(other) is float or type(other) is int:
         y = constant(other, x.dtype)

@@ -80,6 +80,13 @@ def check_call(dialect: str, layer: Any, args: tuple[Any, ...]) -> None:
         refuse_foreign(dialect, type(layer).__name__, args)
 
 
+def kind_of(x: Any) -> str:
+    """What an argument of the wrong kind is, for an error message: its type, or whose tensor it is."""
+    if not isinstance(x, Value):
+        return type(x).__name__
+    return f"a tensor of the {x._dialect} dialect" if x._dialect else "a tensor of retrograde's own namespace"
+
+
 def refuse_foreign(dialect: str, name: str, operands: Iterable[Any]) -> None:
     """Raise TypeError where one of the operands is a tensor of another dialect."""
     for x in operands:

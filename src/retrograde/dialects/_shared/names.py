@@ -48,23 +48,25 @@ class Registry:
         self.tensor_class: Any = None
 
     def api(
-        self, *names: str, function: bool = True, method: bool = True, in_place: bool = False, out: bool = False
-    ) -> Callable[[F], F]:
+        self, *names: str, function: bool = True, method: bool = True, in_place: bool = False, out: bool = False,
+        seconds: dict[str, str] | None = None,
+    ) -> Callable[[F], F]:  # fmt: skip
         """Register a function under its own name (or `names`, the first being the main one).
 
         function: as a function of the module. method: as a method (the first parameter is the tensor). in_place: the
-        method `NAME_` as well. out: the function takes `out=`.
+        method `NAME_` as well. out: the function takes `out=`. seconds: second names that its arguments have beside those
+        that all functions of the dialect take, as in `aliases`.
         """
 
         def register(f: F) -> F:
             for name in names or (f.__name__,):
-                offered = self.with_out(name, f) if out else self.renaming(f)
+                offered = self.with_out(name, f, seconds) if out else self.renaming(f, seconds)
                 if function:
                     self.functions[name] = offered
                 if method:
-                    self.methods[name] = offered if self._second_names else f
+                    self.methods[name] = offered if self._second_names or seconds else f
                 if in_place:
-                    self.methods[name + "_"] = form = self.in_place_form(name + "_", self.renaming(f))
+                    self.methods[name + "_"] = form = self.in_place_form(name + "_", self.renaming(f, seconds))
                     if self._in_place_functions:
                         self.functions[name + "_"] = form
             return f
@@ -85,12 +87,12 @@ class Registry:
         method.__doc__ = f"`{name[:-1]}` written into this tensor; returns it."
         return method
 
-    def with_out(self, name: str, f: F) -> F:
+    def with_out(self, name: str, f: F, own: dict[str, str] | None = None) -> F:
         """The function with `out=`: the result is written there, history and all, and `out` returned."""
         write_out = self._write_out
         assert write_out is not None, f"the {self.dialect} dialect has no rule for out="
 
-        seconds = self._seconds(f)
+        seconds = self._seconds(f, own)
 
         @functools.wraps(f)
         def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -102,21 +104,22 @@ class Registry:
 
         return function  # type: ignore[return-value]
 
-    def renaming(self, f: F) -> F:
+    def renaming(self, f: F, own: dict[str, str] | None = None) -> F:
         """The function that takes its arguments under their second names too; `f` itself where it has none."""
-        seconds = self._seconds(f)
+        seconds = self._seconds(f, own)
         return aliases(**seconds)(f) if seconds else f
 
-    def _seconds(self, f: Any) -> dict[str, str]:
-        """The second names of the parameters that a function has."""
-        code = getattr(f, "__code__", None)
+    def _seconds(self, f: Any, own: dict[str, str] | None) -> dict[str, str]:
+        """The second names of the parameters that a function has: the dialect's, and those of its own."""
+        own = own or {}
+        code = getattr(getattr(f, "__wrapped__", f), "__code__", None)
         if not self._second_names or code is None:
-            return {}
+            return own
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         return {
             second: first for second, first in self._second_names.items()
-            if first in parameters and second not in parameters
-        }  # fmt: skip
+            if first in parameters and second not in parameters and first not in own.values()
+        } | own  # fmt: skip
 
     def missing(
         self, owner: str, name: str, known: Iterable[str] | Callable[[], Iterable[str]]

@@ -144,7 +144,7 @@ def _spelled(x: Any) -> Any:
     return x
 
 
-@api(method=False)
+@api(method=False, seconds={"size": "shape"})
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, name: Any = None, *, out: Any = None, device: Any = None,
     requires_grad: bool = False, pin_memory: bool = False,
@@ -239,7 +239,7 @@ def range(start: Any, end: Any, step: Any = 1, dtype: Any = None) -> Tensor:
     return arange(start, end + (step if isinstance(step, int) else step / 2), step, np_dtype_of("range", dtype))
 
 
-@api(method=False)
+@api(method=False, seconds={"end": "stop", "steps": "num"})
 def linspace(
     start: Any, stop: Any, num: Any, dtype: Any = None, name: Any = None, *, out: Any = None, device: Any = None,
     requires_grad: bool = False,
@@ -272,7 +272,7 @@ def _count(op: str, argument: str, n: Any) -> int:
     return int(n)
 
 
-@api(method=False)
+@api(method=False, seconds={"n": "num_rows", "m": "num_columns"})
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = None, name: Any = None, *, out: Any = None,
     device: Any = None, requires_grad: bool = False, pin_memory: bool = False,

@@ -64,9 +64,13 @@ def _length(op: str, x: Any, axis: Any) -> tuple[int, int]:
 
 
 @api(out=True)
-def gather(x: Any, index: Any, axis: Any = None, name: Any = None) -> Any:
+def gather(x: Any, index: Any, axis: Any = None, name: Any = None, *, dim: Any = None) -> Any:
     """The slices along an axis (the first) that the positions of a vector name; one, without the axis, for a 0-d
-    index."""
+    index. As `gather(x, dim, index)` the element for each position of an index of as many axes."""
+    if isinstance(index, int) and isinstance(axis, Value):
+        dim, index = index, axis
+    if dim is not None:
+        return take_along_axis(x, index, dim, False)
     x = single("gather", x)
     i, n = _length("gather", x, 0 if axis is None else axis)
     return ix.take(x, _positions("gather", _rows("gather", index), n), axis=i)
@@ -127,7 +131,7 @@ def _along(op: str, x: Any, indices: Any, axis: Any, broadcast: bool) -> tuple[A
     return x, places, i
 
 
-@api("take_along_axis", "take_along_dim", out=True)
+@api("take_along_axis", "take_along_dim", out=True, seconds={"input": "arr"})
 def take_along_axis(arr: Any, indices: Any, axis: Any, broadcast: bool = True) -> Any:
     """For each position of `indices` the element at the same place but along the axis, where it says."""
     x, places, i = _along("take_along_axis", arr, indices, axis, broadcast)
@@ -214,10 +218,20 @@ def _written(op: str, x: Any, values: Any, columns: list[np.ndarray], *, add: bo
     return ix.index_put(x, values, *columns, axes=axes, accumulate=add)
 
 
-@api(in_place=True, out=True)
-def scatter(x: Any, index: Any, updates: Any, overwrite: bool = True, name: Any = None) -> Any:
+def _scattered(x: Any, dim: int, index: Any, src: Any, reduce: str | None) -> Any:
+    return put_along_axis(x, index, src, dim, "assign" if reduce is None else reduce, broadcast=False)
+
+
+@api(in_place=True, out=True, seconds={"value": "src"})
+def scatter(x: Any, index: Any, updates: Any = None, overwrite: Any = True, name: Any = None, *, dim: Any = None,
+            src: Any = None, reduce: str | None = None) -> Any:  # fmt: skip
     """The tensor with the rows that a vector of positions names overwritten, or, without `overwrite`, replaced by the
-    sum of their updates."""
+    sum of their updates. As `scatter(x, dim, index, src)` an element, or a number, for each position of an index of as
+    many axes."""
+    if isinstance(index, int):
+        return _scattered(x, index, updates, overwrite if src is None else src, reduce)
+    if dim is not None:
+        return _scattered(x, dim, index, updates if src is None else src, reduce)
     x, updates = single("scatter", x), single("scatter", updates)
     same_dtype("scatter", x, updates)
     _, n = _length("scatter", x, 0)
@@ -249,7 +263,7 @@ def _at_axis(op: str, x: Any, index: Any, axis: Any) -> tuple[int, np.ndarray]:
     return i, _positions(op, index, n).reshape(-1)
 
 
-@api(in_place=True, out=True)
+@api(in_place=True, out=True, seconds={"source": "value"})
 def index_add(x: Any, index: Any, axis: Any, value: Any, alpha: float = 1, name: Any = None) -> Any:
     """The tensor with slices added where positions along an axis say."""
     x = single("index_add", x)

@@ -25,7 +25,7 @@ def _tensors(op: str, x: Any) -> list[Any]:
     return list(x)
 
 
-@api("concat", "cat", "concatenate", out=True)
+@api("concat", "cat", "concatenate", out=True, seconds={"tensors": "x"})
 def concat(x: Any, axis: Any = 0, name: Any = None) -> Any:
     """Tensors joined along an axis that they have, in one dtype."""
     given = _tensors("concat", x)
@@ -41,7 +41,7 @@ def concat(x: Any, axis: Any = 0, name: Any = None) -> Any:
     return st.concatenate(*given, axis=i)
 
 
-@api(out=True)
+@api(out=True, seconds={"tensors": "x"})
 def stack(x: Any, axis: Any = 0, name: Any = None) -> Any:
     """Tensors of one shape and dtype joined along a new axis."""
     given = _tensors("stack", x)
@@ -125,7 +125,7 @@ def split_with_sizes(self: Any, split_sizes: Any, dim: int = 0) -> list[Any]:
     return split(self, list(split_sizes), dim)
 
 
-@api()
+@api(seconds={"indices_or_sections": "num_or_indices", "indices": "num_or_indices", "sections": "num_or_indices"})
 def tensor_split(x: Any, num_or_indices: Any, axis: Any = 0, name: Any = None) -> list[Any]:
     """Consecutive parts along an axis: a number of nearly equal ones, or those that end where a list says."""
     x = single("tensor_split", x)

@@ -20,7 +20,7 @@ from ...ops import elementwise as ew
 from ...tensor import contraction
 from .._shared.elementwise import in_place_method, number_operator, operator, power_operator
 from . import _kernels
-from ._api import FUNCTIONS, METHODS, api, in_place_form
+from ._api import METHODS, api
 from ._dtype import FROM_NUMPY
 from ._elementwise import FLOATED, STRICT, TENSORS, TENSORS_FLOATED, binary, register, tensors_in_place, unary
 from ._kernels import EnforceNotMet
@@ -29,7 +29,6 @@ from ._promote import (
     TENSORS_ALIKE,
     beside,
     constant,
-    in_its_dtype,
     operand,
     pair,
     result_dtype,
@@ -113,18 +112,17 @@ def floor_divide(x: Any, y: Any, name: Any = None) -> Any:
 
 @api("remainder", "mod", "floor_mod", in_place=True, out=True)
 def remainder(x: Any, y: Any, name: Any = None) -> Any:
-    """What is left after `floor_divide`, elementwise, with the sign of the divisor; a number takes x's dtype."""
+    """What is left after `floor_divide`, elementwise, with the sign of the divisor."""
     tensors_only("remainder", x)
-    return _remainder(x, in_its_dtype(x, y))
+    return _remainder(x, y)
 
 
-@api(in_place=True, out=True)
+@api(in_place=True, out=True, seconds={"exponent": "y"})
 def pow(x: Any, y: Any, name: Any = None) -> Any:
-    """`x` to the power `y`, elementwise; one of them may be a number: an exponent takes the dtype of integers."""
+    """`x` to the power `y`, elementwise; one of them may be a number. PaddlePaddle cuts a number to a whole one beside
+    integers (4 to the power 0.5 is 1 there, and 2 here)."""
     if isinstance(x, Value):
         _kernels.check("pow", dtype_of(x))
-        if dtype_of(x).kind in "iu":
-            y = in_its_dtype(x, y)
     return _power(x, y)
 
 
@@ -140,15 +138,6 @@ def _power(x: Any, y: Any) -> Any:
     if dtype_of(x).kind in "iu" and (np.asarray(y.numpy() if isinstance(y, Value) else y) < 0).any():
         raise ValueError("pow: an integer to a negative power is no integer; convert with astype('float32')")
     return ew.power(x, y)
-
-
-def _power_in_place(x: Any, y: Any) -> Any:
-    if isinstance(y, (Value, _ndarray)):
-        raise TypeError(f"pow_: the exponent must be a number, got {type(y).__name__}; use pow(x, y)")
-    return pow(x, y)
-
-
-METHODS["pow_"] = FUNCTIONS["pow_"] = in_place_form("pow_", _power_in_place)
 
 
 @api("matmul", out=True)
@@ -276,9 +265,9 @@ for _symbol, (_names, _op) in _COMPARISONS.items():
 
 @api("equal", "eq", in_place=True, out=True)
 def equal(x: Any, y: Any, name: Any = None) -> Any:
-    """Whether elements are equal; a number takes the dtype of x."""
+    """Whether elements are equal to those of another tensor, or to a number."""
     tensors_only("equal", x)
-    return _equal(x, in_its_dtype(x, y))
+    return _equal(x, y)
 
 
 _equal = binary("equal", cmp.equal, fast=_FLAT)
@@ -292,9 +281,9 @@ _BITS = {
 }  # fmt: skip
 
 for _symbol, (_name, _op) in _BITS.items():
-    _of_tensors = register(_name, binary(_name, _op, TENSORS_ALIKE, fast="biu"))
+    register(_name, binary(_name, _op, TENSORS_ALIKE, fast="biu"))
     _f = binary(_name, _op, ALIKE, fast="biu")
-    METHODS[f"__{_symbol}__"] = operator(_f if "shift" in _name else _of_tensors)  # `x & 1` is refused, `1 & x` is not
+    METHODS[f"__{_symbol}__"] = operator(_f)
     METHODS[f"__r{_symbol}__"] = _reversed(_f)
 
 bitwise_not = register("bitwise_not bitwise_invert", unary("bitwise_not", cmp.bitwise_not, STRICT, fast="biu"))

@@ -42,7 +42,7 @@ def _ranks(op: str, wanted: tuple[int, ...], *operands: Any) -> None:
 # ------------------------------------------------------------------------------------------ vectors
 
 
-@api(out=True)
+@api(out=True, seconds={"tensor": "y"})
 def dot(x: Any, y: Any, name: Any = None) -> Any:
     """The product of two vectors, or of corresponding rows of two matrices."""
     x, y = alike("dot", x, y)
@@ -66,7 +66,7 @@ def inner(x: Any, y: Any, name: Any = None) -> Any:
     return contraction.inner(x, y)
 
 
-@api("outer", "ger", out=True)
+@api("outer", "ger", out=True, seconds={"vec2": "y"})
 def outer(x: Any, y: Any, name: Any = None) -> Any:
     """All products of an element of x with one of y, as a matrix."""
     x, y = pair("outer", single("outer", x), single("outer", y), STRICT)
@@ -116,7 +116,7 @@ def mm(input: Any, mat2: Any, name: Any = None) -> Any:
     return matmul(input, mat2)
 
 
-@api(out=True)
+@api(out=True, seconds={"mat2": "y"})
 def bmm(x: Any, y: Any, name: Any = None) -> Any:
     """The products of corresponding matrices of two batches."""
     _ranks("bmm", (3, 3), x, y)

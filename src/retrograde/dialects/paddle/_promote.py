@@ -109,11 +109,6 @@ def tensors_only(name: str, *operands: Any) -> None:
             )
 
 
-def in_its_dtype(x: Any, y: Any) -> Any:
-    """`y`, where it is a number as a 0-d array of x's dtype."""
-    return to_dtype(y, FROM_NUMPY[dtype_of(x)]) if isinstance(y, (bool, int, float, np.generic)) else y
-
-
 def pair(name: str, x: Any, y: Any, rule: Any = None) -> tuple[Any, Any]:
     """Two operands in the dtype in which an operation on them takes place (`rule`: see FLOATED and TENSORS).
 

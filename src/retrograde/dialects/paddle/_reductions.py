@@ -19,7 +19,7 @@ from ...tensor import numpy_functions as npf
 from ...tensor import searching
 from .._shared.axes import axes_of, axis_of
 from ._api import api, write_out
-from ._dtype import FROM_NUMPY, as_dtype, bool_, float32, int32, int64
+from ._dtype import FROM_NUMPY, as_dtype, bool_, int32, int64
 from ._promote import FLOATED, single, to_dtype
 from ._tensor import from_array
 
@@ -158,38 +158,28 @@ for _name, _op in {"max": red.amax, "min": red.amin, "amax": red.amax, "amin": r
 # ------------------------------------------------------------------------------------------ moments
 
 
-def _whole_variance(op: str, x: Any, axis: Any, keepdim: Any, correction: float) -> Any:
-    """The variance of integers, of which PaddlePaddle cuts the mean and the result to integers."""
-    axes = reduced(op, x, axis)
-    n = math.prod(shape_of(x)[a] for a in axes) - int(correction)
-    if n <= 0:  # 0 divided by 0, in whole numbers
-        shape = kept(shape_of(x), axes, keepdim)
-        return from_array(np.full(shape, np.iinfo(dtype_of(x)).min, dtype_of(x)))
-    apart = ew.subtract(x, mean(x, axis, True))
-    return ew.floor_divide(red.sum(ew.square(apart), axis=axes, keepdims=bool(keepdim)), np.asarray(n, dtype_of(x)))
+def _variance(op: str, x: Any, axis: Any, keepdim: Any, correction: float) -> Any:
+    """The variance, of integers in float32: PaddlePaddle cuts the mean to an integer on the way."""
+    x = single(op, x, FLOATED)
+    return red.var(x, axis=reduced(op, x, axis), correction=correction, keepdims=bool(keepdim))
 
 
 @api()
 def std(x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: Any = None) -> Any:
     """The standard deviation over axes, of a sample (divided by n - 1) if `unbiased`."""
-    correction = 1 if unbiased else 0
-    x = single("std", x)
-    if dtype_of(x).kind in "iu":
-        return ew.sqrt(to_dtype(_whole_variance("std", x, axis, keepdim, correction), float32))
     # Where all elements are equal, the gradient is nan, as the root's is infinite there.
-    return ew.sqrt(red.var(x, axis=reduced("std", x, axis), correction=correction, keepdims=bool(keepdim)))
+    return ew.sqrt(_variance("std", x, axis, keepdim, 1 if unbiased else 0))
 
 
 @api(out=True)
 def var(x: Any, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, name: Any = None, *,
         correction: float = 1) -> Any:  # fmt: skip
-    """The variance over axes: the sum of squared deviations divided by n - correction (1 or 0 as `unbiased` says)."""
+    """The variance over axes: the sum of squared deviations divided by n - correction (1 or 0 as `unbiased` says), in x's
+    dtype."""
     if unbiased is not None:
         correction = 1 if unbiased else 0
-    x = single("var", x)
-    if dtype_of(x).kind in "iu":
-        return _whole_variance("var", x, axis, keepdim, correction)
-    return red.var(x, axis=reduced("var", x, axis), correction=correction, keepdims=bool(keepdim))
+    found = _variance("var", x, axis, keepdim, correction)
+    return found if dtype_of(x).kind not in "iu" else to_dtype(found, FROM_NUMPY[dtype_of(x)])
 
 
 # ------------------------------------------------------------------------------------------ logic, counts, positions

@@ -78,17 +78,20 @@ def reshape(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
 rearranging("reshape", reshape)
 
 
-@api("view")
-def view_(x: Any, shape_or_dtype: Any, name: Any = None) -> Any:
-    """The same memory in another shape, or read as another dtype."""
+@api("view", seconds={"size": "shape_or_dtype", "dtype": "shape_or_dtype"})
+def view_(x: Any, *sizes: Any, shape_or_dtype: Any = None, name: Any = None) -> Any:
+    """The same memory in another shape, given as one argument or one by one, or read as another dtype."""
     x = single("view", x)
-    if isinstance(shape_or_dtype, (str, dtype, np.dtype, type)):
-        wanted = as_dtype("view", shape_or_dtype).np
+    given = sizes if shape_or_dtype is None else (*sizes, shape_or_dtype)
+    if not given:
+        raise TypeError("view: give a shape or a dtype")
+    if len(given) == 1 and isinstance(given[0], (str, dtype, np.dtype, type)):
+        wanted = as_dtype("view", given[0]).np
         if wanted == dtype_of(x):
             return x
         return from_array(np.ascontiguousarray(concrete("view", x)).view(wanted))
     have = tuple(shape_of(x))
-    return view(st.reshape, x, shape=resolved("view", spread("view", (shape_or_dtype,), "shape"), have))
+    return view(st.reshape, x, shape=resolved("view", spread("view", given, "shape"), have))
 
 
 @api()
@@ -105,7 +108,7 @@ def _range(op: str, x: Any, start: Any, stop: Any) -> tuple[int, int]:
     return i, j
 
 
-@api()
+@api(seconds={"start_dim": "start_axis", "end_dim": "stop_axis"})
 def flatten(x: Any, start_axis: int = 0, stop_axis: int = -1, name: Any = None) -> Any:
     """With the axes from `start_axis` to `stop_axis` made one; a 0-d tensor gets an axis."""
     x = single("flatten", x)
@@ -178,6 +181,8 @@ def transpose(x: Any, *perm: Any, name: Any = None, **named: Any) -> Any:
     """The axes in another order; two numbers exchange these axes."""
     if "perm" in named:
         perm = (named.pop("perm"),)
+    elif "dim0" in named and "dim1" in named:
+        perm = (named.pop("dim0"), named.pop("dim1"))
     if named:
         raise TypeError(f"transpose: unknown argument {next(iter(named))!r}")
     x = single("transpose", x)
@@ -225,10 +230,11 @@ _transposing("transpose_", transpose)
 _transposing("t_", t)
 
 
-@api("swapaxes", "swapdims")
-def swapaxes(x: Any, *perm: Any, name: Any = None) -> Any:
+@api("swapaxes", "swapdims", seconds={"dim0": "axis0", "dim1": "axis1"})
+def swapaxes(x: Any, *perm: Any, axis0: Any = None, axis1: Any = None, name: Any = None) -> Any:
     """With two axes exchanged."""
     x = single("swapaxes", x)
+    perm = (*perm, *(a for a in (axis0, axis1) if a is not None))
     both = spread("swapaxes", perm, "axis")
     if len(both) != 2:
         raise ValueError(f"swapaxes: wanted two axes, got {list(both)}")
@@ -276,7 +282,7 @@ def _expanded(op: str, x: Any, shape: tuple[int, ...]) -> Any:
     return st.copy(st.broadcast_to(x, shape=tuple(sizes)))
 
 
-@api("expand", "broadcast_to")
+@api("expand", "broadcast_to", seconds={"size": "shape"})
 def expand(x: Any, *shape: Any, name: Any = None, **named: Any) -> Any:
     """Repeated to a larger shape, as a copy; -1 keeps the size of an axis."""
     x = single("expand", x)
@@ -316,7 +322,7 @@ def broadcast_shapes(*shapes: Any) -> list[int]:
         raise ValueError(f"broadcast_shapes: {[list(s) for s in shapes]} do not broadcast together") from None
 
 
-@api()
+@api(seconds={"dims": "repeat_times"})
 def tile(x: Any, repeat_times: Any, name: Any = None) -> Any:
     """Repeated along each axis as often as `repeat_times` says, from the last axis on."""
     x = single("tile", x)
@@ -354,7 +360,7 @@ def flip(x: Any, axis: Any, name: Any = None) -> Any:
     return mani.flip(x, axes=axes) if axes else st.copy(x)
 
 
-@api()
+@api(seconds={"dims": "axis"})
 def roll(x: Any, shifts: Any, axis: Any = None, name: Any = None) -> Any:
     """With the elements moved on along axes, those at the end to the start; flattened meanwhile without an axis."""
     x = single("roll", x)

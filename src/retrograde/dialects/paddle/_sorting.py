@@ -174,11 +174,14 @@ def _middle(rows: Any, ignore_nan: bool) -> Any:
 
 
 @api(out=True)
-def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: Any = None) -> Any:
+def median(x: Any = None, axis: Any = None, keepdim: bool = False, mode: str = "avg", name: Any = None, *,
+           input: Any = None, dim: Any = None) -> Any:  # fmt: skip
     """The median over axes, nan where there is one: of an even number of elements the mean of the middle two.
 
-    With `mode="min"` it is the lower one, and along an axis its position comes with it.
+    With `mode="min"`, or where `input` or `dim` is named, it is the lower one, and along an axis its position comes with it.
     """
+    if input is not None or dim is not None:
+        x, axis, mode = x if input is None else input, axis if dim is None else dim, "min"
     return _median("median", x, axis, keepdim, mode, False)
 
 
@@ -264,7 +267,7 @@ def unique_consecutive(x: Any, return_inverse: bool = False, return_counts: bool
 # ------------------------------------------------------------------------------------------ searching
 
 
-@api()
+@api(seconds={"input": "values"})
 def searchsorted(sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False, name: Any = None, *,
                  side: str | None = None, out: Any = None, sorter: Any = None) -> Any:  # fmt: skip
     """Where values would be inserted in sorted sequences (the last axis): before equal ones, or behind (`right`, or

@@ -42,7 +42,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     }  # fmt: skip
     _kernel_errors = {ValueError: ValueError, TypeError: RuntimeError, np.linalg.LinAlgError: ValueError}
 
-    _captures_hooked = _frees_all = _changes_leaf_views = _detaches_silent_views = _flat_is_unused = True
+    _captures_hooked = _serves_second_first = _frees_all = _changes_leaf_views = True
+    _detaches_silent_views = _flat_is_unused = True
 
     _joint_gradients = {"multiply": True, "divide": True, "matmul": False}
 
@@ -210,6 +211,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         return g is None or (self._zeroed != 0 and not mutation.changed_after(g._a, self._zeroed))
 
     def _renews_gradient(self) -> bool:
+        """After `clear_gradient`, also where user code has written into the zeros, as in PaddlePaddle."""
         if not self._zeroed:
             return False
         self._zeroed, self._grad_stops = 0, None

@@ -137,4 +137,4 @@ get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("amp", name, __all__)
+    raise missing("paddle.amp", name, __all__)

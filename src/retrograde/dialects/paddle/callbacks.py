@@ -11,4 +11,4 @@ __all__ = ["Callback", "EarlyStopping", "LRScheduler", "ModelCheckpoint"]
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("callbacks", name, __all__)
+    raise missing("paddle.callbacks", name, __all__)

@@ -141,4 +141,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("fft", name, __all__)
+    raise missing("paddle.fft", name, __all__)

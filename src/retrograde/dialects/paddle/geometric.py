@@ -94,4 +94,4 @@ def send_uv(x: Any, y: Any, src_index: Any, dst_index: Any, message_op: str = "a
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("geometric", name, __all__)
+    raise missing("paddle.geometric", name, __all__)

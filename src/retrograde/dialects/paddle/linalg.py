@@ -22,7 +22,7 @@ from ...ops import structural as st
 from ...ops import triangular as tri
 from ...tensor import linalg as native
 from .._shared.axes import axes_of, integer, integers
-from ._api import api, missing, write_out
+from ._api import REGISTRY, api, missing, write_out
 from ._binary import same_dtype
 from ._dtype import FROM_NUMPY, int32
 from ._operators import matmul
@@ -368,6 +368,9 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, out: An
     return found if out is None else write_out("norm", found, out)
 
 
+for _name in __all__:  # `input=` and `dim=`, as the functions of the module `paddle` take them
+    globals()[_name] = REGISTRY.renaming(globals()[_name])
+
 
 def __getattr__(name: str) -> Any:
-    raise missing("linalg", name, __all__)
+    raise missing("paddle.linalg", name, __all__)

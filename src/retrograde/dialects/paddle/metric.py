@@ -190,4 +190,4 @@ def accuracy(
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("metric", name, __all__)
+    raise missing("paddle.metric", name, __all__)

@@ -169,11 +169,11 @@ def _made(op: str, array: np.ndarray, out: Any = None, device: Any = None, requi
 # ------------------------------------------------------------------------------------------ functions
 
 
-@api(method=False)
-def rand(*shape: Any, dtype: Any = None, name: Any = None, out: Any = None, device: Any = None,
+@api(method=False, seconds={"size": "shape"})
+def rand(*sizes: Any, shape: Any = None, dtype: Any = None, name: Any = None, out: Any = None, device: Any = None,
          requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """Uniform numbers in [0, 1), of a shape given as one argument or one by one."""
-    shape, dtype = _shape_and_dtype("rand", shape, dtype)
+    shape, dtype = _shape_and_dtype("rand", sizes if shape is None else (shape, *sizes), dtype)
     return _made("rand", uniform_array(shape, _floating("rand", dtype)), out, device, requires_grad)
 
 
@@ -186,11 +186,11 @@ def _shape_and_dtype(op: str, args: tuple[Any, ...], dtype: Any) -> tuple[Any, A
     return _sizes(op, args), dtype
 
 
-@api("randn", "standard_normal", method=False)
-def randn(*shape: Any, dtype: Any = None, name: Any = None, out: Any = None, device: Any = None,
+@api("randn", "standard_normal", method=False, seconds={"size": "shape"})
+def randn(*sizes: Any, shape: Any = None, dtype: Any = None, name: Any = None, out: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """Standard normal numbers, of a shape given as one argument or one by one."""
-    shape, dtype = _shape_and_dtype("randn", shape, dtype)
+    shape, dtype = _shape_and_dtype("randn", sizes if shape is None else (shape, *sizes), dtype)
     return _made("randn", normal_array(shape, _floating("randn", dtype, "c")), out, device, requires_grad)
 
 
@@ -223,7 +223,7 @@ def uniform(shape: Any, dtype: Any = None, min: float = 0, max: float = 1.0, see
     return _made("uniform", array, out, device, requires_grad)
 
 
-@api(method=False)
+@api(method=False, seconds={"size": "shape"})
 def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: Any = None, *, out: Any = None) -> Tensor:
     """Normal numbers of a mean and a standard deviation, which may be tensors: the result takes their shape then, and
     gradients reach them."""

@@ -133,4 +133,4 @@ METHODS.update(stft=stft, istft=istft)
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("signal", name, __all__)
+    raise missing("paddle.signal", name, __all__)

@@ -12,4 +12,4 @@ expm1, logsumexp, softmax = FUNCTIONS["expm1"], FUNCTIONS["logsumexp"], FUNCTION
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("special", name, __all__)
+    raise missing("paddle.special", name, __all__)

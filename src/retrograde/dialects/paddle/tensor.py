@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
         return named(METHODS[name], name)
     if name in linalg.__all__:
         return getattr(linalg, name)
-    raise missing("tensor", name, (*FUNCTIONS, *linalg.__all__))
+    raise missing("paddle.tensor", name, (*FUNCTIONS, *linalg.__all__))
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -22,9 +22,6 @@ def _only_coordinates(name: str) -> Exception:
     return RuntimeError(f"{name}: not available for compressed matrices; convert with to_sparse() first")
 
 
-_REFUSED = ("norm", "div", "divide", "true_divide", "cat", "stack", "index_select", "unsqueeze", "sparse_mask")
-
-
 class CompressedTensor(SparseTensor):
     """A sparse matrix in compressed form; `_i` holds its coordinates, in the order of the rows (or columns)."""
 
@@ -200,16 +197,22 @@ def in_layout(x: SparseTensor, layout: Any) -> Any:
     raise unsupported(f"the layout {layout}")
 
 
+def _in_coordinates(x: Any) -> Any:
+    """An argument, or a list of them, with compressed matrices in coordinate form."""
+    if isinstance(x, (tuple, list)):
+        return [_in_coordinates(part) for part in x]
+    return x.to_sparse() if isinstance(x, CompressedTensor) else x
+
+
 def _answered(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Compute a call with compressed matrices in coordinate form."""
-    first = next((x for x in args if isinstance(x, CompressedTensor)), None)
+    """Compute a call with compressed matrices in coordinate form; a matrix comes out compressed as the first of them."""
+    listed = args[0] if args and isinstance(args[0], (tuple, list)) else args
+    first = next((x for x in listed if isinstance(x, CompressedTensor)), None)
     if first is not None and args[0] is first and name in vars(CompressedTensor) and name[:1] != "_":
         return getattr(CompressedTensor, name)(*args, **kwargs)
-    if name == "sum" and (len(args) > 1 or "dim" in kwargs):
-        raise _only_coordinates(name)
-    if name not in ANSWERS or name in _REFUSED:
+    if name not in ANSWERS:
         raise unsupported(name)
-    plain = [x.to_sparse() if isinstance(x, CompressedTensor) else x for x in args]
+    plain = [_in_coordinates(x) for x in args]
     if name == "add" and first is args[0] and not isinstance(plain[1], SparseTensor):
         plain[:2] = plain[1::-1]  # a dense one is what coordinates are added to
     out = ANSWERS[name.rstrip("_")](*plain, **kwargs)

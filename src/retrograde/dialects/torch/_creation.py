@@ -25,9 +25,12 @@ from ._tensor import Tensor, from_array
 def into_out(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The creation function with `out=`: it computes in the dtype of `out` and writes there."""
     name = f.__name__
+    takes_sizes = f.__name__ in ("zeros", "ones", "empty")  # one by one or as one argument, which may be named
 
     @functools.wraps(f)
     def function(*args: Any, out: Any = None, **kwargs: Any) -> Tensor:
+        if takes_sizes and "size" in kwargs:
+            args = (*args, kwargs.pop("size"))
         if out is None:
             return f(*args, **kwargs)
         check_tensor(name, out)

@@ -14,7 +14,7 @@ from ...ops import structural as st
 from ...ops.selection import where as where_op
 from . import _dtype
 from ._api import api
-from ._axes import axis_of
+from ._axes import axis_of, numpy_names
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
 from ._indexing import INDEX_DTYPES, check_arrays, check_index, concrete, fitted, read, recording
@@ -94,6 +94,7 @@ def _source(src: Value, index: Any) -> Any:
 
 
 @api(out=True)
+@numpy_names
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """For each element of `index` the element of `input` that it names along `dim`, in the same place otherwise."""
     if not shape_of(input) and len(shape_of(index)) == 1:
@@ -105,6 +106,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 
 
 @api(out=True)
+@numpy_names
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements that `indices` name along `dim`, both broadcast; without `dim`, of the flattened tensor."""
     if dtype_of(indices) not in INDEX_DTYPES:
@@ -217,6 +219,7 @@ def _in_range(op: str, index: Any, n: int, error: type[Exception] = IndexError) 
 
 
 @api(out=True)
+@numpy_names
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of `input` along `dim` that the 1-d `index` names."""
     shape = shape_of(input)

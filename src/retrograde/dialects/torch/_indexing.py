@@ -24,7 +24,7 @@ from ...ops.manipulation import unstack
 from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
-from ._axes import axis_of
+from ._axes import axis_of, numpy_names
 from ._data import data_array
 from ._graph_nodes import NAMES
 from ._promote import stored_number
@@ -558,7 +558,7 @@ def _plain_write(self: Any, value: Any) -> bool:
         return False
     edge = None
     if isinstance(value, Value):
-        if value._level or type(value._a) is not _ndarray:
+        if value._level or type(value._a) is not _ndarray or value._dialect != self._dialect:
             return False
         edge = value._node
     if edge is None and self._node is None and (self._base is None or self._base._node is None):
@@ -596,6 +596,7 @@ METHODS.update(__getitem__=getitem, __setitem__=setitem)
 
 
 @api()
+@numpy_names
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, without it; views of the tensor."""
     shape = shape_of(input)

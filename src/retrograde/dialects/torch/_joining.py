@@ -15,7 +15,7 @@ from ...ops import structural as st
 from ...ops import triangular as tr
 from ...tape import inplace
 from ._api import FUNCTIONS, api
-from ._axes import axis_of, integer, varargs
+from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
 from ._indexing import concrete
@@ -106,8 +106,10 @@ def _cat(tensors: Any, dim: int) -> Tensor:
 
 
 @api(method=False, out=True)
-def stack(tensors: Any, dim: int = 0) -> Tensor:
+def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension."""
+    if axis is not None:
+        dim = axis
     if type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
         if type(first) is _ndarray and -first.ndim - 1 <= dim <= first.ndim:
@@ -226,6 +228,7 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
 
 
 @api()
+@numpy_names
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most `chunks` consecutive parts of equal size, the last one perhaps smaller."""
     axis, n = _dimension("chunk", input, dim)
@@ -316,6 +319,7 @@ _directed("dsplit", 3, 2)
 
 
 @api()
+@numpy_names
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """A view of `length` elements along a dimension, from `start` on."""
     axis, n = _dimension("narrow", input, dim)
@@ -334,6 +338,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 
 @api()
+@numpy_names
 def select(input: Tensor, dim: int, index: Any) -> Tensor:
     """A view of the slice at `index` along a dimension, without it."""
     shape = shape_of(input)

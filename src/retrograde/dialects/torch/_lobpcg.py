@@ -22,8 +22,8 @@ def lobpcg(
     computed directly, from the whole decomposition, and not by iteration: `iK`, `niter`, `tol`, `method` and the `ortho_`
     parameters only say how an iteration would proceed, and change nothing.
 
-    Raises ValueError where a matrix has fewer than `3 n` rows (n: `k`, or the columns of `X`), AssertionError where it is
-    not square, NotImplementedError for a `tracker`, since there are no iterations to watch.
+    Raises ValueError for more eigenpairs than a matrix has (PyTorch, which iterates, takes a third of them at most),
+    AssertionError where it is not square, NotImplementedError for a `tracker`, since there are no iterations to watch.
     """
     from .linalg import cholesky, eigh, solve_triangular
 
@@ -35,12 +35,10 @@ def lobpcg(
         raise AssertionError(f"lobpcg: A must be square, got shape {list(shape)}")
     if not matrix.is_floating_point():
         raise RuntimeError(f"lobpcg: A must be a real floating tensor, got {matrix.dtype}")
-    columns = (1 if k is None else k) if X is None else X.shape[-1]
-    k, n = columns if k is None else k, columns if n is None else n
-    if k < 1 or shape[-1] < 3 * n:
-        raise ValueError(
-            f"lobpcg: {n} eigenpairs of matrices with {shape[-1]} rows; it takes at least 1 and at most a third of the rows"
-        )
+    if k is None:
+        k = 1 if X is None else X.shape[-1]
+    if not 1 <= k <= shape[-1]:
+        raise ValueError(f"lobpcg: {k} eigenpairs of matrices with {shape[-1]} rows; there are 1 to {shape[-1]}")
     factor = None
     if B is not None:
         factor = cholesky(B.to_dense() if B.is_sparse else B)

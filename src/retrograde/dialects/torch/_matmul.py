@@ -15,7 +15,7 @@ from ...ops import structural as st
 from ...ops.einsum import label_sizes, parse
 from . import _shape
 from ._api import METHODS, api
-from ._axes import axes_of, axis_of
+from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
 from ._pointwise import factor
@@ -214,6 +214,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 
 
 @api(out=True)
+@numpy_names
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The vector product along a dimension of size 3: the first such one, unless `dim` says."""
     _tensors("cross", input, other)

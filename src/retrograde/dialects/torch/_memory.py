@@ -17,7 +17,6 @@ from ._api import api
 from ._axes import axis_of, integer, varargs
 from ._dtype import FROM_NUMPY
 from ._indexing import concrete, recording
-from ._size import Size
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -41,9 +40,9 @@ def ndimension(self: Tensor) -> int:
 @api(function=False)
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The sizes, or the size of one dimension."""
-    shape = shape_of(self._a)
     if dim is None:
-        return Size(shape)
+        return self.shape
+    shape = shape_of(self._a)
     if type(dim) is int and -len(shape) <= dim < len(shape):
         return shape[dim]
     if not shape:

@@ -6,8 +6,6 @@ from typing import Any
 
 from .nn.modules.module import Module
 
-_OWN = ("_orig_mod", "training")
-
 
 class OptimizedModule(Module):
     """A module around another, `_orig_mod`, whose attributes are this one's too; in state dicts its names come first."""
@@ -17,24 +15,42 @@ class OptimizedModule(Module):
     def __init__(self, mod: Module) -> None:
         super().__init__()
         self._orig_mod = mod
-        super().__setattr__("training", mod.training)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module around which this is gives."""
         return self._orig_mod(*args, **kwargs)
 
+    @property
+    def training(self) -> bool:  # type: ignore[override]
+        """Whether the module around which this is trains."""
+        return bool(self._orig_mod.training)
+
+    @training.setter
+    def training(self, mode: bool) -> None:
+        mod = self._around()
+        if mod is not None:
+            mod.training = mode
+
+    def _around(self) -> Module | None:
+        """The module around which this is, once there is one."""
+        return self.__dict__.get("_modules", {}).get("_orig_mod")
+
     def __getattr__(self, name: str) -> Any:
-        modules = self.__dict__.get("_modules", {})
-        return modules["_orig_mod"] if name == "_orig_mod" else getattr(modules["_orig_mod"], name)
+        mod = self._around()
+        return mod if name == "_orig_mod" else getattr(mod, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _OWN or name.startswith("_") or "_orig_mod" not in self.__dict__.get("_modules", {}):
+        mod = self._around()
+        if mod is None or name == "_orig_mod" or (name in self.__dict__ and name != "training"):
             super().__setattr__(name, value)
         else:
-            setattr(self._orig_mod, name, value)
+            setattr(mod, name, value)
 
     def __delattr__(self, name: str) -> None:
         if name in self.__dict__:
             super().__delattr__(name)
         else:
             delattr(self._orig_mod, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._orig_mod)})

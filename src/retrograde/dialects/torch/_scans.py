@@ -174,7 +174,7 @@ def _scaled(x: Any, factor: float) -> Any:
     return multiply(x, np.asarray(factor, dtype=dtype_of(x)))
 
 
-@api("trapezoid", "trapz", method=False)
+@api("trapezoid", "trapz", method=False, seconds={"axis": "dim"})
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: Any = -1) -> Any:
     """The integral of samples along a dimension by the trapezoidal rule; at points x, or at distances dx (1)."""
     op = "trapezoid"

@@ -15,7 +15,7 @@ from ...ops import structural as st
 from ...tape import inplace
 from . import _dtype
 from ._api import METHODS, api
-from ._axes import axes_of, axis_of, integer, varargs
+from ._axes import axes_of, axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording
@@ -199,6 +199,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @api()
+@numpy_names
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """A dimension split into several of the given sizes, of which one may be -1."""
     shape = tuple(shape_of(input))
@@ -222,8 +223,10 @@ def ravel(input: Tensor) -> Tensor:
 
 
 @api()
-def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """The tensor without its dimensions of size 1, or without those of them that `dim` names."""
+    if axis is not None:
+        dim = axis
     shape = tuple(shape_of(input))
     if type(dim) is int and shape:
         axis = axis_of("squeeze", dim, len(shape))
@@ -236,11 +239,13 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 
 @api()
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: Any = None, *, axis: Any = None) -> Tensor:
     """The tensor with a dimension of size 1 inserted at `dim`."""
-    shape = tuple(shape_of(input))
-    axis = axis_of("unsqueeze", dim, len(shape) + 1)
-    return reshaped(input, (*shape[:axis], 1, *shape[axis:]), "UnsqueezeBackward0")
+    shape, dim = tuple(shape_of(input)), dim if axis is None else axis
+    if dim is None:
+        raise TypeError("unsqueeze: dim is missing; it says where the new dimension goes")
+    at = axis_of("unsqueeze", dim, len(shape) + 1)
+    return reshaped(input, (*shape[:at], 1, *shape[at:]), "UnsqueezeBackward0")
 
 
 # ------------------------------------------------------------------------------------------ order of axes
@@ -410,6 +415,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 
 
 @api()
+@numpy_names
 def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
     """Each slice along `dim` (each element, without one) repeated in a row; `repeats` is an int or one per slice."""
     if repeats is None:

@@ -70,6 +70,10 @@ class SparseTensor:
     _result = _gradient = Tensor
     _dialect = "torch"
 
+    _source: Tensor | None = None
+    """The dense tensor with a history that this one was made from: its gradient in a product is not that of the elements
+    alone."""
+
     def __init__(self, indices: Tensor, values: Tensor, shape: Any, coalesced: bool = False) -> None:
         install()
         self._i, self._v, self.shape = indices, values, Size(shape)
@@ -277,6 +281,7 @@ class SparseTensor:
         if self.requires_grad and self.is_leaf:
             raise RuntimeError("a leaf that requires grad cannot be changed in place; use the out-of-place form")
         self._i, self._v, self.shape, self._coalesced = other._i, other._v, other.shape, other._coalesced
+        self._source = other._source
         return self
 
     # -------------------------------------------------------------------- axes
@@ -293,24 +298,38 @@ class SparseTensor:
             0, *(d - kept + 1 for d in order[kept:])
         )  # fmt: skip
         indices = self._i.index_select(0, as_tensor(order[:kept]))
-        return SparseTensor(
+        out = SparseTensor(
             indices, show_as(values, "PermuteBackward0"), [self.shape[d] for d in order],
             self._coalesced and order == list(range(self.ndim)),
         )  # fmt: skip
+        out._source = None if self._source is None else self._source.permute(order)
+        return out
+
+    def dense_source(self) -> Tensor | None:
+        """The elements with the history of the dense tensor that this one was made from, if it was."""
+        source = self._source
+        if source is None or not source.requires_grad:
+            return None
+        now = self.detach().to_dense()
+        there = source.detach()
+        return source if np.array_equal(now._a, there._a) else source + (now - there)
+
+    def _renamed(self, name: str) -> SparseTensor:
+        out = self.with_values(self._v, name)
+        out._source = self._source
+        return out
 
     def transpose(self, dim0: int, dim1: int) -> SparseTensor:
         """Two axes exchanged."""
         order = list(range(self.ndim))
         order[dim0], order[dim1] = order[dim1], order[dim0]
-        out = self.permute(order)
-        return out.with_values(out._v, "TransposeBackward0")
+        return self.permute(order)._renamed("TransposeBackward0")
 
     def t(self) -> SparseTensor:
         """The transpose of a sparse matrix."""
         if self.ndim > 2 or self.dense_dim():
             raise RuntimeError(f"t: wanted a sparse matrix without dense axes, got shape {list(self.shape)}")
-        out = self.transpose(0, 1) if self.ndim == 2 else self
-        return out.with_values(out._v, "TBackward0")
+        return (self.transpose(0, 1) if self.ndim == 2 else self)._renamed("TBackward0")
 
     @property
     def T(self) -> SparseTensor:

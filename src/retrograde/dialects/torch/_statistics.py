@@ -20,7 +20,7 @@ from ...ops.structural import broadcast_to, cast, concatenate, conj, imag, real,
 from ...ops.triangular import diagonal
 from . import _dtype
 from ._api import api, write_out
-from ._axes import axes_of, axis_of
+from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
 from ._indexing import concrete
@@ -256,6 +256,7 @@ def norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
 
 
 @api(in_place=True, out=True)
+@numpy_names
 def renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     """Each slice along a dimension, scaled down to p-norm `maxnorm` where it exceeds it."""
     x = tensor_of("renorm", input)

@@ -20,6 +20,7 @@ from ...ops import structural as st
 from ...tape import autograd as tape
 from ...tape import hooks, inplace, mutation
 from .._shared.arrays import ArrayFacts
+from .._shared.guard import kind_of
 from .._shared.tensor_class import TensorClass, install
 from . import _dtype
 from ._api import REGISTRY
@@ -92,7 +93,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def shape(self) -> Size:
         """The size along each axis."""
-        return _as_size(Size, values.shape_of(self._a))
+        a = self._a
+        return _as_size(Size, a.shape if type(a) is np.ndarray else values.shape_of(a))
 
     @property
     def device(self) -> device:
@@ -171,7 +173,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def grad(self, gradient: Tensor | None) -> None:
         if gradient is not None:
             if not isinstance(gradient, Tensor):
-                raise TypeError(f"grad: wanted a tensor or None, got {type(gradient).__name__}")
+                raise TypeError(f"grad: wanted a tensor or None, got {kind_of(gradient)}")
             if gradient is self:
                 raise RuntimeError("grad: a tensor cannot be its own gradient")
             if gradient.shape != self.shape:
@@ -217,7 +219,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @data.setter
     def data(self, new: Tensor) -> None:
         if not isinstance(new, Tensor):
-            raise TypeError(f"data: wanted a tensor, got {type(new).__name__}")
+            raise TypeError(f"data: wanted a tensor, got {kind_of(new)}")
         if (new.dtype.category >= 2) != (self.dtype.category >= 2) and self._node is not None:
             raise RuntimeError(f"data: a tensor that requires grad cannot take data of dtype {new.dtype}")
         if not tape.is_leaf(self) and new.shape != self.shape:

@@ -34,7 +34,7 @@ class _Namespace:
     def __getattr__(self, name: str) -> Any:
         found = FUNCTIONS.get(name, METHODS.get(name))
         if found is None:
-            raise missing("ops.aten", name, FUNCTIONS)
+            raise missing("torch.ops.aten", name, FUNCTIONS)
         return _Operator(name, found)
 
 
@@ -42,4 +42,4 @@ aten = _Namespace()
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("ops", name, ["aten"])
+    raise missing("torch.ops", name, ["aten"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum as _enum
 import os as _os
+import platform as _platform
 import time as _time
 from collections.abc import Callable as _Callable
 from collections.abc import Iterable as _Iterable
@@ -81,7 +82,7 @@ def tensorboard_trace_handler(
 
     def write(profile: _Any) -> None:
         _os.makedirs(dir_name, exist_ok=True)
-        name = worker_name or f"{_os.uname().nodename}_{_os.getpid()}"
+        name = worker_name or f"{_platform.node()}_{_os.getpid()}"
         profile.export_chrome_trace(_os.path.join(dir_name, f"{name}.{_time.time_ns()}.pt.trace.json"))
 
     return write

@@ -90,7 +90,10 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     there = np.asarray(self.detach()._a) != 0
     there = there.any(axis=tuple(range(kept, self.ndim))) if kept < self.ndim else there
     i = from_array(np.stack(np.nonzero(there)).astype(np.int64))
-    return SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
+    out = SparseTensor(i, show_as(self[tuple(i)], "ToSparseBackward1"), tuple(self.shape), True)
+    if self.requires_grad:
+        out._source = self
+    return out
 
 
 @api("to_dense", function=False)
@@ -276,10 +279,20 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     return _shown(_product("sparse.mm", mat1, mat2), "SparseAddmmBackward0")
 
 
+def _traced(op: str, mat1: Any, mat2: Any) -> Any:
+    """The product, for which a dense matrix behind a sparse one stands in: its gradient is that of a dense matrix."""
+    several = isinstance(mat1, SparseTensor) and isinstance(mat2, SparseTensor)
+    sources = [x.dense_source() if isinstance(x, SparseTensor) and not several else None for x in (mat1, mat2)]
+    if sources[0] is None and sources[1] is None:
+        return _product(op, mat1, mat2)
+    a, b = (x if source is None else source for x, source in zip((mat1, mat2), sources))
+    return a @ b
+
+
 @answers("mm", "matmul", "mv", "__matmul__", "__rmatmul__")
 def matmul(input: Any, other: Any) -> Any:
     """The product of a sparse matrix with a matrix or vector, or of a dense one with a sparse one."""
-    return _shown(_product("matmul", input, other), "MvBackward0" if len(other.shape) == 1 else "MmBackward0")
+    return _shown(_traced("matmul", input, other), "MvBackward0" if len(other.shape) == 1 else "MmBackward0")
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -289,7 +302,7 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> A
 
 @answers("addmm")
 def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    return show_as(addmm(input, mat1, mat2, beta=beta, alpha=alpha), "AddmmBackward0")
+    return show_as(input * beta + _traced("addmm", mat1, mat2) * alpha, "AddmmBackward0")
 
 
 @answers("linear")
@@ -301,13 +314,10 @@ def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
 # ------------------------------------------------------------------------------------------ reductions
 
 
-@answers("sum")
 def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
-    """The sum of a sparse tensor's elements: dense for all axes, else sparse."""
+    """The sum of a sparse tensor's elements: dense for all axes, else sparse in coordinate form."""
     if not isinstance(input, SparseTensor):
         return input.sum(dtype=dtype) if dim is None else input.sum(dim, dtype=dtype)
-    if isinstance(input, CompressedTensor):
-        raise RuntimeError("sparse.sum: not available for compressed matrices; convert with to_sparse() first")
     axes = set(range(input.ndim)) if dim is None else {d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
     kept = [d for d in range(input.sparse_dim()) if d not in axes]
     inner = [d - input.sparse_dim() + 1 for d in sorted(axes) if d >= input.sparse_dim()]
@@ -317,6 +327,18 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     shape = [n for d, n in enumerate(input.shape) if d not in axes]
     out = SparseTensor(input._i.index_select(0, as_tensor(kept)), values, shape).coalesce()
     return out.with_values(out._v, "SparseSumBackward0")
+
+
+@answers("sum")
+def _sum(input: SparseTensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    out = sum(input, dim, dtype)
+    if not keepdim:
+        return out
+    if not isinstance(out, SparseTensor):
+        return out.reshape((1,) * input.ndim)
+    for axis in sorted(d % input.ndim for d in ((dim,) if isinstance(dim, int) else dim)):
+        out = unsqueeze(out, axis)
+    return out
 
 
 @answers("norm")

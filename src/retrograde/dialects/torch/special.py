@@ -99,4 +99,4 @@ def __getattr__(name: str) -> Any:
     # softmax, log_softmax and logsumexp are the functions of the same name in torch, in whichever file they stand.
     if name in ("softmax", "log_softmax", "logsumexp") and name in _FUNCTIONS:
         return _FUNCTIONS[name]
-    raise _missing("special", name, globals())
+    raise _missing("torch.special", name, globals())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import UnsupportedError
+from ..._state import OBSERVERS
 from ...tape import mutation
 
 
@@ -22,6 +23,8 @@ def renormalise(op: str, weight: Any, indices: Any, max_norm: float, norm_type: 
     norms = np.linalg.norm(table[rows].astype(np.float64), norm_type, axis=1)
     large = norms > max_norm
     if large.any():
+        for observer in OBSERVERS:
+            observer.reading(table)
         table[rows[large]] *= (max_norm / (norms[large] + 1e-7)).astype(table.dtype)[:, None]
         mutation.note(table)
 

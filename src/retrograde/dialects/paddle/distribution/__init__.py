@@ -53,4 +53,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("distribution", name, __all__)
+    raise missing("paddle.distribution", name, __all__)

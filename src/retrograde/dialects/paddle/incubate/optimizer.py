@@ -161,4 +161,4 @@ class ModelAverage(Optimizer):
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("incubate.optimizer", name, __all__)
+    raise missing("paddle.incubate.optimizer", name, __all__)

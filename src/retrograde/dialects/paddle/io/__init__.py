@@ -34,4 +34,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("io", name, __all__)
+    raise missing("paddle.io", name, __all__)

@@ -37,4 +37,4 @@ MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pooling.MaxUnPool1D, _pooling.MaxUnPool
 def __getattr__(name: str) -> _Any:
     if name == "init":
         return _submodule(__name__, name)
-    raise _missing("nn", name, globals())
+    raise _missing("paddle.nn", name, globals())

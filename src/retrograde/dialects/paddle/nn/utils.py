@@ -160,4 +160,4 @@ def spectral_norm(
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("nn.utils", name, __all__)
+    raise missing("paddle.nn.utils", name, __all__)

@@ -20,4 +20,4 @@ def __getattr__(name: str) -> Any:
         from .lbfgs import LBFGS
 
         return LBFGS
-    raise missing("optimizer", name, __all__)
+    raise missing("paddle.optimizer", name, __all__)

@@ -56,12 +56,12 @@ class Optimizer:
         own = type(self).__name__
         if learning_rate is None:
             raise ValueError(f"{own}: learning_rate is missing")
+        if parameters is None:
+            raise AttributeError(f"{own}: parameters are missing; pass parameters=net.parameters()")
         if not isinstance(learning_rate, (float, LRScheduler)):
             raise TypeError(
                 f"{own}: learning_rate must be a float or an LRScheduler, got {type(learning_rate).__name__}"
             )
-        if parameters is None:
-            raise AttributeError(f"{own}: parameters are missing; pass parameters=net.parameters()")
         if isinstance(parameters, (Value, dict)) or not hasattr(parameters, "__iter__"):
             raise TypeError(f"{own}: parameters must be a list of tensors, got {type(parameters).__name__}")
         if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):

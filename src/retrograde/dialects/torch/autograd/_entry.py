@@ -12,6 +12,7 @@ from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
 from ....tape import autograd as tape
+from ..._shared.guard import kind_of
 from .._api import api
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -54,7 +55,7 @@ def _gradients(op: str, argument: str, given: Any, count: int) -> list[Any]:
     found = [given] if isinstance(given, Tensor) else list(given)
     for i, g in enumerate(found):
         if g is not None and not isinstance(g, Tensor):
-            raise TypeError(f"{op}: {argument}[{i}] must be a tensor or None, got {type(g).__name__}")
+            raise TypeError(f"{op}: {argument}[{i}] must be a tensor or None, got {kind_of(g)}")
     if len(found) != count:
         raise RuntimeError(f"{op}: {argument} has {len(found)} entries for {count} outputs")
     return found

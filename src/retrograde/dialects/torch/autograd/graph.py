@@ -176,6 +176,11 @@ class _AllowMutationOnSavedContext(Observer):
             for array in column or ():
                 self.assigning(array, None)
 
+    def arriving(self, run: Any, target: Any, g: Any) -> None:
+        """The same for a leaf's gradient, to which another one is about to be added."""
+        if target._grad is not None:
+            self.assigning(target._grad._a, None)
+
     def close(self) -> None:
         """The end of the context."""
         self._open = False

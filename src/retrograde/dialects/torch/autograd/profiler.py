@@ -42,11 +42,11 @@ class Recording:
 
         self._profiler = profiling.Profiler(operation_name, derivative_name, pass_name)
         self._steps: list[profiling.Event] = []
+        self._profiler.start()
         self._hooks = (
             optimizer.register_optimizer_step_pre_hook(self._step_begins),
             optimizer.register_optimizer_step_post_hook(self._step_ends),
         )
-        self._profiler.start()
 
     def _step_begins(self, opt: Any, args: Any, kwargs: Any) -> None:
         name = type(opt).__name__

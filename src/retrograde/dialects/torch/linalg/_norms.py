@@ -15,7 +15,7 @@ from ....ops.linalg_spectral import svdvals
 from ....ops.selection import nan_to_num
 from ....ops.structural import cast, getitem, reshape
 from .. import _dtype
-from .._axes import axes_of, axis_of
+from .._axes import axes_of, axis_of, numpy_names
 from .._dtype import FROM_NUMPY, can_cast
 from .._graph_nodes import NAMES, show_as
 from .._tensor import Tensor, from_array
@@ -49,6 +49,7 @@ def _order(op: str, order: Any) -> float:
     raise TypeError(f"{op}: ord must be a number, got {type(order).__name__}")
 
 
+@numpy_names
 @takes_out
 def vector_norm(input: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of the vectors that the dimensions hold: (sum of |x|^ord)^(1/ord); all elements where dim is None."""

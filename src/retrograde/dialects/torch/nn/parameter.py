@@ -8,6 +8,7 @@ import numpy as np
 
 from ....core.value import make
 from ....tape import autograd as tape
+from ..._shared.guard import kind_of
 from ..._shared.tensor_class import TensorClass
 from .. import _repr
 from .._creation import np_dtype_of
@@ -39,7 +40,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
         if type(data) is SparseTensor:
             raise NotImplementedError("Parameter: a parameter is dense here; keep a sparse tensor as a buffer")
         if not isinstance(data, Tensor):
-            raise AttributeError(f"Parameter: wanted a tensor, got {type(data).__name__}")
+            raise AttributeError(f"Parameter: wanted a tensor, got {kind_of(data)}")
         if cls is Parameter and asks(data):
             x = data.detach()
             x._is_param = True  # type: ignore[attr-defined]

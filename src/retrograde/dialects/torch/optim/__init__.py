@@ -48,4 +48,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "swa_utils":  # it needs torch.nn, which optimisers do not
         return importlib.import_module(f"{__name__}.swa_utils")
-    raise missing("optim", name, __all__)
+    raise missing("torch.optim", name, __all__)

@@ -41,4 +41,4 @@ owned(globals(), __all__)
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("optim.lr_scheduler", name, __all__)
+    raise missing("torch.optim.lr_scheduler", name, __all__)

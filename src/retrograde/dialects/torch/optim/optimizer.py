@@ -16,6 +16,7 @@ import numpy as np
 
 from ....learn import bridge
 from ....tape import hooks
+from ..._shared.guard import kind_of
 from .._grad_modes import enable_grad
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -101,6 +102,9 @@ class Optimizer:
             raise TypeError("optimizer: params is a single tensor; pass an iterable of tensors or dicts: [tensor]")
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
+        if not isinstance(params, Iterable):
+            raise TypeError(f"optimizer: params must be an iterable of tensors or dicts, got {kind_of(params)}"
+                            f"{'; pass its .parameters()' if hasattr(params, 'parameters') else ''}")  # fmt: skip
         groups = list(params)
         if not groups:
             raise ValueError("optimizer: params is empty; pass at least one tensor")
@@ -276,7 +280,7 @@ class Optimizer:
             param_group["param_names"] = names
         for p in params:
             if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer: one of the parameters is a {type(p).__name__}; only tensors are optimised")
+                raise TypeError(f"optimizer: params holds {kind_of(p)}, wanted tensors of this dialect")
             if not self.defaults.get("differentiable") and not (p.is_leaf or p.retains_grad):
                 raise ValueError(
                     "optimizer: one of the parameters was computed from others; optimise the leaf it comes from, "
@@ -397,15 +401,16 @@ class RuleOptimizer(Optimizer):
 
         def entries() -> Iterator[tuple[Any, Any, Any, tuple[float, ...]]]:
             for p in group["params"]:
-                if p.grad is None:
+                grad = p.grad
+                if grad is None:
                     continue
                 own = self.state[p]
-                if p.grad.is_sparse:
-                    self._sparse_update(group, p, p.grad, own)
+                if grad.is_sparse:
+                    self._sparse_update(group, p, grad, own)
                     continue
                 if not own:
                     self._init_state(p, own, group)
-                yield p, p.grad, own, (bridge.advance(own["step"]), *[own[name].item() for name in self._counters])
+                yield p, grad, own, (bridge.advance(own["step"]), *[own[name].item() for name in self._counters])
 
         return bridge.batches(entries())
 

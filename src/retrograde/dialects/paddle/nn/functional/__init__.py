@@ -17,4 +17,4 @@ for _topic in (activation, attention, class_loss, common, conv, loss, norm, pool
 
 
 def __getattr__(name: str) -> _Any:
-    raise _missing("nn.functional", name, globals())
+    raise _missing("paddle.nn.functional", name, globals())

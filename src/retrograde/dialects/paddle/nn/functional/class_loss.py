@@ -15,7 +15,7 @@ from .....ops import reduction as rd
 from .....ops import softmax as sm
 from .....ops import structural as st
 from .....ops.activation import softplus
-from ..._api import to_dtype
+from ..._api import aliases, to_dtype
 from ..._tensor import from_array
 from ._arguments import axis_of, check_reduction, concrete, floating, move_axis, reduced, squeezed, tensor
 from .common import label_smooth
@@ -88,6 +88,7 @@ def _weight(op: str, weight: Any, classes: int, like: Any) -> Any:
     return to_dtype(weight, dtype_of(like))
 
 
+@aliases(target="label")
 def cross_entropy(
     input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
     soft_label: bool = False, axis: int = -1, use_softmax: bool = True, label_smoothing: float = 0.0,
@@ -174,8 +175,6 @@ def nll_loss(
     op = "nll_loss"
     check_reduction(op, reduction)
     x, y = floating(op, input, "input"), tensor(op, label, "label")
-    if dtype_of(y) != _INT64:
-        raise ValueError(f"{op}: labels must be int64, got {y.dtype}")
     shape = tuple(shape_of(x))
     if len(shape) < 2:
         raise ValueError(f"{op}: the input must have 2 dimensions or more (batch, classes, ...), got {list(shape)}")

@@ -270,6 +270,7 @@ def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None 
 # ------------------------------------------------------------------------------------------ distances
 
 
+@aliases(dim="axis")
 def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along an axis; their length counts as eps at least."""
     for name, x in (("x1", x1), ("x2", x2)):
@@ -281,6 +282,7 @@ def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any
     return ew.divide(dot, ew.sqrt(sel.maximum(ew.multiply(one, two), bound, ties="half")))
 
 
+@aliases(x1="x", x2="y", eps="epsilon")
 def pairwise_distance(
     x: Any, y: Any, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False, name: str | None = None
 ) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from .....core.value import shape_of
 from .....learn.layers import windows as win
 from .....ops import convolution as cv
+from ..._api import aliases
 from ._arguments import Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
 
 
@@ -58,6 +59,7 @@ def _conv(
     return channels_first(compute, x, last) if last else compute(x)
 
 
+@aliases(input="x")
 def conv1d(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NCL", name: str | None = None,
@@ -66,6 +68,7 @@ def conv1d(
     return _conv("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
+@aliases(input="x")
 def conv2d(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NCHW", name: str | None = None,
@@ -74,6 +77,7 @@ def conv2d(
     return _conv("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
+@aliases(input="x")
 def conv3d(
     x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
     data_format: str = "NCDHW", name: str | None = None,

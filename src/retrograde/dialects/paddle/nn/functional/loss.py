@@ -233,8 +233,7 @@ def gaussian_nll_loss(
             raise ValueError(f"{op}: variance {list(got)} must have the input's shape {list(shape)}, or 1 in its last")
     if isinstance(v._a, np.ndarray) and (v._a < 0).any():
         raise ValueError(f"{op}: the variance must not be negative")
-    v = to_dtype(v.detach(), dtype_of(x))  # in PaddlePaddle the variance gets no gradient
-    return reduced(formulas.gaussian_nll(x, y, v, full, epsilon), reduction)
+    return reduced(formulas.gaussian_nll(x, y, to_dtype(v, dtype_of(x)), full, epsilon), reduction)
 
 
 def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = None) -> Any:

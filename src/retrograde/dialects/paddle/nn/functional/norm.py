@@ -11,7 +11,7 @@ from .....ops import elementwise as ew
 from .....ops import norms as nr
 from .....ops import selection as sel
 from .....ops import structural as st
-from ..._api import write_out
+from ..._api import aliases, write_out
 from ._arguments import axis_of, channels_first, constant, floating, tensor
 
 
@@ -80,6 +80,7 @@ def instance_norm(
     return channels_first(compute, x, _last(op, data_format, ndim_of(x)))
 
 
+@aliases(input="x", eps="epsilon")
 def layer_norm(
     x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-05,
     name: str | None = None,
@@ -100,8 +101,6 @@ def _normalized(op: str, x: Any, normalized_shape: Any) -> tuple[int, ...]:
         raise ValueError(f"{op}: normalized_shape must be an int or a sequence of them, got {normalized_shape!r}")
     wanted = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(int(n) for n in normalized_shape)
     shape = tuple(shape_of(x))
-    if len(wanted) == len(shape):
-        raise ValueError(f"{op}: normalized_shape {list(wanted)} leaves no axis of the input's shape {list(shape)}")
     if not wanted or shape[-len(wanted) :] != wanted:
         raise ValueError(f"{op}: normalized_shape {list(wanted)} is not the end of the input's shape {list(shape)}")
     return wanted
@@ -114,6 +113,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float =
     return norms.rms_norm(x, weight, len(wanted), eps)
 
 
+@aliases(input="x", eps="epsilon")
 def group_norm(
     x: Any, num_groups: int, epsilon: float = 1e-05, weight: Any = None, bias: Any = None,
     data_format: str = "NCHW", name: str | None = None,
@@ -146,6 +146,7 @@ def local_response_norm(
     return channels_first(lambda x: norms.local_response_norm(x, size, alpha, beta, k), x, last)
 
 
+@aliases(input="x", dim="axis", eps="epsilon")
 def normalize(
     x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None, out: Any = None
 ) -> Any:

@@ -12,6 +12,7 @@ from .....learn.layers import windows as win
 from .....ops import elementwise as ew
 from .....ops import pooling as pl
 from .....ops.structural import cast
+from ..._api import aliases
 from ._arguments import Pairs, Sizes, channels_first, channels_last, floating, paddings, per_axis, shaped
 
 
@@ -159,6 +160,7 @@ def _lp_pool(
     return ew.power_by(sums, exponent=1.0 / p)
 
 
+@aliases(input="x")
 def lp_pool1d(
     x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     data_format: str = "NCL", name: str | None = None,
@@ -167,6 +169,7 @@ def lp_pool1d(
     return _lp_pool("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
 
 
+@aliases(input="x")
 def lp_pool2d(
     x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     data_format: str = "NCHW", name: str | None = None,
@@ -197,16 +200,19 @@ def _adaptive_avg(op: str, axes: int, x: Any, output_size: Any, data_format: str
     return channels_first(compute, floating(op, x), channels_last(op, data_format, axes))
 
 
+@aliases(input="x")
 def adaptive_avg_pool1d(x: Any, output_size: Any, name: str | None = None) -> Any:
     """The means of `output_size` parts of (N, C, L)."""
     return _adaptive_avg("adaptive_avg_pool1d", 1, x, output_size, "NCL")
 
 
+@aliases(input="x")
 def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
     """The means of the parts of (N, C, H, W)."""
     return _adaptive_avg("adaptive_avg_pool2d", 2, x, output_size, data_format)
 
 
+@aliases(input="x")
 def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: str | None = None) -> Any:
     """The means of the parts of (N, C, D, H, W)."""
     return _adaptive_avg("adaptive_avg_pool3d", 3, x, output_size, data_format)
@@ -219,16 +225,19 @@ def _adaptive_max(op: str, axes: int, x: Any, output_size: Any, return_mask: boo
     return (out[0], _mask(out[1])) if return_mask else out
 
 
+@aliases(input="x")
 def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The largest elements of `output_size` parts of (N, C, L), and their indices if asked."""
     return _adaptive_max("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
 
+@aliases(input="x")
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The largest elements of the parts of (N, C, H, W), and their indices if asked."""
     return _adaptive_max("adaptive_max_pool2d", 2, x, output_size, return_mask)
 
 
+@aliases(input="x")
 def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
     """The largest elements of the parts of (N, C, D, H, W), and their indices if asked."""
     return _adaptive_max("adaptive_max_pool3d", 3, x, output_size, return_mask)

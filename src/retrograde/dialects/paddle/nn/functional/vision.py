@@ -13,6 +13,7 @@ from .....ops import grid_sample as gs
 from .....ops import manipulation as mp
 from .....ops import resample as rs
 from .....ops import structural as st
+from ..._api import aliases
 from ._arguments import channels_first, concrete, floating, paddings, per_axis, tensor
 from .common import pad
 
@@ -39,6 +40,7 @@ def _numbers(name: str, value: Any, axes: int) -> list[float]:
     return numbers
 
 
+@aliases(input="x")
 def interpolate(
     x: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool = False,
     align_mode: int = 0, data_format: str | None = None, recompute_scale_factor: bool | None = None,
@@ -109,6 +111,7 @@ def upsample(
 _MODES = {"bilinear": gs.LINEAR, "nearest": gs.NEAREST}
 
 
+@aliases(input="x")
 def grid_sample(
     x: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = True,
     name: str | None = None,
@@ -243,6 +246,7 @@ def unfold(
     return mp.im2col(x, padding=(0, 0), **given)
 
 
+@aliases(input="x")
 def fold(
     x: Any, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
     name: str | None = None,

@@ -16,7 +16,7 @@ class Linear(Layer):
 
     def __init__(
         self, in_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
-        name: str | None = None, *, bias: bool = True, device: Any = None, dtype: Any = None,
+        name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         for what, n in (("in_features", in_features), ("out_features", out_features)):
@@ -24,8 +24,8 @@ class Linear(Layer):
                 raise TypeError(f"Linear: {what} must be an int, got {type(n).__name__}")
         self.in_features, self.out_features, self.name = in_features, out_features, name
         self._dtype = get_default_dtype()
-        self.weight = self.create_parameter([in_features, out_features], weight_attr, dtype, device=device)
-        self.bias = self.create_parameter([out_features], bias_attr if bias else False, dtype, is_bias=True)
+        self.weight = self.create_parameter([in_features, out_features], weight_attr)
+        self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
         """x weight + bias."""

@@ -21,7 +21,7 @@ class Sequential(Listed, Layer):
         if layers and isinstance(layers[0], (list, tuple)):
             for pair in layers:
                 if not isinstance(pair, (list, tuple)) or len(pair) != 2 or isinstance(pair[0], Layer):
-                    raise TypeError("Sequential: wanted layers one by one, or (name, layer) pairs")
+                    raise TypeError("Sequential: wanted layers one by one, or (name, layer) pairs; unpack lists with *")
                 self.add_sublayer(str(pair[0]), pair[1])
         else:
             for i, layer in enumerate(layers):

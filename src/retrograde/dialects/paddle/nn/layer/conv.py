@@ -49,8 +49,8 @@ class _Conv(Layer):
         if self._transposed:
             shape, initial = [in_channels, out_channels // groups, *self._kernel_size], None
         else:
-            if padding_mode != "zeros" and not isinstance(padding, int):
-                raise TypeError(f"{own}: padding must be an int where padding_mode is {padding_mode!r}, got {padding!r}")
+            if padding_mode != "zeros" and isinstance(padding, str):
+                raise TypeError(f"{own}: padding must be numbers where padding_mode is {padding_mode!r}")
             shape = [out_channels, in_channels // groups, *self._kernel_size]
             initial = Normal(0.0, (2.0 / (math.prod(self._kernel_size) * in_channels)) ** 0.5)
         self.weight = self.create_parameter(shape, weight_attr, default_initializer=initial)

@@ -9,6 +9,7 @@ from .....core.value import ndim_of, shape_of
 from .....ops import elementwise as ew
 from .....ops import structural as st
 from .....ops.contraction import matmul
+from ..._api import aliases
 from ..._parameter import ParamAttr
 from .. import functional as F
 from ..initializer import Constant, Normal
@@ -193,6 +194,7 @@ class InstanceNorm3D(_InstanceNorm):
 class LayerNorm(Layer):
     """(x - mean) / sqrt(var + epsilon) * weight + bias over the last axes; weight and bias are flat."""
 
+    @aliases(eps="epsilon")
     def __init__(
         self, normalized_shape: Any, epsilon: float = 1e-05, weight_attr: Any = None, bias_attr: Any = None,
         name: str | None = None, *, elementwise_affine: bool = True, bias: bool = True, device: Any = None,
@@ -222,6 +224,7 @@ class LayerNorm(Layer):
 class GroupNorm(Layer):
     """(x - mean) / sqrt(var + epsilon) * weight + bias, the statistics over groups of channels."""
 
+    @aliases(eps="epsilon")
     def __init__(
         self, num_groups: int, num_channels: int, epsilon: float = 1e-05, weight_attr: Any = None,
         bias_attr: Any = None, data_format: str = "NCHW", name: str | None = None, *, affine: bool = True,

@@ -154,4 +154,4 @@ hardshrink, softshrink = _with_out("hardshrink", hardshrink), _with_out("softshr
 
 
 def __getattr__(name: str) -> _Any:
-    raise _missing("nn.functional", name, globals())
+    raise _missing("torch.nn.functional", name, globals())

@@ -67,8 +67,8 @@ def _linear(input: Any, weight: Any, bias: Any) -> Any:
             raise TypeError(f"linear: wanted tensors, got {type(x).__name__}")
         if dtype_of(x) != dtype_of(input):
             raise RuntimeError(
-                "linear: the tensors must have one dtype, got "
-                + ", ".join(str(FROM_NUMPY[dtype_of(y)]) for y in given)
+                "linear: input, weight and bias must have one dtype, got "
+                + ", ".join(str(FROM_NUMPY[dtype_of(y)]) for y in given) + "; convert the input with to()"
             )
     have, shape = tuple(shape_of(input)), tuple(shape_of(weight))
     if len(shape) not in (1, 2) or not have or have[-1] != shape[-1]:
@@ -189,8 +189,8 @@ def embedding_bag(
                 f"{op}: per_sample_weights must have the shape of the indices {list(shape_of(input))}, got "
                 f"{list(shape_of(per_sample_weights))}"
             )
-    if mode == "max" and (scale_grad_by_freq or sparse):
-        raise ValueError(f"{op}: {'sparse' if sparse else 'scale_grad_by_freq'} does not go with mode='max'")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError(f"{op}: scale_grad_by_freq does not go with mode='max'")
     indices, bags, count = _bags(op, input, offsets, include_last_offset)
     n, d = tuple(shape_of(weight))
     padding = _padding(op, padding_idx, n)

@@ -140,7 +140,7 @@ class Module(tree.Tree):
     def add_module(self, name: str, module: Module | None) -> None:
         """Make a module (or None) a submodule."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"add_module: wanted a Module or None, got {type(module).__name__}")
+            raise TypeError(f"{type(self).__name__}.add_module: wanted a Module or None, got {type(module).__name__}")
         self._check_new("add_module", self._tree_kinds.children, name)
         self._modules[name] = module
 
@@ -416,7 +416,7 @@ class Module(tree.Tree):
                 continue
             given = state_dict[key]
             if not isinstance(given, Tensor):
-                error_msgs.append(f"{key!r} is {type(given).__name__}, wanted a tensor")
+                error_msgs.append(f"{key!r} is {guard.kind_of(given)}, wanted a tensor")
                 continue
             if not x.shape and tuple(given.shape) == (1,):
                 given = given[0]  # as the earliest versions saved numbers

@@ -10,20 +10,17 @@ import numpy as np
 
 from .....learn import clipping
 from ..._grad_modes import no_grad
-from ..._sparse_tensor import unsupported
 from ..._tensor import Tensor, from_array
 
 
 def _with_grads(parameters: Any) -> list[Tensor]:
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return _dense([p.grad for p in given if p.grad is not None])
+    return [_elements(p.grad) for p in given if p.grad is not None]
 
 
-def _dense(grads: list[Tensor]) -> list[Tensor]:
-    """The gradients; raises NotImplementedError where one is sparse."""
-    if any(g.is_sparse for g in grads):
-        raise unsupported("the norm or the limits of gradients")
-    return grads
+def _elements(grad: Any) -> Tensor:
+    """The elements of a gradient in its memory; those that a sparse one has, equal places added first."""
+    return grad.become(grad.coalesce())._values() if grad.is_sparse else grad  # type: ignore[no-any-return]
 
 
 @no_grad()
@@ -34,7 +31,8 @@ def get_total_norm(
 
     Raises RuntimeError for a norm that is not finite, if asked to.
     """
-    parts = _dense([tensors] if isinstance(tensors, Tensor) else list(tensors))
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    parts = [x.coalesce()._values() if x.is_sparse else x for x in given]
     if not parts:
         return from_array(np.zeros((), np.float32))
     total = clipping.total_norm(parts, norm_type)

@@ -55,4 +55,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    raise missing("utils.data", name, __all__)
+    raise missing("torch.utils.data", name, __all__)
