@@ -119,6 +119,8 @@ def _write(folder: Path, outcomes: Outcomes) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:  # it writes files, so it does not guess what arguments might mean
+        sys.exit(f"{sys.argv[0]} takes no arguments.\n\n{__doc__}")
     everything: Outcomes = {}
     for name in CORPORA:
         everything |= run_programs(name, programs_of(name))

@@ -38,7 +38,8 @@ def activate(*dialects: str) -> None:
     It holds for the whole process and cannot be taken back. An installed framework of that name, or a folder of that
     name on the path, changes nothing. If the real framework has already been imported, the modules that hold it keep
     it; whoever imports it from now on gets the dialect. `sys.excepthook` is wrapped, so that the report of a name that a
-    tensor has not says who answers. Importing `mindspore` makes NumPy's scalars print as in NumPy 1, which MindSpore needs.
+    tensor or module has not says who answers. Importing `mindspore` makes NumPy's scalars print as in NumPy 1, which
+    MindSpore needs.
 
     Raises:
         ValueError: no name was given, or one that is not a dialect of this version.
@@ -77,15 +78,22 @@ def active() -> tuple[str, ...]:
 
 
 def say_who_answers(error: BaseException) -> None:
-    """Add to an AttributeError for a name that a dialect's tensor has not who answers and what is near."""
+    """Add to an error for a name that a dialect's tensor or module has not who answers and what is near."""
     if isinstance(error, AttributeError):
         from .dialects._shared.tensor_class import note_missing
 
         note_missing(error)
+    elif isinstance(error, ImportError) and (error.name or "").startswith(f"{DIALECTS}."):
+        module, name = sys.modules.get(error.name or ""), str(error).partition("cannot import name '")[2].partition("'")[0]
+        try:
+            if name:
+                getattr(module, name)
+        except AttributeError as missing:  # `from torch import x` drops what the module says about x
+            error.add_note(str(missing))
 
 
 def _explain_missing_names() -> None:
-    """Let the report of an AttributeError that nobody catches say which dialect's tensor has no such name."""
+    """Let the report of an error that nobody catches say which dialect's tensor or module has no such name."""
     before = sys.excepthook
     if getattr(before, "_of_retrograde", False):
         return

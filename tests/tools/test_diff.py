@@ -161,6 +161,13 @@ def test_same_up_to_rounding():
     assert "Written differently" in run.stdout
 
 
+def test_a_reader_that_leaves_early():
+    a, b = PAIRS / "mean_for_sum_a.py", PAIRS / "mean_for_sum_b.py"
+    run = subprocess.Popen([*DIFF, "--json", a, b], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run.stdout.close()
+    assert (run.stderr.read(), run.wait()) == ("", 1)
+
+
 def test_json_map_and_rtol():
     a, b = PAIRS / "gelu_tanh_a.py", PAIRS / "gelu_tanh_b.py"
     assert diff(a, b, "--json").returncode == 1

@@ -1,4 +1,4 @@
-"""What lies inside operations (retrograde.tools.diff.inside): the results of the operations are among it."""
+"""What lies inside operations (retrograde.tools.diff.inside): the results of the operations are among it; steps in words."""
 
 import importlib
 import pkgutil
@@ -9,7 +9,9 @@ import pytest
 import retrograde.ops
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.tools.diff.inside import _STEPS, is_known, values_inside
-from retrograde.tools.diff.record import shown
+from retrograde.tools.diff.kinds import UPDATE
+from retrograde.tools.diff.optimisers import steps_differ
+from retrograde.tools.diff.record import Event, shown
 
 for module in pkgutil.iter_modules(retrograde.ops.__path__):
     importlib.import_module(f"retrograde.ops.{module.name}")
@@ -59,3 +61,13 @@ def test_every_step_of_a_layer_is_among_the_values(name):
 def test_what_is_not_known_has_nothing_inside():
     assert values_inside("exp", "", [np.ones(3)]) == []
     assert values_inside("std", "axis=(0, ... 5)", [np.ones(3)]) == []
+
+
+def test_optimisers_with_a_rate_of_zero_are_compared():
+    def step(params):
+        return Event(UPDATE, "adam", params, (), (), 0, 1)
+
+    corrected = step("betas=(0.9, 0.999), eps=1e-08, step=1.0")
+    folded = step("betas=(0.9, 0.999), eps=1e-08, lr=0.01")
+    assert "lr=" in steps_differ(corrected, folded)
+    assert "lr=" in steps_differ(step("betas=(0.9, 0.999), eps=1e-08, lr=0.01, step=1.0"), step("betas=(0.9, 0.999)"))

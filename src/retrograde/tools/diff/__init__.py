@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", type=_not_negative, default=256, metavar="MIB",
                         help="how much of each program's values is kept whole (default 256); digests beyond")  # fmt: skip
     for side in "ab":
-        parser.add_argument(f"--args-{side}", metavar="ARGUMENTS", type=shlex.split, default=[],
+        parser.add_argument(f"--args-{side}", metavar="ARGUMENTS", type=_words, default=[],
                             help=f"arguments for {side.upper()}, in one string: --args-{side}='--epochs 2'")  # fmt: skip
     for side in "ab":
         parser.add_argument(f"--real-{side}", action="store_true",
@@ -63,8 +63,18 @@ def _mapping(text: str) -> tuple[str, str]:
     return left.strip(), right.strip()
 
 
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error} in {text!r}") from None
+
+
 def _not_negative(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
     if not number >= 0:
         raise argparse.ArgumentTypeError(f"wanted a number that is not negative, got {text!r}")
     return number
@@ -104,12 +114,15 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
             except ValueError as error:
                 print(f"retrograde diff: {error}", file=sys.stderr)
                 return FAILED
-        if options.json:
-            print(json.dumps(answer.as_json(), indent=2))
-        else:
-            from .report import show
+        try:
+            if options.json:
+                print(json.dumps(answer.as_json(), indent=2), flush=True)
+            else:
+                from .report import show
 
-            show(answer, Console(highlight=False))
+                show(answer, Console(highlight=False))
+        except BrokenPipeError:  # who reads the answer has seen enough, as `head` has; the exit status still says it
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1 if answer.difference is not None else 0
 
 

@@ -20,11 +20,11 @@ def steps_differ(x: Event, y: Event) -> str:
         return "the optimisers' options differ" if x.params != y.params else "the optimisers' steps differ"
     note = ""
     if x.name == "adam" and ("step" in options) != ("step" in others):
-        folded, who = (others, "B") if "step" in options else (options, "A")
-        given, step = folded["lr"], (options if who == "B" else others).pop("step")
+        folded, plain, who = (others, options, "B") if "step" in options else (options, others, "A")
+        given, rate = folded.get("lr", 0.0), plain.get("lr", 0.0)  # options that are 0 are not in the record
+        step = plain.pop("step")
         unfold(folded, step)
-        rate = (options if who == "B" else others)["lr"]
-        if _alike(given, rate) and not _alike(folded["lr"], rate):
+        if given and _alike(given, rate) and not _alike(folded["lr"], rate):
             return f"the optimisers follow different rules: {who} does not correct the moments for their bias"
         note = f", which is what it comes to beside moments that are corrected (step {step:g})"
     told = [
@@ -42,7 +42,8 @@ def unfold(options: dict[str, Any], step: float) -> None:
     first, second = options["betas"]
     root = (1 - second**step) ** 0.5
     share = (1 - first**step) / root
-    options["lr"] *= share
+    if "lr" in options:
+        options["lr"] *= share
     if options.get("decoupled"):  # what is taken off is the product of both
         options["weight_decay"] = options.get("weight_decay", 0.0) / share
     options["eps"] = options.get("eps", 0.0) / root

@@ -320,8 +320,8 @@ def watch_mindspore(record: Gradients, mindspore: Any) -> None:
 
         @functools.wraps(original)
         def made(fn: Any, grad_position: Any = 0, weights: Any = None, *args: Any, **kwargs: Any) -> Any:
-            made = original(fn, grad_position, weights, *args, **kwargs)
-            return following(made, grad_position, weights, with_value)
+            derivative = original(fn, grad_position, weights, *args, **kwargs)
+            return following(derivative, grad_position, weights, with_value)
 
         setattr(owner, name, made)
 
