@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from retrograde.backend.generated import channels, rows
+from retrograde.backend.jit import channels, rows
 from retrograde.ops import normalization
 
 pytestmark = pytest.mark.skipif(

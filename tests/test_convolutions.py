@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrograde.backend.generated import convolutions, llvm
+from retrograde.backend.jit import convolutions, llvm
 from retrograde.ops import convolution
 
 pytestmark = pytest.mark.skipif(

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 import retrograde as rg
-from retrograde.backend.generated import pointwise
+from retrograde.backend.jit import pointwise
 from retrograde.ops import activation
 from retrograde.ops import special as special_ops
 

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from retrograde.backend.generated import llvm, products
+from retrograde.backend.jit import llvm, products
 
 pytestmark = pytest.mark.skipif(
     not llvm.available("avx512f"), reason="needs llvmlite and AVX-512: elsewhere products go to BLAS"
@@ -120,7 +120,7 @@ def test_several_threads_at_once(generated):
 
 PROGRAM = """
 import numpy as np
-from retrograde.backend.generated import products
+from retrograde.backend.jit import products
 x = np.random.default_rng(0).standard_normal((64, 784)).astype(np.float32)
 print(np.allclose(products.product(x, x.T), np.dot(x, x.T), atol=1e-3), len(products._generated))
 """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrograde.backend.generated import recurrent
+from retrograde.backend.jit import recurrent
 from retrograde.ops import recurrent_layers
 
 pytestmark = pytest.mark.skipif(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retrograde.backend.generated import rows
+from retrograde.backend.jit import rows
 from retrograde.ops import normalization
 from retrograde.ops import softmax as softmax_ops
 

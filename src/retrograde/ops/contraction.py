@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated.products import product
+from ..backend.jit.products import product
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated import convolutions
+from ..backend.jit import convolutions
 from ..core.aval import Aval
 from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import ndim_of, shape_of

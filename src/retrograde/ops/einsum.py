@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated.products import product
+from ..backend.jit.products import product
 
 Labels = tuple[int, ...]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated import channels, rows
+from ..backend.jit import channels, rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated import recurrent
+from ..backend.jit import recurrent
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated import rows
+from ..backend.jit import rows
 from ..core.primitive import primitive
 from .elementwise import exp
 from .kernels import in_single, zero_of

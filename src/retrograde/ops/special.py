@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.generated import pointwise
+from ..backend.jit import pointwise
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
 from .elementwise import absolute, cos, exp, log, log1p, sin

@@ -445,3 +445,11 @@ class SparseTensor:
         return (
             f"tensor(indices={self._numbers(self._i, 15)},\n{gap}values={self._numbers(self._v, 14)},\n{gap}{facts})"
         )
+
+
+def _from_scattered(cls: type, x: Scattered) -> SparseTensor:
+    """A gradient of which only some elements are kept, as users see it."""
+    return SparseTensor(from_array(x.places), from_array(x.content), x.shape)
+
+
+Tensor._from_scattered = classmethod(_from_scattered)  # type: ignore[method-assign, assignment]

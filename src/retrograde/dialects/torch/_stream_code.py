@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...backend.generated import llvm
-from ...backend.generated.vectors import Vectors
+from ...backend.jit import llvm
+from ...backend.jit.vectors import Vectors
 from . import _stream_math as math
 from ._stream_math import Floats, Words
 

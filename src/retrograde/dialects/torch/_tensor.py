@@ -45,12 +45,6 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     }  # fmt: skip
     _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError}
 
-    @classmethod
-    def _from_scattered(cls, x: Any) -> Any:
-        from ._sparse_tensor import SparseTensor
-
-        return SparseTensor(from_array(x.places), from_array(x.content), x.shape)
-
     __array_priority__ = 1000
     _copied_bare = False
     """Whether `copy.deepcopy` leaves the gradient out, as it does for parameters."""

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from retrograde.backend.generated import llvm, pointwise
+from retrograde.backend.jit import llvm, pointwise
 
 LEAST = pointwise.LEAST
 pytestmark = pytest.mark.skipif(
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 PROGRAM = """
 import numpy as np
-from retrograde.backend.generated import pointwise
+from retrograde.backend.jit import pointwise
 print(pointwise.erf(np.full(pointwise.LEAST, 0.5, np.float32))[-1])
 """
 
@@ -86,7 +86,7 @@ def test_threads_that_call_first_at_the_same_time_translate_once(monkeypatch):
 FORKS = """
 import os, signal, threading, time
 import numpy as np
-from retrograde.backend.generated import llvm, products
+from retrograde.backend.jit import llvm, products
 x = np.ones((128, 128), np.float32)
 begun = threading.Event()
 whole, llvm.assembled = llvm.assembled, lambda *_: begun.set() or time.sleep(0.5) or whole(*_)
