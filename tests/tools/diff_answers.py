@@ -4,19 +4,20 @@ import json
 import sys
 import traceback
 import warnings
-from pathlib import Path
+
+from diff_programs import program
 
 import retrograde
 from retrograde.tools.diff.compare import compare
 from retrograde.tools.diff.program import recorded
 
 
-def main(folder: Path, names: list[str]) -> None:
+def main(names: list[str]) -> None:
     warnings.simplefilter("ignore")
     retrograde.activate("mindspore", "paddle", "torch")
     answers = {}
     for name in names:
-        a, b = (folder / f"{name}_{side}.py" for side in "ab")
+        a, b = (program(name, side) for side in "ab")
         try:
             answers[name] = compare(recorded(a), recorded(b), file_a=str(a), file_b=str(b)).as_json()
         except Exception:
@@ -25,4 +26,4 @@ def main(folder: Path, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(sys.argv[1:])

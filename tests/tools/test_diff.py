@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tools.diff_programs import NAMES, program
 
-PAIRS = Path(__file__).parent / "diff_pairs"
-NAMES = sorted(path.name.removesuffix("_a.py") for path in PAIRS.glob("*_a.py"))
 DIFF = [sys.executable, "-m", "retrograde", "diff"]
 
 DIFFERENT_STRETCHES = {
@@ -32,13 +31,13 @@ DIFFERENT_STRETCHES = {
 @pytest.fixture(scope="module")
 def answers():
     script = str(Path(__file__).parent / "diff_answers.py")
-    run = subprocess.run([sys.executable, script, str(PAIRS), *NAMES], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, script, *NAMES], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
 
 def marked(name, side):
-    lines = (PAIRS / f"{name}_{side}.py").read_text().splitlines()
+    lines = program(name, side).read_text().splitlines()
     return [i for i, line in enumerate(lines, 1) if "# parts" in line]
 
 
@@ -51,7 +50,7 @@ def test_the_first_difference_is_named(answers, name):
         lines, step = marked(name, side), answer["difference"][side]
         if lines:
             assert step["place"]["line"] in lines
-            assert step["place"]["text"] in (PAIRS / f"{name}_{side}.py").read_text()
+            assert step["place"]["text"] in program(name, side).read_text()
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("equal_")])
@@ -145,7 +144,7 @@ def diff(*arguments, **environment):
 
 
 def test_different(tmp_path):
-    run = diff(PAIRS / "mean_for_sum_a.py", PAIRS / "mean_for_sum_b.py")
+    run = diff(program("mean_for_sum", "a"), program("mean_for_sum", "b"))
     assert run.returncode == 1, run.stderr
     assert "First difference" in run.stdout
     assert "line 7" in run.stdout
@@ -155,21 +154,21 @@ def test_different(tmp_path):
 
 
 def test_same_up_to_rounding():
-    run = diff(PAIRS / "equal_layer_norm_a.py", PAIRS / "equal_layer_norm_b.py")
+    run = diff(program("equal_layer_norm", "a"), program("equal_layer_norm", "b"))
     assert run.returncode == 0, run.stderr
     assert "The same up to rounding" in run.stdout
     assert "Written differently" in run.stdout
 
 
 def test_a_reader_that_leaves_early():
-    a, b = PAIRS / "mean_for_sum_a.py", PAIRS / "mean_for_sum_b.py"
+    a, b = program("mean_for_sum", "a"), program("mean_for_sum", "b")
     run = subprocess.Popen([*DIFF, "--json", a, b], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     run.stdout.close()
     assert (run.stderr.read(), run.wait()) == ("", 1)
 
 
 def test_json_map_and_rtol():
-    a, b = PAIRS / "gelu_tanh_a.py", PAIRS / "gelu_tanh_b.py"
+    a, b = program("gelu_tanh", "a"), program("gelu_tanh", "b")
     assert diff(a, b, "--json").returncode == 1
     run = diff(a, b, "--json", "--rtol", "0.01", "--map", "layer.weight=weight", "--map", "bias=layer.bias")
     assert run.returncode == 0, run.stderr
@@ -299,7 +298,7 @@ REAL = [
 
 @pytest.mark.parametrize("framework, pair, gradients", REAL)
 def test_the_installed_framework_gives_the_same_gradients(framework, pair, gradients):
-    run = diff("--json", "--real-a", "--python-a", python_with(framework), PAIRS / f"{pair}_a.py", PAIRS / f"{pair}_b.py")
+    run = diff("--json", "--real-a", "--python-a", python_with(framework), program(pair, "a"), program(pair, "b"))
     assert run.returncode == 0, run.stdout + run.stderr
     answer = json.loads(run.stdout)
     assert len(answer["gradients"]) == gradients or gradients is None
