@@ -15,9 +15,7 @@ import numpy as np
 
 from . import llvm
 from .rows import address, suited
-from .vectors import SUMMED, Part, Vectors
-
-LANES = 16
+from .vectors import LANES, SUMMED, Part, Vectors
 
 
 class Blocks(NamedTuple):

@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .vectors import Vectors
+from .vectors import LANES, Vectors
 
 LEAST = 1 << 13
 """Fewer numbers are left to NumPy and SciPy: the first call loads llvmlite, 50 ms."""
 
-LANES = 16
 _FLOAT32 = np.dtype(np.float32)
 
 

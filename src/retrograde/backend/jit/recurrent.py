@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .vectors import Part, Vectors
+from .vectors import LANES, Part, Vectors
 
 LEAST = 1 << 13
 """Layers with fewer numbers in all their states are left to NumPy: the first call loads llvmlite, 50 ms."""
 
-LANES = 16
 
 
 def suited(size: int, *arrays: np.ndarray | None) -> bool:

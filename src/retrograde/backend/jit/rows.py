@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .vectors import SUMMED, Part, Vectors
+from .vectors import LANES, SUMMED, Part, Vectors
 
 LEAST = 1 << 13
 """Fewer numbers are left to NumPy: the first call loads llvmlite, 50 ms."""
 
-LANES = 16
 BLOCK = 32  # rows whose sums are added up before they are added to the others', so that the rounding errors stay small
 _FLOAT32 = np.dtype(np.float32)
 

@@ -20,6 +20,9 @@ _EXP = 0.49999994, 0.166665211, 0.041668389, 0.00836871006, 0.00138146104
 _LOG2 = 0.693359375, -2.12194440e-4  # log(2) as a number of few bits, whose multiples are exact, and the rest
 _MAGIC = 1.5 * 2**23  # a float32 of this size has no room behind the point: adding it rounds
 
+LANES = 16
+"""Of vectors of single numbers: one register with AVX-512, two with AVX2."""
+
 SUMMED = 512
 """Numbers that are added up in single precision: 32 or 64 in each lane."""
 
