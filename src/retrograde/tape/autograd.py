@@ -36,9 +36,7 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
     """
     array = output._a
     if given is None and type(array) is np.ndarray and array.size == 1 and array.dtype.kind == "f":
-        one = np.empty(array.shape, array.dtype)  # a loss; np.ones takes 0.4 µs longer
-        one.fill(1)
-        return one
+        return ones_like(output)  # of a loss
     cls = type(output)._result
     shape, dtype = tuple(shape_of(output)), dtype_of(output)
     if given is None:
@@ -70,7 +68,7 @@ def ones_like(output: Value) -> Any:
     array = output._a
     if type(array) is np.ndarray:
         plain = np.empty(array.shape, array.dtype)
-        plain.fill(1)  # half the time of np.ones
+        plain.fill(1)  # np.ones takes 0.4 µs longer
         return plain
     ones = np.ones(shape_of(output), dtype_of(output))
     while isinstance(array, Value):
