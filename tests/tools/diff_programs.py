@@ -18,7 +18,7 @@ SAME = {
     "stop_flag_torch_paddle_a": "detach_torch_paddle_a",
     "warmup_from_zero_a": "equal_language_model_a",
 }
-NAMES = sorted({path.stem[:-2] for path in PAIRS.glob("*_[ab].py")})
+NAMES = sorted({stem[:-2] for stem in (*SAME, *(path.stem for path in PAIRS.glob("*_[ab].py")))})
 
 
 def program(name: str, side: str) -> Path:
