@@ -79,7 +79,7 @@ def evaluate(prim: Any, operands: Any, params: Any, tensor: Callable[..., Any]) 
     ]
     out = prim.op(*given, **params)
     outs = list(out) if prim.multi else [out]
-    results = [backend_of(y._a).to_numpy(y._a) for y in outs]
+    results = [backend_of(y._a).to_host(y._a) for y in outs]
     if not prim.differentiable or prim.tolerances.get("gauge"):
         return results if not prim.tolerances.get("gauge") else [np.zeros(r.shape) for r in results]
     roots = [y for y in outs if y._node is not None]
@@ -88,7 +88,7 @@ def evaluate(prim: Any, operands: Any, params: Any, tensor: Callable[..., Any]) 
     leaves = [x for x in given if x is not None and x.requires_grad]
     seeds = [make(rg.Tensor, backend_of(y._a).asarray(pattern(y))) for y in roots]
     grads = rg.autograd.grad(roots, leaves, seeds, allow_unused=True)
-    return results + [None if g is None else backend_of(g._a).to_numpy(g._a) for g in grads]
+    return results + [None if g is None else backend_of(g._a).to_host(g._a) for g in grads]
 
 
 def pattern(y: rg.Tensor) -> np.ndarray:

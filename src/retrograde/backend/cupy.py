@@ -17,7 +17,17 @@ class CupyBackend(Backend):
     name = "cupy"
     xp = compat
 
-    def to_numpy(self, array: Any) -> np.ndarray:
+    def device_of(self, array: Any) -> Any:
+        return array.device
+
+    def snapshot(self, array: Any) -> Any:
+        return array.copy()
+
+    def from_host(self, array: np.ndarray, like: Any) -> Any:
+        with like.device:
+            return cupy.asarray(array)
+
+    def to_host(self, array: Any) -> np.ndarray:
         return cupy.asnumpy(array)
 
     def asarray(self, value: Any, dtype: Any = None) -> Any:

@@ -47,15 +47,16 @@ class DaskBackend(Backend):
     """Evaluates kernels lazily."""
 
     name = "dask"
+    deferred = True
     xp = Namespace()
 
-    def run(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+    def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         if prim.name in SHAPE_DEPENDS_ON_VALUES:
             raise UnsupportedError(
                 f"{prim.name}: the shape of the result depends on values, which a Dask array has not computed; "
                 "call compute() on the array first"
             )
-        given = [da.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
+        given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         if not prim.multi and getattr(prim.batch, "__name__", "") == "batch_elementwise":
             return _by_block(prim, given, params)
         if prim.name in IN_PIECES:
@@ -65,7 +66,10 @@ class DaskBackend(Backend):
                 return _whole(prim, given, params)
         return _whole(prim, given, params)
 
-    def to_numpy(self, array: Any) -> np.ndarray:
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
+        return da.full(shape, value, dtype=dtype)
+
+    def to_host(self, array: Any) -> np.ndarray:
         return np.asarray(array.compute())
 
     def asarray(self, value: Any, dtype: Any = None) -> Any:

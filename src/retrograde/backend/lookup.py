@@ -11,26 +11,58 @@ from .._errors import UnsupportedError
 
 
 class Backend:
-    """An array library: its array-API namespace `xp`, and the library's quirks."""
+    """What an array type answers: how operations are evaluated on its arrays, and what is made, moved and written there.
+
+    Array libraries implement it here, the arrays of transforms in core/ (`LevelBackend`), a trace wherever it is written:
+    `evaluate` and, where the defaults over the array-API namespace `xp` do not fit, the others.
+    """
 
     name: str
     xp: Any
+    deferred = False
+    """Whether results are computed later than operations are called: then an operand of NumPy's is used as it was at the
+    call, and so copied."""
 
     def wrap(self, array: Any) -> Any:
         """A user's array of this library as kernels see it."""
         return array
 
-    def run(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
-        """Evaluate a primitive's kernel on arrays of this library; NumPy arrays beside them are constants of rules."""
-        given = (self.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays)
+    def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        """A primitive on arrays of which one at least is of this type: its result, a tuple for several outputs."""
+        given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
         return prim.kernel(self.xp, *given, **params)
 
-    def to_numpy(self, array: Any) -> np.ndarray:
+    def beside(self, prim: Any, host: Any, arrays: Any) -> Any:
+        """An operand of NumPy's that stands beside arrays of this type, as one of them."""
+        like = next(x for x in arrays if x is not None and not isinstance(x, (np.ndarray, np.generic)))
+        return self.from_host(np.array(host) if self.deferred else np.asarray(host), like)
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
+        """An array of this type filled with a number, where `like` is."""
+        return self.from_host(np.full(shape, value, dtype), like)
+
+    def device_of(self, array: Any) -> Any:
+        """Where the array is, as its library says it."""
+        return "cpu"
+
+    def write(self, target: Any, new: Any) -> Any:
+        """The array that holds the elements `new` in place of those of `target`: `target` if its memory can be written."""
+        return new
+
+    def snapshot(self, array: Any) -> Any:
+        """The array with its elements as they are now, whatever is written later: itself if nothing can be."""
+        return array
+
+    def to_host(self, array: Any) -> np.ndarray:
         """The array's elements as a NumPy array (shared where the library can share)."""
         return np.asarray(array)
 
+    def from_host(self, array: np.ndarray, like: Any) -> Any:
+        """NumPy's array as one of this type, where `like` is."""
+        return self.asarray(array)
+
     def asarray(self, value: Any, dtype: Any = None) -> Any:
-        """A value as an array of this library."""
+        """A value as an array of this library, on its default device."""
         return self.xp.asarray(value, dtype=dtype)
 
 

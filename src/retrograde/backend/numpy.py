@@ -15,14 +15,24 @@ class NumpyBackend(Backend):
     name = "numpy"
     xp = np
 
-    def run(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+    def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         out = prim.numpy_kernel(*arrays, **params)
         if type(out) is tuple:
             return tuple(x if type(x) is np.ndarray else np.asarray(x) for x in out)
         return out if type(out) is np.ndarray else np.asarray(out)
 
-    def to_numpy(self, array: Any) -> np.ndarray:
-        return np.asarray(array)
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> np.ndarray:
+        return np.full(shape, value, dtype)
+
+    def write(self, target: np.ndarray, new: Any) -> np.ndarray:
+        np.copyto(target, new, casting="unsafe")
+        return target
+
+    def snapshot(self, array: np.ndarray) -> np.ndarray:
+        return array.copy()
+
+    def from_host(self, array: np.ndarray, like: Any) -> np.ndarray:
+        return array
 
     def asarray(self, value: Any, dtype: Any = None) -> np.ndarray:
         return np.asarray(value, dtype=dtype)

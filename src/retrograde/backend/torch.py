@@ -313,12 +313,16 @@ class TorchBackend(Backend):
     def wrap(self, array: Any) -> Any:
         return TorchArray(array.detach()) if isinstance(array, torch.Tensor) else array
 
-    def run(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
-        device = next(x.tensor.device for x in arrays if type(x) is TorchArray)
-        given = (TorchArray(_tensor(x).to(device)) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays)
-        return prim.kernel(self.xp, *given, **params)
+    def from_host(self, array: np.ndarray, like: Any) -> Any:
+        return TorchArray(_tensor(array).to(like.tensor.device))
 
-    def to_numpy(self, array: Any) -> np.ndarray:
+    def device_of(self, array: Any) -> Any:
+        return array.tensor.device
+
+    def snapshot(self, array: Any) -> Any:
+        return TorchArray(array.tensor.clone())
+
+    def to_host(self, array: Any) -> np.ndarray:
         tensor = array.tensor.resolve_conj().cpu()
         if tensor.dtype is torch.bfloat16:
             return tensor.to(torch.float32).numpy().astype(ml_dtypes.bfloat16)

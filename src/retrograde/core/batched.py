@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backend import register_backend
+from .arrays import LevelBackend
 from .record import PRIMITIVES, Primitive
 from .value import LevelArray, dtype_of, shape_of
 
@@ -22,8 +24,18 @@ class BatchedArray(LevelArray):
         self.shape = shape[:dim] + shape[dim + 1 :]
         self.dtype = dtype_of(content)
 
-    def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
-        level = self._level
+    @property
+    def under(self) -> Any:
+        return self.content
+
+
+class BatchedBackend(LevelBackend):
+    """Applies the primitive's batching rule."""
+
+    name = "vmap"
+
+    def evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
+        level = max(x._level for x in arrays if type(x) is BatchedArray)
         inner: list[Any] = []
         dims: list[int | None] = []
         for x in arrays:
@@ -39,6 +51,9 @@ class BatchedArray(LevelArray):
         if prim.multi:
             return tuple(x if d is None else BatchedArray(x, d, level) for x, d in zip(out, dim))
         return out if dim is None else BatchedArray(out, dim, level)
+
+
+register_backend(BatchedArray, BatchedBackend())
 
 
 def unbatch(x: Any, level: int, size: int, out_dim: int = 0) -> Any:

@@ -110,9 +110,8 @@ def evaluate(prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
     if winner is not None:
         if isinstance(winner, Value):
             return bind_general(prim, arrays, params)
-        return winner._evaluate(prim, arrays, params)
-    backend = NUMPY if first is None else backend_of(first)
-    return backend.run(prim, arrays, params)
+        first = winner
+    return (NUMPY if first is None else backend_of(first)).evaluate(prim, arrays, params)
 
 
 def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:

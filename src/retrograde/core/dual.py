@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backend import register_backend
 from . import value as values
+from .arrays import LevelBackend
 from .record import Primitive
 from .value import LevelArray, Value, dtype_of, make, shape_of
 
@@ -22,8 +24,18 @@ class DualArray(LevelArray):
         self.shape = tuple(shape_of(primal))
         self.dtype = dtype_of(primal)
 
-    def _evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
-        level = self._level
+    @property
+    def under(self) -> Any:
+        return self.primal
+
+
+class DualBackend(LevelBackend):
+    """Evaluates the primitive on the primals and applies its JVP rule."""
+
+    name = "forward mode"
+
+    def evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
+        level = max(x._level for x in arrays if type(x) is DualArray)
         primals, tangents = [], []
         for x in arrays:
             if type(x) is DualArray and x._level == level:
@@ -43,6 +55,9 @@ class DualArray(LevelArray):
         if prim.multi:
             return tuple(_dual(x, t, level) for x, t in zip(out, tangent if tangent is not None else [None] * len(out)))
         return _dual(out, tangent, level)
+
+
+register_backend(DualArray, DualBackend())
 
 
 def _lift(x: Any) -> Any:

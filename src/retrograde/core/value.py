@@ -104,13 +104,15 @@ core_class: type[Value] = Value
 
 
 class LevelArray:
-    """An array of a functional transform: `_evaluate` applies a primitive at the level it belongs to."""
+    """An array of a functional transform, which computes at the level it belongs to."""
 
     __slots__ = ("_level", "dtype", "shape")
 
     _level: int
     shape: tuple[int, ...]
     dtype: np.dtype
+    under: Any
+    """The array one level down that is of the same library."""
 
     @property
     def ndim(self) -> int:

@@ -41,7 +41,7 @@ def concrete(op: str, x: Any) -> np.ndarray:
                 "Python; use where() for a choice, or take this step outside vmap"
             )
         else:
-            return x if type(x) is _ndarray else backend_of(x).to_numpy(x)
+            return x if type(x) is _ndarray else backend_of(x).to_host(x)
 
 
 def axis_of(op: str, axis: Any, ndim: int) -> int:

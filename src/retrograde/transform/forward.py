@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._errors import ShapeError
 from .._tree import flatten, unflatten
 from ..core import value as values
+from ..core.arrays import zeros_for
 from ..core.dual import DualArray
 from ..core.level import Level
-from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ..core.value import Value, error_type, make, shape_of
 from ._values import Function, as_tensor, flatten_arguments, leave_tree, split_aux
 
 
@@ -74,9 +73,7 @@ def _leave_duals(tree: Any, level: int) -> Any:
 
 def zero_like(x: Any) -> Any:
     """A zero tangent for an output."""
-    if isinstance(x, Value):
-        return make(type(x)._result, np.zeros(shape_of(x), dtype_of(x)))
-    return x
+    return zeros_for(x) if isinstance(x, Value) else x
 
 
 def linearize(f: Function, *primals: Any) -> tuple[Any, Callable[..., Any]]:

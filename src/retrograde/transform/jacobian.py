@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._tree import flatten, unflatten
+from ..core.arrays import bottom, from_host, zeros_for
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops.structural import reshape
 from ._values import Function, argument_positions, as_tensor, flatten_arguments, replaced, split_aux
@@ -21,7 +22,7 @@ def _basis(x: Value) -> Value:
     """The standard basis of the space of `x`, one vector per entry of the first axis."""
     shape = tuple(shape_of(x))
     n = int(np.prod(shape, dtype=np.int64))
-    return make(type(x)._result, np.eye(n, dtype=dtype_of(x)).reshape(n, *shape))
+    return make(type(x)._result, bottom(from_host(np.eye(n, dtype=dtype_of(x)).reshape(n, *shape), x)))
 
 
 def _spread(x: Any, shape: tuple[int, ...]) -> Any:
@@ -54,8 +55,7 @@ def jacrev(
         rows = []
         for k, y in enumerate(outputs):
             def one(e: Any, k: int = k) -> Any:
-                cotangents = [e if i == k else make(type(z)._result, np.zeros(shape_of(z), dtype_of(z)))
-                              for i, z in enumerate(outputs)]  # fmt: skip
+                cotangents = [e if i == k else zeros_for(z) for i, z in enumerate(outputs)]
                 return pullback(unflatten(out_tree, cotangents))
 
             found = vmap(one, chunk_size=chunk_size)(_basis(y))
@@ -92,8 +92,7 @@ def jacfwd(
         columns, out_tree = [], None
         for k, x in enumerate(leaves):
             def push(e: Any, k: int = k) -> Any:
-                tangents = tuple(e if i == k else make(type(z)._result, np.zeros(shape_of(z), dtype_of(z)))
-                                 for i, z in enumerate(leaves))  # fmt: skip
+                tangents = tuple(e if i == k else zeros_for(z) for i, z in enumerate(leaves))
                 out = jvp(g, tuple(leaves), tangents, has_aux=has_aux)
                 shown[:] = [out]
                 return out[1]

@@ -11,6 +11,7 @@ import numpy as np
 from .._errors import GradError, ShapeError
 from .._tree import flatten, unflatten
 from ..core import value as values
+from ..core.arrays import zeros_for
 from ..core.level import Level
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ..tape import autograd as tape
@@ -64,9 +65,7 @@ class _Record:
         results = []
         for x, g in zip(self.inputs, found):
             cls = type(x)._result
-            results.append(
-                make(cls, np.zeros(shape_of(x), dtype_of(x))) if g is None else values.as_value(cls, g)
-            )
+            results.append(zeros_for(x) if g is None else values.as_value(cls, g))
         return results
 
 
