@@ -29,6 +29,8 @@ class State(threading.local):
     """The innermost open level that is a tape; its mode is what no_grad() switches inside it."""
     run: Any = None
     """The backward pass that this thread is in."""
+    observed: int = 0
+    """How many observers watch this thread."""
 
 
 state = State()
@@ -38,7 +40,8 @@ INFERENCE: list[int] = []
 history before it asks its own thread."""
 
 OBSERVERS: list[Any] = []
-"""Who is shown what is computed (see `observe`); usually nobody, and then nothing is spent on it."""
+"""Who is shown what is computed (see `observe`), each what its own thread does; usually nobody, and then nothing is spent
+on it."""
 
 
 INFERRED: list[int] = []
@@ -49,18 +52,34 @@ SWITCHED: list[int] = []
 
 
 def set_mode(tape: Any, mode: int) -> None:
-    """Set the mode of a tape (`state` is the everyday one)."""
-    if tape is state:
-        if mode != ON and state.mode == ON:
-            SWITCHED.append(1)
-        elif mode == ON and state.mode != ON:
+    """Set the mode of a tape (`state` is the everyday one).
+
+    SWITCHED is never empty while the mode is not ON, wherever an interrupt comes in between: at worst it stays too full,
+    which costs time only.
+    """
+    if tape is not state:
+        tape.mode = mode
+        return
+    before = state.mode
+    if mode != ON and before == ON:
+        SWITCHED.append(1)
+    state.mode = mode
+    if mode == ON and before != ON:
+        SWITCHED.pop()
+
+
+def settle(before: int, mode: int) -> None:
+    """Let SWITCHED follow, after the mode of the everyday tape was set back from `before` to `mode` directly."""
+    if (before == ON) != (mode == ON):
+        if mode == ON:
             SWITCHED.pop()
-    tape.mode = mode
+        else:
+            SWITCHED.append(1)
 
 
 def recording(enabled: bool) -> int:
     """The mode in which operations are (or are not) recorded, given the other switches."""
-    return (WATCHED if state.anomaly or state.saved_hooks or OBSERVERS else ON) if enabled else OFF
+    return (WATCHED if state.anomaly or state.saved_hooks or state.observed else ON) if enabled else OFF
 
 
 def set_grad_enabled(enabled: bool) -> None:
@@ -105,6 +124,23 @@ class Observer:
     def pass_ends(self, run: Any, inputs: Any) -> None: ...
 
 
+class _InThread:
+    """An observer that is told only what the thread does in which it began to observe."""
+
+    def __init__(self, observer: Any) -> None:
+        self._observer, self._thread = observer, threading.get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        told, thread = getattr(self._observer, name), self._thread
+
+        def method(*what: Any) -> None:
+            if threading.get_ident() == thread:
+                told(*what)
+
+        setattr(self, name, method)
+        return method
+
+
 class observe:
     """Context manager: `observer` is shown what this thread computes, through these methods.
 
@@ -120,16 +156,18 @@ class observe:
     __slots__ = ("_observer",)
 
     def __init__(self, observer: Any) -> None:
-        self._observer = observer
+        self._observer = _InThread(observer)
 
     def __enter__(self) -> None:
         OBSERVERS.append(self._observer)
         INFERENCE.append(1)
+        state.observed += 1
         refresh()
 
     def __exit__(self, *exception: object) -> None:
         OBSERVERS.remove(self._observer)
         INFERENCE.pop()
+        state.observed -= 1
         refresh()
 
 

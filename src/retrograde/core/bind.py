@@ -22,6 +22,9 @@ from .value import Value, dtype_of, error_type, make, result_class, shape_of
 
 _ndarray = np.ndarray
 
+KERNEL_ERRORS = (ValueError, TypeError, IndexError, OverflowError, np.linalg.LinAlgError)
+"""What a kernel may raise over its operands: `fail` names the operation."""
+
 # Called with (node, class) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
 annotate: Any = None
 
@@ -48,6 +51,8 @@ def fail(prim: Primitive, operands: Any, params: dict[str, Any], error: Exceptio
             elif "could not be broadcast together" in text:  # NumPy's
                 text = "the shapes do not broadcast; counted from the last axis, sizes must be equal or one of them 1"
             raise wanted(f"{prim.name}({described}{shown}): {text}") from error
+    if type(error) in (IndexError, OverflowError):
+        raise type(error)(f"{prim.name}({described}): {error}") from error
     raise error
 
 
@@ -137,7 +142,7 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     cls = result_class(operands)
     try:
         out = evaluate(prim, arrays, params)
-    except (ValueError, TypeError, np.linalg.LinAlgError) as error:
+    except KERNEL_ERRORS as error:
         fail(prim, operands, params, error)
     node = None
     if recorded and prim.differentiable:

@@ -7,6 +7,7 @@ reverse mode) has its own grad mode: no_grad() inside it leaves the tapes below 
 from __future__ import annotations
 
 import itertools
+import threading
 from typing import Any
 
 from .. import _errors
@@ -14,6 +15,7 @@ from .._state import recording, state
 
 _ids = itertools.count(1).__next__  # odd ids are tapes, even ones other transforms, so that an id tells by itself
 _names: dict[int, str] = {}
+_open_in: dict[int, int] = {}  # level -> the thread in which it is open: only for a message, too
 
 
 class Level:
@@ -62,6 +64,11 @@ class Reopened:
 
 
 def _set_levels(levels: tuple[Level, ...]) -> None:
+    for level in state.levels:
+        if level not in levels:
+            _open_in.pop(level.id, None)
+    for level in levels:
+        _open_in[level.id] = threading.get_ident()
     state.levels = levels
     state.tape = next((level for level in reversed(levels) if level.tape), None)
 
@@ -91,11 +98,16 @@ def mode_at(level: int) -> int:
 
 
 def check_open(level: int) -> None:
-    """Raise LevelError when a value's level is no longer open."""
+    """Raise LevelError when a value's level is not open in this thread."""
     for open_level in state.levels:
         if open_level.id == level:
             return
     name = _names.get(level, "a functional transform")
+    if level in _open_in:
+        raise _errors.LevelError(
+            f"a value created inside {name} (level {level}) was used in another thread than {name} runs in; give the "
+            "thread plain values, or call the transform inside it"
+        )
     raise _errors.LevelError(
         f"a value created inside {name} (level {level}) was used after {name} had returned; "
         "return it from the transformed function (or through has_aux) instead of storing it outside"

@@ -48,7 +48,7 @@ def _scope(prim: Primitive) -> dict[str, Any]:
         "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray, "Value": Value,
         "op_general": binding.op_general, "bind_general": binding.bind_general, "PRIM": prim, "NO_PARAMS": _NO_PARAMS,
         "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
-        "tick": tick, "LinAlgError": np.linalg.LinAlgError, "watched": binding.watched, "INFERENCE": INFERENCE,
+        "tick": tick, "KERNEL_ERRORS": binding.KERNEL_ERRORS, "watched": binding.watched, "INFERENCE": INFERENCE,
         "unrecorded": binding.unrecorded, "INFERRED": INFERRED, "refuse_inference": binding.refuse_inference,
         "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED, "Slot": Slot,
     }  # fmt: skip
@@ -129,7 +129,7 @@ def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
     lines += [
         "    try:",
         f"        out_ = KERNEL({arrays}{keywords})",
-        "    except (ValueError, TypeError, LinAlgError) as error:",
+        "    except KERNEL_ERRORS as error:",
         f"        fail(PRIM, {operands}, {packed}, error)",
         "    if type(out_) is not ndarray:",
         "        out_ = asarray(out_)",
@@ -449,7 +449,7 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
             return out if type(out) is _ndarray else asarray(out)
         try:
             out = kernel(*arrays, **params)
-        except (ValueError, TypeError, np.linalg.LinAlgError) as error:
+        except binding.KERNEL_ERRORS as error:
             binding.fail(prim, operands, params, error)
         if multi:
             out = tuple([y if type(y) is _ndarray else asarray(y) for y in out])

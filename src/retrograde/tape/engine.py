@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import FreedGraphError, GradError, MutationError
-from .._state import OBSERVERS, recording, set_mode, state
+from .._state import OBSERVERS, recording, set_mode, settle, state
+from ..backend import backend_of
 from ..core import value as values
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
@@ -162,7 +163,8 @@ def _refuse_freed(nodes: Iterable[Node], cls: type[Value]) -> None:
 
 
 def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
-    """Refuse a graph of which a saved value has been changed in place, before anything is done."""
+    """Refuse operations of which a saved value has been changed in place: all of a graph before anything is done, and one
+    that is about to be pulled where something was written since (a hook may write what it likes)."""
     for node in nodes:
         if node.saved and node.packed is None:
             for array in node.saved:
@@ -257,18 +259,20 @@ def run(
         _refuse_changed(pulled, cls)
     tape, outer = tape_of(level), state.run
     before = tape.mode
-    set_mode(tape, recording(create_graph))
-    state.run = this
-    for observer in OBSERVERS:
-        observer.pass_begins(this, roots, gradients, inputs)
     try:
+        set_mode(tape, recording(create_graph))
+        state.run = this
+        for observer in OBSERVERS:
+            observer.pass_begins(this, roots, gradients, inputs)
         with np.errstate(all="ignore"):
             _Walk(this, roots, gradients, last, wanted, others).run(order, needs, stop)
         if this._end is not None:
             this.ended()
     finally:
-        state.run = outer
-        set_mode(tape, before)
+        # Without a call, at whose beginning an interrupt could come between: the mode is right whatever happens after.
+        tape.mode, mode, state.run = before, tape.mode, outer
+        if tape is state:
+            settle(mode, before)
         for observer in OBSERVERS:
             observer.pass_ends(this, inputs)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
@@ -340,12 +344,14 @@ class _Walk:
         pending = {producer(edge) for edge in self.wanted or () if type(edge) is not Accumulate}
         plain = not (this.wrap or this.check_nan or stop or pending or OBSERVERS)
         fitted = functools.partial(fit, cls=this.cls)
-        add, pop = _add, grads.pop
+        add, pop, checked = _add, grads.pop, mutation.latest
         for node in order:
             g = pop(node, None)
             if g is not None:
                 step = node.step
                 if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
+                    if mutation.latest != checked:
+                        _refuse_changed((node,), this.cls)
                     step(node, g, grads, fitted, add)
                     if not retain and (frees_all or node.saved):
                         node.saved = FREED
@@ -374,6 +380,8 @@ class _Walk:
             return
         if node.saved is FREED:
             raise error_type(this.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
+        if mutation.latest > node.seq:
+            _refuse_changed((node,), this.cls)
         _pull(this, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
         if not this.retain_graph and (node.saved or this.cls._frees_all):
             node.saved = FREED
@@ -529,31 +537,36 @@ _SOLE = _sole_references()
 
 
 def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
-    """Add the gradient in `box` to `target.grad`, which gets an array of its own: this one if nobody else has it."""
+    """Add the gradient in `box` to `target.grad`, which gets memory of its own: that of the gradient if nobody else has it.
+
+    Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
+    """
     g = box.pop()
     cls = type(target)._gradient
-    if create_graph or isinstance(g, Value):
-        with _accumulate_lock:
-            before = target._grad
-            if before is not None and target._renews_gradient():
-                before = None
-            elif before is not None and type(before._a) is Scattered:
-                before = make(cls, before._a.dense())
-            total = g if before is None else values.as_core(before) + g
-            target._grad = values.as_value(cls, total)
-        return
     with _accumulate_lock:
-        before = target._grad
-        if before is None or target._renews_gradient():
-            if type(g) is not _ndarray:
-                if type(g) is Scattered:
-                    target._grad = values.as_value(cls, g.copy())
-                    return
+        before = None if target._renews_gradient() else target._grad
+        if create_graph or isinstance(g, Value):
+            if before is None:
+                total = PRIMITIVES["copy"].op(values.as_value(values.core_class, g))
+            else:
+                if type(before._a) is Scattered:
+                    before = make(cls, before._a.dense())
+                total = values.as_core(before) + g
+            target._grad = values.as_value(cls, total)
+        elif before is None:
+            if type(g) is Scattered:
+                g = g.copy()
+            elif type(g) is not _ndarray:
                 g = np.asarray(g).copy() if isinstance(g, np.generic) else g
             elif sys.getrefcount(g) > _SOLE or g.base is not None or not g.flags.carray or not g.flags.owndata:
                 g = np.array(g, order="C", copy=True)
-            target._grad = make(cls, g, None, level_of(g))
-        elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable and before._node is None:
+            target._grad = values.as_value(cls, g)
+        elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable:
+            if mutation.overlapping(before._a):
+                raise error_type(cls, GradError)(
+                    f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was "
+                    "expanded); put a clone() of it there"
+                )
             mutation.note(before._a)
             np.add(before._a, g, out=before._a, casting="unsafe")
         elif type(g) is Scattered and type(before._a) is Scattered:
@@ -567,7 +580,10 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
     for i, r in enumerate(results):
         while isinstance(r, Value):
             r = r._a
-        if r is not None and level_of(r) == 0 and dtype_of(r).kind in "fc" and np.isnan(np.asarray(r)).any():
+        if r is None or level_of(r) or type(r) is Scattered or dtype_of(r).kind in "iub":
+            continue
+        array = r if type(r) is _ndarray else backend_of(r).to_host(r)
+        if np.isnan(array).any():
             raise error_type(this.cls, GradError)(
                 f"the derivative of {describe(node)} gave nan for operand {i}"
                 + (f"; the operation was recorded here:\n{node.trace}" if node.trace else "")

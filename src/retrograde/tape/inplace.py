@@ -153,13 +153,11 @@ def check(op: str, target: Value) -> None:
                 )
     array = target._a
     if type(array) is _ndarray:
-        if 0 in array.strides and array.size > 1:
-            for stride, n in zip(array.strides, array.shape):
-                if stride == 0 and n > 1:
-                    raise error_type(cls, GradError)(
-                        f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
-                        "cannot be changed in place; use clone() first"
-                    )
+        if mutation.overlapping(array):
+            raise error_type(cls, GradError)(
+                f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
+                "cannot be changed in place; use clone() first"
+            )
         if not array.flags.writeable:
             raise error_type(cls, GradError)(
                 f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
@@ -190,14 +188,18 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
         return _replace(op, target, new, bool(recording))
     array = target._a
-    if recording and new._node is not None:
-        _release(new, array, start)
-    mutation.write(array, new._a)
-    if not recording:
-        return target
-    if new._node is not None:
-        _restamp(new, array, start)
-    _rebase(target, new._node)
+    history: list[tuple[Value, Any]] = []
+    now = 0
+    if recording:
+        # Everything that can fail comes first; the change is noted as if before it, so that what it made counts as younger.
+        if new._node is not None:
+            _release(new, array, start)
+        now = tick()
+        if new._node is not None:
+            _restamp(new, array, start)
+        history = _rebased(target, new._node)
+    mutation.write(array, new._a, now=now)
+    _commit(target, history)
     return target
 
 
@@ -219,23 +221,37 @@ def _base_node(target: Value) -> bool:
     return target._base is not None and target._base._node is not None
 
 
-def _rebase(target: Value, edge: Any) -> None:
-    """Give `target`, whose memory has just been written, the history `edge`; its base and other views follow."""
+def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
+    """The history of each value once the memory of `target` holds what `edge` produces: its own, its base's, other views'."""
     base = target._base
     if base is None or type(base._node) is Accumulate:  # a leaf stays the leaf that it is: see `_changes_leaf_views`
-        _move_retained(target, edge)
-        target._node = edge
-        if target._views:
-            _refresh(target)
-        return
-    steps = target._view_steps
+        return [(target, edge), *(_replays(target, edge) if target._views else ())]
     if base._node is None and edge is None:
-        return
+        return []
     node = record(
-        PRIMITIVES["view_scatter"], {"steps": steps}, (base._node, edge), (base._a, target._a), base._a
+        PRIMITIVES["view_scatter"], {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
     )
-    base._node = node
-    _refresh(base)
+    return [(base, node), *_replays(base, node)]
+
+
+def _replays(base: Value, edge: Any) -> list[tuple[Value, Any]]:
+    """Every live view of `base` with the history of that part of a base that `edge` produces."""
+    root = make(values.core_class, base._a, edge, base._level)
+    found = []
+    for v in live_views(base):
+        fresh = replay(root, v._view_steps)._node
+        if type(fresh) is Node:
+            fresh.replayed = True
+        found.append((v, fresh))
+    return found
+
+
+def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
+    """Give values their new history, now that their memory holds what it says."""
+    if history and history[0][0] is target:
+        _move_retained(target, history[0][1])
+    for value, edge in history:
+        value._node = edge
 
 
 def _move_retained(target: Value, edge: Any) -> None:
@@ -252,15 +268,13 @@ def _move_retained(target: Value, edge: Any) -> None:
 
 
 def _refresh(base: Value) -> None:
-    """Take the history (and, where memory is not shared, the array) of every live view from its base anew."""
+    """Take every live view anew from a base that has got another array."""
     root = values.as_core(base)
     for v in live_views(base):
         fresh = replay(root, v._view_steps)
-        v._node = fresh._node
+        v._node, v._a, v._level = fresh._node, fresh._a, fresh._level
         if type(v._node) is Node:
             v._node.replayed = True
-        if type(base._a) is not _ndarray:
-            v._a, v._level = fresh._a, fresh._level
 
 
 def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
@@ -317,7 +331,7 @@ def _release(new: Value, array: np.ndarray, start: int) -> None:
 
 
 def _restamp(new: Value, array: np.ndarray, start: int) -> None:
-    """After the write: the new nodes count as younger than it, and a saved result is the memory written."""
+    """The new nodes count as younger than the write, and a saved result is the memory written."""
     result = new._a
     for node in _new_nodes(new, start):
         node.seq = tick()

@@ -54,13 +54,15 @@ def own_clock(array: Any) -> np.ndarray:
     return np.asarray(memoryview(array))
 
 
-def note(array: Any, before: int = 0) -> None:
-    """Note that the memory of `array` is changed in place now; `before` changes count where none was known of it."""
+def note(array: Any, before: int = 0, now: int = 0) -> None:
+    """Note that the memory of `array` is changed in place now, or was to be at clock reading `now`; `before` changes count
+    where none was known of it."""
     global latest
     owner = owner_of(array)
     key = id(owner)
     entry = MUTATED.get(key)
-    latest = now = tick()
+    now = now or tick()
+    latest = max(now, latest)
     for observer in OBSERVERS:
         observer.changed(array)
     if entry is not None and entry[2]() is owner:
@@ -74,6 +76,11 @@ def note(array: Any, before: int = 0) -> None:
     MUTATED[key] = [now, 1 + before, reference]
 
 
+def overlapping(array: Any) -> bool:
+    """Whether several elements of an array share one place in memory, since it was expanded: then none is written alone."""
+    return 0 in array.strides and array.size > 1 and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape))
+
+
 def rearrange(value: Value, array: np.ndarray) -> None:
     """Let a value, just made, hold the same elements in another array."""
     for observer in OBSERVERS:
@@ -81,13 +88,13 @@ def rearrange(value: Value, array: np.ndarray) -> None:
     value._a = array
 
 
-def write(target: np.ndarray, new: Any, noted: bool = True) -> None:
-    """Write an array into the memory of another and note it, unless the framework lets it pass unnoticed."""
+def write(target: np.ndarray, new: Any, noted: bool = True, now: int = 0) -> None:
+    """Write an array into the memory of another and note it (see `note`), unless the framework lets it pass unnoticed."""
     for observer in OBSERVERS:
         observer.assigning(target, new)
     np.copyto(target, new, casting="unsafe")
     if noted:
-        note(target)
+        note(target, now=now)
     else:
         for observer in OBSERVERS:
             observer.changed(target)
