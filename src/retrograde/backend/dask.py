@@ -57,7 +57,7 @@ class DaskBackend(Backend):
                 "call compute() on the array first"
             )
         given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
-        if not prim.multi and getattr(prim.batch, "__name__", "") == "batch_elementwise":
+        if not prim.multi and prim.kind == "elementwise":
             return _by_block(prim, given, params)
         if prim.name in IN_PIECES:
             try:

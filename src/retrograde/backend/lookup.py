@@ -30,7 +30,12 @@ class Backend:
     def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
         """A primitive on arrays of which one at least is of this type: its result, a tuple for several outputs."""
         given = [self.beside(prim, x, arrays) if isinstance(x, (np.ndarray, np.generic)) else x for x in arrays]
-        return prim.kernel(self.xp, *given, **params)
+        return self.compute(prim, given, params)
+
+    def compute(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        """What the library does best for a primitive, or else its standard kernel, on arrays of the library."""
+        lowered = prim.lowerings.get(self.name)
+        return prim.kernel(self.xp, *arrays, **params) if lowered is None else lowered(*arrays, **params)
 
     def beside(self, prim: Any, host: Any, arrays: Any) -> Any:
         """An operand of NumPy's that stands beside arrays of this type, as one of them."""
@@ -94,6 +99,12 @@ def backend_of(array: Any) -> Backend:
             raise UnsupportedError(f"the array library {library!r} could not be used: {error}") from error
         if kind in _BY_TYPE or any(base in _BY_TYPE for base in kind.__mro__):
             return backend_of(array)
+    # The last resort: a library that follows the standard. A value or a transform's array, which have a level, is none.
+    if hasattr(kind, "__array_namespace__") and not hasattr(kind, "_level"):
+        from . import standard
+
+        standard.register(array)
+        return _BY_TYPE[kind]
     raise UnsupportedError(
         f"no array library of retrograde's computes with {kind.__module__}.{kind.__qualname__}; convert it to a NumPy "
         "array, or register a Backend for its type (retrograde.backend.register_backend)"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from .record import (
+    KINDS,
     NOT_DIFFERENTIABLE,
     PRIMITIVES,
     Primitive,
@@ -13,9 +14,20 @@ from .record import (
     keyword_names,
     positional_names,
 )
-from .specialise import specialise, specialise_rules
+from .specialise import specialise, specialise_rules, swap_kernel
 
-__all__ = ["NOT_DIFFERENTIABLE", "PRIMITIVES", "Primitive", "Ufunc", "keyword_names", "positional_names", "primitive"]
+__all__ = [
+    "NOT_DIFFERENTIABLE",
+    "PRIMITIVES",
+    "Primitive",
+    "Ufunc",
+    "keyword_names",
+    "lowering",
+    "positional_names",
+    "primitive",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def primitive(
@@ -33,11 +45,17 @@ def primitive(
     multi: bool = False,
     diff_outs: Sequence[bool] | None = None,
     tolerances: dict[str, Any] | None = None,
+    kind: str = "general",
+    numpy: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Register a primitive and return the function that evaluates it.
 
-    kernel(xp, *arrays, **params) -> array, or a tuple of arrays when `multi`. Operands may be None where the kernel
-        allows it (an absent bias).
+    kernel(xp, *arrays, **params) -> array, or a tuple of arrays when `multi`, in functions of the array-API standard
+        and the predicates of backend/dtypes.py only, since any library's arrays may come. Operands may be None where
+        the kernel allows it (an absent bias).
+    numpy(*arrays, **params): what NumPy, SciPy or generated code does better, or with other bits, than the kernel; other
+        libraries' are registered with `lowering`.
+    kind: one of KINDS (core/record.py).
     vjps: one rule per operand, `rule(g, out, *operands, **params) -> cotangent`, None for an operand without a
         derivative; or NOT_DIFFERENTIABLE. With `multi`, g and out are tuples (g holds None for absent cotangents).
     vjp: instead of vjps, one rule for all, `vjp(needs, g, out, *operands, **params) -> tuple of cotangents`; `needs`
@@ -57,6 +75,8 @@ def primitive(
     differentiable = vjps is not NOT_DIFFERENTIABLE
     if differentiable and (vjps is None) == (vjp is None):
         raise TypeError(f"primitive {name!r}: give either vjps (a rule per operand) or vjp (one for all)")
+    if kind not in KINDS:
+        raise TypeError(f"primitive {name!r}: the kind is one of {', '.join(sorted(KINDS))}, got {kind!r}")
     if differentiable and jvp is None:
         raise TypeError(f"primitive {name!r}: jvp is missing; write it out, or jvp=from_vjp")
     if isinstance(kernel, Ufunc):
@@ -82,6 +102,8 @@ def primitive(
         samples=samples,
         diff_outs=tuple(diff_outs) if diff_outs is not None else None,
         tolerances=tolerances,
+        kind=kind,
+        numpy=numpy,
     )
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")
@@ -89,3 +111,21 @@ def primitive(
     specialise(record)
     PRIMITIVES[name] = record
     return record.op
+
+
+def lowering(library: str, *ops: Callable[..., Any]) -> Callable[[F], F]:
+    """Register, by decoration, what an array library computes in place of the standard kernel of some operations.
+
+    The function takes arrays of the library and the parameters. "numpy" is NumPy; other libraries go by the name of their
+    backend.
+    """
+
+    def register(f: F) -> F:
+        for op in ops:
+            prim: Primitive = op.prim  # type: ignore[attr-defined]
+            prim.lowerings[library] = f
+            if library == "numpy":
+                swap_kernel(prim, f)
+        return f
+
+    return register

@@ -29,7 +29,7 @@ NOT_DIFFERENTIABLE: Any = _NotDifferentiable()
 
 
 class Ufunc:
-    """A kernel that is one function of the array namespace under `name`; NumPy's is called directly."""
+    """A kernel that is one function of the array-API standard under `name`; NumPy's is called directly."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -38,6 +38,20 @@ class Ufunc:
     def __call__(self, xp: Any, *arrays: Any) -> Any:
         return getattr(xp, self.name)(*arrays)
 
+
+KINDS = frozenset({
+    "elementwise", "reduction", "scan", "linear", "bilinear", "structural", "composite", "data_dependent", "general",
+})  # fmt: skip
+"""What kinds of operations there are.
+
+elementwise: on corresponding elements of broadcast operands; the kernel is an expression where one exists.
+reduction, scan: over one or several axes, to one element or to as many as there were.
+structural: moves and repeats elements, and computes nothing.
+linear, bilinear: in its first operand, in both; what is none of the former.
+composite: the kernel is a composition of functions of the standard, reductions among them.
+data_dependent: the shape of the result depends on values.
+general: what is none of these.
+"""
 
 VALUE, AVAL, UNUSED = "value", "aval", "unused"
 
@@ -87,15 +101,22 @@ class Primitive:
         samples: Any,
         diff_outs: tuple[bool, ...] | None,
         tolerances: dict[str, Any] | None,
+        kind: str,
+        numpy: Callable[..., Any] | None,
     ) -> None:
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
         self.batch, self.infer, self.samples, self.diff_outs = batch, infer, samples, diff_outs
         self.tolerances = tolerances or {}
         self.differentiable = vjps is not NOT_DIFFERENTIABLE
-        self.numpy_kernel: Callable[..., Any] = (
-            kernel.numpy if isinstance(kernel, Ufunc) else functools.partial(kernel, np)
-        )
+        self.kind = kind
+        self.lowerings: dict[str, Callable[..., Any]] = {}
+        """What a library computes better than the standard kernel, `f(*arrays, **params)`, by the library's name."""
+        if numpy is None and isinstance(kernel, Ufunc):
+            numpy = kernel.numpy
+        if numpy is not None:
+            self.lowerings["numpy"] = numpy
+        self.numpy_kernel: Callable[..., Any] = functools.partial(kernel, np) if numpy is None else numpy
         self._plan_saving()
         self.saves_nothing = not (self.saves_out or self.saves_all or any(self.users)) and all(
             VALUE not in (wants or ()) for wants in self.rule_needs
@@ -117,6 +138,15 @@ class Primitive:
             self.write_rules(self)
             return self.__dict__[name]
         raise AttributeError(f"primitive {self.__dict__.get('name')!r} has no {name!r}")
+
+    def expression(self, *dtypes: Any, **params: Any) -> Any:
+        """What an elementwise kernel computes on operands of these dtypes (float64, if none are given), as an expression.
+
+        Raises UnsupportedError where it is none (core/expression.py).
+        """
+        from .expression import trace
+
+        return trace(self, dtypes or (np.float64,) * len(self.operands or ()), params)
 
     def _plan_saving(self) -> None:
         """For each operand the rules that want its value; whether the output is wanted, and by which rules."""

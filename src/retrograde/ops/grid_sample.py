@@ -88,7 +88,7 @@ def _axis_samples() -> Any:
 grid_slope = primitive(
     "grid_slope", kernel=_on_host(lambda v, n, padding, align, cubic: _coordinate(v, n, padding, align, cubic)[1]),
     operands=("v",), params=tuple(_AXIS), vjps=[lambda g, _out, _v, **p: zeros_like(g)],
-    jvp=lambda tangents, out, v, **p: None, batch=batch_elementwise, infer=lambda avals, p: avals[0],
+    jvp=lambda tangents, out, v, **p: None, kind="elementwise", batch=batch_elementwise, infer=lambda avals, p: avals[0],
     samples=_axis_samples,
 )  # fmt: skip
 
@@ -97,7 +97,7 @@ grid_coordinate = primitive(
     "grid_coordinate",
     kernel=_on_host(lambda v, n, padding, align, cubic: _coordinate(v, n, padding, align, cubic)[0]),
     operands=("v",), params=tuple(_AXIS), vjps=[lambda g, _out, v, **p: g * grid_slope(v, **p)],
-    jvp=lambda tangents, out, v, **p: tangents[0] * grid_slope(v, **p), batch=batch_elementwise,
+    jvp=lambda tangents, out, v, **p: tangents[0] * grid_slope(v, **p), kind="elementwise", batch=batch_elementwise,
     infer=lambda avals, p: avals[0], samples=_axis_samples,
 )  # fmt: skip
 
@@ -131,7 +131,7 @@ lattice_weight = primitive(
     vjps=[lambda g, _out, u, *, kind, place, order: g * lattice_weight(u, kind=kind, place=place, order=order + 1)],
     jvp=lambda tangents, out, u, *, kind, place, order: tangents[0] * lattice_weight(
         u, kind=kind, place=place, order=order + 1),
-    batch=batch_elementwise, infer=lambda avals, p: avals[0],
+    kind="elementwise", batch=batch_elementwise, infer=lambda avals, p: avals[0],
     samples=lambda: [sample(np.array([0.3, 1.7, -0.6]), kind=kind, place=place, order=order)
                      for kind, place, order in ((LINEAR, 0, 0), (LINEAR, 1, 1), (CUBIC, 0, 0), (CUBIC, 2, 1))],
 )  # fmt: skip

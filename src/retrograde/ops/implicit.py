@@ -65,7 +65,7 @@ gamma_derivative = primitive(
     "gamma_derivative", kernel=_gamma_derivative_kernel,
     vjp=lambda needs, _g, _out, _alpha, _x: refuse("gamma_derivative", _REMEDY),
     jvp=lambda tangents, out, alpha, x: refuse("gamma_derivative", _REMEDY),
-    batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 3), uniform(0.2, 3, 3))],
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ dirichlet_derivative = primitive(
     "dirichlet_derivative", kernel=_beta_derivative_kernel,
     vjp=lambda needs, _g, _out, _x, _alpha, _total: refuse("dirichlet_derivative", _REMEDY),
     jvp=lambda tangents, out, x, alpha, total: refuse("dirichlet_derivative", _REMEDY),
-    batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.1, 0.9, 3), uniform(0.5, 3, 3), uniform(4, 5, 3))],
 )  # fmt: skip
 
@@ -83,7 +83,7 @@ gamma_sample = primitive(
     "gamma_sample", kernel=lambda xp, alpha, x: xp.asarray(x, copy=True),
     vjps=[lambda g, _out, alpha, x: g * gamma_derivative(alpha, x), None],
     jvp=lambda tangents, out, alpha, x: None if tangents[0] is None else tangents[0] * gamma_derivative(alpha, x),
-    batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 3), uniform(0.2, 3, 3))],
 )  # fmt: skip
 

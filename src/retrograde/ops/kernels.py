@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, dtype_in, is_half, is_integer, kind_of
+
 Kernel = Callable[..., Any]
 
 # Array libraries with a special-function module of their own; the others' arrays go through SciPy's ufuncs.
@@ -16,14 +18,9 @@ _SPECIAL_MODULES = {"cupy": "cupyx.scipy.special"}
 _loaded: dict[str, Any] = {}
 
 
-def is_half(dtype: np.dtype) -> bool:
-    """Whether a dtype is float16 or bfloat16 (whose kind NumPy calls V)."""
-    return dtype.itemsize == 2 and dtype.kind not in "iu"
-
-
 def in_single(x: Any) -> Any:
     """A half-precision array in single precision; any other as it is."""
-    return x.astype(np.float32) if is_half(x.dtype) else x
+    return x.astype(np.float32) if is_half(x) else x
 
 
 def widened(kernel: Kernel) -> Kernel:
@@ -32,13 +29,14 @@ def widened(kernel: Kernel) -> Kernel:
     @functools.wraps(kernel)
     def wide(xp: Any, *arrays: Any, **params: Any) -> Any:
         dtype = arrays[0].dtype
-        if dtype.itemsize != 2 or dtype.kind in "iu":
+        if getattr(dtype, "itemsize", 0) != 2 or is_integer(dtype):
             return kernel(xp, *arrays, **params)
-        given = (x.astype(np.float32) if x is not None and x.dtype == dtype else x for x in arrays)
+        single = dtype_in(xp, np.float32)
+        given = (astype(xp, x, single) if x is not None and x.dtype == dtype else x for x in arrays)
         out = kernel(xp, *given, **params)
         if isinstance(out, tuple):
-            return tuple(x.astype(dtype) if x.dtype == np.float32 else x for x in out)
-        return out.astype(dtype) if out.dtype == np.float32 else out
+            return tuple(astype(xp, x, dtype) if x.dtype == single else x for x in out)
+        return astype(xp, out, dtype) if out.dtype == single else out
 
     return wide
 
@@ -76,9 +74,9 @@ _ZEROS: dict[np.dtype, np.ndarray] = {}
 
 
 def zero_of(x: Any) -> Any:
-    """0 in the dtype of an array: beside a bfloat16 array a Python number would widen the result."""
+    """0 beside an array: in NumPy in its dtype, since beside a bfloat16 array a Python number would widen the result."""
     if type(x) is not np.ndarray:
-        return x.dtype.type(0)
+        return scalar(0, x)
     found = _ZEROS.get(x.dtype)
     if found is None:
         found = _ZEROS[x.dtype] = np.zeros((), x.dtype)
@@ -87,9 +85,13 @@ def zero_of(x: Any) -> Any:
 
 
 def scalar(value: Any, x: Any) -> Any:
-    """A number in the dtype of an array, for NumPy as a 0-d array that is kept: to convert a number takes it 0.2 µs."""
+    """A number beside an array, of the array's kind: a Python number, for NumPy a 0-d array that is kept, since to convert a
+    number takes it 0.2 µs."""
     if type(x) is not np.ndarray:
-        return x.dtype.type(value)
+        if isinstance(x, np.generic):
+            return x.dtype.type(value)
+        kind = kind_of(x)
+        return int(value) if kind in "iu" else bool(value) if kind == "b" else value
     if not value:
         return zero_of(x)
     key = (value, x.dtype)
@@ -100,6 +102,14 @@ def scalar(value: Any, x: Any) -> Any:
         if len(_SCALARS) < 1024:
             _SCALARS[key] = found
     return found
+
+
+def constant(xp: Any, host: np.ndarray, like: Any) -> Any:
+    """An array that a kernel computes from shapes and parameters (positions, weights), in a namespace and where `like` is."""
+    if isinstance(like, (np.ndarray, np.generic)):
+        return host
+    device = getattr(like, "device", None)
+    return xp.asarray(host) if device is None else xp.asarray(host, device=device)
 
 
 _BITS: dict[int, Any] = {2: np.int16, 4: np.int32, 8: np.int64}

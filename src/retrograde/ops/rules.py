@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from .._state import state
 from ..core import value as values
 from ..core.aval import Aval, aval_of
@@ -131,6 +132,15 @@ def infer_same(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
     return avals[0]
 
 
+def infer_unknown(name: str) -> Rule:
+    """For operations of the kind "data_dependent"."""
+
+    def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Any:
+        raise UnsupportedError(f"{name}: the shape of the result depends on values, and only shapes and dtypes are known")
+
+    return rule
+
+
 def infer_by_kernel(record_name: str) -> Rule:
     """Run the kernel on zeros of stride 0: for operations whose shape rule is their computation."""
 
@@ -236,6 +246,7 @@ def elementwise(
     operands: Sequence[str] | None = None,
     infer: Rule = infer_elementwise,
     tolerances: dict[str, Any] | None = None,
+    numpy: Rule | None = None,
 ) -> Any:
     """An operation on corresponding elements of broadcast operands.
 
@@ -260,7 +271,7 @@ def elementwise(
 
     return primitive(
         name, kernel=kernel, vjps=vjps, jvp=jvp, batch=batch_elementwise, infer=infer, samples=samples,
-        operands=operands, tolerances=tolerances,
+        operands=operands, tolerances=tolerances, kind="elementwise", numpy=numpy,
     )  # fmt: skip
 
 
@@ -276,6 +287,8 @@ def linear(
     operands: Sequence[str] | None = None,
     multi: bool = False,
     tolerances: dict[str, Any] | None = None,
+    kind: str | None = None,
+    numpy: Rule | None = None,
 ) -> Any:
     """An operation linear in its first operand; `others` more operands (indices) have no derivative.
 
@@ -293,7 +306,8 @@ def linear(
 
     return primitive(
         name, kernel=kernel, vjps=[rule] + [None] * others, jvp=jvp, batch=batch, infer=infer,
-        samples=samples, operands=operands, multi=multi, tolerances=tolerances,
+        samples=samples, operands=operands, multi=multi, tolerances=tolerances, numpy=numpy,
+        kind=kind or ("elementwise" if batch is batch_elementwise else "linear"),
     )  # fmt: skip
 
 
@@ -307,6 +321,7 @@ def bilinear(
     samples: Any,
     operands: Sequence[str] | None = None,
     tolerances: dict[str, Any] | None = None,
+    numpy: Rule | None = None,
 ) -> Any:
     """An operation linear in each of its two operands: `transposes[0](g, _out, x_, y)`, `transposes[1](g, _out, x,
     y_)`."""
@@ -321,7 +336,7 @@ def bilinear(
 
     return primitive(
         name, kernel=kernel, vjps=list(transposes), jvp=jvp, batch=batch, infer=infer, samples=samples,
-        operands=operands, tolerances=tolerances,
+        operands=operands, tolerances=tolerances, kind="bilinear", numpy=numpy,
     )  # fmt: skip
 
 
@@ -334,13 +349,15 @@ def nondifferentiable(
     infer: Rule = infer_bool,
     operands: Sequence[str] | None = None,
     multi: bool = False,
+    kind: str | None = None,
+    numpy: Rule | None = None,
 ) -> Any:
     """An operation without derivative (comparisons, integer results)."""
     if isinstance(kernel, Ufunc) and operands is None:
         operands = ("x",) if kernel.numpy.nin == 1 else ("x", "y")
     return primitive(
         name, kernel=kernel, vjps=NOT_DIFFERENTIABLE, batch=batch, infer=infer, samples=samples, operands=operands,
-        multi=multi,
+        multi=multi, kind=kind or ("elementwise" if batch is batch_elementwise else "general"), numpy=numpy,
     )  # fmt: skip
 
 

@@ -197,7 +197,7 @@ def _clip_by_tangent(tangents: Any, out: Any, x: Any, low: Any, high: Any) -> An
 # The same with arrays as bounds, one of which may be None; they get the gradient where they hold.
 clip_by = primitive(
     "clip_by", kernel=_clip_by_kernel, vjp=_clip_by_vjp, jvp=_clip_by_tangent,
-    batch=batch_elementwise,
+    kind="elementwise", batch=batch_elementwise,
     infer=lambda avals, params: Aval(
         np.broadcast_shapes(*(a.shape for a in avals if a is not None)), avals[0].dtype),
     samples=lambda: [sample(distinct(2, 3), np.array([-0.9, 1.0, 0.3]), np.array([0.5, 1.1, 2.0])),
