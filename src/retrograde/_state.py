@@ -25,6 +25,8 @@ class State(threading.local):
     saved_hooks: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = ()
     saved_hooks_disabled: str | None = None
     levels: tuple[Any, ...] = ()
+    tapes: dict[int, Any] = {}
+    """The open levels that are tapes, by number; never changed, always put anew."""
     tape: Any = None
     """The innermost open level that is a tape; its mode is what no_grad() switches inside it."""
     run: Any = None

@@ -17,7 +17,7 @@ from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
-from .record import VALUE, Primitive
+from .record import Primitive
 from .value import Value, dtype_of, error_type, make, result_class, shape_of
 
 _ndarray = np.ndarray
@@ -215,29 +215,11 @@ def record(prim: Primitive, params: dict[str, Any], edges: tuple[Any, ...], arra
         return None
     node = Node()
     node.prim, node.params, node.edges = prim, params, edges
-    if prim.saves_nothing:
-        node.saved = ()
-        return _described(node, prim, out)
-    if prim.vjp is not None:
-        if prim.operands is None:
-            wants = (prim.rule_needs[0] or ())[1:]
-            saved = [
-                x if (wants[i] == VALUE if i < len(wants) else prim.saves_all) else None for i, x in enumerate(arrays)
-            ]
-        else:
-            saved = [x if prim.users[i] else None for i, x in enumerate(arrays)]
-        keep_out = prim.saves_out
-    else:
-        wanted = {i for i, edge in enumerate(edges) if edge is not None}
-        saved = [x if prim.users[i] & wanted else None for i, x in enumerate(arrays)]
-        keep_out = bool(prim.out_users & wanted)
-    if prim.saves_out:
-        saved.append(out if keep_out else None)
-    node.saved = tuple(saved) if any(x is not None for x in saved) else ()
-    return _described(node, prim, out)
+    node.saved = prim.saved(arrays, edges, out)
+    return described(node, prim, out)
 
 
-def _described(node: Node, prim: Primitive, out: Any) -> Node:
+def described(node: Node, prim: Primitive, out: Any) -> Node:
     """A node with what it has to know of its outputs, and its place in time."""
     if prim.multi:
         node.outs = tuple([(x.shape, x.dtype) if type(x) is _ndarray else (shape_of(x), dtype_of(x)) for x in out])

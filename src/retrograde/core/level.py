@@ -70,6 +70,7 @@ def _set_levels(levels: tuple[Level, ...]) -> None:
     for level in levels:
         _open_in[level.id] = threading.get_ident()
     state.levels = levels
+    state.tapes = {level.id: level for level in levels if level.tape}
     state.tape = next((level for level in reversed(levels) if level.tape), None)
 
 

@@ -82,6 +82,11 @@ def keyword_names(f: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
+def real_text(text: str) -> str:
+    """The text of a rule for real operands."""
+    return text.replace("conj(", "(")
+
+
 class Primitive:
     """One operation's record; see the module's docstring and `primitive` (core/primitive.py) for the fields."""
 
@@ -103,6 +108,7 @@ class Primitive:
         tolerances: dict[str, Any] | None,
         kind: str,
         numpy: Callable[..., Any] | None,
+        saves: str = "all",
     ) -> None:
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
@@ -117,15 +123,16 @@ class Primitive:
         if numpy is not None:
             self.lowerings["numpy"] = numpy
         self.numpy_kernel: Callable[..., Any] = functools.partial(kernel, np) if numpy is None else numpy
+        self.texts: tuple[str, ...] = ()
+        """The rules as texts, where they were given so."""
+        self.saves = saves
         self._plan_saving()
-        self.saves_nothing = not (self.saves_out or self.saves_all or any(self.users)) and all(
-            VALUE not in (wants or ()) for wants in self.rule_needs
-        )
-        """Whether no rule wants the value of anything."""
         self.op: Callable[..., Any]
         """The public function: raw arrays in, raw array out; a value among the operands, a value out."""
         self.bind: Callable[..., Any]
         """The same for operands of which one at least is a value and the others are values or arrays."""
+        self.bind_level: Callable[..., Any]
+        """The same where one of the values is of the tape of an open transform."""
         self.pull: Callable[..., Any]
         """`pull(node, saved, g, needs)`: the cotangents of the operands, None where `needs` has None."""
         self.step: Callable[..., None]
@@ -149,25 +156,25 @@ class Primitive:
         return trace(self, dtypes or (np.float64,) * len(self.operands or ()), params)
 
     def _plan_saving(self) -> None:
-        """For each operand the rules that want its value; whether the output is wanted, and by which rules."""
+        """What recording keeps: `users[j]`, the operands whose rules want the value of operand j (of a joint rule: all that
+        it pulls back to), `out_users` those that want the output's."""
         self.rule_needs: list[tuple[str, ...] | None] = []
-        self.saves_all = False
-        """For a joint or variadic rule: whether all operands are saved."""
         self.users: tuple[frozenset[int], ...] = ()
         self.out_users: frozenset[int] = frozenset()
         self.saves_out = False
+        self._rest = UNUSED
         if not self.differentiable:
             return
         if self.vjp is not None:
             names, rest = positional_names(self.vjp)
             wants = needs_of(names[2:])  # (needs, g, out, *operands)
-            self.out_users = frozenset(range(64)) if wants and wants[0] == VALUE else frozenset()
-            self.saves_out = bool(self.out_users)
             self.rule_needs = [wants]
-            self.saves_all = rest is not None and needs_of([rest])[0] == VALUE
-            if self.operands is not None:
-                everyone = frozenset(range(len(self.operands)))
-                self.users = tuple(everyone if w == VALUE else frozenset() for w in wants[1:])
+            self._rest = UNUSED if rest is None else needs_of([rest])[0]
+            n = len(wants) - 1 if self.operands is None else len(self.operands)
+            everyone = frozenset(range(n if self.operands is not None else 64))
+            self.users = tuple(everyone if self.wants(j) == VALUE else frozenset() for j in range(n))
+            self.out_users = everyone if wants and wants[0] == VALUE else frozenset()
+            self.saves_out = bool(self.out_users)
             return
         n = len(self.operands or ())
         users: list[set[int]] = [set() for _ in range(n)]
@@ -190,6 +197,36 @@ class Primitive:
         self.users = tuple(frozenset(u) for u in users)
         self.out_users = frozenset(out_users)
         self.saves_out = bool(out_users)
+
+    def has_rule(self, i: int) -> bool:
+        """Whether operand i has a derivative."""
+        return self.vjp is not None or self.rule_needs[i] is not None
+
+    def wants(self, j: int) -> str:
+        """What a joint rule wants of operand j."""
+        fixed = self.rule_needs[0] or ()
+        return fixed[j + 1] if j + 1 < len(fixed) else self._rest
+
+    def saved(self, arrays: Sequence[Any], edges: Sequence[Any], out: Any) -> tuple[Any, ...]:
+        """What a node keeps for the rules that will be asked, given the edges of operands that want a gradient: an entry per
+        operand, None where it is not needed, and the output where a rule wants it; () where nothing is kept."""
+        count, users = len(arrays), self.users
+        wanted = {i for i, edge in enumerate(edges) if edge is not None}
+        asked = frozenset(i for i in range(count) if self.has_rule(i))
+
+        def kept(of: frozenset[int]) -> bool:
+            return bool(of) and (of >= asked or not wanted.isdisjoint(of))
+
+        found = [x if kept(of) else None for x, of in zip(arrays, users)]
+        if count > len(users) and self._rest == VALUE:  # operands in any number, behind the named ones
+            found += [
+                x if self.saves == "all" or wanted - {j} else None for j, x in enumerate(arrays[len(users):], len(users))
+            ]  # fmt: skip
+        else:
+            found += [None] * (count - len(users))
+        if self.saves_out:
+            found.append(out if kept(self.out_users) else None)
+        return tuple(found) if any(x is not None for x in found) else ()
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -1,17 +1,20 @@
-"""The source of a primitive's hot functions, written at registration (the derivative's at the first use).
+"""The source of a primitive's functions, written from its record at the first use.
 
-`op` sends raw arrays straight to the kernel and values to `bind`; `bind` is the everyday tape on NumPy arrays; `pull`
-calls the derivative rules with what a node saved; `step` is `pull` for raw arrays together with handing the results
-on, which is what the backward loop calls per node; `operator` is `bind` with a dialect's check of its operands in one
-function. Measured on multiplying 4-vectors, forward and backward, per node: see benchmarks; a generic loop over
-operands costs three times as much.
+`op` sends raw arrays straight to the kernel and values to `bind`; `bind` evaluates and records on the everyday tape over
+NumPy arrays, `bind_level` at the level of a transform's tape, whatever its arrays are; `pull` calls the derivative rules
+with what a node saved; `step` is `pull` on raw arrays together with handing the results on, which is what the backward loop
+calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function.
+
+All of them unpack operands, save and record by the same lines (`_Writer`), and save what the record's plan says
+(`Primitive.saved` in core/record.py, which the general case in core/bind.py calls). A generic loop over operands costs
+three times as much: multiplying two 4-vectors takes 0.95 µs recorded, of which NumPy's product is 0.4.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -20,8 +23,8 @@ import numpy as np
 from .._state import INFERENCE, INFERRED, SWITCHED, state
 from . import bind as binding
 from .node import Node, Slot, tick
-from .record import AVAL, UNUSED, VALUE, Primitive
-from .value import Value, result_class
+from .record import AVAL, UNUSED, VALUE, Primitive, real_text
+from .value import Value, content, dtype_of, result_class, shape_of
 
 _ndarray = np.ndarray
 _NO_PARAMS: dict[str, Any] = {}
@@ -43,15 +46,19 @@ def _follow(prim: Primitive, scope: dict[str, Any]) -> None:
     SWAPS.setdefault(prim.name, []).append(functools.partial(scope.__setitem__, "KERNEL"))
 
 
+_COMMON = {
+    "__name__": __name__, "ndarray": _ndarray, "asarray": np.asarray, "Value": Value, "op_general": binding.op_general,
+    "bind_general": binding.bind_general, "NO_PARAMS": _NO_PARAMS, "fail": binding.fail, "result_class": result_class,
+    "NEW": object.__new__, "state": state, "Node": Node, "tick": tick, "KERNEL_ERRORS": binding.KERNEL_ERRORS,
+    "watched": binding.watched, "INFERENCE": INFERENCE, "unrecorded": binding.unrecorded, "INFERRED": INFERRED,
+    "refuse_inference": binding.refuse_inference, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED,
+    "Slot": Slot, "content": content, "shape_of": shape_of, "dtype_of": dtype_of, "results": binding.results,
+    "described": binding.described,
+}  # fmt: skip
+
+
 def _scope(prim: Primitive) -> dict[str, Any]:
-    return {
-        "__name__": __name__, "ndarray": _ndarray, "KERNEL": prim.numpy_kernel, "asarray": np.asarray, "Value": Value,
-        "op_general": binding.op_general, "bind_general": binding.bind_general, "PRIM": prim, "NO_PARAMS": _NO_PARAMS,
-        "fail": binding.fail, "result_class": result_class, "NEW": object.__new__, "state": state, "Node": Node,
-        "tick": tick, "KERNEL_ERRORS": binding.KERNEL_ERRORS, "watched": binding.watched, "INFERENCE": INFERENCE,
-        "unrecorded": binding.unrecorded, "INFERRED": INFERRED, "refuse_inference": binding.refuse_inference,
-        "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED, "Slot": Slot,
-    }  # fmt: skip
+    return {**_COMMON, "KERNEL": prim.numpy_kernel, "PRIM": prim}
 
 
 # Most primitives share their source with others of the same arity, and compiling is most of the time of an import.
@@ -65,247 +72,352 @@ def _define(source: str, scope: dict[str, Any], name: str) -> None:
     exec(code, scope)  # noqa: S102 - our own source
 
 
-def _op_source(prim: Primitive) -> str:
-    """`op` and `bind` for a fixed number of operands and one output; our locals end in "_", unlike parameters."""
-    names = prim.operands or ()
-    n = len(names)
-    keywords = "".join(f", {p}={p}" for p in prim.params)
-    signature = ", ".join(names) + ((", *, " + ", ".join(prim.params)) if prim.params else "")
-    packed = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}" if prim.params else "NO_PARAMS"
-    operands = "(" + ", ".join(names) + ",)"
-    lines = [
-        f"def op({signature}):",
-        "    if " + " and ".join(f"type({x}) is ndarray" for x in names) + ":",
-        f"        out_ = KERNEL({', '.join(names)}{keywords})",
-        "        return out_ if type(out_) is ndarray else asarray(out_)",
-        "    if " + " or ".join(f"isinstance({x}, Value)" for x in names) + ":",
-        f"        return bind({', '.join(names)}{keywords})",
-    ]
-    if n > 1:  # absent operands (a bias, weights) are no reason for the slow way
-        lines += [
-            "    if " + " and ".join(f"({x} is None or type({x}) is ndarray)" for x in names) + ":",
-            f"        return asarray(KERNEL({', '.join(names)}{keywords}))",
-        ]
-    lines.append(f"    return op_general(PRIM, {operands}, {packed})")
-    return "\n".join(lines + _bind_source(prim, at_level=False) + _bind_source(prim, at_level=True))
+def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
+    return ["    " * by + line for line in lines]
 
 
-def _bind_source(prim: Primitive, *, at_level: bool) -> list[str]:
-    """`bind`, or `bind_level`: the same at the innermost open level when that is a tape over NumPy arrays."""
-    names = prim.operands or ()
-    n = len(names)
-    keywords = "".join(f", {p}={p}" for p in prim.params)
-    signature = ", ".join(names) + ((", *, " + ", ".join(prim.params)) if prim.params else "")
-    packed = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}" if prim.params else "NO_PARAMS"
-    operands = "(" + ", ".join(names) + ",)"
-    general = f"return bind_general(PRIM, {operands}, {packed})"
-    lines = ["", f"def {'bind_level' if at_level else 'bind'}({signature}):"]
-    if at_level:
-        lines += [
-            "    tape_ = state.tape",
-            "    if tape_ is None or state.levels[-1] is not tape_:",
-            f"        {general}",
-            "    top_ = tape_.id",
-        ]
-    elsewhere = general if at_level else f"return bind_level({', '.join(names)}{keywords})"
-    for i, x in enumerate(names):
-        lines += [
-            f"    if type({x}) is ndarray:",
-            f"        a{i} = {x}; n{i} = None",
-            f"    elif isinstance({x}, Value):",
-            f"        a{i} = {x}._a; n{i} = {x}._node",
-        ]
+class _Writer:
+    """The lines that a primitive's functions are made of; our locals end in "_", unlike operands and parameters.
+
+    Operand i is known by its name, its array by `a{i}` and the edge along which its gradient leaves by `n{i}`.
+    """
+
+    def __init__(self, prim: Primitive) -> None:
+        self.prim = prim
+        self.names = names = prim.operands or ()
+        self.count = len(names)
+        self.keywords = "".join(f", {p}={p}" for p in prim.params)
+        self.signature = ", ".join(names) + ((", *, " + ", ".join(prim.params)) if prim.params else "")
+        self.params = "{" + ", ".join(f"{p!r}: {p}" for p in prim.params) + "}" if prim.params else "NO_PARAMS"
+        self.operands = "(" + ", ".join(names) + ",)"
+        self.arrays = ", ".join(f"a{i}" for i in range(self.count))
+        self.edges = "(" + ", ".join(f"n{i}" for i in range(self.count)) + ",)"
+        self.general = f"return bind_general(PRIM, {self.operands}, {self.params})"
+
+    # -------------------------------------------------------------------- lines
+
+    def kernel(self, arrays: str) -> list[str]:
+        """The kernel on NumPy arrays: `out_` is an array, or a tuple of them."""
+        call = f"KERNEL({arrays}{self.keywords})"
+        if self.prim.multi:
+            return [f"out_ = tuple([x_ if type(x_) is ndarray else asarray(x_) for x_ in {call}])"]
+        return [f"out_ = {call}", "if type(out_) is not ndarray:", "    out_ = asarray(out_)"]
+
+    def unpack_everyday(self) -> list[str]:
+        """Values of the everyday tape over NumPy arrays, NumPy arrays, and None for an absent operand."""
+        lines = []
+        for i, x in enumerate(self.names):
+            lines += [
+                f"if type({x}) is ndarray:",
+                f"    a{i} = {x}; n{i} = None",
+                f"elif isinstance({x}, Value):",
+                f"    a{i} = {x}._a; n{i} = {x}._node",
+                f"    if {x}._level or type(a{i}) is not ndarray:",
+                f"        return bind_level({', '.join(self.names)}{self.keywords})",
+            ]
+            if self.count > 1:
+                lines += [f"elif {x} is None:", f"    a{i} = n{i} = None"]
+            lines += ["else:", f"    {self.general}"]
+        return lines
+
+    def unpack_level(self) -> list[str]:
+        """Values of which the highest is on the tape of an open transform; those of lower levels are plain to it."""
+        lines = ["top_ = 0"]
+        for x in self.names:
+            lines += [f"if isinstance({x}, Value) and {x}._level > top_:", f"    top_ = {x}._level"]
+        lines += ["tape_ = state.tapes.get(top_)", "if tape_ is None:", f"    {self.general}"]
+        for i, x in enumerate(self.names):
+            lines += [
+                f"if isinstance({x}, Value):",
+                f"    if {x}._level == top_:",
+                f"        a{i} = {x}._a; n{i} = {x}._node",
+                "    else:",
+                f"        a{i} = content({x}); n{i} = None",
+                f"elif type({x}) is ndarray" + (f" or {x} is None:" if self.count > 1 else ":"),
+                f"    a{i} = {x}; n{i} = None",
+                "else:",
+                f"    {self.general}",
+            ]
+        return lines
+
+    def evaluate(self, *, at_level: bool) -> list[str]:
+        """`out_` from the arrays: by the kernel, or by `op` one level down where they are values of a lower level, arrays
+        of another transform or of another library."""
+        lines = self.kernel(self.arrays)
         if at_level:
-            lines.append(
-                f"        if type(a{i}) is not ndarray or ({x}._level != top_ and ({x}._level or n{i} is not None)):"
+            plain = " and ".join(
+                f"(type(a{i}) is ndarray or a{i} is None)" if self.count > 1 else f"type(a{i}) is ndarray"
+                for i in range(self.count)
             )
+            lines = [f"if {plain}:", *_indented(lines), "else:", f"    out_ = op({self.arrays}{self.keywords})"]
+        return [
+            "try:",
+            *_indented(lines),
+            "except KERNEL_ERRORS as error:",
+            f"    fail(PRIM, {self.operands}, {self.params}, error)",
+        ]
+
+    def result_class(self) -> list[str]:
+        """`cls_`, the class of the result."""
+        if self.count == 1:
+            return [f"cls_ = {self.names[0]}._result"]
+        if self.count > 2:
+            return [f"cls_ = result_class({self.operands})"]
+        x, y = self.names
+        return [
+            f"cls_ = type({x})",
+            f"if cls_ is type({y}) or type({y}) is ndarray:",
+            "    cls_ = cls_._result",
+            "elif cls_ is ndarray:",
+            f"    cls_ = {y}._result",
+            "else:",
+            f"    cls_ = result_class({self.operands})",
+        ]
+
+    def finish(self, level: str, mode: str, described: Sequence[str], dtype: str, *, floating: bool = False) -> list[str]:
+        """The value around `out_`, returned: with a node where the operation is recorded.
+
+        `level`, `mode` and `dtype` are the expressions for its level, the grad mode there and its dtype, `described` the
+        lines that give the node shape and step; `floating` says that the dtype can carry a gradient for sure.
+        """
+        prim = self.prim
+        unrecorded = ["if INFERENCE:", f"    unrecorded(PRIM, {self.operands}, {self.params}, value_)", "return value_"]
+        made = ["value_ = NEW(cls_)", f"value_._a = out_; value_._level = {level}"]
+        if prim.multi:
+            made = []
+            unrecorded = [f"value_ = results(PRIM, cls_, out_, None, {level})", *unrecorded]
         else:
-            lines.append(f"        if {x}._level or type(a{i}) is not ndarray:")
-        lines.append(f"            {elsewhere}")
-        if n > 1:
-            lines += [f"    elif {x} is None:", f"        a{i} = n{i} = None"]
-        lines += ["    else:", f"        {general}"]
-    arrays = ", ".join(f"a{i}" for i in range(n))
-    lines += [
-        "    try:",
-        f"        out_ = KERNEL({arrays}{keywords})",
-        "    except KERNEL_ERRORS as error:",
-        f"        fail(PRIM, {operands}, {packed}, error)",
-        "    if type(out_) is not ndarray:",
-        "        out_ = asarray(out_)",
-    ]
-    if n == 1:
-        lines.append(f"    cls_ = {names[0]}._result")
-    elif n == 2:
-        x, y = names
-        lines += [
-            f"    cls_ = type({x})",
-            f"    if cls_ is type({y}) or type({y}) is ndarray:",
-            "        cls_ = cls_._result",
-            "    elif cls_ is ndarray:",
-            f"        cls_ = {y}._result",
-            "    else:",
-            f"        cls_ = result_class({operands})",
+            unrecorded = ["value_._node = None", *unrecorded]
+        if not prim.differentiable:
+            return [*made, *unrecorded]
+        node = [
+            "node_ = Node()",
+            f"node_.prim = PRIM; node_.params = {self.params}; node_.edges = {self.edges}",
+            f"node_.saved = {self.saved()}",
         ]
-    else:
-        lines.append(f"    cls_ = result_class({operands})")
-    lines += ["    value_ = NEW(cls_)", f"    value_._a = out_; value_._level = {'top_' if at_level else 0}"]
-    if prim.differentiable:
-        edges = ", ".join(f"n{i}" for i in range(n))
-        lines += [
-            "    if " + " or ".join(f"n{i} is not None" for i in range(n)) + ":",
-            f"        mode_ = {'tape_.mode' if at_level else 'state.mode if SWITCHED else 1'}",
-            f"        if mode_ and (out_.dtype.kind not in 'iub' or whole_numbers(out_.dtype, ({edges},))):",
-            "            node_ = Node()",
-            f"            node_.prim = PRIM; node_.params = {packed}",
-            f"            node_.edges = ({edges},)",
-            f"            node_.saved = {_saved_source(prim)}",
-            "            node_.shape = out_.shape; node_.dtype = out_.dtype",
-            "            node_.seq = tick(); node_.step = PRIM.step",
-            "            if INFERRED:",
-            f"                refuse_inference(PRIM, {operands}, node_.saved)",
-            "            value_._node = node_",
-            "            if mode_ == 2:",
-            f"                watched(node_, cls_, {operands}, value_)",
-            "            return value_",
+        refused = ["if INFERRED:", f"    refuse_inference(PRIM, {self.operands}, node_.saved)"]
+        watched = ["if mode_ == 2:", f"    watched(node_, cls_, {self.operands}, value_)", "return value_"]
+        lines = [
+            *made,
+            "if " + " or ".join(f"n{i} is not None" for i in range(self.count)) + ":",
+            f"    mode_ = {mode}",
         ]
-    lines += [
-        "    value_._node = None",
-        "    if INFERENCE:",
-        f"        unrecorded(PRIM, {operands}, {packed}, value_)",
-        "    return value_",
-    ]
-    return lines
+        if prim.multi:
+            node += ["described(node_, PRIM, out_)", *refused, f"value_ = results(PRIM, cls_, out_, node_, {level})"]
+            return [*lines, "    if mode_:", *_indented([*node, *watched], 2), *unrecorded]
+        if floating:
+            lines.append("    if mode_:")
+        else:
+            lines += [
+                f"    dtype_ = {dtype}",
+                f"    if mode_ and (dtype_.kind not in 'iub' or whole_numbers(dtype_, {self.edges})):",
+            ]
+        node += ["node_.dtype = dtype_; node_.seq = tick()", *described, *refused, "value_._node = node_"]
+        return [*lines, *_indented([*node, *watched], 2), *unrecorded]
 
+    def saved(self) -> str:
+        """The expression for `node.saved`: `Primitive.saved` for these operands."""
+        prim, everyone = self.prim, frozenset(range(self.count))
+        asked = frozenset(i for i in everyone if prim.has_rule(i))
+        entries = [(f"a{i}", users) for i, users in enumerate(prim.users)]
+        if prim.saves_out:
+            entries.append(("out_", prim.out_users))
+        wanting = [users & asked for _, users in entries if users]
+        if not wanting:
+            return "()"
 
-def _saved_source(prim: Primitive) -> str:
-    """The expression for `node.saved`, saving an operand only where a rule that will be asked wants it."""
-    everyone = frozenset(i for i, rule in enumerate(prim.rule_needs) if rule is not None)
+        def some(users: frozenset[int]) -> str:
+            return " or ".join(f"n{j} is not None" for j in sorted(users))
 
-    def entry(name: str, users: frozenset[int]) -> str:
-        if not users:
-            return "None"
-        if prim.vjp is not None or users >= everyone:
-            return name
-        return f"({name} if " + " or ".join(f"n{j} is not None" for j in sorted(users)) + " else None)"
+        union = frozenset().union(*wanting)
+        # Whether something is kept whichever operand wants a gradient.
+        sure = any(users >= asked for users in wanting) or (asked == everyone and union >= everyone)
+        alike = not sure and all(users == union for users in wanting)
+        kept = [
+            "None" if not users else name if alike or users >= asked else f"({name} if {some(users & asked)} else None)"
+            for name, users in entries
+        ]
+        packed = "(" + ", ".join(kept) + ",)"
+        return packed if sure else f"({packed} if {some(union)} else ())"
 
-    entries = [entry(f"a{i}", users) for i, users in enumerate(prim.users)]
-    if prim.saves_out:
-        entries.append(entry("out_", prim.out_users))
-    if all(e == "None" for e in entries):
-        return "()"
-    return "(" + ", ".join(entries) + ",)"
+    # -------------------------------------------------------------------- functions
 
+    def op(self) -> list[str]:
+        """`op`: raw arrays to the kernel, values to `bind`."""
+        names = self.names
+        body = [
+            "if " + " and ".join(f"type({x}) is ndarray" for x in names) + ":",
+            *_indented([*self.kernel(", ".join(names)), "return out_"]),
+            "if " + " or ".join(f"isinstance({x}, Value)" for x in names) + ":",
+            f"    return bind({', '.join(names)}{self.keywords})",
+        ]
+        if self.count > 1:  # absent operands (a bias, weights) are no reason for the slow way
+            body += [
+                "if " + " and ".join(f"({x} is None or type({x}) is ndarray)" for x in names) + ":",
+                *_indented([*self.kernel(", ".join(names)), "return out_"]),
+            ]
+        return [f"def op({self.signature}):", *_indented([*body, f"return op_general(PRIM, {self.operands}, {self.params})"])]
 
-def _pull_source(prim: Primitive) -> str:
-    """`pull` for one rule per operand."""
-    names = prim.operands or ()
-    n = len(names)
-    lines = ["def pull(node, saved, g, needs):"]
-    stored = [f"s{i}" for i in range(n)] + (["out"] if prim.saves_out else [])
-    if any(prim.users) or prim.saves_out:
-        lines.append(f"    {', '.join(stored)}, = saved or NOTHING")
-    lines.append(f"    {', '.join(f'e{i}' for i in range(n))}, = needs")
-    if prim.params:
-        lines.append("    p = node.params")
-    results = []
-    for i, wants in enumerate(prim.rule_needs):
-        if wants is None:
-            results.append("None")
-            continue
+    def bind(self) -> list[str]:
+        """`bind`: the everyday tape over NumPy arrays."""
+        body = [
+            *self.unpack_everyday(),
+            *self.evaluate(at_level=False),
+            *self.result_class(),
+            *self.finish(
+                "0", "state.mode if SWITCHED else 1", ["node_.shape = out_.shape; node_.step = PRIM.step"], "out_.dtype"
+            ),
+        ]
+        return [f"def bind({self.signature}):", *_indented(body)]
+
+    def bind_level(self) -> list[str]:
+        """`bind_level`: the tape of an open transform."""
+        body = [
+            *self.unpack_level(),
+            *self.evaluate(at_level=True),
+            *self.result_class(),
+            *self.finish(
+                "top_", "tape_.mode",
+                ["node_.shape = out_.shape if type(out_) is ndarray else shape_of(out_); node_.step = PRIM.step"],
+                "out_.dtype if type(out_) is ndarray else dtype_of(out_)",
+            ),
+        ]
+        return [f"def bind_level({self.signature}):", *_indented(body)]
+
+    def operator(self) -> list[str]:
+        """`operator`: two instances of CLS of one real floating dtype at once, all else through FALLBACK."""
+        x, y = self.names
+        fast = [
+            "try:",
+            "    out_ = KERNEL(a0, a1)",
+            "except KERNEL_ERRORS as error:",
+            f"    fail(PRIM, {self.operands}, NO_PARAMS, error)",
+            "if type(out_) is not ndarray:  # a NumPy scalar, or the result of another library's arrays",
+            "    if type(a0) is not ndarray or type(a1) is not ndarray:",
+            f"        return FALLBACK({x}, {y})",
+            "    out_ = asarray(out_)",
+            "cls_ = CLS",
+            f"n0 = {x}._node; n1 = {y}._node",
+            *self.finish(
+                "level_",
+                "tape_.mode if level_ else state.mode if SWITCHED else 1",
+                [
+                    "node_.shape = shape_ = a0.shape",
+                    "if shape_ == a1.shape:",
+                    "    node_.step = step_fits",
+                    "else:",
+                    "    node_.shape = out_.shape; node_.step = step",
+                ],
+                "dtype_",
+                floating=True,
+            ),
+        ]
+        return [
+            f"def operator({x}, {y}):",
+            f"    if type({x}) is CLS and type({y}) is CLS:",
+            f"        a0 = {x}._a; a1 = {y}._a; level_ = {x}._level",
+            f"        if level_ or {y}._level:",
+            f"            tape_ = state.tapes.get(level_) if level_ == {y}._level else None",
+            "            if tape_ is None or type(a0) is not ndarray or type(a1) is not ndarray:",
+            f"                return LEVEL({x}, {y})",
+            "        dtype_ = a0.dtype",
+            "        if (dtype_ is FLOAT32 or dtype_ is FLOAT64) and dtype_ is a1.dtype:",
+            *_indented(fast, 3),
+            f"    return FALLBACK({x}, {y})",
+        ]
+
+    # -------------------------------------------------------------------- the derivative
+
+    def stored(self, *, named: bool) -> list[str]:
+        """The line that takes apart what a node saved."""
+        if not any(self.prim.users) and not self.prim.saves_out:
+            return []
+        names = [*(self.names if named else [f"s{i}" for i in range(self.count)])]
+        return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = saved or NOTHING"]
+
+    def rule(self, i: int) -> str:
+        """The call of operand i's rule with what it wants."""
+        wants = self.prim.rule_needs[i]
+        assert wants is not None
         out = "out" if wants[0] == VALUE else "node" if wants[0] == AVAL else "None"
         given = [
             "None" if want == UNUSED else f"e{i}" if want == AVAL and j == i else f"s{j}"
             for j, want in enumerate(wants[1:])
         ]
-        call = f"V{i}(g, {out}, {', '.join(given)}{', **p' if prim.params else ''})"
-        results.append(f"{call} if e{i} is not None else None")
-    lines.append("    return (" + ", ".join(results) + ",)")
-    return "\n".join(lines)
+        return f"V{i}(g, {out}, {', '.join(given)}{', **p' if self.prim.params else ''})"
+
+    def pull(self) -> list[str]:
+        """`pull` for one rule per operand."""
+        results = ", ".join(
+            f"{self.rule(i)} if e{i} is not None else None" if self.prim.has_rule(i) else "None" for i in range(self.count)
+        )
+        body = [*self.stored(named=False), f"{', '.join(f'e{i}' for i in range(self.count))}, = needs"]
+        if self.prim.params:
+            body.append("p = node.params")
+        return ["def pull(node, saved, g, needs):", *_indented([*body, f"return ({results},)"])]
+
+    def step(self, name: str = "step", *, real: bool = False, fits: bool = False) -> list[str]:
+        """`step(node, g, grads, fit, add)`: the rules on raw arrays, and their results added to what has arrived so far.
+
+        Without `grads` (None) it returns the edge and the cotangent where there is one, else a dictionary of all: so a
+        chain is followed without one, 0.1 µs less a node.
+
+        `real` says that the operands are real, so that a rule given as text stands here itself; `fits`, that the results
+        have the operands' shapes and dtype, so that nothing is left to fit.
+        """
+        prim, count = self.prim, self.count
+        lines = [f"{', '.join(f'e{i}' for i in range(count))}, = node.edges", "saved = node.saved"]
+        lines += self.stored(named=real)
+        if prim.params and not real:
+            lines.append("p = node.params")
+        results = {}
+        for i in range(count):
+            if prim.has_rule(i):
+                unfitted = [] if fits else [
+                    f"if r.shape != e{i}.shape or r.dtype is not e{i}.dtype:", f"    r = fit(r, e{i})"
+                ]  # fmt: skip
+                results[i] = [f"r = {real_text(prim.texts[i]) if real else self.rule(i)}", *unfitted]
+        lines += ["alone = grads is None", "if alone:"]
+        for i, result in results.items():
+            others = "".join(f" and e{j} is None" for j in range(count) if j != i)
+            lines += [
+                f"    if e{i} is not None and type(e{i}) is not Slot{others}:",
+                *_indented([*result, f"return e{i}, r"], 2),
+            ]
+        lines.append("    grads = {}")
+        for i, result in results.items():
+            lines += [
+                f"if e{i} is not None:",
+                *_indented(result),
+                f"    if type(e{i}) is Slot:",
+                f"        add(grads, e{i}, r)",
+                f"    elif e{i} in grads:",
+                f"        grads[e{i}] = grads[e{i}] + r",
+                "    else:",
+                f"        grads[e{i}] = r",
+            ]
+        lines += ["if alone:", "    return grads.popitem() if len(grads) == 1 else grads"]
+        return [f"def {name}(node, g, grads, fit, add):", *_indented(lines)]
 
 
 def _joint_pull(prim: Primitive) -> Any:
     """`pull` for one rule for all operands, fixed or variadic."""
     vjp = prim.vjp
     assert vjp is not None
-    wants = prim.rule_needs[0] or ()
-    fixed = len(wants) - 1
 
     def pull(node: Any, saved: Any, g: Any, needs: Any) -> Any:
         edges = node.edges
         n = len(edges)
         stored = saved or (None,) * (n + 1)
+        wants = [prim.wants(j) for j in range(n)]
         given = [
-            None if j < fixed and wants[j + 1] == UNUSED
-            else stored[j] if (wants[j + 1] == VALUE if j < fixed else prim.saves_all)
-            else edges[j]
-            for j in range(n)
-        ]  # fmt: skip
+            None if want == UNUSED else stored[j] if want == VALUE else edges[j] for j, want in enumerate(wants)
+        ]
         out = stored[n] if prim.saves_out else node
         flags = tuple(need is not None for need in needs)
         return vjp(flags, g, out, *given, **node.params)
 
     return pull
-
-
-def _step_source(
-    prim: Primitive, inline: tuple[str | None, ...] | None, name: str = "step", *, fits: bool = False
-) -> str:
-    """`step(node, g, grads, fit, add)`: the rules on raw arrays, and their results added to what has arrived so far.
-
-    Without `grads` (None) it returns the edge and the cotangent where there is one, else a dictionary of all: so a chain is
-    followed without one, 0.1 µs less a node.
-
-    `inline` holds an expression per operand for real operands, in place of a call of the rule. `fits` says that the
-    results have the operands' shapes and dtype, so that nothing is left to fit.
-    """
-    names = prim.operands or ()
-    n = len(names)
-    lines = [f"def {name}(node, g, grads, fit, add):", f"    {', '.join(f'e{i}' for i in range(n))}, = node.edges"]
-    if any(prim.users) or prim.saves_out:
-        stored = [*(names if inline is not None else [f"s{i}" for i in range(n)]), *(["out"] if prim.saves_out else [])]
-        lines.append(f"    {', '.join(stored)}, = node.saved or NOTHING")
-    if prim.params and inline is None:
-        lines.append("    p = node.params")
-    results = {}
-    for i, wants in enumerate(prim.rule_needs):
-        if wants is None:
-            continue
-        if inline is not None:
-            value = inline[i]
-        else:
-            out = "out" if wants[0] == VALUE else "node" if wants[0] == AVAL else "None"
-            given = [
-                "None" if want == UNUSED else f"e{i}" if want == AVAL and j == i else f"s{j}"
-                for j, want in enumerate(wants[1:])
-            ]
-            value = f"V{i}(g, {out}, {', '.join(given)}{', **p' if prim.params else ''})"
-        results[i] = [
-            f"r = {value}",
-            *([] if fits else [f"if r.shape != e{i}.shape or r.dtype is not e{i}.dtype:", f"    r = fit(r, e{i})"]),
-        ]  # fmt: skip
-    lines += ["    alone = grads is None", "    if alone:"]
-    for i, result in results.items():
-        others = "".join(f" and e{j} is None" for j in range(n) if j != i)
-        lines += [
-            f"        if e{i} is not None and type(e{i}) is not Slot{others}:",
-            *(f"            {line}" for line in result),
-            f"            return e{i}, r",
-        ]
-    lines.append("        grads = {}")
-    for i, result in results.items():
-        lines += [
-            f"    if e{i} is not None:",
-            *(f"        {line}" for line in result),
-            f"        if type(e{i}) is Slot:",
-            f"            add(grads, e{i}, r)",
-            f"        elif e{i} in grads:",
-            f"            grads[e{i}] = grads[e{i}] + r",
-            "        else:",
-            f"            grads[e{i}] = r",
-        ]
-    lines += ["    if alone:", "        return grads.popitem() if len(grads) == 1 else grads"]
-    return "\n".join(lines)
 
 
 def _step_from_pull(pull: Callable[..., Any]) -> Callable[..., None]:
@@ -324,79 +436,25 @@ def _step_from_pull(pull: Callable[..., Any]) -> Callable[..., None]:
     return step
 
 
-def operator(
-    op: Callable[..., Any], cls: type[Value], fallback: Callable[..., Any], inline: tuple[str, ...] | None = None
-) -> Callable[..., Any]:
+def operator(op: Callable[..., Any], cls: type[Value], fallback: Callable[..., Any]) -> Callable[..., Any]:
     """A binary operator of `cls`: two plain instances of one real floating dtype at once, all else through `fallback`.
 
-    inline: the pullbacks of real operands as expressions in `g` and the operands' names, such as ("g * y", "g * x").
+    The operation's rules are given as texts (see `primitive`), which the function's nodes are pulled back by.
     """
     prim: Primitive = op.prim  # type: ignore[attr-defined]
-    x, y = prim.operands or ("x", "y")
+    writer = _Writer(prim)
     scope = _scope(prim)
     _follow(prim, scope)
-    scope.update({f"V{i}": rule for i, rule in enumerate(prim.vjps)})
     scope.update(
         CLS=cls,
         FALLBACK=fallback,
-        BIND=prim.bind,
+        LEVEL=prim.bind_level,
         FLOAT32=np.dtype(np.float32),
         FLOAT64=np.dtype(np.float64),
         NOTHING=(None,) * (2 + prim.saves_out),
     )
-    _define(_step_source(prim, inline), scope, "step")
-    _define(_step_source(prim, inline, "step_fits", fits=True), scope, "step")
-    saved = _saved_source(prim).replace("a0", "a").replace("a1", "b").replace("out_", "out")
-    source = f"""
-def operator({x}, {y}):
-    if type({x}) is CLS and type({y}) is CLS:
-        a = {x}._a
-        b = {y}._a
-        d = a.dtype
-        if (d is FLOAT32 or d is FLOAT64) and d is b.dtype:
-            if {x}._level or {y}._level:
-                return BIND({x}, {y})
-            try:
-                out = KERNEL(a, b)
-            except ValueError as error:
-                fail(PRIM, ({x}, {y}), NO_PARAMS, error)
-            if type(out) is not ndarray:  # a NumPy scalar, or the result of another library's arrays
-                if type(a) is not ndarray or type(b) is not ndarray:
-                    return FALLBACK({x}, {y})
-                out = asarray(out)
-            value = NEW(CLS)
-            value._a = out
-            value._level = 0
-            n0 = {x}._node
-            n1 = {y}._node
-            if n0 is not None or n1 is not None:
-                mode = state.mode if SWITCHED else 1
-                if mode:
-                    value._node = node = Node()
-                    node.prim = PRIM
-                    node.params = NO_PARAMS
-                    node.edges = (n0, n1)
-                    node.saved = {saved}
-                    node.shape = shape = a.shape
-                    if shape == b.shape:
-                        node.step = step_fits
-                    else:
-                        node.shape = out.shape
-                        node.step = step
-                    node.dtype = d
-                    node.seq = tick()
-                    if INFERRED:
-                        refuse_inference(PRIM, ({x}, {y}), node.saved)
-                    if mode == 2:
-                        watched(node, CLS, ({x}, {y}), value)
-                    return value
-            value._node = None
-            if INFERENCE:
-                unrecorded(PRIM, ({x}, {y}), NO_PARAMS, value)
-            return value
-    return FALLBACK({x}, {y})
-"""
-    _define(source, scope, "operator")
+    lines = [*writer.step(real=True), *writer.step("step_fits", real=True, fits=True), *writer.operator()]
+    _define("\n".join(lines), scope, "operator")
     result: Callable[..., Any] = scope["operator"]
     result.__name__ = result.__qualname__ = getattr(fallback, "__name__", prim.name)
     result.__doc__ = fallback.__doc__
@@ -404,12 +462,11 @@ def operator({x}, {y}):
 
 
 def _any_number(prim: Primitive) -> Callable[..., Any]:
-    """`op` for operands in any number, or several outputs: values on the everyday tape first, then everything else.
+    """`op` for operands in any number: values on the everyday tape first, then everything else.
 
     Joining two 4-vectors through it takes 2.3 µs recorded, 4.9 through `bind_general`.
     """
-    kernel, multi, count = prim.numpy_kernel, prim.multi, None if prim.operands is None else len(prim.operands)
-    asarray, new = np.asarray, object.__new__
+    kernel, asarray, new = prim.numpy_kernel, np.asarray, object.__new__
 
     def swap(other: Callable[..., Any]) -> None:
         nonlocal kernel
@@ -418,9 +475,6 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
     SWAPS.setdefault(prim.name, []).append(swap)
 
     def op(*operands: Any, **params: Any) -> Any:
-        if count is not None and len(operands) != count:
-            names = ", ".join(prim.operands or ())
-            raise TypeError(f"{prim.name} takes the operands {names}; {len(operands)} were given")
         arrays: list[Any] = []
         edges: list[Any] = []
         recorded = False
@@ -442,19 +496,18 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
                     cls = result_class(operands)
             else:
                 return binding.op_general(prim, operands, params)
-        if cls is None:
-            out = kernel(*arrays, **params)
-            if multi:
-                return tuple([y if type(y) is _ndarray else asarray(y) for y in out])
-            return out if type(out) is _ndarray else asarray(out)
         try:
             out = kernel(*arrays, **params)
         except binding.KERNEL_ERRORS as error:
+            if cls is None:
+                raise
             binding.fail(prim, operands, params, error)
-        if multi:
+        if prim.multi:
             out = tuple([y if type(y) is _ndarray else asarray(y) for y in out])
         elif type(out) is not _ndarray:
             out = asarray(out)
+        if cls is None:
+            return out
         node = None
         mode = 0
         if recorded and prim.differentiable:
@@ -463,7 +516,7 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
                 node = binding.record(prim, params, tuple(edges), arrays, out)
                 if node is not None and INFERRED:
                     binding.refuse_inference(prim, operands, node.saved)
-        if multi:
+        if prim.multi:
             made: Any = binding.results(prim, cls, out, node)
         else:
             made = new(cls)
@@ -479,28 +532,28 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
 
 
 def specialise(prim: Primitive) -> None:
-    """Give a primitive its `op` and `bind`."""
-    names = prim.operands
-    if names and len(names) <= 4 and not prim.multi:
+    """Give a primitive its `op`, `bind` and `bind_level`."""
+    if prim.operands:
         functions = _on_first_call(prim)
-        prim.op, prim.bind = functions["op"], functions["bind"]
+        prim.op, prim.bind, prim.bind_level = functions["op"], functions["bind"], functions["bind_level"]
     else:
-        prim.op = prim.bind = _any_number(prim)
+        prim.op = prim.bind = prim.bind_level = _any_number(prim)
     prim.op.__name__ = prim.op.__qualname__ = prim.name
     prim.op.prim = prim  # type: ignore[attr-defined]
 
 
-# The code that `op` and `bind` have until they are called for the first time. FINISH stands in their globals.
-_FIRST_OP = compile("def f(*operands, **params):\n    return FINISH('op')(*operands, **params)", "<first call>", "exec")
-_FIRST_BIND = compile(
-    "def f(*operands, **params):\n    return FINISH('bind')(*operands, **params)", "<first call>", "exec"
-)
-_FIRST = {"op": _FIRST_OP.co_consts[0], "bind": _FIRST_BIND.co_consts[0]}
+def _first_call(name: str) -> Any:
+    """The code that a function has until it is called for the first time; FINISH stands in its globals."""
+    source = f"def f(*operands, **params):\n    return FINISH({name!r})(*operands, **params)"
+    return compile(source, "<first call>", "exec").co_consts[0]
+
+
+_FIRST = {name: _first_call(name) for name in ("op", "bind", "bind_level")}
 _finishing = threading.RLock()
 
 
 def _on_first_call(prim: Primitive) -> dict[str, Any]:
-    """`op` and `bind` as functions that get their code at the first call of either: an import compiles nothing.
+    """A primitive's functions, which get their code at the first call of one of them: an import compiles nothing.
 
     The functions stay the same objects, so whoever has bound them before has the finished ones afterwards.
     """
@@ -510,8 +563,8 @@ def _on_first_call(prim: Primitive) -> dict[str, Any]:
     def finish(name: str) -> Any:
         with _finishing:
             if functions["op"].__code__ is _FIRST["op"]:
-                made = _scope(prim)
-                _define(_op_source(prim), made, "bind")
+                made, writer = _scope(prim), _Writer(prim)
+                _define("\n".join([*writer.op(), *writer.bind(), *writer.bind_level()]), made, "bind")
                 scope.update({**made, **functions})  # they call each other by these names
                 _follow(prim, scope)
                 for key, function in functions.items():
@@ -528,9 +581,8 @@ def specialise_rules(prim: Primitive) -> None:
         prim.pull = _joint_pull(prim)
         prim.step = _step_from_pull(prim.pull)
         return
-    names = prim.operands or ()
+    writer = _Writer(prim)
     rules: dict[str, Any] = {f"V{i}": rule for i, rule in enumerate(prim.vjps)}
-    rules.update(NOTHING=(None,) * (len(names) + prim.saves_out), Slot=Slot)
-    _define(_pull_source(prim), rules, "pull")
-    _define(_step_source(prim, None), rules, "step")
+    rules.update(NOTHING=(None,) * (writer.count + prim.saves_out), Slot=Slot)
+    _define("\n".join([*writer.pull(), *writer.step()]), rules, "pull")
     prim.pull, prim.step = rules["pull"], rules["step"]

@@ -26,32 +26,19 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 
 # ------------------------------------------------------------------------------------------ arithmetic
 
-add = elementwise(
-    "add", kernel=Ufunc("add"), samples=binary(-3, 3, complex_too=True),
-    vjps=[lambda g, _out, _x, _y: g, lambda g, _out, _x, _y: g],
-    jvp=lambda tangents, out, x, y: broadcast_like(sum_tangents(tangents), out),
-)  # fmt: skip
+add = elementwise("add", kernel=Ufunc("add"), samples=binary(-3, 3, complex_too=True), vjps=["g", "g"])
 
-subtract = elementwise(
-    "subtract", kernel=Ufunc("subtract"), samples=binary(-3, 3, complex_too=True),
-    vjps=[lambda g, _out, _x, _y: g, lambda g, _out, _x, _y: -g],
-    jvp=lambda tangents, out, x, y: broadcast_like(
-        sum_tangents([tangents[0], None if tangents[1] is None else -tangents[1]]), out),
-)  # fmt: skip
+subtract = elementwise("subtract", kernel=Ufunc("subtract"), samples=binary(-3, 3, complex_too=True), vjps=["g", "-g"])
 
 multiply = elementwise(
     "multiply", kernel=Ufunc("multiply"), samples=binary(-3, 3, complex_too=True),
-    vjps=[lambda g, _out, _x, y: g * (conj(y) if g.dtype.kind == "c" else y),
-          lambda g, _out, x, _y: g * (conj(x) if g.dtype.kind == "c" else x)],
-    jvp=lambda tangents, out, x, y: sum_tangents([
-        None if tangents[0] is None else tangents[0] * y, None if tangents[1] is None else x * tangents[1]]),
+    vjps=["g * conj(y)", "g * conj(x)"],
 )  # fmt: skip
 
 # The rule of y divides again instead of keeping the result, which users change in place (`z = x / y; z += 1`).
 divide = elementwise(
     "divide", kernel=Ufunc("divide"), samples=binary(-3, 3, 1, 3, complex_too=True),
-    partials=[lambda _x, y, _out: 1 / y, lambda x, y, _out: -(x / y) / y],
-    vjps=[lambda g, _out, _x, y: g / conj(y), lambda g, _out, x, y: -g * conj((x / y) / y)],
+    vjps=["g / conj(y)", "-g * conj(x / y / y)"],
 )  # fmt: skip
 
 negative = elementwise(

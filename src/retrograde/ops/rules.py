@@ -15,7 +15,7 @@ from .._errors import UnsupportedError
 from .._state import state
 from ..core import value as values
 from ..core.aval import Aval, aval_of
-from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, positional_names, primitive
+from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, conj, positional_names, primitive, real_text
 from ..core.value import Value, detached, dtype_of, make, ndim_of, shape_of
 
 Rule = Callable[..., Any]
@@ -156,15 +156,6 @@ def infer_by_kernel(record_name: str) -> Rule:
 # ------------------------------------------------------------------------------------------ derivative builders
 
 
-def conj(x: Any) -> Any:
-    """The complex conjugate where there is one to take; a real operand is returned as it is."""
-    if type(x) is np.ndarray:
-        return x.conj() if x.dtype.kind == "c" else x
-    if isinstance(x, (bool, int, float)) or dtype_of(x).kind != "c":
-        return x
-    return _op("conj")(x)
-
-
 def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **params: Any) -> Any:
     """A JVP from the VJP: the pullback is linear in the cotangent, and its transpose is the pushforward.
 
@@ -235,6 +226,18 @@ def _from_partial(partial: Rule, n: int) -> Rule:
     return rule
 
 
+def _pushforward(texts: Sequence[str], names: Sequence[str]) -> Rule:
+    """The JVP of rules given as texts: of an operation on corresponding elements it is the pullback without conjugation."""
+    pushes = [eval(f"lambda g, out, {', '.join(names)}: {real_text(t)}") for t in texts]  # noqa: S307 - our own source
+
+    def jvp(tangents: Sequence[Any], out: Any, *xs: Any) -> Any:
+        total = sum_tangents([None if t is None else push(t, out, *xs) for t, push in zip(tangents, pushes)])
+        shape = shape_of(out)
+        return total if total is None or shape_of(total) == shape else _op("broadcast_to")(total, shape=shape)
+
+    return jvp
+
+
 def elementwise(
     name: str,
     *,
@@ -250,6 +253,7 @@ def elementwise(
 ) -> Any:
     """An operation on corresponding elements of broadcast operands.
 
+    vjps as texts: see `primitive`; the pushforward follows from them.
     partials: for each operand the partial derivative `partial(*operands, out, **params)`; the pullback multiplies the
         cotangent with its conjugate, the pushforward the tangent with itself. For operations that are not
         holomorphic, or where a product would waste work, give `vjps` and `jvp` instead.
@@ -257,7 +261,10 @@ def elementwise(
     if isinstance(kernel, Ufunc) and operands is None:
         count = kernel.numpy.nin
         operands = ("x",) if count == 1 else ("x", "y") if count == 2 else tuple(f"x{i}" for i in range(count))
-    n = len(operands) if operands is not None else len(positional_names(kernel)[0]) - 1
+    names = tuple(operands) if operands is not None else positional_names(kernel)[0][1:]
+    n = len(names)
+    if jvp is None and isinstance(vjps, (list, tuple)) and all(isinstance(rule, str) for rule in vjps):
+        jvp = _pushforward(vjps, names)
     if partials is not None:
         given = tuple(partials)
         if vjps is None:

@@ -126,7 +126,7 @@ def _uncast(g: Any, x: Any) -> Any:
         g = real(g)
     if dtype_of(g) == want:
         return g
-    return carry(g, dtype=want)[0] if want.kind in "iub" else cast(g, dtype=want)
+    return carry(g, dtype=want, came=False)[0] if want.kind in "iub" else cast(g, dtype=want)
 
 
 cast = linear(
@@ -141,12 +141,12 @@ cast = linear(
 # are in the dtype of the result, so whatever comes back loses its fraction there (as MindSpore differentiates casts). It
 # returns to the dtype of x, unless it is to stay as it `came`.
 carry = primitive(
-    "carry", kernel=lambda xp, x, *, dtype, came=False: (_cast_kernel(xp, x, dtype=dtype),), params=("dtype", "came"),
-    vjps=[lambda g, out, x_, *, dtype, came=False: g[0] if came else _uncast(g[0], x_)],
-    jvp=lambda tangents, out, x, *, dtype, came=False: (cast(tangents[0], dtype=dtype),),
+    "carry", kernel=lambda xp, x, *, dtype, came: (_cast_kernel(xp, x, dtype=dtype),),
+    vjps=[lambda g, out, x_, *, dtype, came: g[0] if came else _uncast(g[0], x_)],
+    jvp=lambda tangents, out, x, *, dtype, came: (cast(tangents[0], dtype=dtype),),
     multi=True, diff_outs=(True,), batch=lambda op, arrays, dims, params: (op(arrays[0], **params), (dims[0],)),
     infer=lambda avals, p: (Aval(avals[0].shape, np.dtype(p["dtype"])),),
-    samples=lambda: [sample(normal(3), dtype=np.dtype(np.float64)), sample(normal(3), dtype=np.dtype(np.complex128))],
+    samples=lambda: [sample(normal(3), dtype=np.dtype(d), came=False) for d in (np.float64, np.complex128)],
 )  # fmt: skip
 
 

@@ -462,8 +462,7 @@ def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
 values.set_core_class(Tensor)
 
 # Two tensors of one real floating dtype, the everyday case of operators and of derivative rules, in one function.
-for _name, _op, _inline in (
-    ("__add__", ew.add, ("g", "g")), ("__sub__", ew.subtract, ("g", "-g")),
-    ("__mul__", ew.multiply, ("g * y", "g * x")), ("__truediv__", ew.divide, ("g / y", "-g * (x / y / y)")),
+for _name, _op in (
+    ("__add__", ew.add), ("__sub__", ew.subtract), ("__mul__", ew.multiply), ("__truediv__", ew.divide)
 ):  # fmt: skip
-    setattr(Tensor, _name, fast_operator(_op, Tensor, getattr(Tensor, _name), _inline))
+    setattr(Tensor, _name, fast_operator(_op, Tensor, getattr(Tensor, _name)))

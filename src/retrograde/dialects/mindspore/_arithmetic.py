@@ -214,19 +214,20 @@ def _reflected(name: str, f: Function, ufunc: np.ufunc) -> Function:
     return method
 
 
-def _install(symbol: str, name: str, f: Function, op: Any, ufunc: np.ufunc, inline: tuple[str, str] | None) -> None:
-    plain = _operator(name, f, op.prim.bind if inline else None)
-    METHODS[f"__{symbol}__"] = fast(op, Tensor, plain, inline) if inline else plain
+def _install(symbol: str, name: str, f: Function, op: Any, ufunc: np.ufunc) -> None:
+    at_once = bool(op.prim.texts)
+    plain = _operator(name, f, op.prim.bind if at_once else None)
+    METHODS[f"__{symbol}__"] = fast(op, Tensor, plain) if at_once else plain
     METHODS[f"__r{symbol}__"] = _reflected(name, f, ufunc)
 
 
-_install("add", "add", add, ew.add, np.add, ("g", "g"))
-_install("sub", "sub", sub, ew.subtract, np.subtract, ("g", "-g"))
-_install("mul", "mul", mul, ew.multiply, np.multiply, ("g * y", "g * x"))
-_install("truediv", "div", div, ew.divide, np.divide, ("g / y", "-g * (x / y / y)"))
-_install("floordiv", "floor_divide", floor_div, ew.floor_divide, np.floor_divide, None)
-_install("mod", "floor_mod", floor_mod, ew.modulo, np.remainder, None)
-_install("matmul", "matmul", matmul, contraction.matmul, np.matmul, None)
+_install("add", "add", add, ew.add, np.add)
+_install("sub", "sub", sub, ew.subtract, np.subtract)
+_install("mul", "mul", mul, ew.multiply, np.multiply)
+_install("truediv", "div", div, ew.divide, np.divide)
+_install("floordiv", "floor_divide", floor_div, ew.floor_divide, np.floor_divide)
+_install("mod", "floor_mod", floor_mod, ew.modulo, np.remainder)
+_install("matmul", "matmul", matmul, contraction.matmul, np.matmul)
 METHODS["__rpow__"] = _reflected("pow", pow, np.power)
 _general_power = _operator("pow", pow)
 

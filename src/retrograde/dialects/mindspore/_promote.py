@@ -67,7 +67,7 @@ def to_dtype(x: Any, d: Number) -> Any:
 def converted(x: Value, d: Number) -> Any:
     """A tensor cast to another dtype. As in MindSpore, the gradient passes a conversion to integers (or booleans)."""
     if d.category < 2 and x._node is not None:
-        return carry(x, dtype=d.np)[0]
+        return carry(x, dtype=d.np, came=False)[0]
     return _cast(x, dtype=d.np)
 
 

@@ -202,13 +202,13 @@ def _reversed_number(f: Function, bind: Function) -> Function:
 
 
 METHODS.update(
-    __add__=fast(ew.add, Tensor, number_operator(_add, ew.add), ("g", "g")),
+    __add__=fast(ew.add, Tensor, number_operator(_add, ew.add)),
     __radd__=number_operator(_add, ew.add),
-    __sub__=fast(ew.subtract, Tensor, number_operator(_subtract, ew.subtract), ("g", "-g")),
+    __sub__=fast(ew.subtract, Tensor, number_operator(_subtract, ew.subtract)),
     __rsub__=_reversed_number(_subtract, _bind_subtract),
-    __mul__=fast(ew.multiply, Tensor, number_operator(_multiply, ew.multiply), ("g * y", "g * x")),
+    __mul__=fast(ew.multiply, Tensor, number_operator(_multiply, ew.multiply)),
     __rmul__=number_operator(_multiply, ew.multiply),
-    __truediv__=fast(ew.divide, Tensor, number_operator(_divide, ew.divide), ("g / y", "-g * (x / y / y)")),
+    __truediv__=fast(ew.divide, Tensor, number_operator(_divide, ew.divide)),
     __rtruediv__=_reversed_number(_divide, _bind_divide),
     __floordiv__=operator(_floor_divide),
     __rfloordiv__=_reversed(_floor_divide),

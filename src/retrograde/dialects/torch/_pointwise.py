@@ -274,16 +274,16 @@ def float_power_(self: Any, exponent: Any) -> Any:
 # ------------------------------------------------------------------------------------------ operators
 
 METHODS.update(
-    __add__=fast(ew.add, Tensor, number_operator(_add, ew.add), ("g", "g")),
+    __add__=fast(ew.add, Tensor, number_operator(_add, ew.add)),
     __radd__=reflected(_add, swap=False),
     __iadd__=in_place_operator("__iadd__", _add, np.add),
-    __sub__=fast(ew.subtract, Tensor, number_operator(sub, ew.subtract), ("g", "-g")),
+    __sub__=fast(ew.subtract, Tensor, number_operator(sub, ew.subtract)),
     __rsub__=reflected(rsub, swap=False),
     __isub__=in_place_operator("__isub__", sub, np.subtract),
-    __mul__=fast(ew.multiply, Tensor, number_operator(mul, ew.multiply), ("g * y", "g * x")),
+    __mul__=fast(ew.multiply, Tensor, number_operator(mul, ew.multiply)),
     __rmul__=reflected(mul, swap=False),
     __imul__=in_place_operator("__imul__", mul, np.multiply),
-    __truediv__=fast(ew.divide, Tensor, number_operator(_true_divide, ew.divide), ("g / y", "-g * (x / y / y)")),
+    __truediv__=fast(ew.divide, Tensor, number_operator(_true_divide, ew.divide)),
     __rtruediv__=reflected(_divided_number, swap=False),
     __itruediv__=in_place_operator("__itruediv__", _true_divide, np.divide),
 )  # fmt: skip

@@ -1,0 +1,106 @@
+"""All ways in which an operation is recorded save alike, over the table of primitives."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import pkgutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import retrograde.dialects.mindspore as mindspore
+import retrograde.dialects.paddle as paddle
+import retrograde.dialects.torch as torch
+import retrograde.ops
+from retrograde.core import value as values
+from retrograde.core.bind import bind_general
+from retrograde.core.level import Level
+from retrograde.core.node import Node, Slot
+from retrograde.core.primitive import PRIMITIVES
+from retrograde.core.value import make
+from retrograde.tape import autograd
+
+for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
+    importlib.import_module(module.name)
+
+
+def recorded(call: Any, operands: Any, wanted: Any, level: int = 0) -> list[str] | None:
+    """Which operands and outputs the node of an operation keeps, when the operands `wanted` want a gradient."""
+    given = []
+    for i, x in enumerate(operands):
+        if x is None:
+            given.append(None)
+            continue
+        value = make(values.core_class, x, None, level)
+        if i in wanted:
+            autograd.leaf(value)
+        given.append(value)
+    out = call(*given)
+    first = next((y for y in (out if isinstance(out, tuple) else (out,)) if y._node is not None), None)
+    if first is None:
+        return None
+    node = first._node.node if type(first._node) is Slot else first._node
+    assert type(node) is Node
+    arrays = [None if x is None else id(x) for x in operands]
+    outs = [id(y._a) for y in (out if isinstance(out, tuple) else (out,))]
+
+    def told(x: Any, place: int) -> str:
+        if x is None:
+            return "-"
+        if type(x) is tuple:
+            return "outputs"
+        if place < len(arrays) and id(x) == arrays[place]:
+            return "operand"
+        return "output" if id(x) in outs else "other"
+
+    return [told(x, i) for i, x in enumerate(node.saved)]
+
+
+def floating(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+NAMES = [name for name, prim in PRIMITIVES.items() if prim.differentiable]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_ways_of_recording_save_alike(name):
+    prim = PRIMITIVES[name]
+    for operands, params in itertools.islice(prim.samples(), 3):
+        operands = tuple(None if x is None else np.asarray(x) for x in operands)
+        able = [i for i, x in enumerate(operands) if floating(x)]
+        for wanted in {(i,) for i in able[:4]} | {tuple(able)}:
+            everyday = recorded(lambda *xs: prim.bind(*xs, **params), operands, wanted)
+            general = recorded(lambda *xs: bind_general(prim, xs, params), operands, wanted)
+            with Level("a test", tape=True) as level:
+                within = recorded(lambda *xs: prim.bind(*xs, **params), operands, wanted, level.id)
+            assert everyday == general == within, (wanted, params)
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.parametrize("wanted", [(0,), (1,), (0, 1)])
+def test_the_operators_of_all_dialects_save_as_bind_does(name, wanted):
+    prim = PRIMITIVES[name]
+    symbol = {"add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__"}[name]
+    arrays = (np.ones(3, np.float32), np.ones(3, np.float32))
+    expected = recorded(prim.bind, arrays, wanted)
+    for cls in (values.core_class, torch.Tensor, paddle.Tensor, mindspore.Tensor):
+        method = getattr(cls, symbol)
+
+        def call(x, y, cls=cls, method=method):
+            return method(make(cls, x._a, x._node), make(cls, y._a, y._node))
+
+        assert recorded(call, arrays, wanted) == expected, cls
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_kept_is_kept_as_nothing(name):
+    """A node that saved nothing can be pulled again; an entry per operand, all of them None, would say that it was freed."""
+    prim = PRIMITIVES[name]
+    for operands, params in itertools.islice(prim.samples(), 1):
+        operands = tuple(None if x is None else np.asarray(x) for x in operands)
+        for i in (i for i, x in enumerate(operands[:4]) if floating(x)):
+            found = recorded(lambda *xs: prim.bind(*xs, **params), operands, (i,))
+            assert not found or set(found) != {"-"}
