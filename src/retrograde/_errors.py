@@ -1,7 +1,7 @@
 """The exceptions of the engine.
 
 They are raised where no dialect is involved; a dialect names the exception types that its users expect
-through `Value._error_types` (see core/value.py), and `core.bind.fail` picks the right one.
+through its `TapePolicy` (core/policy.py), which `core.value.error_type` and `core.bind.fail` ask.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is switched on in this thread: grad mode, inference mode, saved-tensor hooks, anomaly mode, open levels.
+"""What is switched on in this thread: grad mode, saved-tensor hooks, anomaly mode, open levels.
 
 Everything that `bind` has to ask per operation is folded into one integer, `mode`, so that the everyday
 path reads one attribute. Whoever changes a switch restores it in `finally` (or through `Switch`).
@@ -19,7 +19,8 @@ class State(threading.local):
     mode: int = ON
     """Of the everyday tape. OFF: nothing is recorded. ON: recorded. WATCHED: recorded, and each node is shown to
     `annotate`."""
-    inference: bool = False
+    mark: Callable[[Any], None] | None = None
+    """What is done with each value that is made without history, if anything."""
     anomaly: bool = False
     check_nan: bool = True
     saved_hooks: tuple[tuple[Callable[[Any], Any], Callable[[Any], Any]], ...] = ()
@@ -37,17 +38,17 @@ class State(threading.local):
 
 state = State()
 
-INFERENCE: list[int] = []
-"""Non-empty while some thread is in inference mode, or somebody observes: what `bind` asks about a result without
-history before it asks its own thread."""
+LOOKED_AT: list[int] = []
+"""Non-empty while somebody looks at results without history (`state.mark` of some thread, an observer): what `bind` asks
+before it asks its own thread."""
 
 OBSERVERS: list[Any] = []
 """Who is shown what is computed (see `observe`), each what its own thread does; usually nobody, and then nothing is spent
 on it."""
 
 
-INFERRED: list[int] = []
-"""Non-empty once inference mode has been used: only then can an operand be an inference tensor."""
+SAVE_CHECKS: list[Callable[[Any, Any, Any], None]] = []
+"""Who is asked, with the operation and its operands, whether a node may save what it saves."""
 
 SWITCHED: list[int] = []
 """Non-empty while the everyday tape of some thread is not simply ON: what `bind` asks before it asks its own thread."""
@@ -162,13 +163,13 @@ class observe:
 
     def __enter__(self) -> None:
         OBSERVERS.append(self._observer)
-        INFERENCE.append(1)
+        LOOKED_AT.append(1)
         state.observed += 1
         refresh()
 
     def __exit__(self, *exception: object) -> None:
         OBSERVERS.remove(self._observer)
-        INFERENCE.pop()
+        LOOKED_AT.pop()
         state.observed -= 1
         refresh()
 

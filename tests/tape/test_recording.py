@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import pkgutil
@@ -58,6 +59,10 @@ def recorded(call: Any, operands: Any, wanted: Any, level: int = 0) -> list[str]
     return [told(x, i) for i, x in enumerate(node.saved)]
 
 
+def generally(prim: Any, params: Any, *operands: Any) -> Any:
+    return bind_general(prim, operands, params)
+
+
 def floating(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
 
@@ -72,10 +77,11 @@ def test_all_ways_of_recording_save_alike(name):
         operands = tuple(None if x is None else np.asarray(x) for x in operands)
         able = [i for i, x in enumerate(operands) if floating(x)]
         for wanted in {(i,) for i in able[:4]} | {tuple(able)}:
-            everyday = recorded(lambda *xs: prim.bind(*xs, **params), operands, wanted)
-            general = recorded(lambda *xs: bind_general(prim, xs, params), operands, wanted)
+            bind = functools.partial(prim.bind, **params)
+            everyday = recorded(bind, operands, wanted)
+            general = recorded(functools.partial(generally, prim, params), operands, wanted)
             with Level("a test", tape=True) as level:
-                within = recorded(lambda *xs: prim.bind(*xs, **params), operands, wanted, level.id)
+                within = recorded(bind, operands, wanted, level.id)
             assert everyday == general == within, (wanted, params)
 
 
@@ -102,5 +108,5 @@ def test_nothing_kept_is_kept_as_nothing(name):
     for operands, params in itertools.islice(prim.samples(), 1):
         operands = tuple(None if x is None else np.asarray(x) for x in operands)
         for i in (i for i, x in enumerate(operands[:4]) if floating(x)):
-            found = recorded(lambda *xs: prim.bind(*xs, **params), operands, (i,))
+            found = recorded(functools.partial(prim.bind, **params), operands, (i,))
             assert not found or set(found) != {"-"}

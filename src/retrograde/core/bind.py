@@ -10,15 +10,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._errors import GradError
-from .._state import INFERENCE, INFERRED, OBSERVERS, OFF, WATCHED, state
+from .._state import LOOKED_AT, OBSERVERS, OFF, SAVE_CHECKS, WATCHED, state
 from ..backend import backend_of
 from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
 from .record import Primitive
-from .value import Value, dtype_of, error_type, make, result_class, shape_of
+from .value import Value, dtype_of, make, result_class, shape_of
 
 _ndarray = np.ndarray
 
@@ -42,7 +41,7 @@ def fail(prim: Primitive, operands: Any, params: dict[str, Any], error: Exceptio
     )
     cls = result_class(operands)
     for kind in type(error).__mro__:
-        wanted = cls._kernel_errors.get(kind)
+        wanted = cls._policy.kernel_errors.get(kind)
         if wanted is not None:
             text, own = str(error).strip(), f"{prim.name}: "
             shown = "".join(f", {k}={v!r}" for k, v in params.items() if len(repr(v)) < 60)
@@ -149,13 +148,13 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
         mode = levels.mode_at(top)
         if mode != OFF:
             node = record(prim, params, tuple(edges), arrays, out)
-            if INFERRED and node is not None:
-                refuse_inference(prim, operands, node.saved)
+            if SAVE_CHECKS and node is not None:
+                check_saved(prim, operands, node.saved)
     made = make(cls, out, node, top) if not prim.multi else results(prim, cls, out, node, top)
     if node is not None:
         if mode == WATCHED:
             watched(node, cls, operands, made)
-    elif INFERENCE:
+    elif LOOKED_AT:
         unrecorded(prim, operands, params, made)
     return made
 
@@ -179,10 +178,10 @@ def watched(node: Node, cls: type[Value], operands: Any, made: Any) -> None:
 
 
 def unrecorded(prim: Primitive, operands: Any, params: dict[str, Any], made: Any) -> None:
-    """Mark the results of an operation in inference mode, and show them to observers."""
-    if state.inference:
+    """Mark the results of an operation without history as this thread wants it, and show them to observers."""
+    if state.mark is not None:
         for value in made if prim.multi else (made,):
-            value._inference = True
+            state.mark(value)
     for observer in OBSERVERS:
         observer.operation(prim, operands, params, made, None)
 
@@ -194,18 +193,15 @@ def carries_gradient(prim: Primitive, index: int, array: Any) -> bool:
     return dtype_of(array).kind not in "iub"
 
 
-def refuse_inference(prim: Primitive, operands: Any, saved: Any) -> None:
-    """Raise where a node would save an inference tensor, whose changes nobody counts."""
-    for x in operands:
-        if isinstance(x, Value) and x._inference and any(x._a is s for s in saved):
-            raise error_type(type(x)._result, GradError)(
-                f"{prim.name}: an inference tensor cannot be saved for the backward pass; use a clone() of it"
-            )
+def check_saved(prim: Primitive, operands: Any, saved: Any) -> None:
+    """Let everyone who wants to see what nodes save refuse it."""
+    for check in SAVE_CHECKS:
+        check(prim, operands, saved)
 
 
 def whole_numbers(dtype: np.dtype, edges: tuple[Any, ...]) -> bool:
     """Whether an output of an integer dtype carries a gradient all the same: everything that it is computed from and that
-    wants one is of integers or truths, since a dialect made leaves of them (MindSpore differentiates them as they are)."""
+    wants one is of integers or truths, which only a dialect whose leaves they may be makes."""
     return dtype.kind in "iu" and all(edge is None or edge.dtype.kind in "iub" for edge in edges)
 
 

@@ -54,6 +54,7 @@ def primitive(
     kind: str = "general",
     numpy: Callable[..., Any] | None = None,
     saves: str = "all",
+    regional: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """Register a primitive and return the function that evaluates it.
 
@@ -74,6 +75,8 @@ def primitive(
     batch(op, arrays, dims, params) -> (out, dim), tuples of both when `multi`; dims are None for unbatched operands.
     infer(avals, params) -> the output's Aval (a tuple of them when `multi`).
     samples() -> samples for the tests of the whole table (ops/samples.py).
+    regional: the real operands, or "out", of which the rules ask only in which region they lie (the sign, say), so that
+        the derivative's derivative in them is zero wherever there is one.
     operands, params: names, where the kernel's signature does not tell them.
     diff_outs: with `multi`, which outputs carry gradients (all floating ones, if not given).
     tolerances: options of the table test for this primitive (see tests/test_primitives.py).
@@ -118,6 +121,7 @@ def primitive(
         kind=kind,
         numpy=numpy,
         saves=saves,
+        regional=regional,
     )
     record.texts = texts
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):

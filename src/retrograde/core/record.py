@@ -109,6 +109,7 @@ class Primitive:
         kind: str,
         numpy: Callable[..., Any] | None,
         saves: str = "all",
+        regional: Sequence[str] = (),
     ) -> None:
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
@@ -126,6 +127,8 @@ class Primitive:
         self.texts: tuple[str, ...] = ()
         """The rules as texts, where they were given so."""
         self.saves = saves
+        self.regional = tuple((*(operands or ()), "out").index(x) for x in regional)
+        """The operands (and, after them, the output) in which every rule is flat: it asks only in which region they lie."""
         self._plan_saving()
         self.op: Callable[..., Any]
         """The public function: raw arrays in, raw array out; a value among the operands, a value out."""

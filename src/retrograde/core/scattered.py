@@ -1,7 +1,7 @@
 """`Scattered`: a cotangent of which only a few elements are kept, at the positions that index arrays name.
 
 A derivative rule may hand one to a leaf, never to another operation: sums of cotangents and `.grad` are all that it
-goes through. What the users of a dialect see of it is the affair of their class (`Value._from_scattered`).
+goes through. What the users of a dialect see of it is the affair of their tape policy (`TapePolicy.from_scattered`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import INFERENCE, INFERRED, SWITCHED, state
+from .._state import LOOKED_AT, SAVE_CHECKS, SWITCHED, state
 from . import bind as binding
 from .node import Node, Slot, tick
 from .record import AVAL, UNUSED, VALUE, Primitive, real_text
@@ -50,8 +50,8 @@ _COMMON = {
     "__name__": __name__, "ndarray": _ndarray, "asarray": np.asarray, "Value": Value, "op_general": binding.op_general,
     "bind_general": binding.bind_general, "NO_PARAMS": _NO_PARAMS, "fail": binding.fail, "result_class": result_class,
     "NEW": object.__new__, "state": state, "Node": Node, "tick": tick, "KERNEL_ERRORS": binding.KERNEL_ERRORS,
-    "watched": binding.watched, "INFERENCE": INFERENCE, "unrecorded": binding.unrecorded, "INFERRED": INFERRED,
-    "refuse_inference": binding.refuse_inference, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED,
+    "watched": binding.watched, "LOOKED_AT": LOOKED_AT, "unrecorded": binding.unrecorded, "SAVE_CHECKS": SAVE_CHECKS,
+    "check_saved": binding.check_saved, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED,
     "Slot": Slot, "content": content, "shape_of": shape_of, "dtype_of": dtype_of, "results": binding.results,
     "described": binding.described,
 }  # fmt: skip
@@ -181,7 +181,7 @@ class _Writer:
         lines that give the node shape and step; `floating` says that the dtype can carry a gradient for sure.
         """
         prim = self.prim
-        unrecorded = ["if INFERENCE:", f"    unrecorded(PRIM, {self.operands}, {self.params}, value_)", "return value_"]
+        unrecorded = ["if LOOKED_AT:", f"    unrecorded(PRIM, {self.operands}, {self.params}, value_)", "return value_"]
         made = ["value_ = NEW(cls_)", f"value_._a = out_; value_._level = {level}"]
         if prim.multi:
             made = []
@@ -195,7 +195,7 @@ class _Writer:
             f"node_.prim = PRIM; node_.params = {self.params}; node_.edges = {self.edges}",
             f"node_.saved = {self.saved()}",
         ]
-        refused = ["if INFERRED:", f"    refuse_inference(PRIM, {self.operands}, node_.saved)"]
+        refused = ["if SAVE_CHECKS:", f"    check_saved(PRIM, {self.operands}, node_.saved)"]
         watched = ["if mode_ == 2:", f"    watched(node_, cls_, {self.operands}, value_)", "return value_"]
         lines = [
             *made,
@@ -514,15 +514,15 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
             mode = state.mode if SWITCHED else 1
             if mode:
                 node = binding.record(prim, params, tuple(edges), arrays, out)
-                if node is not None and INFERRED:
-                    binding.refuse_inference(prim, operands, node.saved)
+                if node is not None and SAVE_CHECKS:
+                    binding.check_saved(prim, operands, node.saved)
         if prim.multi:
             made: Any = binding.results(prim, cls, out, node)
         else:
             made = new(cls)
             made._a, made._node, made._level = out, node, 0
         if node is None:
-            if INFERENCE:
+            if LOOKED_AT:
                 binding.unrecorded(prim, operands, params, made)
         elif mode == 2:
             binding.watched(node, cls, operands, made)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .. import _errors
+from .policy import TapePolicy
 from .scattered import Scattered
 
 V = TypeVar("V", bound="Value")
@@ -39,28 +39,8 @@ class Value:
     """The class of gradients that the engine hands to hooks and puts into `.grad`: the dialect's tensor, no subclass."""
     _dialect: ClassVar[str] = ""
     """The dialect whose tensor this is; empty for the native one, which goes with all."""
-    _error_types: ClassVar[dict[type, type]] = {}
-    """What an exception of the engine (_errors.py) becomes for users of this class; itself where it is not listed."""
-    _kernel_errors: ClassVar[dict[type, type]] = {ValueError: _errors.ShapeError, TypeError: TypeError}
-    """What an exception raised inside a kernel becomes for users of this class."""
-    _captures_hooked: ClassVar[bool] = False
-    """Whether the gradient that is asked for of a value is what its hooks make of it, while leaves' hooks are left out of
-    passes that fill no `.grad`."""
-    _serves_second_first: ClassVar[bool] = False
-    """Whether of two leaves that meet in an operation the second gets its gradient first."""
-    _frees_all: ClassVar[bool] = False
-    """Whether a backward pass frees operations that saved nothing too, so that a second pass is refused."""
-    _flat_is_unused: ClassVar[bool] = False
-    """Whether a derivative that is flat in a value (that of relu, of abs) counts as not depending on it, not as having
-    the derivative zero."""
-    _changes_leaf_views: ClassVar[bool] = False
-    """Whether a view of a leaf may be changed in place while recording: the leaf stays one, with other elements, and the
-    change is the view's history alone."""
-    _joint_gradients: ClassVar[dict[str, bool]] = {}
-    """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
-    whether that of one operand alone does, too."""
-    _detaches_silent_views: ClassVar[bool] = False
-    """Whether what is made under no_grad of a value that wants a gradient only shares its memory, as `detach()` does."""
+    _policy: ClassVar[TapePolicy] = TapePolicy()
+    """What its tape does where the frameworks differ."""
 
     if TYPE_CHECKING:  # what the tensors of floor 5 and of the dialects add
         def __getattr__(self, name: str) -> Any: ...
@@ -79,17 +59,6 @@ class Value:
     """Why this view may not be written while recording, if so (tape/inplace.py)."""
     _born: int = 0
     """The innermost level that was open when this value was created."""
-    _inference: bool = False
-
-    def _renews_gradient(self) -> bool:
-        """Whether the gradient that arrives now takes the place of the one that is here, rather than being added to it."""
-        return False
-
-    @classmethod
-    def _from_scattered(cls, x: Scattered) -> Any:
-        """A gradient of which only a few elements are kept, as users of this class see it: with all its elements."""
-        return make(cls, x.dense())
-
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._result = cls if result is None else result
@@ -154,7 +123,8 @@ def as_value(cls: type[V], x: Any) -> V:
     if type(x) is np.ndarray:
         return make(cls, x)
     if type(x) is Scattered:
-        return cls._from_scattered(x)
+        dense = cls._policy.from_scattered(x)
+        return make(cls, dense) if type(dense) is np.ndarray else dense
     return make(cls, np.asarray(x) if isinstance(x, np.generic) else x, None, level_of(x))
 
 
@@ -224,7 +194,4 @@ def result_class(operands: Any) -> type[Value]:
 
 def error_type(cls: type[Value], kind: type[Exception]) -> type[Exception]:
     """The exception type that users of `cls` expect where the engine means `kind`."""
-    for base in kind.__mro__:
-        if base in cls._error_types:
-            return cls._error_types[base]
-    return kind
+    return cls._policy.error(kind)

@@ -17,7 +17,7 @@ from ..core.value import dtype_of, shape_of
 from .comparison import greater_equal
 from .elementwise import tanh
 from .kernels import masked, scalar, select, sigmoid_array, special_functions, widened, zero_of
-from .rules import batch_axes, conj, elementwise, infer_same, regions, sum_tangents
+from .rules import batch_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
 from .selection import between, drop, keep_nonzero
 from .slopes import sigmoid_slope
@@ -164,7 +164,7 @@ gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3,
 # max(x, 0); the derivative at 0 is 0.
 relu = elementwise(
     "relu", kernel=lambda xp, x: xp.maximum(zero_of(x), x),
-    vjps=[lambda g, out, _x: keep_nonzero(g, regions(out))],
+    vjps=[lambda g, out, _x: keep_nonzero(g, out)], regional=["out"],
     jvp=lambda tangents, out, _x: keep_nonzero(tangents[0], out),
     samples=lambda: [sample(distinct(2, 3)), sample(uniform(1, 2))],
 )  # fmt: skip
@@ -198,7 +198,8 @@ _leaky_pull = elementwise(
 # x above 0, slope x below; the derivative at 0 is `at_kink`.
 leaky_relu = elementwise(
     "leaky_relu", kernel=_leaky_kernel,
-    vjps=[lambda g, _out, x, *, slope, at_kink: _leaky_pull(g, regions(x), slope=slope, at_kink=at_kink)],
+    vjps=[lambda g, _out, x, *, slope, at_kink: _leaky_pull(g, x, slope=slope, at_kink=at_kink)],
+    regional=["x"],
     jvp=lambda tangents, out, x, *, slope, at_kink: _leaky_pull(tangents[0], x, slope=slope, at_kink=at_kink),
     samples=lambda: [sample(distinct(2, 3), slope=0.1, at_kink=0.1), sample(uniform(1, 2), slope=0.2, at_kink=1.0)],
 )  # fmt: skip

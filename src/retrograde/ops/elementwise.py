@@ -16,7 +16,7 @@ from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
 from .kernels import scalar, sigmoid_array, widened, zero_of
-from .rules import conj, elementwise, infer_same, regions, sum_tangents
+from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
 from .slopes import tanh_slope
@@ -318,7 +318,7 @@ def _infer_size(avals: Any, params: dict[str, Any]) -> Aval:
 
 
 def _absolute_vjp(g: Any, _out: Any, x: Any) -> Any:
-    return g * (sgn(x) if dtype_of(x).kind == "c" else sign(regions(x), nan_to_zero=True))
+    return g * (sgn(x) if dtype_of(x).kind == "c" else sign(x, nan_to_zero=True))
 
 
 def _absolute_tangent(tangents: Any, out: Any, x: Any) -> Any:
@@ -328,6 +328,7 @@ def _absolute_tangent(tangents: Any, out: Any, x: Any) -> Any:
 
 absolute = elementwise(
     "absolute", kernel=Ufunc("absolute"), vjps=[_absolute_vjp], jvp=_absolute_tangent, infer=_infer_size,
+    regional=["x"],
     samples=lambda: [*unary(0.3, 2)(), sample(uniform(-2, -1, 2)), sample(uniform(-2, 2, 3) + 1j)],
 )  # fmt: skip
 

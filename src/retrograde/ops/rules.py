@@ -12,22 +12,13 @@ from typing import Any
 import numpy as np
 
 from .._errors import UnsupportedError
-from .._state import state
 from ..core import value as values
 from ..core.aval import Aval, aval_of
 from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, conj, positional_names, primitive, real_text
-from ..core.value import Value, detached, dtype_of, make, ndim_of, shape_of
+from ..core.value import Value, dtype_of, make, ndim_of, shape_of
 
 Rule = Callable[..., Any]
 
-
-
-def regions(x: Any) -> Any:
-    """`x` for a derivative that asks only in which region it lies: without history in a backward pass whose values say
-    that such a derivative does not depend on it (Value._flat_is_unused)."""
-    if isinstance(x, Value) and x._node is not None and state.run is not None and state.run.cls._flat_is_unused:
-        return detached(x)
-    return x
 
 
 # ------------------------------------------------------------------------------------------ batching rules
@@ -250,6 +241,7 @@ def elementwise(
     infer: Rule = infer_elementwise,
     tolerances: dict[str, Any] | None = None,
     numpy: Rule | None = None,
+    regional: Sequence[str] = (),
 ) -> Any:
     """An operation on corresponding elements of broadcast operands.
 
@@ -278,7 +270,7 @@ def elementwise(
 
     return primitive(
         name, kernel=kernel, vjps=vjps, jvp=jvp, batch=batch_elementwise, infer=infer, samples=samples,
-        operands=operands, tolerances=tolerances, kind="elementwise", numpy=numpy,
+        operands=operands, tolerances=tolerances, regional=regional, kind="elementwise", numpy=numpy,
     )  # fmt: skip
 
 

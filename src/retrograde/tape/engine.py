@@ -39,12 +39,12 @@ class Run:
     """What one backward pass needs beside the graph."""
 
     __slots__ = (
-        "cls", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number", "_end",
+        "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number", "_end",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
                  accumulate: bool) -> None:  # fmt: skip
-        self.cls, self.level, self.wrap = cls, level, wrap
+        self.cls, self.policy, self.level, self.wrap = cls, cls._policy, level, wrap
         self.create_graph, self.retain_graph, self.accumulate = create_graph, retain_graph, accumulate
         self.captured: dict[Any, Any] = {}
         self.check_nan = state.anomaly and state.check_nan
@@ -242,7 +242,7 @@ def run(
         if not roots:
             return [None]
         edge = roots[0]
-        if type(edge) is Accumulate and len(roots) == 1 and (cls._captures_hooked or edge.hooks is None):
+        if type(edge) is Accumulate and len(roots) == 1 and (cls._policy.captures_hooked or edge.hooks is None):
             return [gradients[0] if edge is inputs[0] else None]
     this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)
     order, last = discover(roots, stop, since)
@@ -340,7 +340,7 @@ class _Walk:
     def run(self, order: list[Node], needs_of: dict[Node, tuple[Any, ...]] | None, stop: frozenset[Any]) -> None:
         """Visit the nodes, newest first."""
         this, grads, finish = self.this, self.grads, self.finish
-        retain, frees_all = this.retain_graph, this.cls._frees_all
+        retain, frees_all = this.retain_graph, this.policy.frees_all
         pending = {producer(edge) for edge in self.wanted or () if type(edge) is not Accumulate}
         plain = not (this.wrap or this.check_nan or stop or pending or OBSERVERS)
         fitted = functools.partial(fit, cls=this.cls)
@@ -360,12 +360,12 @@ class _Walk:
                 g = None
             if node in finish:
                 leaves = finish[node]
-                self.complete(leaves[::-1] if this.cls._serves_second_first and len(node.edges) == 2 else leaves)
+                self.complete(leaves[::-1] if this.policy.serves_second_first and len(node.edges) == 2 else leaves)
 
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""
         this, hooks = self.this, node.hooks
-        hooked = this.cls._captures_hooked
+        hooked = this.policy.captures_hooked
         if node in pending and not hooked:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
         if hooks is not None:
@@ -383,7 +383,7 @@ class _Walk:
         if mutation.latest > node.seq:
             _refuse_changed((node,), this.cls)
         _pull(this, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
-        if not this.retain_graph and (node.saved or this.cls._frees_all):
+        if not this.retain_graph and (node.saved or this.policy.frees_all):
             node.saved = FREED
 
 
@@ -404,7 +404,7 @@ def _pull(
         _refuse_nan(this, node, results)
     if hooks is not None and hooks.post:
         results = hooks.after(this, node, results, g)
-    joint = this.create_graph and this.cls._joint_gradients and _joint(this, node, needs)
+    joint = this.create_graph and this.policy.joint_gradients and _joint(this, node, needs)
     for edge, r in zip(needs, results):
         if r is None or edge is None:
             continue
@@ -421,11 +421,11 @@ def _pull(
 
 
 def _joint(this: Run, node: Node, needs: Any) -> bool:
-    """Whether the gradients of an operation count as depending on all of its operands (`Value._joint_gradients`).
+    """Whether the gradients of an operation count as depending on all of its operands (`TapePolicy.joint_gradients`).
 
     A constant operand without axes is taken for a number, beside which the operation is another one.
     """
-    alone = this.cls._joint_gradients.get(node.prim.name)
+    alone = this.policy.joint_gradients.get(node.prim.name)
     if alone is None:
         return False
     if None not in node.edges:
@@ -472,7 +472,12 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
             else values.as_value(core, a)
             for a in saved
         ]  # fmt: skip
-    wrapped: list[Any] = [None if a is None else make(core, a, edge, level) for a, edge in zip(saved, edges)]
+    # What a derivative is flat in counts as a constant for it, where the policy says so.
+    flat = node.prim.regional if this.policy.flat_is_unused else ()
+    wrapped: list[Any] = [
+        None if a is None else make(core, a, None if i in flat and dtype_of(a).kind != "c" else edge, level)
+        for i, (a, edge) in enumerate(zip(saved, edges))
+    ]
     if len(saved) > len(edges):
         out = saved[-1]
         if type(out) is tuple:
@@ -480,7 +485,7 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
                 make(core, a, Slot(node, i, *node.outs[i]) if dtype_of(a).kind not in "iub" else None, level)
                 for i, a in enumerate(out)))  # fmt: skip
         else:
-            wrapped.append(None if out is None else make(core, out, node, level))
+            wrapped.append(None if out is None else make(core, out, None if len(edges) in flat else node, level))
     return wrapped
 
 
@@ -498,7 +503,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
     """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
     g = grads.pop(leaf)
     if leaf.hooks is not None and not (
-        this.cls._captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
+        this.policy.captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
     ):
         g = leaf.hooks.run(this, g)
     if wanted is not None:
@@ -544,7 +549,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     g = box.pop()
     cls = type(target)._gradient
     with _accumulate_lock:
-        before = None if target._renews_gradient() else target._grad
+        before = None if cls._policy.renews_gradient(target) else target._grad
         if create_graph or isinstance(g, Value):
             if before is None:
                 total = PRIMITIVES["copy"].op(values.as_value(values.core_class, g))

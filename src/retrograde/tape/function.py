@@ -26,6 +26,7 @@ class Custom:
 
     multi = False
     saves_out = False
+    regional: tuple[int, ...] = ()
 
     def __init__(self, name: str, backward: Callable[..., Sequence[Any]]) -> None:
         self.name, self.backward = name, backward

@@ -56,8 +56,8 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
         base = x
     else:
         steps = x._view_steps + steps
-    if (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference:
-        if x._detaches_silent_views:
+    if (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None:
+        if x._policy.detaches_silent_views:
             if base._node is not None and type(array) is _ndarray:
                 return
         elif why_not is None:
@@ -87,8 +87,8 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
-    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and not state.inference
-    if silent and x._detaches_silent_views:
+    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None
+    if silent and x._policy.detaches_silent_views:
         if base._node is not None and type(outs[0]._a) is _ndarray:
             return
         silent = False
@@ -123,10 +123,8 @@ def live_views(base: Value) -> list[Value]:
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
     cls = type(target)._result
-    if target._inference and not state.inference:
-        raise error_type(cls, GradError)(
-            f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
-        )
+    policy = cls._policy
+    policy.check_change(op, target)
     if levels.mode_at(target._level):
         if type(target._node) is Accumulate:
             raise error_type(cls, GradError)(
@@ -135,7 +133,7 @@ def check(op: str, target: Value) -> None:
             )
         base = target._base
         if base is not None:
-            if type(base._node) is Accumulate and not target._changes_leaf_views:
+            if type(base._node) is Accumulate and not policy.changes_leaf_views:
                 raise error_type(cls, GradError)(
                     f"{op}: a view of a leaf that requires grad cannot be changed in place while operations are "
                     "recorded; do it under no_grad(), or work on a clone()"
@@ -224,7 +222,7 @@ def _base_node(target: Value) -> bool:
 def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
     """The history of each value once the memory of `target` holds what `edge` produces: its own, its base's, other views'."""
     base = target._base
-    if base is None or type(base._node) is Accumulate:  # a leaf stays the leaf that it is: see `_changes_leaf_views`
+    if base is None or type(base._node) is Accumulate:  # a leaf stays the leaf that it is: see `changes_leaf_views`
         return [(target, edge), *(_replays(target, edge) if target._views else ())]
     if base._node is None and edge is None:
         return []

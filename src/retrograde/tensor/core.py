@@ -16,6 +16,7 @@ from .. import _errors
 from .._state import OBSERVERS
 from ..core import value as values
 from ..core.level import innermost, is_tape
+from ..core.policy import TapePolicy
 from ..core.specialise import operator as fast_operator
 from ..core.stop import constant
 from ..core.value import Value, make
@@ -70,7 +71,9 @@ class Tensor(Value):
 
     __slots__ = ()
     __array_priority__ = 1000
-    _kernel_errors = {**Value._kernel_errors, np.linalg.LinAlgError: np.linalg.LinAlgError}
+    _policy = TapePolicy(
+        kernel_errors={**Value._policy.kernel_errors, np.linalg.LinAlgError: np.linalg.LinAlgError}
+    )
 
     # -------------------------------------------------------------------- what it is
 

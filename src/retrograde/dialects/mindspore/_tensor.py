@@ -13,6 +13,7 @@ from ..._state import state
 from ...core import value as values
 from ...core.level import innermost
 from ...core.node import Accumulate
+from ...core.policy import TapePolicy
 from ...core.value import Value, make
 from ...ops.structural import cast
 from ...tape import hooks
@@ -35,13 +36,15 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     without `init`, and with None in `shape`, it only describes tensors with axes of any length.
     """
 
-    _error_types = {
-        _errors.GradError: RuntimeError, _errors.ShapeError: ValueError, _errors.LevelError: RuntimeError,
-        _errors.UnsupportedError: RuntimeError,
-    }  # fmt: skip
     _dialect = "mindspore"
     _dtypes = FROM_NUMPY
-    _kernel_errors = {ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: RuntimeError}
+    _policy = TapePolicy(
+        errors={
+            _errors.GradError: RuntimeError, _errors.ShapeError: ValueError, _errors.LevelError: RuntimeError,
+            _errors.UnsupportedError: RuntimeError,
+        },
+        kernel_errors={ValueError: ValueError, TypeError: TypeError, np.linalg.LinAlgError: RuntimeError},
+    )  # fmt: skip
 
     __array_priority__ = 1000
 

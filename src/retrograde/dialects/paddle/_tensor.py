@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import _errors
 from ..._state import OBSERVERS, grad_mode, state
 from ...core import value as values
 from ...core.level import innermost
@@ -26,6 +25,7 @@ from . import _dtype
 from ._api import REGISTRY
 from ._device import CPU, Place
 from ._dtype import FROM_NUMPY
+from ._policy import POLICY
 from ._size import Size, TensorSize
 
 _names = {"generated_tensor": itertools.count(), "eager_tmp": itertools.count()}
@@ -36,16 +36,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     _dialect = "paddle"
     _dtypes = FROM_NUMPY
-    _error_types = {
-        _errors.FreedGraphError: SystemError, _errors.MutationError: RuntimeError, _errors.LevelError: RuntimeError,
-        _errors.GradError: ValueError, _errors.ShapeError: ValueError, _errors.UnsupportedError: NotImplementedError,
-    }  # fmt: skip
-    _kernel_errors = {ValueError: ValueError, TypeError: RuntimeError, np.linalg.LinAlgError: ValueError}
-
-    _captures_hooked = _serves_second_first = _frees_all = _changes_leaf_views = True
-    _detaches_silent_views = _flat_is_unused = True
-
-    _joint_gradients = {"multiply": True, "divide": True, "matmul": False}
+    _policy = POLICY
 
     __array_ufunc__ = None  # NumPy's operators leave these tensors to the tensors' own
 
@@ -209,13 +200,6 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """Whether no gradient is here, or only the zeros of `clear_gradient`."""
         g = self._grad
         return g is None or (self._zeroed != 0 and not mutation.changed_after(g._a, self._zeroed))
-
-    def _renews_gradient(self) -> bool:
-        """After `clear_gradient`, also where user code has written into the zeros, as in PaddlePaddle."""
-        if not self._zeroed:
-            return False
-        self._zeroed, self._grad_stops = 0, None
-        return True
 
     def _gradient_given(self, stops: bool | None) -> None:
         """User code gives the gradient that arrives now: what it says of itself stands where it is the first."""

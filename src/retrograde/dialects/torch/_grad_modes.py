@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._state import INFERENCE, INFERRED, is_grad_enabled, state
+from ..._state import LOOKED_AT, SAVE_CHECKS, is_grad_enabled, state
 from ..._state import set_grad_enabled as _set
 from .._shared.grad_modes import Mode, enable_grad, no_grad, set_grad_enabled
+from ._policy import mark_inference, refuse_inference
 
 __all__ = [
     "enable_grad", "inference_mode", "is_inference", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
@@ -26,22 +27,22 @@ class inference_mode(Mode):
         return inference_mode(self._mode)
 
     def __enter__(self) -> None:
-        self._before, self._inference_before = is_grad_enabled(), state.inference
-        state.inference = self._mode
-        INFERENCE.append(1)
-        if not INFERRED:
-            INFERRED.append(1)
+        self._before, self._marked_before = is_grad_enabled(), state.mark
+        if refuse_inference not in SAVE_CHECKS:
+            SAVE_CHECKS.append(refuse_inference)
+        state.mark = mark_inference if self._mode else None
+        LOOKED_AT.append(1)
         _set(not self._mode)
 
     def __exit__(self, *exception: object) -> None:
-        state.inference = self._inference_before
-        INFERENCE.pop()
+        state.mark = self._marked_before
+        LOOKED_AT.pop()
         _set(self._before)
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode is on in this thread."""
-    return state.inference
+    return state.mark is mark_inference
 
 
 def is_inference(tensor: Any) -> bool:

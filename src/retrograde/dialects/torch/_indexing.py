@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import INFERENCE, OBSERVERS, SWITCHED, state
+from ..._state import LOOKED_AT, OBSERVERS, SWITCHED, state
 from ...core import level as levels
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
@@ -448,8 +448,8 @@ def _picked(self: Any, mask: np.ndarray) -> Any:
     """The elements that a mask chooses, unrecorded."""
     array = self._a[mask]
     out = make(type(self)._result, array if array.flags.c_contiguous else array.copy(), None, self._level)
-    if INFERENCE and state.inference:
-        out._inference = True
+    if LOOKED_AT and state.mark is not None:
+        state.mark(out)
     return out
 
 
@@ -524,7 +524,7 @@ def _numpy_index(self: Any, index: Any, value: Any) -> Any:
 def _write(self: Any, place: Any, value: Any) -> None:
     """Write where nothing is recorded."""
     array = self._a
-    if (self._inference and not state.inference) or not array.flags.writeable:
+    if (self._inference and state.mark is None) or not array.flags.writeable:
         inplace.check("x[...] = value", self)
     elif 0 in array.strides:
         target = array[place] if type(place) is not _ndarray else array

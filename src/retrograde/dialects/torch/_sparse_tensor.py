@@ -447,9 +447,6 @@ class SparseTensor:
         )
 
 
-def _from_scattered(cls: type, x: Scattered) -> SparseTensor:
+def from_scattered(x: Scattered) -> SparseTensor:
     """A gradient of which only some elements are kept, as users see it."""
     return SparseTensor(from_array(x.places), from_array(x.content), x.shape)
-
-
-Tensor._from_scattered = classmethod(_from_scattered)  # type: ignore[method-assign, assignment]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import _errors
 from ..._state import OBSERVERS, state
 from ...core import value as values
 from ...core.dual import DualArray
@@ -27,7 +26,7 @@ from ._api import REGISTRY
 from ._data import data_array
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as, shown
-from ._linalg_error import _LinAlgError
+from ._policy import POLICY
 from ._size import CPU, Size, device
 
 _as_size = tuple.__new__
@@ -39,11 +38,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     _dialect = "torch"
     _dtypes = FROM_NUMPY
-    _error_types = {
-        _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
-        _errors.UnsupportedError: NotImplementedError,
-    }  # fmt: skip
-    _kernel_errors = {ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError}
+    _policy = POLICY
+    _inference: bool = False
+    """Whether it was made in inference mode."""
 
     __array_priority__ = 1000
     _copied_bare = False
@@ -127,7 +124,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
                 d = self.dtype
                 if d.category < 2:
                     raise RuntimeError(f"requires_grad_: only floating and complex tensors have gradients, this is {d}")
-                if self._inference and not state.inference:
+                if self._inference and state.mark is None:
                     raise RuntimeError(
                         "requires_grad_: an inference tensor takes no part in autograd; use clone() of it"
                     )
@@ -331,8 +328,8 @@ def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     tensor = make(Tensor, array)
     if state.levels:
         tensor._born = innermost()
-    if state.inference:
-        tensor._inference = True
+    if state.mark is not None:
+        state.mark(tensor)
     return tensor.requires_grad_() if requires_grad else tensor
 
 

@@ -1,0 +1,62 @@
+"""`TapePolicy`: what a dialect's tape does where the frameworks differ.
+
+The engine, changes in place and `bind` ask the policy of a value's class (`Value._policy`), and hold no dialect's case
+themselves. A dialect makes one object of this class, or of a subclass where an answer is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _errors
+from .scattered import Scattered
+
+
+@dataclass(frozen=True)
+class TapePolicy:
+    """The native API's answers, of which a dialect states those that differ."""
+
+    errors: Mapping[type, type] = field(default_factory=dict)
+    """What an exception of the engine (_errors.py) becomes for users; itself where it is not listed."""
+    kernel_errors: Mapping[type, type] = field(
+        default_factory=lambda: {ValueError: _errors.ShapeError, TypeError: TypeError}
+    )
+    """What an exception raised inside a kernel becomes for users."""
+    captures_hooked: bool = False
+    """Whether the gradient that is asked for of a value is what its hooks make of it, while leaves' hooks are left out of
+    passes that fill no `.grad`."""
+    serves_second_first: bool = False
+    """Whether of two leaves that meet in an operation the second gets its gradient first."""
+    frees_all: bool = False
+    """Whether a backward pass frees operations that saved nothing too, so that a second pass is refused."""
+    flat_is_unused: bool = False
+    """Whether a derivative that is flat in a value (that of relu, of abs) counts as not depending on it, not as having
+    the derivative zero (`Primitive.regional` says in which values one is)."""
+    changes_leaf_views: bool = False
+    """Whether a view of a leaf may be changed in place while recording: the leaf stays one, with other elements, and the
+    change is the view's history alone."""
+    detaches_silent_views: bool = False
+    """Whether what is made under no_grad of a value that wants a gradient only shares its memory, as `detach()` does."""
+    joint_gradients: Mapping[str, bool] = field(default_factory=dict)
+    """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
+    whether that of one operand alone does, too."""
+
+    def error(self, kind: type[Exception]) -> type[Exception]:
+        """The exception type that users expect where the engine means `kind`."""
+        for base in kind.__mro__:
+            if base in self.errors:
+                return self.errors[base]
+        return kind
+
+    def renews_gradient(self, target: Any) -> bool:
+        """Whether the gradient that arrives at a leaf now takes the place of the one that is there."""
+        return False
+
+    def check_change(self, op: str, target: Any) -> None:
+        """Raise where a value may not be changed in place for a reason of the dialect's own."""
+
+    def from_scattered(self, x: Scattered) -> Any:
+        """A gradient of which only a few elements are kept, as users see it: a tensor, or an array with all elements."""
+        return x.dense()

@@ -1,0 +1,53 @@
+"""What PyTorch's tape does where the frameworks differ: errors, inference tensors, sparse gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import _errors
+from ..._state import state
+from ...core.policy import TapePolicy
+from ...core.record import Primitive
+from ...core.scattered import Scattered
+from ...core.value import Value
+from ._linalg_error import _LinAlgError
+
+
+class TorchPolicy(TapePolicy):
+    """PyTorch's answers."""
+
+    def check_change(self, op: str, target: Any) -> None:
+        if target._inference and state.mark is None:
+            raise RuntimeError(
+                f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
+            )
+
+    def from_scattered(self, x: Scattered) -> Any:
+        from ._sparse_tensor import from_scattered
+
+        return from_scattered(x)
+
+
+POLICY = TorchPolicy(
+    errors={
+        _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
+        _errors.UnsupportedError: NotImplementedError,
+    },
+    kernel_errors={ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError},
+)  # fmt: skip
+
+
+def mark_inference(value: Any) -> None:
+    """Note that a value was made in inference mode: what `state.mark` is there."""
+    value._inference = True
+
+
+def refuse_inference(prim: Primitive, operands: Any, saved: Any) -> None:
+    """Raise where a node would save an inference tensor, whose changes nobody counts."""
+    for x in operands:
+        if isinstance(x, Value) and getattr(x, "_inference", False) and any(x._a is s for s in saved):
+            raise RuntimeError(
+                f"{prim.name}: an inference tensor cannot be saved for the backward pass; use a clone() of it"
+            )
