@@ -1,6 +1,8 @@
 """What all generated code stands on: the cache on disk, threads and processes that translate at the same time."""
 
+import ctypes
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -8,9 +10,10 @@ import threading
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import llvm, pointwise
+from retrograde.backend.jit import cache, llvm, pointwise
 
-LEAST = pointwise.LEAST
+LEAST = llvm.LEAST
+POSIX = os.name == "posix"
 pytestmark = pytest.mark.skipif(
     pointwise.erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
 )
@@ -18,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 PROGRAM = """
 import numpy as np
 from retrograde.backend.jit import pointwise
-print(pointwise.erf(np.full(pointwise.LEAST, 0.5, np.float32))[-1])
+print(pointwise.erf(np.full(1 << 13, 0.5, np.float32))[-1])
 """
 
 
@@ -30,22 +33,216 @@ def printed(program=PROGRAM, **environment):
     return done.returncode, done.stdout.strip(), done.stderr
 
 
-def test_a_damaged_file_is_translated_anew(tmp_path):
-    expected = 0, "0.5204999", ""
-    assert printed(XDG_CACHE_HOME=str(tmp_path)) == expected
-    (file,) = (tmp_path / "retrograde").iterdir()
+ANSWER = "define void @answer(ptr %out) {\n store i64 42, ptr %out\n ret void\n}"
+
+
+def answer(text=ANSWER, name="answer"):
+    """What a small function writes, translated or loaded; and whether it was translated."""
+    address, engine = llvm._translated(name, text)
+    out = ctypes.c_int64()
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(ctypes.addressof(out))
+    del engine
+    return out.value
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The folder of an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    if cache.path() != str(tmp_path / "retrograde"):
+        pytest.skip("the cache has another place on this system")
+    return tmp_path / "retrograde"
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The names of what is written to the cache: what was not read from there."""
+    names, write = [], cache.write
+    monkeypatch.setattr(cache, "write", lambda name, key, code: (names.append(name), write(name, key, code))[1])
+    return names
+
+
+def entries(folder):
+    return sorted(folder.glob("*.code"))
+
+
+def test_code_is_kept_where_only_its_user_reads_and_writes(folder, written):
+    assert answer() == answer() == 42
+    assert written == ["answer"]
+    (entry,) = entries(folder)
+    assert {file.name for file in folder.iterdir()} == {entry.name, ".secret"}
+    if POSIX:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+
+
+def test_a_damaged_file_is_translated_anew(folder, written):
+    answer()
+    (file,) = entries(folder)
     whole = file.read_bytes()
-    for damaged in (b"", whole[:-1], whole[: len(whole) // 2], bytes(len(whole)), b"?" + whole[1:], whole[32:]):
+    flipped = bytes([*whole[:-1], whole[-1] ^ 1])
+    for count, damaged in enumerate(
+        (b"", whole[:-1], whole[: len(whole) // 2], bytes(len(whole)), flipped, whole[32:], whole + b"?", bytes(1 << 23)), 2
+    ):
         file.write_bytes(damaged)
-        assert printed(XDG_CACHE_HOME=str(tmp_path)) == expected
+        assert answer() == 42
+        assert len(written) == count
         assert file.read_bytes() == whole
 
 
-def test_a_file_that_does_not_fit_leaves_nothing_behind(tmp_path, monkeypatch):
-    path = tmp_path / "folder" / "name.code"
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("no room")))
-    llvm._write(str(path), b"code")
-    assert list(path.parent.iterdir()) == []
+def test_code_under_the_name_of_another_function_is_not_loaded(folder, written):
+    """Its digest is right; running it as what it is not ends the process."""
+    other = ANSWER.replace("answer", "other").replace("42", "41")
+    assert (answer(), answer(other, "other")) == (42, 41)
+    first, second = entries(folder)
+    first.write_bytes(second.read_bytes())
+    assert answer() == 42
+    later = ANSWER.replace("42", "43")  # of the same name, made from another text
+    assert answer(later) == 43
+    (third,) = set(entries(folder)) - {first, second}
+    third.write_bytes(first.read_bytes())
+    assert answer(later) == 43
+    assert written == ["answer", "other", "answer", "answer", "answer"]
+
+
+def test_code_without_the_function_is_translated_anew(folder, written, monkeypatch):
+    """Of the right signature: an address of 0 is never called."""
+    code = []
+    monkeypatch.setattr(cache, "read", lambda name, key: code[0] if code else None)
+    monkeypatch.setattr(cache, "write", lambda name, key, made: code.append(made) or written.append(name))
+    assert answer(ANSWER.replace("answer", "other"), "other") == 42
+    assert answer() == 42
+    assert written == ["other", "answer"]
+    with pytest.raises(RuntimeError, match="no function nothing"):
+        llvm._translated("nothing", ANSWER)
+
+
+def test_the_options_of_the_translation_are_part_of_the_key(folder, written, monkeypatch):
+    answer()
+    monkeypatch.setattr(llvm, "_PIPELINE", {"speed_level": 2})
+    answer()
+    assert len(entries(folder)) == len(written) == 2
+
+
+def test_what_another_secret_signed_is_not_code(folder, written):
+    answer()
+    for damaged in (b"", b"short", bytes(32), bytes(33)):
+        (folder / ".secret").write_bytes(damaged)
+        assert answer() == 42
+    assert len(written) == 5
+    assert len((folder / ".secret").read_bytes()) == 32
+    answer()
+    assert len(written) == 5
+
+
+@pytest.mark.skipif(not POSIX, reason="the mode of a file says who may write it on POSIX systems only")
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o722, 0o702])
+def test_a_folder_that_others_write_is_no_cache(folder, written, mode):
+    answer()
+    folder.chmod(mode)
+    names = set(folder.iterdir())
+    assert answer() == answer() == 42
+    assert len(written) == 3
+    assert set(folder.iterdir()) == names
+    assert stat.S_IMODE(folder.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(not POSIX, reason="the mode of a file says who may write it on POSIX systems only")
+def test_a_folder_that_others_only_read_is_closed_to_them(folder, written):
+    folder.mkdir(mode=0o755)
+    assert answer() == answer() == 42
+    assert written == ["answer"]
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(not POSIX, reason="the mode of a file says who may write it on POSIX systems only")
+@pytest.mark.parametrize("name", ["*.code", ".secret"])
+def test_a_file_that_others_read_or_write_is_not_read(folder, written, name):
+    answer()
+    for mode in (0o666, 0o640, 0o604):
+        (file,) = folder.glob(name)
+        file.chmod(mode)
+        assert answer() == 42
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600  # a new one
+    assert len(written) == 4
+
+
+@pytest.mark.skipif(not POSIX, reason="needs owners of files")
+@pytest.mark.parametrize("what", ["folder", "*.code", ".secret"])
+def test_what_belongs_to_another_user_is_not_read(folder, written, what, monkeypatch):
+    """Only root may give files away: here they stay, and the user becomes another one."""
+    answer()
+    of = os.stat(folder if what == "folder" else next(folder.glob(what)))
+    real = os.fstat
+
+    def fstat(handle):
+        found = real(handle)
+        theirs = (found.st_dev, found.st_ino) == (of.st_dev, of.st_ino)
+        return os.stat_result([*found[:4], found.st_uid + theirs, *found[5:]])
+
+    monkeypatch.setattr(os, "fstat", fstat)
+    assert answer() == 42
+    assert len(written) == 2
+
+
+@pytest.mark.skipif(not POSIX, reason="needs links and FIFOs")
+@pytest.mark.parametrize("name", ["*.code", ".secret"])
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
+def test_what_is_no_plain_file_is_not_read(folder, written, tmp_path, name, kind):
+    answer()
+    (file,) = folder.glob(name)
+    elsewhere = tmp_path / "elsewhere"
+    file.rename(elsewhere)
+    {"link": lambda: file.symlink_to(elsewhere), "fifo": lambda: os.mkfifo(file), "folder": file.mkdir}[kind]()
+    assert answer() == 42
+    assert len(written) == 2
+    assert elsewhere.exists()
+    assert file.is_dir() if kind == "folder" else stat.S_ISREG(file.lstat().st_mode)
+
+
+@pytest.mark.skipif(not POSIX, reason="needs links")
+def test_a_folder_behind_a_link_is_no_cache(folder, written, tmp_path):
+    (tmp_path / "other").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "other")
+    assert answer() == 42
+    assert list((tmp_path / "other").iterdir()) == []
+
+
+def test_a_place_where_nothing_can_be_written_is_no_cache(folder, tmp_path, monkeypatch):
+    folder.write_bytes(b"a file")
+    assert answer() == 42
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))  # below a file
+    assert answer() == 42
+    assert folder.read_bytes() == b"a file"
+
+
+def test_the_code_that_was_used_longest_ago_goes(folder, monkeypatch):
+    monkeypatch.setattr(cache, "ROOM", 10 * 1100)
+    for k in range(30):
+        cache.write(f"f{k}", "key", bytes(1000))
+        os.utime(folder / f"f{k}-key.code", (k, k))
+        if k == 15:
+            assert cache.read("f10", "key") == bytes(1000)  # used now
+    left = {file.name for file in entries(folder)}
+    assert sum(file.stat().st_size for file in entries(folder)) <= cache.ROOM
+    assert left == {"f10-key.code", *(f"f{k}-key.code" for k in range(21, 30))}
+    (folder / "f1-key.code.0123.part").write_bytes(bytes(5000))  # of a process that was ended
+    os.utime(folder / "f1-key.code.0123.part", (1, 1))
+    cache.write("g", "key", bytes(1000))
+    assert not list(folder.glob("*.part"))
+    assert cache.read("g", "key") == bytes(1000)
+
+
+def test_a_file_that_does_not_fit_leaves_nothing_behind(folder, monkeypatch):
+    monkeypatch.setattr(os, "replace", lambda *_, **__: (_ for _ in ()).throw(OSError("no room")))
+    cache.write("name", "key", b"code")
+    assert [file.name for file in folder.iterdir()] == [".secret"]
+
+
+def test_processes_that_make_the_folder_at_the_same_time(tmp_path):
+    given = {**os.environ, "RETROGRADE_JIT": "1", "XDG_CACHE_HOME": str(tmp_path)}
+    both = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=given, stdout=subprocess.PIPE) for _ in range(2)]
+    assert [process.communicate(timeout=120)[0].strip() for process in both] == [b"0.5204999"] * 2
 
 
 def test_the_cache_is_never_in_the_working_directory(tmp_path):
@@ -109,4 +306,30 @@ thread.join()
 @pytest.mark.skipif(not llvm.available("avx512f"), reason="products are BLAS's here")
 def test_a_process_that_forks_while_a_thread_translates():
     code, out, _ = printed(FORKS)
+    assert (code, out) == (0, "0")
+
+
+ASKS = """
+import os, signal, threading, time
+import numpy as np
+from llvmlite.binding.ffi import register_lock_callback
+from retrograde.backend.jit import llvm, pointwise
+begun = threading.Event()
+register_lock_callback(lambda: begun.is_set() or begun.set() or time.sleep(0.5), lambda: None)
+thread = threading.Thread(target=llvm.available, args=["avx2"])
+thread.start()
+begun.wait()
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    os._exit(0 if pointwise.erf(np.ones(llvm.LEAST, np.float32)) is not None else 1)
+print(os.waitpid(child, 0)[1])
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_that_forks_while_a_thread_asks_what_the_processor_has():
+    """The thread is inside llvmlite, whose lock the child would find held."""
+    code, out, _ = printed(ASKS)
     assert (code, out) == (0, "0")

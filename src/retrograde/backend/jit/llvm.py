@@ -1,12 +1,11 @@
 """Machine code from LLVM's assembly language, through llvmlite where it is installed (the extra `jit`).
 
 `Code` writes a function with loops and values; `assembled` translates one to machine code for this processor. What has been
-translated is kept on disk, for this processor and version of LLVM: 2 ms to load again instead of some hundred.
+translated is kept on disk (cache.py), for this processor and version of LLVM: 2 ms to load again instead of some hundred.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import itertools
@@ -16,6 +15,11 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from . import cache
+
+LEAST = 1 << 13
+"""Fewer numbers are left to NumPy and SciPy: the first call loads llvmlite, 50 ms."""
 
 # ------------------------------------------------------------------------------------------ text
 
@@ -127,22 +131,34 @@ class Code:
 # ------------------------------------------------------------------------------------------ machine code
 
 lock = threading.RLock()
-"""Held while llvmlite is loaded or translates, and while the process forks: a child would wait for a thread it has not."""
+"""Held by whoever asks llvmlite for anything, and while the process forks: a thread inside llvmlite holds a lock of that
+library's, which a child would wait for without end."""
 _kept: dict[tuple[str, str], tuple[int, Any]] = {}  # addresses, and engines: their code lives as long as they do
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
+_OPTIMISED = {"opt": 3}
+_PIPELINE = {"speed_level": 3}
+_WRITTEN_OUT = {"loop_vectorization": False, "slp_vectorization": False}  # the vectors are written out
+
 
 @functools.cache
 def _llvmlite() -> Any:
-    """llvmlite's module, or None: 50 ms, for programs that come to generated code only."""
+    """llvmlite's module, or None: 50 ms, for programs that come to generated code only. Asked with the lock held."""
     try:
-        with lock:
-            import llvmlite.binding
+        import llvmlite.binding
     except (ImportError, OSError):  # OSError: installed for another system
         return None
     return llvmlite.binding
+
+
+@functools.cache
+def _features() -> dict[str, bool]:
+    """What the processor has, by LLVM's names; empty without llvmlite."""
+    with lock:
+        llvm = _llvmlite()
+        return {} if llvm is None else llvm.get_host_cpu_features()
 
 
 def available(*features: str) -> bool:
@@ -152,15 +168,15 @@ def available(*features: str) -> bool:
     """
     if sys.maxsize < 1 << 32 or os.environ.get("RETROGRADE_JIT") == "0":
         return False
-    llvm = _llvmlite()
-    if llvm is None:
-        return False
-    found = llvm.get_host_cpu_features()
-    return all(found.get(feature) for feature in features)
+    found = _features()
+    return bool(found) and all(found.get(feature) for feature in features)
 
 
 def assembled(name: str, text: str) -> int:
-    """The address of function `name` of a module in LLVM's assembly language, translated for this processor."""
+    """The address of function `name` of a module in LLVM's assembly language, translated for this processor.
+
+    Raises RuntimeError where LLVM does not understand the text, or the module has no such function.
+    """
     with lock:
         found = _kept.get((name, text))
         if found is None:
@@ -172,24 +188,34 @@ def _translated(name: str, text: str) -> tuple[int, Any]:
     llvm = _llvmlite()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    module.triple = llvm.get_process_triple()
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3)
-    version = ".".join(map(str, llvm.llvm_version_info))
-    key = _digest("\0".join([text, cpu, features, module.triple, version]).encode()).hex()
-    path = os.path.join(_cache_folder(), f"{name}-{key[:32]}.code")
-    found = _read(path)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    if found is None:
-        module.verify()
-        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-        tuning.loop_vectorization = tuning.slp_vectorization = False  # the vectors are written out
-        builder = llvm.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(module, builder)
-    engine.set_object_cache(lambda _module, code: _write(path, code), lambda _module: found)
-    engine.finalize_object()
-    return int(engine.get_function_address(name)), engine
+    triple, version = llvm.get_process_triple(), ".".join(map(str, llvm.llvm_version_info))
+    key = _key(text, cpu, features, triple, version, repr((_OPTIMISED, _PIPELINE, _WRITTEN_OUT)))
+    found = cache.read(name, key)
+    for code in (None,) if found is None else (found, None):
+        machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, **_OPTIMISED)
+        module = llvm.parse_assembly(text)
+        module.triple = triple
+        if code is None:
+            module.verify()
+            tuning = llvm.create_pipeline_tuning_options(**_PIPELINE)
+            for option, value in _WRITTEN_OUT.items():
+                setattr(tuning, option, value)
+            builder = llvm.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
+        engine = llvm.create_mcjit_compiler(module, machine)
+        engine.set_object_cache(lambda _module, made: cache.write(name, key, made), lambda _module, code=code: code)
+        engine.finalize_object()
+        address = int(engine.get_function_address(name))
+        if address:
+            return address, engine
+    raise RuntimeError(f"the module has no function {name}")
+
+
+def _key(*parts: str) -> str:
+    import hashlib  # 1 ms
+
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def function(
@@ -201,54 +227,12 @@ def function(
     """
     if not available(*features):
         return None
-    try:
-        address = assembled(name, text(Code()))
-    except RuntimeError as problem:
-        warnings.warn(f"llvmlite could not translate {name}, the slower way without it is taken: {problem}", stacklevel=4)
-        return None
-    return ctypes.CFUNCTYPE(None, *operands)(address)
-
-
-def _cache_folder() -> str:
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME", "")
-        base = base if os.path.isabs(base) else os.path.join(home, ".cache")
-    return os.path.join(base, "retrograde")
-
-
-def _digest(data: bytes) -> bytes:
-    import hashlib
-
-    return hashlib.sha256(data).digest()
-
-
-def _read(path: str) -> bytes | None:
-    """What `_write` has put there; None where there is nothing, or it is damaged: LLVM would end the process."""
-    try:
-        with open(path, "rb") as f:
-            digest, code = f.read(32), f.read()
-    except OSError:
-        return None
-    return code if digest == _digest(code) else None
-
-
-def _write(path: str, code: bytes) -> None:
-    """Put a file in place at once, so that no reader sees half of it; nothing where the folder cannot be written."""
-    import tempfile
-
-    if not os.path.isabs(path):  # of a user without a home
-        return
-    with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=os.path.dirname(path))
+    with lock:  # what is left of an attempt that fails goes while it is held, too
         try:
-            with open(handle, "wb") as f:
-                f.write(_digest(code) + code)
-            os.replace(part, path)
-        except OSError:  # no room
-            os.unlink(part)
+            address = assembled(name, text(Code()))
+        except RuntimeError as problem:
+            reason = str(problem)
+        else:
+            return ctypes.CFUNCTYPE(None, *operands)(address)
+    warnings.warn(f"llvmlite could not translate {name}, the slower way without it is taken: {reason}", stacklevel=4)
+    return None
