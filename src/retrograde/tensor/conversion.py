@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backend import backend_of, is_array
+from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops import structural as st
@@ -22,15 +23,15 @@ def value(x: Any) -> Value:
     if isinstance(x, Value):
         return x
     if type(x) is _ndarray:
-        return make(values.core_class, x)
+        return make(values.core_class, canonical(x))
     return asarray(x)
 
 
 def operand(op: str, x: Any) -> Any:
     """An operand of a function as a value, an array or a Python number; sequences become values."""
-    if isinstance(x, (Value, np.ndarray, bool, int, float, complex)):
+    if isinstance(x, (Value, bool, int, float, complex)):
         return x
-    return asarray(x)
+    return canonical(x) if isinstance(x, _ndarray) else asarray(x)
 
 
 def _contains_value(obj: Any) -> bool:
@@ -102,7 +103,10 @@ def _from_value(x: Value, dtype: np.dtype | None, copy: bool | None) -> Any:
 
 def _array(obj: Any, dtype: np.dtype | None, copy: bool | None) -> Any:
     if isinstance(obj, (np.ndarray, np.generic, bool, int, float, complex, list, tuple, range)):
-        array = np.array(obj, dtype=dtype, copy=copy)
+        array = canonical(np.array(obj, dtype=dtype, copy=copy))
+        if copy is False and isinstance(obj, np.ndarray) and not obj.dtype.isnative and array.dtype != obj.dtype:
+            raise ValueError(f"asarray: an array of dtype {obj.dtype} is copied into this machine's byte order; leave "
+                             "copy=False out")
         return array if type(array) is np.ndarray else array.view(np.ndarray)
     if is_array(obj) or hasattr(type(obj), "__array_namespace__"):
         backend = backend_of(obj)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backend.canonical import canonical_dtype
 from ..core.value import Value, dtype_of
 from .promotion import common_dtype, constant, is_number
 
@@ -26,11 +27,9 @@ def __getattr__(name: str) -> Any:
 
 def as_dtype(dtype: Any) -> np.dtype:
     """A dtype given as a dtype, a NumPy or Python type or a name; raises TypeError for anything else."""
-    if type(dtype) is np.dtype:
-        return dtype
-    if dtype == "bfloat16":
+    if isinstance(dtype, str) and dtype == "bfloat16":
         return __getattr__("bfloat16")
-    return np.dtype(dtype)
+    return canonical_dtype(np.dtype(dtype))
 
 
 def _is_bfloat16(dtype: np.dtype) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backend import backend_of, is_array
+from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.bind import weak
 from ..core.value import Value, dtype_of, make
@@ -87,8 +88,10 @@ def double(x: Any) -> Any:
 
 def as_operand(x: Any) -> Any:
     """An operand of an operator as a value, an array or a Python number; NotImplemented for anything else."""
-    if isinstance(x, (Value, np.ndarray, np.generic, bool, int, float, complex)):
+    if isinstance(x, (Value, np.generic, bool, int, float, complex)):
         return x
+    if isinstance(x, np.ndarray):
+        return canonical(x)
     if isinstance(x, (list, tuple, str)) or x is None or not is_array(x):
         return NotImplemented
     return backend_of(x).wrap(x)
@@ -98,4 +101,4 @@ def lifted(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands of which one at least is a value."""
     if isinstance(x, Value) or isinstance(y, Value):
         return x, y
-    return make(values.core_class, np.asarray(x)), y
+    return make(values.core_class, canonical(np.asarray(x))), y

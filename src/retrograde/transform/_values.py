@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import GradError
 from .._tree import TreeDef, flatten, unflatten
+from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, dtype_of, make
 
@@ -22,7 +23,7 @@ def as_tensor(x: Any) -> Value:
     """A leaf as a value: arrays and numbers become native tensors."""
     if isinstance(x, Value):
         return x
-    return make(values.core_class, np.asarray(x))
+    return make(values.core_class, canonical(np.asarray(x)))
 
 
 def leave(x: Any, level: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import GradError, ShapeError
 from .._tree import flatten, unflatten
+from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.arrays import zeros_for
 from ..core.level import Level
@@ -92,6 +93,8 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
         given = [
             np.asarray(g, dtype_of(y))
             if isinstance(y, Value) and isinstance(g, (int, float, complex, np.generic))
+            else canonical(g)
+            if isinstance(g, np.ndarray)
             else g
             for y, g in zip(record.outputs, given)
         ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import mutation
 from ._api import api
@@ -281,7 +282,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
         raise TypeError(f"from_numpy: wanted a NumPy array, got {type(array).__name__}")
     if array.dtype not in FROM_NUMPY:
         raise TypeError(f"from_numpy: there is no mindspore dtype for {array.dtype}")
-    return from_array(mutation.own_clock(array) if array.size else array)
+    return from_array(canonical(mutation.own_clock(array) if array.size else array))
 
 
 @api(method=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.value import Value
 from ._dtype import FROM_NUMPY, Number
 
@@ -33,7 +34,7 @@ def data_array(data: Any, np_dtype: np.dtype | None, op: str = "Tensor") -> np.n
         )
     if found.dtype not in FROM_NUMPY:
         raise TypeError(f"{op}: a tensor holds numbers or booleans, not elements of NumPy's dtype {found.dtype}")
-    return found if np_dtype is None or found.dtype == np_dtype else found.astype(np_dtype)
+    return canonical(found) if np_dtype is None or found.dtype == np_dtype else found.astype(np_dtype)
 
 
 def is_own(array: np.ndarray) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import _errors
 from ..._state import state
+from ...backend.canonical import canonical
 from ...core import value as values
 from ...core.level import innermost
 from ...core.node import Accumulate
@@ -298,7 +299,7 @@ def install_methods() -> None:
 
 
 def _rebuilt(array: np.ndarray) -> Tensor:
-    return make(Tensor, array)
+    return make(Tensor, canonical(array))
 
 
 def from_array(array: np.ndarray) -> Tensor:

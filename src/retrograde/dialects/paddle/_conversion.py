@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled
+from ...backend.canonical import canonical
 from ...core.node import Accumulate
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
@@ -391,7 +392,7 @@ def shallow_copy(self: Tensor) -> Any:
 
 def rebuilt(array: np.ndarray, stop_gradient: bool, name: str | None) -> Tensor:
     """What a pickled tensor comes back as."""
-    tensor = from_array(array, stop_gradient)
+    tensor = from_array(canonical(array), stop_gradient)
     tensor._name = name
     return tensor
 

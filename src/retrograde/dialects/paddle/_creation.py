@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.value import dtype_of, make, shape_of
 from ...ops import structural as st
 from .._shared.ranges import evenly_spaced
@@ -323,7 +324,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"from_numpy: wanted a NumPy array, got {type(ndarray).__name__}")
     from_numpy_dtype(ndarray.dtype)
-    return from_array(np.array(ndarray))
+    return from_array(canonical(np.array(ndarray)))
 
 
 def _typed(name: str, d: dtype) -> None:

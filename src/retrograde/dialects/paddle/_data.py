@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.value import Value
 from ...tensor._values import concrete
 from . import _dtype
@@ -64,7 +65,7 @@ def data_array(op: str, data: Any, np_dtype: np.dtype | None = None) -> np.ndarr
             )
         data = np.asarray(data)
     try:
-        array = np.array(_plain(data))
+        array = canonical(np.array(_plain(data)))
     except ValueError as error:
         raise ValueError(f"{op}: the data is no rectangular array of numbers: {error}") from None
     if array.dtype not in FROM_NUMPY or (np_dtype is None and array.dtype in (np.uint32, np.uint64)):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
@@ -93,7 +94,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     _dtype.from_numpy_dtype(array.dtype)
     if any(s < 0 for s in array.strides):
         raise ValueError("from_numpy: arrays with negative strides have no tensor; pass a .copy()")
-    return from_array(mutation.own_clock(array))
+    return from_array(mutation.own_clock(canonical(array)))
 
 
 @api(method=False)

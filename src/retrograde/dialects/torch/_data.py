@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of
 from . import _dtype
 from ._dtype import FROM_NUMPY, dtype
@@ -103,7 +104,7 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
         except TypeError as error:
             if hasattr(data, "__array__"):
                 array = np.array(data)
-                return array.astype(_dtype.from_numpy_dtype(array.dtype).np)
+                return canonical(array.astype(_dtype.from_numpy_dtype(array.dtype).np))
             raise _no_data(data, error) from None
     nested = isinstance(data, (list, tuple)) and bool(data) and isinstance(data[0], (list, tuple))
     if nested and any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
@@ -118,8 +119,8 @@ def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
                 raise ValueError("an integer does not fit into 64 bits")
             if array.dtype != np_dtype and array.size and not isinstance(data, (np.ndarray, np.generic, Value)):
                 _check_range(array, np_dtype)
-            return array.astype(np_dtype)
-        return np.array(plain, dtype=np_dtype)
+            return canonical(array.astype(np_dtype))
+        return canonical(np.array(plain, dtype=np_dtype))
     except ValueError as error:
         raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {error}") from None
     except TypeError as error:

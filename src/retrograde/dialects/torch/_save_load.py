@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.canonical import canonical
 from ...core.node import Accumulate
 from ...core.value import make
 from ...tape import autograd as tape
@@ -207,7 +208,7 @@ def tensor_reduce(self: Tensor, protocol: int) -> Any:
 
 
 def _unpickled(cls: type[Tensor], array: np.ndarray, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    x = make(cls, array)
+    x = make(cls, canonical(array))
     if requires_grad:
         tape.leaf(x)
     x.__dict__.update(attributes)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.canonical import canonical
 from .._tensor import Tensor, from_array
 from .config import generator
 
@@ -453,7 +454,7 @@ class _TupleIterator:
         """An array of a row as a tensor (texts as they are), or as the array that the tensor would give."""
         if x.dtype.kind in "SU":
             return x
-        tensor = from_array(np.array(x))
+        tensor = from_array(canonical(np.array(x)))
         return tensor.asnumpy() if self._numpy else tensor
 
     def _given(self, values: list[Any]) -> Any:

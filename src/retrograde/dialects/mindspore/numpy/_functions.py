@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as _np
 
+from ....backend.canonical import canonical
 from ....core.value import Value, dtype_of
 from ....ops import structural as st
 from ....tensor import numpy_algebra as _algebra
@@ -83,7 +84,7 @@ def asarray(a: Any, dtype: Any = None) -> Any:
         array_ = array_.astype(as_dtype(dtype).np)
     elif not isinstance(a, (_np.ndarray, _np.generic)):
         array_ = array_.astype({"f": _np.float32, "i": _np.int32}.get(array_.dtype.kind, array_.dtype))
-    return from_array(array_.copy() if array_ is a else array_)
+    return from_array(canonical(array_.copy() if array_ is a else array_))
 
 
 def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Any:
