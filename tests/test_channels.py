@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import channels, rows
+from retrograde.backend.jit import channels, operands, rows
 from retrograde.ops import normalization
 
 pytestmark = pytest.mark.skipif(
-    rows.softmax(np.zeros((rows.LEAST, 1), np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
+    rows.softmax(np.zeros((operands.LEAST, 1), np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
 )
 rng = np.random.default_rng(4)
 SHAPES = [(16, 16, 32, 32), (5, 8, 7, 67), (64, 4, 100), (3, 12, 9, 9, 9), (2, 4, 16, 80)]
@@ -47,7 +47,7 @@ def test_as_numpy(monkeypatch, shape, kind, weights):
     generated = all_of_it()
     assert len(calls) == 2
     np.testing.assert_array_equal(normalization.normalize(x, w, b, **given), generated[0])
-    monkeypatch.setattr(rows, "LEAST", 1 << 60)
+    monkeypatch.setattr(operands, "LEAST", 1 << 60)
     for found, expected in zip(generated, all_of_it(), strict=True):
         if expected is None:
             assert found is None

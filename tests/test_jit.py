@@ -10,9 +10,9 @@ import threading
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import cache, llvm, pointwise
+from retrograde.backend.jit import cache, llvm, operands, pointwise
 
-LEAST = llvm.LEAST
+LEAST = operands.LEAST
 POSIX = os.name == "posix"
 pytestmark = pytest.mark.skipif(
     pointwise.erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
@@ -313,7 +313,7 @@ ASKS = """
 import os, signal, threading, time
 import numpy as np
 from llvmlite.binding.ffi import register_lock_callback
-from retrograde.backend.jit import llvm, pointwise
+from retrograde.backend.jit import llvm, operands, pointwise
 begun = threading.Event()
 register_lock_callback(lambda: begun.is_set() or begun.set() or time.sleep(0.5), lambda: None)
 thread = threading.Thread(target=llvm.available, args=["avx2"])
@@ -322,7 +322,7 @@ begun.wait()
 child = os.fork()
 if not child:
     signal.alarm(20)
-    os._exit(0 if pointwise.erf(np.ones(llvm.LEAST, np.float32)) is not None else 1)
+    os._exit(0 if pointwise.erf(np.ones(operands.LEAST, np.float32)) is not None else 1)
 print(os.waitpid(child, 0)[1])
 thread.join()
 """

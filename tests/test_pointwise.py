@@ -6,10 +6,10 @@ from scipy import special
 
 import retrograde as rg
 from retrograde.backend.jit import pointwise
+from retrograde.backend.jit.operands import LEAST
 from retrograde.ops import activation
 from retrograde.ops import special as special_ops
 
-LEAST = pointwise.LEAST
 rng = np.random.default_rng(5)
 pytestmark = pytest.mark.skipif(
     pointwise.erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"

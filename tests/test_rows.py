@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import rows
+from retrograde.backend.jit import operands, rows
 from retrograde.ops import normalization
 from retrograde.ops import softmax as softmax_ops
 
 rng = np.random.default_rng(3)
-LEAST = rows.LEAST
+LEAST = operands.LEAST
 pytestmark = pytest.mark.skipif(
     rows.softmax(np.zeros((LEAST, 1), np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
 )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import llvm
-from .rows import address, suited
+from .operands import address, aligned, suited
 from .vectors import LANES, SUMMED, Part, Vectors
 
 
@@ -61,7 +61,7 @@ def normalize(
     function = _generated("normalize", blocks.length > SUMMED, w is not None, b is not None)
     if function is None:
         return None
-    out = np.empty_like(x)
+    x, w, b, out = aligned(x), aligned(w), aligned(b), np.empty_like(x)
     stats = np.empty((2, blocks.image_blocks * blocks.channel_blocks), np.float32)
     function(out.ctypes.data, stats.ctypes.data, x.ctypes.data, address(w), address(b), *blocks, eps)
     return out, stats[0], stats[1]
@@ -76,13 +76,14 @@ def normalize_pull(
     function = _generated("normalize_pull", blocks.length > SUMMED, w is not None)
     if function is None:
         return None
+    g, x, w = aligned(g), aligned(x), aligned(w)
     dx, sums = np.empty_like(x), np.zeros((2, x.shape[1]), np.float32)
     function(dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, address(w), *blocks, eps)
     return dx, sums[0], sums[1]
 
 
 def _per_channel(w: np.ndarray | None, x: np.ndarray) -> bool:
-    return w is None or (w.size == x.shape[1] and w.dtype is x.dtype and w.flags.c_contiguous)
+    return w is None or (w.size == x.shape[1] and w.dtype == x.dtype and w.flags.c_contiguous)
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm, products
+from .operands import aligned
 from .vectors import Part, Vectors
 
 Sizes = tuple[int, ...]
@@ -82,6 +83,7 @@ def suited(x: np.ndarray, other: np.ndarray, weights: Sizes, columns: int, *, su
 
 def convolve(x: np.ndarray, w: np.ndarray, starts: np.ndarray, columns: int) -> np.ndarray:
     """Rows (N, O, columns): sums over d of w[o, d] times the columns of x[n] from starts[d] on; all contiguous."""
+    x, w = aligned(x), aligned(w)
     out = np.empty((x.shape[0], w.shape[0], columns), x.dtype)
     function = _generated("convolve", x.dtype.char)
     assert function is not None
@@ -91,6 +93,7 @@ def convolve(x: np.ndarray, w: np.ndarray, starts: np.ndarray, columns: int) -> 
 
 def convolve_weight(y: np.ndarray, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Weights (O, D): sums over n and columns of y[n, o] times those of x[n] from starts[d] on; all contiguous."""
+    y, x = aligned(y), aligned(x)
     images, outputs, columns = y.shape
     total = np.zeros((outputs, starts.size), x.dtype)
     function = _generated("convolve_weight", x.dtype.char)

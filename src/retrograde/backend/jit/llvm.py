@@ -18,9 +18,6 @@ from typing import Any
 
 from . import cache
 
-LEAST = 1 << 13
-"""Fewer numbers are left to NumPy and SciPy: the first call loads llvmlite, 50 ms."""
-
 # ------------------------------------------------------------------------------------------ text
 
 

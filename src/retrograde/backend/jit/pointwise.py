@@ -20,12 +20,8 @@ from typing import Any
 import numpy as np
 
 from . import llvm
+from .operands import FLOAT32, LEAST, aligned
 from .vectors import LANES, Vectors
-
-LEAST = 1 << 13
-"""Fewer numbers are left to NumPy and SciPy: the first call loads llvmlite, 50 ms."""
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 def erf(x: np.ndarray) -> np.ndarray | None:
@@ -44,12 +40,12 @@ def gelu_slope(x: np.ndarray) -> np.ndarray | None:
 
 
 def _applied(name: str, x: np.ndarray) -> np.ndarray | None:
-    if x.size < LEAST or x.dtype is not _FLOAT32 or not x.flags.forc:
+    if x.size < LEAST or x.dtype != FLOAT32 or not x.flags.forc:
         return None
     function = _generated(name)
     if function is None:
         return None
-    out = np.empty_like(x)
+    x, out = aligned(x), np.empty_like(x)
     function(out.ctypes.data, x.ctypes.data, x.size)
     return out
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm
+from .operands import aligned
 from .vectors import Part, Vectors
 
 VECTOR = 64  # bytes: AVX-512. With AVX2 and its 16 registers the same kernel is as fast as OpenBLAS's, not faster.
@@ -68,6 +69,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     function = functions.get(x.dtype.char)
     if function is None:
         return _plus(_by_blas(x, y), bias)
+    x, y = aligned(x), aligned(y)
     form = x.dtype, y.dtype, x.shape, y.shape, x.strides, y.strides
     depth = _plans.get(form)
     if depth is None:
@@ -80,7 +82,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     out = np.empty((x.shape[0], n), x.dtype)
     if bias is None:
         function(out, x, y, out, 0, depth)
-    elif bias.shape == (n,) and bias.strides == (x.itemsize,) and bias.dtype == x.dtype:
+    elif bias.shape == (n,) and bias.strides == (x.itemsize,) and bias.dtype == x.dtype and bias.flags.aligned:
         function(out, x, y, bias, 1, depth)
     else:
         function(out, x, y, out, 0, depth)

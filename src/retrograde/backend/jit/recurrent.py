@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import llvm
+from .operands import LEAST, packed
 from .vectors import LANES, Part, Vectors
-
-LEAST = 1 << 13
-"""Layers with fewer numbers in all their states are left to NumPy: the first call loads llvmlite, 50 ms."""
-
 
 
 def suited(size: int, *arrays: np.ndarray | None) -> bool:
@@ -33,8 +30,8 @@ def lstm(gates: np.ndarray, h: np.ndarray, c: np.ndarray, wt: np.ndarray, b: np.
     wt: the recurrent weight (n, 4n). order: of the steps.
     """
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    gates, c = np.ascontiguousarray(gates), np.ascontiguousarray(c)
-    bias = np.zeros(4 * n, np.float32) if b is None else np.ascontiguousarray(b)
+    gates, c = packed(gates), packed(c)
+    bias = np.zeros(4 * n, np.float32) if b is None else packed(b)
     out, cells = (np.empty((steps, batch, n), np.float32) for _ in range(2))
     sums = np.empty((batch, 4 * n), np.float32)
     step = _function("lstm_step")
@@ -56,7 +53,7 @@ def lstm_pull(
     cells and before: the cells behind and in front of each step. g, g_cells: the cotangents of states and cells.
     """
     steps, batch, n = cells.shape
-    sums, cells, before = (np.ascontiguousarray(a) for a in (sums, cells, before))
+    sums, cells, before = (packed(a) for a in (sums, cells, before))
     slopes = np.empty((steps, batch, 6 * n), np.float32)
     _function("lstm_slopes")(*(a.ctypes.data for a in (slopes, sums, cells, before)), steps * batch, n)
     d = np.empty((steps, batch, 4 * n), np.float32)

@@ -15,13 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import llvm
+from .operands import FLOAT32, address, aligned, suited
 from .vectors import LANES, SUMMED, Part, Vectors
 
-LEAST = 1 << 13
-"""Fewer numbers are left to NumPy: the first call loads llvmlite, 50 ms."""
-
 BLOCK = 32  # rows whose sums are added up before they are added to the others', so that the rounding errors stay small
-_FLOAT32 = np.dtype(np.float32)
 
 
 def softmax(x: np.ndarray) -> np.ndarray | None:
@@ -31,7 +28,7 @@ def softmax(x: np.ndarray) -> np.ndarray | None:
     function = _generated("softmax", x.shape[-1] > SUMMED)
     if function is None:
         return None
-    out = np.empty_like(x)
+    x, out = aligned(x), np.empty_like(x)
     function(out.ctypes.data, x.ctypes.data, *_rows(x))
     return out
 
@@ -43,7 +40,7 @@ def softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     function = _generated("softmax_pull", out.shape[-1] > SUMMED)
     if function is None:
         return None
-    result = np.empty_like(out)
+    g, out, result = aligned(g), aligned(out), np.empty_like(out)
     function(result.ctypes.data, g.ctypes.data, out.ctypes.data, *_rows(out))
     return result
 
@@ -57,7 +54,7 @@ def layer_norm(
     function = _generated("layer_norm", width > SUMMED, w is not None, b is not None)
     if function is None:
         return None
-    out = np.empty_like(x)
+    x, w, b, out = aligned(x), aligned(w), aligned(b), np.empty_like(x)
     function(out.ctypes.data, x.ctypes.data, address(w), address(b), x.size // width, width, eps)
     return out
 
@@ -71,6 +68,7 @@ def layer_norm_pull(
     function = _generated("layer_norm_pull", width > SUMMED, w is not None)
     if function is None:
         return None
+    g, x, w = aligned(g), aligned(x), aligned(w)
     dx, sums = np.empty_like(x), np.zeros((4, width), np.float32)
     function(
         dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, address(w), x.size // width, width, eps
@@ -78,18 +76,8 @@ def layer_norm_pull(
     return dx, sums[0], sums[1]
 
 
-def suited(x: np.ndarray) -> bool:
-    """Whether an array is large enough, float32 and contiguous."""
-    return x.size >= LEAST and x.dtype is _FLOAT32 and x.flags.c_contiguous
-
-
 def _vector(w: np.ndarray | None, width: int) -> bool:
-    return w is None or (w.size == width and w.dtype is _FLOAT32 and w.flags.c_contiguous)
-
-
-def address(w: np.ndarray | None) -> int:
-    """Where an array begins; 0 for none."""
-    return 0 if w is None else int(w.ctypes.data)
+    return w is None or (w.size == width and w.dtype == FLOAT32 and w.flags.c_contiguous)
 
 
 def _rows(x: np.ndarray) -> tuple[int, int]:

@@ -1,0 +1,392 @@
+"""dtypes that are equal and other objects, and arrays at odd bytes: every entrance, every fast path and every generated
+kernel gives the bits that it gives for the same numbers as NumPy makes them."""
+
+import copy
+import ctypes
+import functools
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+import retrograde as rg
+from retrograde.backend.canonical import canonical, canonical_dtype
+from retrograde.backend.jit import channels, convolutions, llvm, pointwise, products, recurrent, rows
+from retrograde.core.primitive import PRIMITIVES
+from retrograde.core.value import Value, make
+from retrograde.dialects import mindspore, paddle, torch
+
+FLOAT32 = np.dtype(np.float32)
+rng = np.random.default_rng(12)
+
+
+def normal(*shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def foreign(x):
+    """The same array with a dtype object of its own, as pickle gives it back."""
+    if not isinstance(x, np.ndarray):
+        return x
+    if x.dtype.isbuiltin != 1:
+        return x.view(x.dtype.newbyteorder("="))
+    return x.view(pickle.loads(pickle.dumps(x.dtype)))
+
+
+def shifted(x):
+    """The same array one byte behind where its elements should begin."""
+    if not isinstance(x, np.ndarray):
+        return x
+    room = np.zeros(x.nbytes + 1, np.uint8)
+    strides = np.empty_like(x).strides  # what is transposed stays so
+    found = np.ndarray(x.shape, x.dtype, room, 1, strides)
+    found[...] = x
+    assert not found.flags.aligned
+    return found
+
+
+def arrays_in(x):
+    """The arrays of a result, whatever they are wrapped in."""
+    if isinstance(x, (tuple, list)):
+        return [a for part in x for a in arrays_in(part)]
+    while isinstance(x, Value):
+        x = x._a
+    return [x] if isinstance(x, np.ndarray) else []
+
+
+def is_canonical(x):
+    return all(a.dtype is canonical_dtype(a.dtype) for a in arrays_in(x))
+
+
+def bits(x):
+    return [(a.shape, a.dtype.str, a.tobytes()) for a in arrays_in(x)]
+
+
+# ------------------------------------------------------------------------------------------ the function itself
+
+
+def test_each_dtype_has_one_object():
+    names = ["bool", *(f"{k}int{n}" for k in ("", "u") for n in (8, 16, 32, 64)), "float16", "float32", "float64",
+             "longdouble", "complex64", "complex128", "bfloat16"]  # fmt: skip
+    for name in names:
+        dtype = rg.bfloat16 if name == "bfloat16" else np.dtype(name)
+        x = np.ones((2, 3), dtype)
+        assert canonical(x) is x
+        other = foreign(x)
+        assert other.dtype is not dtype
+        found = canonical(other)
+        assert found.dtype is dtype
+        assert np.shares_memory(found, x)
+    long = np.ones(3, "q" if np.dtype("q") is not np.dtype(np.int64) else "l")
+    assert canonical(long).dtype is canonical_dtype(long.dtype)
+    assert canonical(long.view(np.dtype(long.dtype, metadata={"of": "a file"}))).dtype.metadata is None
+
+
+def test_other_layouts_and_classes():
+    x = foreign(np.arange(24.0).reshape(4, 6))
+    for y in (x.T, x[::2, ::-1], x[1, 2], x[:0], np.broadcast_to(x, (2, 4, 6)), shifted(x)):
+        y = np.asarray(y)
+        found = canonical(y)
+        assert (found.shape, found.strides, found.dtype) == (y.shape, y.strides, y.dtype)
+        np.testing.assert_array_equal(found, y)
+    kept = foreign(np.arange(3.0))
+    kept.flags.writeable = False
+    assert not canonical(kept).flags.writeable
+    assert type(canonical(x.view(np.matrix))) is np.matrix
+    swapped = np.arange(3, dtype=">f4" if np.little_endian else "<f4")
+    assert canonical(swapped).dtype is FLOAT32
+    assert canonical(swapped).tolist() == [0, 1, 2]
+    for y in (np.array(["a"]), np.zeros(2, "M8[s]"), np.zeros(2, [("a", "f4")]), np.array([None])):
+        assert canonical(y) is y
+
+
+# ------------------------------------------------------------------------------------------ entrances
+
+X = normal(2, 3)
+F = foreign(X)
+
+
+def through_pickle(x):
+    return pickle.loads(pickle.dumps(x))
+
+
+def through_file(dialect, x):
+    file = io.BytesIO()
+    dialect.save(*((file, {"x": x}) if dialect is rg else ({"x": x}, file)))
+    file.seek(0)
+    return dialect.load(file)["x"]
+
+
+def written(x, value):
+    x[0] = value
+    return x
+
+
+def native_entrances():
+    x = rg.asarray(X.copy())
+    square = lambda a: a * a  # noqa: E731
+    yield from (lambda c=c: rg.asarray(F, copy=c) for c in (None, True, False))
+    yield lambda: rg.asarray([F[0], F[1]])
+    yield lambda: rg.asarray([1, 2], dtype=F.dtype)
+    yield lambda: rg.asarray(X.astype(X.dtype.newbyteorder()))
+    yield lambda: rg.asarray(np.ones(3, np.longlong))
+    yield from (functools.partial(f, (2, 3), dtype=F.dtype) for f in (rg.zeros, rg.ones, rg.empty))
+    yield lambda: [rg.full((2,), 1.0, dtype=F.dtype), rg.eye(2, dtype=F.dtype), rg.arange(3, dtype=F.dtype)]
+    yield lambda: [rg.linspace(0, 1, 3, dtype=F.dtype), rg.zeros_like(x, dtype=F.dtype), rg.zeros_like(F)]
+    yield lambda: [rg.asarray([1, 2]).astype(F.dtype), rg.sum(x, dtype=F.dtype), rg.from_dlpack(F)]
+    yield lambda: [F * x, x * F, F @ x.T, F[0, 0] * x, rg.multiply(F, x), np.multiply(F, x), rg.exp(F), rg.sum(F)]
+    yield lambda: [rg.where(F > 0, F, x), rg.concat([F, F]), rg.stack([F, x]), rg.einsum("ij,kj->ik", F, x)]
+    yield lambda: [written(rg.asarray(X.copy()), F[0]), rg.grad(lambda a: (a * a).sum())(F), rg.vmap(square)(F)]
+    yield lambda: [*rg.jvp(square, (F,), (F,)), rg.vjp(square, F)[0], *rg.vjp(square, F)[1](F)]
+    yield lambda: [through_pickle(x), copy.deepcopy(x), through_file(rg, F)]
+
+
+def torch_entrances():
+    x = torch.ones(2, 3)
+    make = (torch.from_numpy, torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor, torch.FloatTensor, torch.from_dlpack)
+    yield from (functools.partial(f, F) for f in (*make, x.new_tensor))
+    yield lambda: torch.tensor([F[0], F[1]])
+    yield lambda: torch.from_numpy(np.ones(3, np.longlong))
+    yield lambda: torch.frombuffer(F.copy(), dtype=torch.float32)
+    yield lambda: [through_pickle(x), through_pickle(torch.nn.Parameter(x)), through_file(torch, x)]
+    yield lambda: list(through_pickle(torch.nn.BatchNorm1d(3)).state_dict().values())
+    yield lambda: next(iter(torch.utils.data.DataLoader(list(F), batch_size=2)))
+    yield lambda: next(iter(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.from_numpy(F)), batch_size=2)))
+    yield lambda: written(torch.ones(2, 3), torch.from_numpy(F)[0])
+    yield lambda: [torch.empty(0).set_(torch.from_numpy(F)), torch.normal(torch.from_numpy(F), 1.0)]
+
+
+def paddle_entrances():
+    x = paddle.ones([2, 3])
+    yield from (functools.partial(f, F) for f in (paddle.to_tensor, paddle.Tensor, paddle.from_dlpack, paddle.from_numpy))
+    yield lambda: [paddle.assign(F), paddle.to_tensor(np.ones(3, np.longlong)), paddle.zeros([2], dtype=F.dtype)]
+    yield lambda: [x * F, through_pickle(x), through_file(paddle, x), *through_pickle(paddle.nn.Linear(2, 3)).parameters()]
+    yield lambda: written(paddle.ones([2, 3]), F[0])
+
+    def loaded():
+        layer = paddle.nn.Linear(2, 3)
+        layer.set_state_dict({"weight": F, "bias": F[0]})
+        return layer.parameters()
+
+    yield loaded
+
+
+def mindspore_entrances():
+    x = mindspore.Tensor(X)
+    make = (mindspore.Tensor, mindspore.tensor, mindspore.Tensor.from_numpy, mindspore.Tensor.from_dlpack, mindspore.Parameter)
+    yield from (functools.partial(f, F) for f in (*make, mindspore.numpy.array, mindspore.numpy.asarray))
+    yield lambda: [mindspore.Tensor([F[0], F[1]]), mindspore.Tensor(np.ones(3, np.longlong))]
+    yield lambda: [through_pickle(x), through_pickle(mindspore.Parameter(x, name="x")), copy.deepcopy(x)]
+    slices = mindspore.dataset.NumpySlicesDataset(F, shuffle=False)
+    yield lambda: next(iter(slices.create_tuple_iterator(num_epochs=1)))
+    yield lambda: mindspore.nn.Dense(3, 2, weight_init=mindspore.Tensor(F)).weight
+
+
+@pytest.mark.parametrize("entrances", [native_entrances, torch_entrances, paddle_entrances, mindspore_entrances])
+def test_what_enters_is_canonical(entrances):
+    wrong = [k for k, enter in enumerate(entrances()) if not (arrays_in(found := enter()) and is_canonical(found))]
+    assert not wrong
+
+
+def test_memory_is_shared_as_ever():
+    x = foreign(np.zeros(3, np.float32))
+    tensors = torch.from_numpy(x), rg.asarray(x), mindspore.Tensor.from_numpy(x), rg.asarray(x, copy=False)
+    x[0] = 1
+    assert [float(t[0]) for t in tensors] == [1] * 4
+    swapped = np.zeros(3, FLOAT32.newbyteorder())
+    with pytest.raises(ValueError, match="byte order"):
+        rg.asarray(swapped, copy=False)
+    with pytest.raises(TypeError):
+        torch.from_numpy(swapped)
+
+
+# ------------------------------------------------------------------------------------------ the table, and programs
+
+
+def test_every_kernel_gives_canonical_results_and_the_same_bits():
+    for name, prim in sorted(PRIMITIVES.items()):
+        for operands, params in prim.samples():
+            plain = prim.numpy_kernel(*operands, **params)
+            assert is_canonical(plain), name
+            again = prim.numpy_kernel(*operands, **params)
+            if bits(plain) == bits(again):  # what is drawn differs
+                assert bits(prim.numpy_kernel(*map(foreign, operands), **params)) == bits(plain), name
+
+
+def native_program(x, w, labels):
+    x, w = (make(rg.Tensor, a) for a in (x, w))
+    w.requires_grad_()
+    y = rg.tanh(x @ w) * 2 + x[:, :1] / 3 - rg.maximum(x, 0 * x).sum() * 0.01
+    y.sum().backward()
+    (second,) = rg.vjp(rg.grad(lambda a: rg.sum(a * a * a)), x)[1](x)
+    return y, w.grad, second
+
+
+def torch_program(x, w, labels):
+    x, w, labels = (make(torch.Tensor, a) for a in (x, w, labels))
+    layer = torch.nn.Linear(x.shape[1], w.shape[1])
+    layer.weight.data = w.T.contiguous()
+    layer.bias.data = w[0].clone()
+    found = []
+    for cls in (torch.optim.Adam, torch.optim.SGD, torch.optim.RMSprop, torch.optim.Adagrad):
+        optimizer = cls(layer.parameters(), lr=0.1)
+        y = torch.relu(layer(x)) * 2 + torch.cat([x, x], 1)[:, : w.shape[1]] - torch.stack([x, x]).mean()
+        loss = torch.nn.functional.cross_entropy(y, labels) + torch.nn.functional.mse_loss(y, 0 * y)
+        optimizer.zero_grad()
+        (loss + torch.where(y > 0, y, 0 * y).sum() * 0.01).backward()
+        optimizer.step()
+        found += [y, loss, layer.weight.grad, layer.weight, layer.bias]
+    return found
+
+
+def paddle_program(x, w, labels):
+    x, w, labels = (make(paddle.Tensor, a) for a in (x, w, labels))
+    layer = paddle.nn.Linear(*w.shape)
+    layer.weight._a, layer.bias._a = w._a.copy(), w._a[0].copy()
+    found = []
+    for cls in (paddle.optimizer.Adam, paddle.optimizer.SGD, paddle.optimizer.Momentum):
+        optimizer = cls(0.1, parameters=layer.parameters())
+        y = paddle.nn.functional.gelu(layer(x)) * 2 + x[:, :1] - x.mean() + x @ w
+        loss = paddle.nn.functional.cross_entropy(y, labels)
+        loss.backward()
+        found += [y, loss, layer.weight.grad]
+        optimizer.step()
+        optimizer.clear_grad()
+        found += [layer.weight, layer.bias]
+    return found
+
+
+def mindspore_program(x, w, labels):
+    x, w, labels = (make(mindspore.Tensor, a) for a in (x, w, labels))
+    layer = mindspore.nn.Dense(w.shape[0], w.shape[1], weight_init=w.T.copy(), bias_init=w[0].copy())
+    found = []
+    for cls in (mindspore.nn.Adam, mindspore.nn.SGD, mindspore.nn.Momentum):
+        optimizer = cls(layer.trainable_params(), 0.1, *([0.9] if cls is mindspore.nn.Momentum else []))
+
+        def forward(x):
+            y = mindspore.ops.tanh(layer(x)) * 2 + x[:, :1] - x.mean()
+            return mindspore.ops.cross_entropy(y, labels), y
+
+        (loss, y), gradients = mindspore.value_and_grad(forward, None, optimizer.parameters, has_aux=True)(x)
+        optimizer(gradients)
+        found += [loss, y, gradients, layer.weight, layer.bias]
+    return found
+
+
+@pytest.mark.parametrize("size", [4, 256])
+@pytest.mark.parametrize("program", [native_program, torch_program, paddle_program, mindspore_program])
+def test_programs_give_the_same_bits(program, size):
+    """Of tensors made without asking: no entrance has made their arrays canonical."""
+    operands = normal(size, size), normal(size, size) / size, np.arange(size) % 3
+    expected = bits(program(*operands))
+    assert len(expected) >= 3
+    assert bits(program(*map(foreign, operands))) == expected
+
+
+# ------------------------------------------------------------------------------------------ generated code
+
+LONG = normal(130, 600)
+SHORT = normal(300, 40)
+WIDTHS = ((LONG, True), (SHORT, False))  # above and below SUMMED
+
+
+def layers():
+    for x, _ in WIDTHS:
+        n = x.shape[1]
+        for w, b in ((None, None), (normal(n), None), (None, normal(n)), (normal(n), normal(n))):
+            yield "layer_norm", functools.partial(rows.layer_norm, width=n, eps=1e-5), (x, w, b)
+            yield "layer_norm_pull", functools.partial(rows.layer_norm_pull, width=n, eps=1e-5), (normal(*x.shape), x, w)
+
+
+def images():
+    for x, blocks in (
+        (normal(4, 3, 30, 30), channels.Blocks(4, 1, 1, 3, 900)),
+        (normal(8, 16, 10, 10), channels.Blocks(1, 8, 4, 4, 100)),
+    ):
+        w, b = normal(x.shape[1]), normal(x.shape[1])
+        for weight, bias in ((None, None), (w, b)):
+            yield "normalize_blocks", functools.partial(channels.normalize, blocks=blocks, eps=1e-5), (x, weight, bias)
+            pull = functools.partial(channels.normalize_pull, blocks=blocks, eps=1e-5)
+            yield "normalize_pull_blocks", pull, (normal(*x.shape), x, weight)
+
+
+def steps():
+    gates, h, c, wt, b = normal(3, 8, 160), normal(8, 40), normal(8, 40), normal(40, 160) / 9, normal(160)
+    for bias in (None, b):
+        yield "lstm_step", functools.partial(recurrent.lstm, order=range(3)), (gates, h, c, wt, bias)
+    cells = [normal(3, 8, 40) for _ in range(4)]
+    pull = functools.partial(recurrent.lstm_pull, order=(2, 1, 0))
+    for name in ("lstm_slopes", "lstm_back"):
+        yield name, pull, (gates, cells[0], cells[1], wt.T.copy(), cells[2], cells[3])
+
+
+def matrices():
+    for dtype in (np.float32, np.float64):
+        x, y, b = (a.astype(dtype) for a in (normal(96, 160), normal(160, 96), normal(96)))
+        for given in ((x, y, None), (x, y, b), (np.asfortranarray(x), y, b), (x, np.asfortranarray(y), None)):
+            yield "product", products.product, given
+        starts = convolutions.offsets(3, (8, 9), (2, 3), (1, 1))
+        columns = convolutions.reach((8, 9), (7, 7))
+        x, w, y = (a.astype(dtype) for a in (normal(5, 3, 8, 9), normal(6, 18), normal(5, 6, columns)))
+        yield "convolve", functools.partial(convolutions.convolve, starts=starts, columns=columns), (x, w)
+        yield "convolve_weight", functools.partial(convolutions.convolve_weight, starts=starts), (y, x)
+
+
+def kernels():
+    for name in ("erf", "gelu", "gelu_slope"):
+        yield name, getattr(pointwise, name), (LONG,)
+    for x, _ in WIDTHS:
+        yield "softmax", rows.softmax, (x,)
+        yield "softmax_pull", rows.softmax_pull, (normal(*x.shape), x)
+    yield from layers()
+    yield from images()
+    yield from steps()
+    if llvm.available("avx512f"):
+        yield from matrices()
+
+
+@pytest.fixture
+def called(monkeypatch):
+    """The names of the generated functions that are called, each with arrays at multiples of their elements' size."""
+    names = set()
+    whole = llvm.function
+
+    def function(name, text, *operands, **options):
+        found = whole(name, text, *operands, **options)
+
+        def checked(*args):
+            names.add(name)
+            for kind, x in zip(operands, args, strict=True):
+                assert kind is not ctypes.c_void_p or x % 4 == 0
+                assert kind is not ctypes.py_object or x.flags.aligned or x is args[3] is not args[0]
+            return found(*args)
+
+        return found and checked
+
+    monkeypatch.setattr(llvm, "function", function)
+    monkeypatch.setattr(products, "_generated", None)
+    monkeypatch.setattr(products, "_plans", {})
+    rooms = [pointwise._generated, rows._generated, channels._generated, recurrent._generated, convolutions._generated]
+    for made in rooms:
+        made.cache_clear()
+    yield names
+    for made in rooms:
+        made.cache_clear()
+
+
+@pytest.mark.skipif(not llvm.available("avx2", "fma"), reason="needs llvmlite and a processor with AVX2 and FMA")
+def test_every_generated_kernel_gives_the_same_bits(called):
+    wanted = set()
+    for name, kernel, operands in kernels():
+        wanted.add(name)
+        expected = bits(kernel(*operands))
+        assert expected, name
+        for changed in (foreign, shifted):
+            called.discard(name)
+            assert bits(kernel(*map(changed, operands))) == expected, (name, changed.__name__)
+            assert name in called, (name, changed.__name__)
+    every = {"erf", "gelu", "gelu_slope", *rows._TEXTS, "normalize_blocks", "normalize_pull_blocks"}
+    every |= {"lstm_step", "lstm_slopes", "lstm_back"}
+    every |= {"product", *convolutions._TEXTS} if llvm.available("avx512f") else set()
+    assert wanted == every
