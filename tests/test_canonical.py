@@ -365,7 +365,7 @@ def called(monkeypatch):
         return found and checked
 
     monkeypatch.setattr(llvm, "function", function)
-    monkeypatch.setattr(products, "_generated", None)
+    monkeypatch.setattr(products, "_generated", {})
     monkeypatch.setattr(products, "_plans", {})
     rooms = [pointwise._generated, rows._generated, channels._generated, recurrent._generated, convolutions._generated]
     for made in rooms:

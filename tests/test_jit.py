@@ -119,7 +119,7 @@ def test_code_without_the_function_is_translated_anew(folder, written, monkeypat
 
 def test_the_options_of_the_translation_are_part_of_the_key(folder, written, monkeypatch):
     answer()
-    monkeypatch.setattr(llvm, "_PIPELINE", {"speed_level": 2})
+    monkeypatch.setattr(llvm, "_OPTIONS", {"opt": 2})
     answer()
     assert len(entries(folder)) == len(written) == 2
 

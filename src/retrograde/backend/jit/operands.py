@@ -25,7 +25,7 @@ def suited(x: np.ndarray) -> bool:
 
 def aligned(x: A) -> A:
     """An array whose elements begin at multiples of their size: itself, or a copy in the same order; None for None."""
-    return x if x is None or x.flags.aligned else x.copy(order="K")  # type: ignore[return-value]
+    return x if x is None or x.flags.aligned else x.copy(order="K")
 
 
 def packed(x: np.ndarray) -> np.ndarray:

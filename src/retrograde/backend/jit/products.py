@@ -49,7 +49,7 @@ def most() -> int:
     return 1 << 26 if threads() == 1 else (1 << 24) // threads()
 
 
-_generated: dict[str, Callable[..., None]] | None = None  # by dtype; None: not looked for yet
+_generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
 _limit = 1 << 26
 _plans: dict[Any, int] = {}
 
@@ -65,8 +65,8 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
         return _plus(np.matmul(x, y), bias)
     if size * y.shape[-1] < LEAST or x.ndim != 2 or y.ndim != 2:
         return _plus(x.dot(y), bias)
-    functions = _set_up() if _generated is None else _generated
-    function = functions.get(x.dtype.char)
+    char = x.dtype.char
+    function = _generated[char] if char in _generated else _set_up(char)
     if function is None:
         return _plus(_by_blas(x, y), bias)
     x, y = aligned(x), aligned(y)
@@ -118,22 +118,22 @@ def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
     return x.dot(y)
 
 
-def _set_up() -> dict[str, Callable[..., None]]:
-    """Translate the functions for the two dtypes, once: 0.3 s, or 15 ms where they lie on the disk."""
-    global _generated, _limit
+def _set_up(char: str) -> Callable[..., None] | None:
+    """Translate the function for a dtype, once: 0.12 s, or 8 ms where it lies on the disk."""
+    global _limit
     with llvm.lock:
-        if _generated is None:
-            found: dict[str, Callable[..., None]] = {}
-            if _laid_out_as_known():
-                operands = (*(ctypes.py_object,) * 4, *(ctypes.c_int64,) * 2)
-                for dtype, number in (("f", "float"), ("d", "double")):
-                    written = functools.partial(text, number=number)
-                    function = llvm.function("product", written, *operands, features=["avx512f"])
-                    if function is not None:
-                        found[dtype] = function
+        if char not in _generated:
             _limit = most()
-            _generated = found
-        return _generated
+            found = None
+            if char in _NUMBERS and _laid_out_as_known():
+                operands = (*(ctypes.py_object,) * 4, *(ctypes.c_int64,) * 2)
+                written = functools.partial(text, number=_NUMBERS[char])
+                found = llvm.function("product", written, *operands, features=["avx512f"])
+            _generated[char] = found
+        return _generated[char]
+
+
+_NUMBERS = {"f": "float", "d": "double"}
 
 
 def _laid_out_as_known() -> bool:
@@ -176,8 +176,8 @@ def text(c: Any, number: str) -> str:
     last = c.add(m, -1)
     bias = c.value(f"load ptr, ptr {c.at('i8', '%bias', object.__basicsize__)}")
 
-    def keep(vector: str, row: str, column: int, count: int) -> None:
-        v.store(vector, panel, c.add(c.mul(row, count * v.lanes), column), align=64)
+    def keep(vector: str, row: str, column: str | int, width: str | int) -> None:
+        v.store(vector, panel, c.add(c.mul(row, width), column), align=64)
 
     def parts(j: str, count: int) -> list[Part]:
         """The vectors of a row of n numbers from j on."""
@@ -192,26 +192,29 @@ def text(c: Any, number: str) -> str:
         def copy(row: str) -> None:
             start = c.at(number, source, c.mul(row, y_row))
             for k, part in enumerate(columns):
-                keep(part.load(v, start, k * v.lanes), row, k * v.lanes, count)
+                keep(part.load(v, start, k * v.lanes), row, k * v.lanes, count * v.lanes)
 
         c.loop(0, rows, 1, copy)
 
-    def copy_columns(first: str, j: str, rows: str, count: int) -> None:
-        """Columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
+    def copy_columns(first: str, j: str, rows: str, width: str) -> None:
+        """`width` columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
         end = c.add(n, -1)
 
-        def square(row: str) -> None:
+        def some(row: str) -> None:
             inside = Part(v.below(c.value(f"sub i64 {rows}, {row}")))
-            for k in range(count):
+
+            def square(k: str) -> None:
                 vectors = []
                 for i in range(v.lanes):
-                    column = c.least(c.add(j, k * v.lanes + i), end)
+                    column = c.least(c.add(c.add(j, k), i), end)
                     start = c.at(number, y, c.mul(column, y_column))
                     vectors.append(inside.load(v, start, c.add(first, row)))
                 for i, vector in enumerate(_transposed(v, vectors)):
-                    keep(vector, c.add(row, i), k * v.lanes, count)
+                    keep(vector, c.add(row, i), k, width)
 
-        c.loop(0, rows, v.lanes, square)
+            c.loop(0, width, v.lanes, square)
+
+        c.loop(0, rows, v.lanes, some)
 
     def tiles(first: str, j: str, rows: str, count: int) -> None:
         """The columns from j on, `count` vectors of them, of all rows of `out`."""
@@ -273,9 +276,10 @@ def text(c: Any, number: str) -> str:
         def column_block(j: str) -> None:
             vectors = columns(j)
 
+            c.when(by_columns, lambda: copy_columns(first, j, rows, c.mul(vectors, v.lanes)))
+
             def panel_of(count: int) -> None:
                 c.when(by_rows, lambda: copy_rows(first, j, rows, count))
-                c.when(by_columns, lambda: copy_columns(first, j, rows, count))
                 tiles(first, j, rows, count)
 
             for count in range(1, VECTORS + 1):
