@@ -35,8 +35,9 @@ lint: $(STAMP) ## ruff, mypy and the floors of docs/architecture.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP) ## speed against the frameworks and autograd where they are installed, and import times
+bench: $(STAMP) ## speed against the frameworks and autograd where they are installed, import times and first calls
 	$(BIN)/python benchmarks/import_time.py
+	$(ONE_THREAD) $(BIN)/python benchmarks/first_calls.py
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 
 bench-quick: $(STAMP) ## the same with fewer repetitions
