@@ -216,6 +216,46 @@ def test_a_place_where_nothing_can_be_written_is_no_cache(folder, tmp_path, monk
     assert folder.read_bytes() == b"a file"
 
 
+@pytest.mark.skipif(not POSIX, reason="needs owners of files")
+def test_root_leaves_no_folder_in_a_users_home(folder, tmp_path, monkeypatch):
+    real = os.stat
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    other = os.stat_result([*real(tmp_path)[:4], 1000, *real(tmp_path)[5:]])
+    monkeypatch.setattr(os, "stat", lambda path, **k: other if path == str(tmp_path) else real(path, **k))
+    assert answer() == 42
+    assert not folder.exists()
+
+
+def test_where_a_mode_says_nothing_the_signature_does(folder, written, monkeypatch):
+    monkeypatch.setattr(cache, "_POSIX", False)
+    assert answer() == answer() == 42
+    assert written == ["answer"]
+    (entry,) = entries(folder)
+    whole = entry.read_bytes()
+    entry.write_bytes(bytes(32) + whole[32:])
+    assert answer() == 42
+    assert len(written) == 2
+    assert entry.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "place"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/caches"}, "/caches/retrograde"), ("linux", {}, "/home/me/.cache/retrograde"),
+        ("darwin", {}, "/home/me/Library/Caches/retrograde"), ("win32", {"LOCALAPPDATA": "/local"}, "/local/retrograde"),
+        ("win32", {}, "/home/me/AppData/Local/retrograde"),
+    ],
+)  # fmt: skip
+@pytest.mark.skipif(not POSIX, reason="the paths are those of POSIX systems")
+def test_the_place_of_the_cache(monkeypatch, system, variables, place):
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/me", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "platform", system)
+    assert cache.path() == place
+
+
 def test_the_code_that_was_used_longest_ago_goes(folder, monkeypatch):
     monkeypatch.setattr(cache, "ROOM", 10 * 1100)
     for k in range(30):

@@ -90,7 +90,10 @@ def _folder(make: bool = False) -> Iterator[_Folder]:
     if not os.path.isabs(place):  # of a user without a home
         raise FileNotFoundError(place)
     if make:
-        os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+        above = os.path.dirname(place)
+        os.makedirs(above, mode=0o700, exist_ok=True)
+        if _POSIX and os.geteuid() == 0 != os.stat(above).st_uid:
+            raise PermissionError(above)  # under sudo: the folder would stay root's, and its user without a cache
         with contextlib.suppress(FileExistsError):
             os.mkdir(place, 0o700)
     if not _POSIX:
