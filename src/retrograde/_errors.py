@@ -33,3 +33,7 @@ class LevelError(GradError):
 
 class UnsupportedError(RetrogradeError, NotImplementedError):
     """The operation is known but not offered for these operands; the message names the remedy."""
+
+
+class ElementsError(UnsupportedError):
+    """The elements of a value were asked for where it stands for many: inside vmap."""

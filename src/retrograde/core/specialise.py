@@ -291,6 +291,8 @@ class _Writer:
             "try:",
             "    out_ = KERNEL(a0, a1)",
             "except KERNEL_ERRORS as error:",
+            "    if type(a0) is not ndarray or type(a1) is not ndarray:",
+            f"        return FALLBACK({x}, {y})",
             f"    fail(PRIM, {self.operands}, NO_PARAMS, error)",
             "if type(out_) is not ndarray:  # a NumPy scalar, or the result of another library's arrays",
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
-from ..core.stop import bare
+from ..core.unwrap import bare
 from ..core.value import detached, make
 from ..ops.elementwise import add, divide, multiply, subtract
 from ..tape import inplace, mutation

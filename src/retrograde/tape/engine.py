@@ -231,7 +231,8 @@ def run(
     """
     wrap = create_graph or (level != 0 and not is_tape(level))
     for g in gradients:
-        wrap = wrap or (isinstance(g, Value) and g._level >= level)
+        # Another library's arrays need no operators: rules compute with values around them.
+        wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
     if (

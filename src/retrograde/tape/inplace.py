@@ -122,7 +122,7 @@ def live_views(base: Value) -> list[Value]:
 
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
-    cls = type(target)._result
+    cls: type[Value] = type(target)._result
     policy = cls._policy
     policy.check_change(op, target)
     if levels.mode_at(target._level):

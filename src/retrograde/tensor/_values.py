@@ -1,4 +1,4 @@
-"""What the namespace's functions share: operands as values, axes and shapes checked, elements as plain arrays."""
+"""What the namespace's functions share: operands as values, axes and shapes checked."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
-from ..backend import backend_of
 from ..core import value as values
-from ..core.batched import BatchedArray
-from ..core.dual import DualArray
 from ..core.level import innermost
-from ..core.value import Value, make, shape_of
-
-_ndarray = np.ndarray
+from ..core.value import make, shape_of
 
 
 def new(array: Any) -> Any:
@@ -26,22 +20,6 @@ def new(array: Any) -> Any:
     if level:
         tensor._born = level
     return tensor
-
-
-def concrete(op: str, x: Any) -> np.ndarray:
-    """The elements of a value as a NumPy array; raises UnsupportedError inside vmap, where they differ by entry."""
-    while True:
-        if isinstance(x, Value):
-            x = x._a
-        elif type(x) is DualArray:
-            x = x.primal
-        elif type(x) is BatchedArray:
-            raise UnsupportedError(
-                f"{op}: the elements of this tensor differ from entry to entry of a vmap, so they have no one value in "
-                "Python; use where() for a choice, or take this step outside vmap"
-            )
-        else:
-            return x if type(x) is _ndarray else backend_of(x).to_host(x)
 
 
 def axis_of(op: str, axis: Any, ndim: int) -> int:

@@ -18,13 +18,12 @@ from ..core import value as values
 from ..core.level import innermost, is_tape
 from ..core.policy import TapePolicy
 from ..core.specialise import operator as fast_operator
-from ..core.stop import constant
+from ..core.unwrap import concrete, constant
 from ..core.value import Value, make
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
 from . import contraction, conversion, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
-from ._values import concrete
 from .conversion import asarray
 from .operators import FLOATS, NUMBERS, as_double, bools_as_int8, in_place, integers, operator, ordered, refuse_bool
 from .promotion import as_operand

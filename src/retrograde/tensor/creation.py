@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import structural as st
 from ..ops import triangular
-from ._values import check_device, concrete, new, rank, shape_tuple
+from ._values import check_device, new, rank, shape_tuple
 from .conversion import value
 from .dtypes import as_dtype
 from .promotion import to_dtype

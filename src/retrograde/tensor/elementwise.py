@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import concrete
 from .conversion import operand, value
 from .operators import (
     FLOATS,

@@ -14,12 +14,13 @@ import numpy as np
 
 from ..core import level as levels
 from ..core.node import Accumulate
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import indexing as ix
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace, mutation
-from ._values import concrete, rank
+from ._values import rank
 from .conversion import value
 from .operators import storable
 

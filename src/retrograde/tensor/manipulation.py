@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import comparison as cmp
 from ..ops import indexing as ix
 from ..ops import manipulation as mani
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import axes_of, axis_of, concrete, rank, shape_tuple
+from ._values import axes_of, axis_of, rank, shape_tuple
 from .conversion import value
 from .promotion import common_dtype, to_dtype
 

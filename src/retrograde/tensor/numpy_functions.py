@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import comparison as cmp
 from ..ops import indexing as ix
@@ -19,7 +20,7 @@ from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
 from . import conversion, dtypes, elementwise, indexing, manipulation, reductions, searching, sets
-from ._values import axes_of, axis_of, concrete, new, rank
+from ._values import axes_of, axis_of, new, rank
 from .conversion import operand, value
 from .numpy_protocol import implements, unsupported
 from .operators import promoted_all

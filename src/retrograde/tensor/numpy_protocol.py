@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import comparison as cmp
 from ..ops import elementwise as ew
@@ -21,7 +22,7 @@ from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
 from . import contraction, elementwise, reductions
-from ._values import concrete, rank
+from ._values import rank
 from .conversion import operand, value
 from .dtypes import as_dtype
 from .operators import as_floating, binary, integers, ordered, promoted_all, storable, unary

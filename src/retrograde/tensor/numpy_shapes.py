@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import indexing as ix
 from ..ops import manipulation as mani
 from ..ops import structural as st
 from ..ops import triangular
 from . import conversion, creation, elementwise, manipulation
-from ._values import axis_of, concrete, rank, shape_tuple
+from ._values import axis_of, rank, shape_tuple
 from .conversion import value
 from .numpy_protocol import implements, unsupported
 

@@ -12,8 +12,9 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
+from ..core.unwrap import concrete
 from ..core.value import Value
-from ._values import concrete, new
+from ._values import new
 
 # NumPy's names of the dtypes, and those that files hold.
 _CODES = {

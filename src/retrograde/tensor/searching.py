@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import dtype_of, shape_of
 from ..ops import counting
 from ..ops import indexing as ix
 from ..ops import reduction as red
 from ..ops import sorting as order
 from ..ops import structural as st
-from ._values import axes_of, axis_of, concrete, new, rank
+from ._values import axes_of, axis_of, new, rank
 from .conversion import value
 
 

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.unwrap import concrete
 from ..core.value import shape_of
 from ..ops import indexing as ix
 from ..ops import structural as st
-from ._values import concrete, new
+from ._values import new
 from .conversion import value
 
 

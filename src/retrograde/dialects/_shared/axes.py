@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
-from ...tensor._values import concrete
 
 
 def integer(op: str, name: str, n: Any) -> int:

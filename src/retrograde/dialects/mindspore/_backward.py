@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core import stop
+from ...core.unwrap import constant
 from ...core.value import Value
 from ...transform.checkpoint import saved_hooks
 from .._shared.module_hooks import through_boundary
@@ -18,7 +18,7 @@ from ._tensor import Tensor
 def stop_gradient(value: Any) -> Any:
     """The same values as constants of every derivative; tensors in tuples and lists too."""
     if isinstance(value, Value):
-        return stop.constant(value)
+        return constant(value)
     if isinstance(value, (tuple, list)):
         return type(value)(stop_gradient(x) for x in value)
     return value

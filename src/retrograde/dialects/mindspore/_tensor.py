@@ -15,6 +15,7 @@ from ...core import value as values
 from ...core.level import innermost
 from ...core.node import Accumulate
 from ...core.policy import TapePolicy
+from ...core.unwrap import concrete
 from ...core.value import Value, make
 from ...ops.structural import cast
 from ...tape import hooks
@@ -146,18 +147,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     # -------------------------------------------------------------------- as Python and NumPy values
 
     def _concrete(self, op: str) -> np.ndarray:
-        """The elements as a NumPy array (shared); raises inside a transform, where there are none."""
-        array = self._a
-        while isinstance(array, Value):
-            array = array._a
-        if type(array) is np.ndarray:
-            return array
-        if hasattr(array, "_level"):
-            raise RuntimeError(
-                f"{op}: inside vmap or forward mode this tensor stands for many or for more than its values; "
-                "compute with tensors there, or return it"
-            )
-        return np.asarray(array)
+        """The elements as a NumPy array (shared); raises inside vmap, where there are none."""
+        # What is not known yet says so itself.
+        return np.asarray(self._a) if type(self._a) is _data.Unknown else concrete(op, self)
 
     def asnumpy(self) -> np.ndarray:
         """The elements as a NumPy array that shares the tensor's memory."""

@@ -10,10 +10,10 @@ import numpy as np
 from ..._state import grad_mode, is_grad_enabled
 from ...backend.canonical import canonical
 from ...core.node import Accumulate
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural as st
 from ...tape import inplace, mutation
-from ...tensor._values import concrete
 from .._shared.dlpack import CPU_DEVICE, imported
 from . import _dtype
 from ._api import api, take_over

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...backend.canonical import canonical
+from ...core.unwrap import concrete
 from ...core.value import Value
-from ...tensor._values import concrete
 from . import _dtype
 from ._dtype import FROM_NUMPY
 

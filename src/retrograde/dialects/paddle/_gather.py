@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import indexing as ix
@@ -17,7 +18,6 @@ from ...ops import scatter_reduce as sr
 from ...ops import structural as st
 from ...ops.selection import where
 from ...tensor import manipulation
-from ...tensor._values import concrete
 from .._shared.axes import axis_of, integers
 from .._shared.elementwise import constant
 from ._api import api

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._errors import UnsupportedError
-from ...tensor._values import concrete
+from ...core.unwrap import concrete
 from .._shared import layout
 from ._api import api
 from ._tensor import Tensor

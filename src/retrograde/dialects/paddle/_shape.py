@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import indexing as ix
 from ...ops import manipulation as mani
@@ -20,7 +21,6 @@ from ...ops.selection import where
 from ...tape import inplace
 from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
-from ...tensor._values import concrete
 from .._shared.axes import axes_of, axis_of, integer, integers, spread
 from .._shared.elementwise import constant
 from ._api import api

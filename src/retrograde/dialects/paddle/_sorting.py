@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import counting, scan, sorting
 from ...ops import structural as st
@@ -16,7 +17,6 @@ from ...ops.reduction import any as any_op
 from ...ops.selection import where
 from ...tape import inplace
 from ...tensor import manipulation
-from ...tensor._values import concrete
 from ...tensor.quantiles import INTERPOLATIONS, as_rows, interpolated
 from .._shared.axes import axis_of, integer
 from ._api import FUNCTIONS, METHODS, api, take_over, write_out

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import counting, scan
 from ...ops import structural as st
@@ -15,7 +16,6 @@ from ...ops.reduction import sum as sum_op
 from ...ops.triangular import diagonal
 from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
-from ...tensor._values import concrete
 from .._shared.axes import axis_of, integer
 from ._api import api
 from ._data import number

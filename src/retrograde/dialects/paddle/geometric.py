@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
-from ...tensor._values import concrete
 from ._api import missing
 from ._gather import gather
 from ._operators import METHODS as _METHODS

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import dtype_of, shape_of
 from ...ops import fft as ops
 from ...ops import manipulation as mani
 from ...ops import structural as st
-from ...tensor._values import concrete
 from .._shared.axes import integer
 from ._api import METHODS, missing
 from ._promote import single

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, shape_of
+from ...core.unwrap import concrete
+from ...core.value import dtype_of, shape_of
 from ...ops import comparison as cmp
 from ._api import METHODS, api
 from ._elementwise import (
@@ -50,7 +51,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 @api()
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements."""
-    return bool(np.all(_plain("allclose", isclose(input, other, rtol, atol, equal_nan))))
+    return bool(np.all(concrete("allclose", isclose(input, other, rtol, atol, equal_nan))))
 
 
 @api()
@@ -60,16 +61,7 @@ def equal(input: Any, other: Any) -> bool:
     tensor_argument("equal", other, 2, "other")
     if tuple(shape_of(input)) != tuple(shape_of(other)):
         return False
-    return bool(np.array_equal(_plain("equal", input), _plain("equal", other)))
-
-
-def _plain(name: str, x: Any) -> np.ndarray:
-    """The elements of a tensor whose values decide about control flow."""
-    while isinstance(x, Value):
-        x = x._a
-    if type(x) is not np.ndarray:
-        raise RuntimeError(f"{name}: inside vmap, values cannot decide about control flow; use torch.where")
-    return x
+    return bool(np.array_equal(concrete("equal", input), concrete("equal", other)))
 
 
 # ------------------------------------------------------------------------------------------ logic

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import indexing as ix
 from ...ops import scatter_reduce as sr
@@ -17,7 +18,7 @@ from ._api import api
 from ._axes import axis_of, numpy_names
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import INDEX_DTYPES, check_arrays, check_index, concrete, fitted, read, recording
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording
 from ._promote import number_array
 from ._tensor import Tensor, from_array
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..._state import LOOKED_AT, OBSERVERS, SWITCHED, state
 from ...core import level as levels
 from ...core.batched import BatchedArray
-from ...core.dual import DualArray
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import indexing as ix
 from ...ops import structural as st
@@ -55,23 +55,6 @@ NAMES.update(getitem=_step_name, take="IndexBackward0", advanced_index="IndexBac
              index_put="IndexPutBackward0", unstack="UnbindBackward0")  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ elements as Python objects
-
-
-def concrete(op: str, x: Value) -> np.ndarray:
-    """The array of a tensor's elements, inside transforms too; raises RuntimeError where vmap has many for one."""
-    a: Any = x
-    while True:
-        if isinstance(a, Value):
-            a = a._a
-        elif type(a) is DualArray:
-            a = a.primal
-        elif type(a) is BatchedArray:
-            raise RuntimeError(
-                f"{op}: inside vmap a tensor stands for one of many, so its elements cannot become Python objects; "
-                "use tensor operations (torch.where for a condition)"
-            )
-        else:
-            return a if type(a) is _ndarray else np.asarray(a)
 
 
 def _only(op: str, x: Value, error: type[Exception] = ValueError) -> np.ndarray:

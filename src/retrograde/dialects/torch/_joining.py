@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
@@ -18,7 +19,6 @@ from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
-from ._indexing import concrete
 from ._promote import to_dtype
 from ._shape import atleast, reshaped
 from ._tensor import Tensor

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.node import Accumulate
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
@@ -16,7 +17,6 @@ from ._api import FUNCTIONS, METHODS, api
 from ._creation import into_out, tensor
 from ._data import check_tensor, np_dtype_of, sizes
 from ._diagonals import as_strided
-from ._indexing import concrete
 from ._memory import TypedStorage, UntypedStorage
 from ._promote import stored_number
 from ._reductions import reduced_axes

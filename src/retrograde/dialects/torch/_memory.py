@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import state
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
@@ -16,7 +17,7 @@ from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, varargs
 from ._dtype import FROM_NUMPY
-from ._indexing import concrete, recording
+from ._indexing import recording
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray

@@ -33,7 +33,7 @@ class TorchPolicy(TapePolicy):
 POLICY = TorchPolicy(
     errors={
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
-        _errors.UnsupportedError: NotImplementedError,
+        _errors.UnsupportedError: NotImplementedError, _errors.ElementsError: RuntimeError,
     },
     kernel_errors={ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError},
 )  # fmt: skip

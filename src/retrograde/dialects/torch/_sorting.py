@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import counting, sorting
 from ...ops.structural import cast, reshape, transpose
@@ -15,7 +16,6 @@ from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import concrete
 from ._promote import pair, scalar_dtype
 from ._reductions import ALL_AXES, picked, real_only, tensor_of, vector_of, without_axis
 from ._return_types import return_type

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import fft as ops
 from ...ops import manipulation as mp
@@ -16,7 +17,6 @@ from ._api import api
 from ._data import np_dtype_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as
-from ._indexing import concrete
 from ._size import check_device
 from ._tensor import Tensor, from_array
 

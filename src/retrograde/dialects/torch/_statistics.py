@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import distance
 from ...ops import reduction as rd
@@ -23,7 +24,6 @@ from ._api import api, write_out
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
-from ._indexing import concrete
 from ._promote import floated, pair, to_dtype
 from ._reductions import tensor_of, vector_of
 from ._scans import part

@@ -13,7 +13,7 @@ from ...core import value as values
 from ...core.dual import DualArray
 from ...core.level import innermost
 from ...core.node import Accumulate, Slot
-from ...core.stop import constant
+from ...core.unwrap import constant
 from ...core.value import Value, make
 from ...ops import structural as st
 from ...tape import autograd as tape

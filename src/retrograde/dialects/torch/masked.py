@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import reduction as rd
 from ...ops import scan
@@ -25,7 +26,6 @@ from ._api import missing as _missing
 from ._axes import axis_of
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import show_as
-from ._indexing import concrete
 from ._promote import pair
 from ._reductions import in_dtype, picked, reduced_axes, tensor_of, vector_of, without_axis
 from .nn.functional import _softmax as sm

@@ -11,6 +11,7 @@ import numpy as np
 from ..._state import state
 from ...core.batched import BatchedArray, unbatch
 from ...core.dual import DualArray
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...tape import inplace
 from . import _dtype
@@ -19,7 +20,6 @@ from ._creation import into_out
 from ._data import check_tensor, np_dtype_of, sizes
 from ._dtype import int64
 from ._graph_nodes import show_as
-from ._indexing import concrete
 from ._size import check_device, device
 from ._stream import Stream, storage_axes
 from ._tensor import Tensor, from_array

@@ -183,15 +183,3 @@ def squeezed(x: Any, axis: int) -> Any:
 def constant(value: Any, like: Any) -> np.ndarray:
     """A number in the dtype of a tensor."""
     return np.asarray(value, dtype=dtype_of(like))
-
-
-def concrete(op: str, x: Any, name: str) -> np.ndarray:
-    """The array of a tensor whose values decide; raises NotImplementedError inside a transform, where there are none."""
-    array = x._a
-    while isinstance(array, Value):
-        array = array._a
-    if not hasattr(array, "__array__"):
-        raise NotImplementedError(
-            f"{op}: the values of {name} are not known inside a transform; compute what depends on them outside it"
-        )
-    return np.asarray(array)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import dtype_of, ndim_of, shape_of
 from .....ops import ctc
 from .....ops import elementwise as ew
@@ -17,7 +18,7 @@ from .....ops import structural as st
 from .....ops.activation import softplus
 from ..._api import aliases, to_dtype
 from ..._tensor import from_array
-from ._arguments import axis_of, check_reduction, concrete, floating, move_axis, reduced, squeezed, tensor
+from ._arguments import axis_of, check_reduction, floating, move_axis, reduced, squeezed, tensor
 from .common import label_smooth
 
 _INT64 = np.dtype(np.int64)
@@ -72,7 +73,7 @@ def _hard(op: str, logs: Any, label: Any, weight: Any, ignore_index: int, reduct
     if reduction == "none" or reduction == "sum":
         out = lc.nll_loss(x, y, weight, reduction=reduction, ignore_index=ignore_index)
         return out if reduction == "sum" else st.reshape(out, shape=shape)
-    plain = concrete(op, y, "label")
+    plain = concrete(op, y)
     if plain.size and not (plain != ignore_index).any():  # nothing counts: 0, where others give nan
         return lc.nll_loss(x, y, weight, reduction="sum", ignore_index=ignore_index)
     return lc.nll_loss(x, y, weight, reduction="mean", ignore_index=ignore_index)
@@ -180,7 +181,7 @@ def nll_loss(
         raise ValueError(f"{op}: the input must have 2 dimensions or more (batch, classes, ...), got {list(shape)}")
     if tuple(shape_of(y)) != (shape[0], *shape[2:]):
         raise ValueError(f"{op}: an input {list(shape)} takes labels {[shape[0], *shape[2:]]}, got {list(shape_of(y))}")
-    plain = concrete(op, y, "label")
+    plain = concrete(op, y)
     wrong = (plain != ignore_index) & ((plain < 0) | (plain >= shape[1]))
     if wrong.any():
         raise ValueError(f"{op}: label {int(plain[wrong].flat[0])} is no class number; there are {shape[1]} classes")
@@ -218,7 +219,7 @@ def _of_labels(weight: Any, label: Any) -> Any:
     """The weight of each label."""
     from .....ops.indexing import take
 
-    return take(weight, concrete("multi_margin_loss", label, "label").astype(np.int64), axis=0)
+    return take(weight, concrete("multi_margin_loss", label).astype(np.int64), axis=0)
 
 
 def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
@@ -236,7 +237,7 @@ def multi_label_margin_loss(input: Any, label: Any, reduction: str = "mean", nam
 
 
 def _lengths(op: str, name: str, x: Any, n: int) -> np.ndarray:
-    plain = concrete(op, tensor(op, x, name), name).reshape(-1).astype(np.int64)
+    plain = concrete(op, tensor(op, x, name)).reshape(-1).astype(np.int64)
     if plain.shape != (n,) or (plain < 0).any():
         raise ValueError(f"{op}: {name} must hold a length for each of {n} elements, got {plain.tolist()}")
     return plain
@@ -259,7 +260,7 @@ def ctc_loss(
     if not 0 <= blank < classes:
         raise ValueError(f"{op}: blank must be one of {classes} classes, got {blank}")
     frames, counts = _lengths(op, "input_lengths", input_lengths, n), _lengths(op, "label_lengths", label_lengths, n)
-    rows = concrete(op, tensor(op, labels, "labels"), "labels").astype(np.int64)
+    rows = concrete(op, tensor(op, labels, "labels")).astype(np.int64)
     longest = int(counts.max(initial=0))
     if rows.ndim != 2 or rows.shape[0] != n or rows.shape[1] < longest or (frames > duration).any():
         raise ValueError(f"{op}: labels {list(rows.shape)} or lengths do not fit log_probs {[duration, n, classes]}")
@@ -287,11 +288,11 @@ def hsigmoid_loss(
     if (path_table is None) != (path_code is None):
         raise ValueError(f"{op}: path_table and path_code must both be given, or neither")
     if path_table is not None:
-        rows = concrete(op, path_table, "path_table").astype(np.int64)
-        codes = concrete(op, path_code, "path_code").astype(np.int64)
+        rows = concrete(op, path_table).astype(np.int64)
+        codes = concrete(op, path_code).astype(np.int64)
         used = rows >= 0
     else:
-        numbers = concrete(op, label, "label").reshape(-1).astype(np.int64) + num_classes
+        numbers = concrete(op, label).reshape(-1).astype(np.int64) + num_classes
         depth = int(numbers.max()).bit_length() - 1
         steps = np.arange(depth)
         lengths = np.array([int(c).bit_length() - 1 for c in numbers])
@@ -321,7 +322,7 @@ def adaptive_log_softmax_with_loss(
     from .....ops.indexing import take, take_along_axis
 
     x = floating(op, input, "input")
-    numbers = concrete(op, label, "label").astype(np.int64)
+    numbers = concrete(op, label).astype(np.int64)
     bounds = [0, *cutoffs]
     single = numbers.ndim == 0
     if single:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, ndim_of, shape_of
 from .....learn.layers.dropout import alpha_dropped
 from .....learn.layers.embedding import renormalise
@@ -27,7 +28,7 @@ from ..._data import number
 from ..._dtype import FROM_NUMPY, as_dtype
 from ..._tensor import from_array
 from ...random import bernoulli_array
-from ._arguments import axis_of, concrete, constant, floating, tensor
+from ._arguments import axis_of, constant, floating, tensor
 
 # ------------------------------------------------------------------------------------------ linear maps
 
@@ -81,7 +82,7 @@ def embedding(
         if not -rows <= padding_idx < rows:
             raise ValueError(f"{op}: padding_idx must be in [{-rows}, {rows - 1}], got {padding_idx}")
         padding = padding_idx % rows
-    indices = concrete(op, x, "x").astype(np.int64, copy=False)
+    indices = concrete(op, x).astype(np.int64, copy=False)
     if indices.size and not (int(indices.min()) >= 0 and int(indices.max()) < rows):
         wrong = int(indices.min()) if indices.min() < 0 else int(indices.max())
         raise ValueError(f"{op}: index {wrong} is no row of a weight with {rows} rows")
@@ -99,7 +100,7 @@ def one_hot(x: Any, num_classes: int = -1, name: str | None = None) -> Any:
     tensor("one_hot", x)
     if dtype_of(x).kind not in "iu":
         raise RuntimeError(f"one_hot: x must be an integer tensor, got {x.dtype}")
-    labels = concrete("one_hot", x, "x").astype(np.int64, copy=False)
+    labels = concrete("one_hot", x).astype(np.int64, copy=False)
     classes = int(number("one_hot", "num_classes", num_classes))
     if classes == -1:
         classes = int(labels.max()) + 1
@@ -319,7 +320,7 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
 
 def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: str | None = None) -> Any:
     """For each length a row of that many ones, filled with zeros up to `maxlen` (or the largest length)."""
-    lengths = concrete("sequence_mask", tensor("sequence_mask", x), "x")
+    lengths = concrete("sequence_mask", tensor("sequence_mask", x))
     n = int(lengths.max()) if maxlen is None else int(maxlen.item() if isinstance(maxlen, Value) else maxlen)
     return from_array((np.arange(n) < lengths[..., None]).astype(as_dtype("sequence_mask", dtype).np))
 
@@ -341,7 +342,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 
 def gather_tree(ids: Any, parents: Any) -> Any:
     """The paths of a beam search from its (time, batch, beam) choices and their parents, from the end back."""
-    chosen, above = concrete("gather_tree", ids, "ids"), concrete("gather_tree", parents, "parents")
+    chosen, above = concrete("gather_tree", ids), concrete("gather_tree", parents)
     if chosen.ndim != 3 or chosen.shape != above.shape:
         raise ValueError(f"gather_tree: wanted two (time, batch, beam) tensors, got {ids.shape} and {parents.shape}")
     out = np.empty_like(chosen)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import Value, ndim_of, shape_of
 from .....learn.layers import shuffles
 from .....ops import grid_sample as gs
@@ -14,7 +15,7 @@ from .....ops import manipulation as mp
 from .....ops import resample as rs
 from .....ops import structural as st
 from ..._api import aliases
-from ._arguments import channels_first, concrete, floating, paddings, per_axis, tensor
+from ._arguments import channels_first, floating, paddings, per_axis, tensor
 from .common import pad
 
 _KINDS = {
@@ -27,7 +28,7 @@ _AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 def _numbers(name: str, value: Any, axes: int) -> list[float]:
     """A number for all axes, or a list of one per axis, of tensors too."""
     if isinstance(value, Value):
-        found = concrete("interpolate", value, name)
+        found = concrete("interpolate", value)
         value = found.reshape(-1).tolist() if found.size > 1 else [found.item()] * axes
     if isinstance(value, (list, tuple)):
         numbers = [v.item() if isinstance(v, Value) else v for v in value]
@@ -133,7 +134,7 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: st
     """The grid (N, H, W, 2) that maps theta (N, 2, 3) over an image of `out_shape`; 3-d likewise."""
     floating("affine_grid", theta, "theta")
     size = tuple(
-        concrete("affine_grid", out_shape, "out_shape").tolist() if isinstance(out_shape, Value) else out_shape
+        concrete("affine_grid", out_shape).tolist() if isinstance(out_shape, Value) else out_shape
     )
     axes = len(size) - 2
     if axes not in (2, 3) or tuple(shape_of(theta)) != (size[0], axes, axes + 1):

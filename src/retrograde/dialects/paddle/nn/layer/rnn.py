@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....._tree import map_structure
+from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import recurrent as rec
 from .....ops import structural as st
@@ -16,7 +17,7 @@ from .....ops.selection import where
 from ..._dtype import as_dtype
 from ..._tensor import from_array
 from .. import functional as F
-from ..functional._arguments import concrete, move_axis, tensor
+from ..functional._arguments import move_axis, tensor
 from ..initializer import Uniform
 from .container import LayerList
 from .layers import Layer
@@ -175,7 +176,7 @@ class GRUCell(_Cell):
 
 def _lengths(x: Any) -> np.ndarray | None:
     return (
-        None if x is None else concrete("rnn", tensor("rnn", x, "sequence_length"), "sequence_length").astype(np.int64)
+        None if x is None else concrete("rnn", tensor("rnn", x, "sequence_length")).astype(np.int64)
     )
 
 

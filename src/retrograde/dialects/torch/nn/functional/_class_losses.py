@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn import losses as formulas
 from .....learn.losses import reduced
@@ -27,7 +28,6 @@ from ..._api import FUNCTIONS
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES, show_as
-from ..._indexing import concrete
 from ..._promote import pair
 from ..._reductions import ALL_AXES, tensor_of
 from ._losses import floats_only, number, reduction_name, refused_weights

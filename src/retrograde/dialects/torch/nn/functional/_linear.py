@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....._state import state
+from .....core.unwrap import concrete
 from .....core.value import Value, dtype_of, shape_of
 from .....learn.layers import shuffles
 from .....learn.layers.embedding import one_hot_rows, renormalise
@@ -21,7 +22,7 @@ from ..._api import api
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
 from ..._graph_nodes import NAMES, show_as
-from ..._indexing import INDEX_DTYPES, concrete
+from ..._indexing import INDEX_DTYPES
 from ..._matmul import bilinear
 from ..._promote import number_array
 from ..._tensor import Tensor, from_array
