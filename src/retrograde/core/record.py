@@ -210,23 +210,26 @@ class Primitive:
         fixed = self.rule_needs[0] or ()
         return fixed[j + 1] if j + 1 < len(fixed) else self._rest
 
+    def users_of(self, j: int, count: int) -> frozenset[int]:
+        """The operands, of so many, whose rules want the value of operand j."""
+        if j < len(self.users):
+            return self.users[j]
+        if self._rest != VALUE:  # of operands in any number
+            return frozenset()
+        everyone = frozenset(range(count))
+        return everyone if self.saves == "all" else everyone - {j}
+
     def saved(self, arrays: Sequence[Any], edges: Sequence[Any], out: Any) -> tuple[Any, ...]:
         """What a node keeps for the rules that will be asked, given the edges of operands that want a gradient: an entry per
         operand, None where it is not needed, and the output where a rule wants it; () where nothing is kept."""
-        count, users = len(arrays), self.users
+        count = len(arrays)
         wanted = {i for i, edge in enumerate(edges) if edge is not None}
         asked = frozenset(i for i in range(count) if self.has_rule(i))
 
         def kept(of: frozenset[int]) -> bool:
             return bool(of) and (of >= asked or not wanted.isdisjoint(of))
 
-        found = [x if kept(of) else None for x, of in zip(arrays, users)]
-        if count > len(users) and self._rest == VALUE:  # operands in any number, behind the named ones
-            found += [
-                x if self.saves == "all" or wanted - {j} else None for j, x in enumerate(arrays[len(users):], len(users))
-            ]  # fmt: skip
-        else:
-            found += [None] * (count - len(users))
+        found = [x if kept(self.users_of(i, count)) else None for i, x in enumerate(arrays)]
         if self.saves_out:
             found.append(out if kept(self.out_users) else None)
         return tuple(found) if any(x is not None for x in found) else ()
