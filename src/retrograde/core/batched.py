@@ -9,7 +9,7 @@ from typing import Any
 
 from ..backend import register_backend
 from .arrays import LevelBackend
-from .record import PRIMITIVES, Primitive
+from .record import Primitive
 from .value import LevelArray, dtype_of, shape_of
 
 
@@ -54,24 +54,3 @@ class BatchedBackend(LevelBackend):
 
 
 register_backend(BatchedArray, BatchedBackend())
-
-
-def unbatch(x: Any, level: int, size: int, out_dim: int = 0) -> Any:
-    """The content of a batched array with its batch axis at `out_dim`; anything else repeated along such an axis."""
-    if type(x) is BatchedArray and x._level == level:
-        content, dim = x.content, x.dim
-        rank = len(shape_of(content))
-        out_dim %= rank
-        if dim != out_dim:
-            order = [i for i in range(rank) if i != dim]
-            order.insert(out_dim, dim)
-            content = PRIMITIVES["transpose"].op(content, axes=tuple(order))
-        return content
-    shape = tuple(shape_of(x))
-    out_dim %= len(shape) + 1
-    spread = PRIMITIVES["broadcast_to"].op(x, shape=(size, *shape))
-    if out_dim:
-        order = [*range(1, out_dim + 1), 0, *range(out_dim + 1, len(shape) + 1)]
-        spread = PRIMITIVES["transpose"].op(spread, axes=tuple(order))
-    return spread
-

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
 from .record import (
     KINDS,
     NOT_DIFFERENTIABLE,
@@ -15,22 +13,18 @@ from .record import (
     Ufunc,
     keyword_names,
     positional_names,
-    real_text,
 )
 from .specialise import specialise, specialise_rules, swap_kernel
-from .value import dtype_of
 
 __all__ = [
     "NOT_DIFFERENTIABLE",
     "PRIMITIVES",
     "Primitive",
     "Ufunc",
-    "conj",
     "keyword_names",
     "lowering",
     "positional_names",
     "primitive",
-    "real_text",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,6 +49,7 @@ def primitive(
     numpy: Callable[..., Any] | None = None,
     saves: str = "all",
     regional: Sequence[str] = (),
+    texts: Sequence[str] = (),
 ) -> Callable[..., Any]:
     """Register a primitive and return the function that evaluates it.
 
@@ -65,8 +60,7 @@ def primitive(
         libraries' are registered with `lowering`.
     kind: one of KINDS (core/record.py).
     vjps: one rule per operand, `rule(g, out, *operands, **params) -> cotangent`, None for an operand without a
-        derivative; or NOT_DIFFERENTIABLE. A rule may be a text in `g`, `out` and the operands' names, such as
-        "g * conj(y)" (see `rule_of`). With `multi`, g and out are tuples (g holds None for absent cotangents).
+        derivative; or NOT_DIFFERENTIABLE. With `multi`, g and out are tuples (g holds None for absent cotangents).
     vjp: instead of vjps, one rule for all, `vjp(needs, g, out, *operands, **params) -> tuple of cotangents`; `needs`
         tells for each operand (not None) whether its cotangent is wanted.
     saves: of a joint rule for operands in any number: "all" of them are kept for it, or of each "others" only those whose
@@ -77,6 +71,8 @@ def primitive(
     samples() -> samples for the tests of the whole table (ops/samples.py).
     regional: the real operands, or "out", of which the rules ask only in which region they lie (the sign, say), so that
         the derivative's derivative in them is zero wherever there is one.
+    texts: the rules as texts in `g`, `out` and the operands' names, such as "g * conj(y)", where they were given so
+        (`elementwise` in ops/rules.py): what functions for real operands have in them instead of a call.
     operands, params: names, where the kernel's signature does not tell them.
     diff_outs: with `multi`, which outputs carry gradients (all floating ones, if not given).
     tolerances: options of the table test for this primitive (see tests/test_primitives.py).
@@ -101,9 +97,6 @@ def primitive(
         positional, rest = positional_names(kernel)
         names = tuple(operands) if operands is not None else None if rest is not None else positional[1:]
         keywords = tuple(params) if params is not None else keyword_names(kernel)
-    texts: tuple[str, ...] = ()
-    if isinstance(vjps, (list, tuple)) and names is not None and all(isinstance(rule, str) for rule in vjps):
-        texts, vjps = tuple(vjps), [rule_of(text, names) for text in vjps]
     record = Primitive(
         name,
         kernel=kernel,
@@ -122,34 +115,14 @@ def primitive(
         numpy=numpy,
         saves=saves,
         regional=regional,
+        texts=tuple(texts),
     )
-    record.texts = texts
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")
     record.write_rules = specialise_rules
     specialise(record)
     PRIMITIVES[name] = record
     return record.op
-
-
-def conj(x: Any) -> Any:
-    """The complex conjugate where there is one to take; a real operand is returned as it is."""
-    if type(x) is np.ndarray:
-        return x.conj() if x.dtype.kind == "c" else x
-    if isinstance(x, (bool, int, float)) or dtype_of(x).kind != "c":
-        return x
-    return PRIMITIVES["conj"].op(x)
-
-
-def rule_of(text: str, operands: Sequence[str]) -> Callable[..., Any]:
-    """A derivative rule from its text, in which conj() stands for complex operands alone: where the cotangent is real it is
-    left out, and code written for real operands has the rest of the text in it (core/specialise.py)."""
-    used = compile(text, "<rule>", "eval").co_names
-    names = ", ".join(x if x in used else f"_{x}" for x in ("out", *operands))
-    real = real_text(text)
-    body = text if real == text else f"{real} if g.dtype.kind != 'c' else {text}"
-    rule: Callable[..., Any] = eval(f"lambda g, {names}: {body}", {"conj": conj})  # noqa: S307 - our own source
-    return rule
 
 
 def lowering(library: str, *ops: Callable[..., Any]) -> Callable[[F], F]:

@@ -110,6 +110,7 @@ class Primitive:
         numpy: Callable[..., Any] | None,
         saves: str = "all",
         regional: Sequence[str] = (),
+        texts: tuple[str, ...] = (),
     ) -> None:
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
@@ -124,8 +125,7 @@ class Primitive:
         if numpy is not None:
             self.lowerings["numpy"] = numpy
         self.numpy_kernel: Callable[..., Any] = functools.partial(kernel, np) if numpy is None else numpy
-        self.texts: tuple[str, ...] = ()
-        """The rules as texts, where they were given so."""
+        self.texts = texts
         self.saves = saves
         self.regional = tuple((*(operands or ()), "out").index(x) for x in regional)
         """The operands (and, after them, the output) in which every rule is flat: it asks only in which region they lie."""

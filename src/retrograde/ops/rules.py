@@ -13,8 +13,13 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from ..core import value as values
+from ..core.arrays import bottom, full
 from ..core.aval import Aval, aval_of
-from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, conj, positional_names, primitive, real_text
+from ..core.batched import BatchedArray
+from ..core.level import Level
+from ..core.node import Accumulate
+from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, positional_names, primitive
+from ..core.record import real_text
 from ..core.value import Value, dtype_of, make, ndim_of, shape_of
 
 Rule = Callable[..., Any]
@@ -47,6 +52,13 @@ def materialise_batch(x: Any, dim: int | None, size: int) -> Any:
     if dim is not None:
         return move_batch(x, dim)
     return _op("broadcast_to")(x, shape=(size, *shape_of(x)))
+
+
+def unbatch(x: Any, level: int, size: int, out_dim: int = 0) -> Any:
+    """The content of a batched array with its batch axis at `out_dim`; anything else repeated along such an axis."""
+    if type(x) is BatchedArray and x._level == level:
+        return move_batch(x.content, x.dim, out_dim % ndim_of(x.content))
+    return move_batch(materialise_batch(x, None, size), 0, out_dim % (ndim_of(x) + 1))
 
 
 def batch_elementwise(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
@@ -147,28 +159,52 @@ def infer_by_kernel(record_name: str) -> Rule:
 # ------------------------------------------------------------------------------------------ derivative builders
 
 
+def conj(x: Any) -> Any:
+    """The complex conjugate where there is one to take; a real operand is returned as it is."""
+    if type(x) is np.ndarray:
+        return x.conj() if x.dtype.kind == "c" else x
+    if isinstance(x, (bool, int, float)) or dtype_of(x).kind != "c":
+        return x
+    return _op("conj")(x)
+
+
+def rule_of(text: str, operands: Sequence[str]) -> Callable[..., Any]:
+    """A derivative rule from its text, in which conj() stands for complex operands alone: where the cotangent is real it is
+    left out, and code written for real operands has the rest of the text in it (core/specialise.py)."""
+    used = compile(text, "<rule>", "eval").co_names
+    names = ", ".join(x if x in used else f"_{x}" for x in ("out", *operands))
+    real = real_text(text)
+    body = text if real == text else f"{real} if g.dtype.kind != 'c' else {text}"
+    rule: Callable[..., Any] = eval(f"lambda g, {names}: {body}", {"conj": conj})  # noqa: S307 - our own source
+    return rule
+
+
+_engine: Any = None
+
+
+def set_engine(engine: Any) -> None:
+    """Install what `from_vjp` pulls back with: tape/engine.py, which stands above."""
+    global _engine
+    _engine = engine
+
+
 def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **params: Any) -> Any:
     """A JVP from the VJP: the pullback is linear in the cotangent, and its transpose is the pushforward.
 
     Used through `jvp=from_vjp` by operations whose pushforward is not worth writing out.
     """
-    from ..tape import engine
-
     level = 0
     for x in (*operands, *tangents, *(out if isinstance(out, tuple) else (out,))):
         if isinstance(x, Value):
             level = max(level, x._level)
     outs = out if isinstance(out, tuple) else (out,)
-    from ..core.level import Level
-    from ..core.node import Accumulate
-
     with Level("a derivative", tape=True) as inner:
         dummies: list[Any] = []
         for y in outs:
             if dtype_of(y).kind in "iub":
                 dummies.append(None)
                 continue
-            u = make(values.core_class, np.zeros(shape_of(y), dtype_of(y)), None, inner.id)
+            u = make(values.core_class, full(tuple(shape_of(y)), 0, dtype_of(y), bottom(y)), None, inner.id)
             u._node = Accumulate(u, shape_of(y), dtype_of(y))
             dummies.append(u)
         g = tuple(dummies) if isinstance(out, tuple) else dummies[0]
@@ -181,20 +217,14 @@ def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **par
         roots, cotangents = [], []
         for x, t in zip(pulled, tangents):
             if t is not None and isinstance(x, Value) and x._level == inner.id and x._node is not None:
-                x = _fit_value(x, t)
+                x = _engine.fit(x, aval_of(t))
                 roots.append(x._node)
                 cotangents.append(t)
         edges = [u._node for u in dummies if u is not None]
-        got = engine.run(roots, cotangents, cls=values.core_class, level=inner.id, inputs=edges, accumulate=False)
+        got = _engine.run(roots, cotangents, cls=values.core_class, level=inner.id, inputs=edges, accumulate=False)
     pulled_back = iter(got)
     results = [None if u is None else next(pulled_back) for u in dummies]
     return tuple(results) if isinstance(out, tuple) else results[0]
-
-
-def _fit_value(x: Any, like: Any) -> Any:
-    from ..tape.engine import fit
-
-    return fit(x, aval_of(like))
 
 
 def sum_tangents(terms: Sequence[Any]) -> Any:
@@ -245,7 +275,7 @@ def elementwise(
 ) -> Any:
     """An operation on corresponding elements of broadcast operands.
 
-    vjps as texts: see `primitive`; the pushforward follows from them.
+    vjps as texts in `g`, `out` and the operands' names, such as "g * conj(y)": the pushforward follows from them.
     partials: for each operand the partial derivative `partial(*operands, out, **params)`; the pullback multiplies the
         cotangent with its conjugate, the pushforward the tangent with itself. For operations that are not
         holomorphic, or where a product would waste work, give `vjps` and `jvp` instead.
@@ -255,8 +285,10 @@ def elementwise(
         operands = ("x",) if count == 1 else ("x", "y") if count == 2 else tuple(f"x{i}" for i in range(count))
     names = tuple(operands) if operands is not None else positional_names(kernel)[0][1:]
     n = len(names)
-    if jvp is None and isinstance(vjps, (list, tuple)) and all(isinstance(rule, str) for rule in vjps):
-        jvp = _pushforward(vjps, names)
+    texts: tuple[str, ...] = ()
+    if isinstance(vjps, (list, tuple)) and all(isinstance(rule, str) for rule in vjps):
+        texts = tuple(vjps)
+        vjps, jvp = [rule_of(text, names) for text in texts], jvp or _pushforward(texts, names)
     if partials is not None:
         given = tuple(partials)
         if vjps is None:
@@ -270,7 +302,7 @@ def elementwise(
 
     return primitive(
         name, kernel=kernel, vjps=vjps, jvp=jvp, batch=batch_elementwise, infer=infer, samples=samples,
-        operands=operands, tolerances=tolerances, regional=regional, kind="elementwise", numpy=numpy,
+        operands=operands, tolerances=tolerances, regional=regional, texts=texts, kind="elementwise", numpy=numpy,
     )  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""Floor 3: the tape. The backward pass, in-place changes and views, hooks, custom functions."""
+"""Floor 4: the tape. The backward pass, in-place changes and views, hooks, custom functions."""

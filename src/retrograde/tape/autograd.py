@@ -13,9 +13,11 @@ import numpy as np
 from .._errors import GradError
 from ..core import value as values
 from ..core.arrays import bottom, full, zeros_for
+from ..core.batched import BatchedArray
 from ..core.level import Level
 from ..core.node import Accumulate
 from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ..ops.rules import unbatch
 from . import engine
 
 
@@ -196,8 +198,6 @@ def grad(
 
 def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any) -> list[Any]:
     """One pass whose cotangents carry a batch axis in front."""
-    from ..core.batched import BatchedArray, unbatch
-
     with Level("a batched backward pass") as inner:
         seeds = []
         for y, g in zip(outputs, given):

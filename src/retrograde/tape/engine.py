@@ -26,9 +26,11 @@ from ..backend import backend_of
 from ..core import value as values
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
-from ..core.primitive import PRIMITIVES
 from ..core.scattered import Scattered, merged
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
+from ..ops import rules
+from ..ops.reduction import sum as sum_
+from ..ops.structural import cast, copy, real, reshape
 from . import mutation
 
 _ndarray = np.ndarray
@@ -92,15 +94,15 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
                 f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}"
             )
         axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
-        g = PRIMITIVES["sum"].op(g, axis=axes, keepdims=False)
+        g = sum_(g, axis=axes, keepdims=False)
         if shape_of(g) != shape:
-            g = PRIMITIVES["reshape"].op(g, shape=tuple(shape))
+            g = reshape(g, shape=tuple(shape))
     have_dtype = dtype_of(g)
     if have_dtype != dtype:
         if have_dtype.kind == "c" and dtype.kind != "c":
-            g = PRIMITIVES["real"].op(g)
+            g = real(g)
         if dtype_of(g) != dtype and dtype.kind not in "iub":
-            g = PRIMITIVES["cast"].op(g, dtype=dtype)
+            g = cast(g, dtype=dtype)
     return g
 
 
@@ -441,7 +443,7 @@ def _depending(r: Value, edges: tuple[Any, ...]) -> Value:
     if r._node is None:
         leaf = make(values.core_class, r._a, None, r._level)
         leaf._node = Accumulate(leaf, r._a.shape, r._a.dtype)
-        r = PRIMITIVES["copy"].op(leaf)
+        r = copy(leaf)
     if type(r._node) is Node:
         r._node.beside = edges
     return r
@@ -553,7 +555,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         before = None if cls._policy.renews_gradient(target) else target._grad
         if create_graph or isinstance(g, Value):
             if before is None:
-                total = PRIMITIVES["copy"].op(values.as_value(values.core_class, g))
+                total = copy(values.as_value(values.core_class, g))
             else:
                 if type(before._a) is Scattered:
                     before = make(cls, before._a.dense())
@@ -599,3 +601,6 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
 def accumulate_retained(this: Run, value: Any, g: Any) -> None:
     """Put the gradient of a value that is no leaf into its `.grad`."""
     accumulate_grad(this.create_graph, value, [g])
+
+
+rules.set_engine(sys.modules[__name__])

@@ -20,8 +20,8 @@ from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
 from ..core.node import Accumulate, Node, Slot, producer, tick
-from ..core.primitive import PRIMITIVES
 from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ..ops.structural import cast, view_scatter
 from . import autograd, hooks, mutation
 
 _ndarray = np.ndarray
@@ -179,7 +179,7 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
             f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"
         )
     if dtype_of(new) != dtype_of(target):
-        new = PRIMITIVES["cast"].op(new, dtype=dtype_of(target))
+        new = cast(new, dtype=dtype_of(target))
     recording = levels.mode_at(max(target._level, new._level)) != 0 and (
         new._node is not None or target._node is not None or _base_node(target)
     )
@@ -227,7 +227,7 @@ def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
     if base._node is None and edge is None:
         return []
     node = record(
-        PRIMITIVES["view_scatter"], {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
+        view_scatter.prim, {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
     )
     return [(base, node), *_replays(base, node)]
 
@@ -286,7 +286,7 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     core = values.as_core(new) if recording or new._level else make(values.core_class, new._a)
     if target._base is not None:
         root = values.as_core(holder)
-        core = PRIMITIVES["view_scatter"].op(root, core, steps=target._view_steps)
+        core = view_scatter(root, core, steps=target._view_steps)
     holder._a, holder._level = core._a, core._level
     if recording:
         holder._node = core._node

@@ -10,9 +10,10 @@ import numpy as np
 
 from .._tree import TreeDef, flatten, unflatten
 from ..core import value as values
-from ..core.batched import BatchedArray, unbatch
+from ..core.batched import BatchedArray
 from ..core.level import Level
 from ..core.value import Value, make, shape_of
+from ..ops.rules import unbatch
 from ._values import Function, as_tensor
 
 

@@ -468,7 +468,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 
 def _with_part(x: Any, part: Any, steps: Any) -> Any:
     """x with the view that `steps` make of it replaced."""
-    return inplace.PRIMITIVES["view_scatter"].op(x, part, steps=steps)
+    return st.view_scatter(x, part, steps=steps)
 
 
 @api()

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..._state import state
-from ...core.batched import BatchedArray, unbatch
+from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
+from ...ops.rules import unbatch
 from ...tape import inplace
 from . import _dtype
 from ._api import METHODS, api
