@@ -237,13 +237,13 @@ def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: An
 
     scatter = primitive(
         f"{name}_scatter", kernel=on_host(_scattered), operands=("g", "x"), params=params,
-        vjps=[lambda g, _out, _g, x, **p: gather(g, x, **p), lambda _h, _out, _g, x_, **p: zeros_like(x_)],
+        vjps=[lambda g, _out, _g, x, **p: gather(g, x, **p), lambda h, _out, _g, x_, **p: zeros_like(x_, h)],
         jvp=lambda tangents, out, g, x, **p: None if tangents[0] is None else scatter(tangents[0], x, **p),
         batch=batch_leading, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype), samples=pair_samples,
     )  # fmt: skip
     gather = primitive(
         f"{name}_gather", kernel=on_host(_gathered), operands=("t", "x"), params=params,
-        vjps=[lambda g, _out, _t, x, **p: scatter(g, x, **p), lambda _g, _out, _t, x_, **p: zeros_like(x_)],
+        vjps=[lambda g, _out, _t, x, **p: scatter(g, x, **p), lambda g, _out, _t, x_, **p: zeros_like(x_, g)],
         jvp=lambda tangents, out, t, x, **p: None if tangents[0] is None else gather(tangents[0], x, **p),
         batch=batch_leading, infer=infer,
         samples=lambda: [sample(normal(*x.shape, seed=2), x, **p) for (x,), p in samples()],
