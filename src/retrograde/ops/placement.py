@@ -1,7 +1,7 @@
-"""Writing and adding at positions in functions of the array-API standard, which cannot assign at arrays of positions.
+"""Writing and adding at places that follow from shapes and parameters, in functions of the array-API standard, which cannot
+assign at arrays of positions. Where positions are data, grouping.py has it.
 
-Where positions follow from shapes and parameters they are `places`, a NumPy array of positions in C order; where they are
-data they are `positions`, a one-dimensional array of the library.
+Places are a NumPy array of positions in C order.
 """
 
 from __future__ import annotations
@@ -58,26 +58,3 @@ def added_at(xp: Any, values: Any, places: np.ndarray, shape: tuple[int, ...]) -
 def wrapped(xp: Any, positions: Any, n: int) -> Any:
     """Positions without negative ones, which count from the end."""
     return xp.where(positions < 0, positions + n, positions)
-
-
-def _hits(xp: Any, positions: Any, n: int) -> Any:
-    """Whether a place (n) is what a position (k) says, as a matrix (n, k)."""
-    place = xp.arange(n, dtype=positions.dtype, device=positions.device)
-    return xp.reshape(place, (n, 1)) == xp.reshape(positions, (1, -1))
-
-
-def sum_at(xp: Any, rows: Any, positions: Any, n: int) -> Any:
-    """n rows of zeros to which `rows` (k, d) are added at positions (k)."""
-    hits = xp.expand_dims(_hits(xp, positions, n), axis=2)
-    return xp.sum(xp.where(hits, xp.expand_dims(rows, axis=0), zero_of(rows)), axis=1, dtype=rows.dtype)
-
-
-def last_at(xp: Any, base: Any, values: Any, positions: Any) -> Any:
-    """`base` (n, d) with `values` (k, d) written at positions (k): of several for one place, the last."""
-    n, k = base.shape[0], values.shape[0]
-    if not n or not k:
-        return base
-    order = xp.arange(k, dtype=positions.dtype, device=positions.device)
-    last = xp.max(xp.where(_hits(xp, positions, n), order, order[:1] * 0 - 1), axis=1)
-    chosen = xp.take(values, xp.where(last < 0, last * 0, last), axis=0)
-    return xp.where(xp.reshape(last >= 0, (n, 1)), chosen, base)
