@@ -403,8 +403,8 @@ def _halves(x: Any, axis: int) -> tuple[Any, Any]:
 
 @widened
 def _glu_kernel(xp: Any, x: Any, *, axis: int) -> Any:
-    a, b = _halves(x, axis)
-    return a * sigmoid_array(xp, b)
+    n, before = x.shape[axis] // 2, (slice(None),) * axis
+    return x[(*before, slice(n), Ellipsis)] * sigmoid_array(xp, x[(*before, slice(n, None), Ellipsis)])
 
 
 def _glu_vjp(g: Any, _out: Any, x: Any, *, axis: int) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import complex_of, real_of
+from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.value import dtype_of, ndim_of, shape_of
 from .manipulation import pad_constant, pad_edges, roll, sliding_windows, sum_windows
@@ -18,15 +20,6 @@ from .samples import complex_normal, normal, sample
 from .structural import broadcast_to, cast, getitem, transpose
 
 _TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
-
-
-def complex_of(dtype: np.dtype) -> np.dtype:
-    """The complex dtype of a floating dtype's precision."""
-    return dtype if dtype.kind == "c" else np.dtype(np.complex128 if dtype.itemsize == 8 else np.complex64)
-
-
-def _real_of(dtype: np.dtype) -> np.dtype:
-    return np.dtype(f"f{dtype.itemsize // 2}")
 
 
 def _c2c_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], norm: str, inverse: bool) -> Any:
@@ -55,18 +48,18 @@ def _r2c_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], norm: str) -> Any:
 
 def _c2r_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], n: int, norm: str) -> Any:
     if len(axes) == 1:
-        return xp.fft.irfft(x, n, axis=axes[0], norm=norm)
-    return xp.fft.irfftn(x, (*(x.shape[a] for a in axes[:-1]), n), axes=axes, norm=norm)
+        return xp.fft.irfft(x, n=n, axis=axes[0], norm=norm)
+    return xp.fft.irfftn(x, s=(*(x.shape[a] for a in axes[:-1]), n), axes=axes, norm=norm)
 
 
 def _weighted(g: Any, axis: int, n: int, inner: float) -> Any:
     """A half spectrum times `inner` where it stands for two frequencies: neither 0 nor, for even n, n/2."""
     count = n // 2 + 1
-    weights = np.full(count, inner, _real_of(dtype_of(g)))
+    weights = np.full(count, inner, real_of(dtype_of(g)))
     weights[0] = 1
     if n % 2 == 0:
         weights[-1] = 1
-    return g * weights.reshape((-1,) + (1,) * (ndim_of(g) - axis - 1))
+    return g * from_host(weights.reshape((-1,) + (1,) * (ndim_of(g) - axis - 1)), g)
 
 
 def _half(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -92,7 +85,7 @@ fft_c2r = linear(
         fft_r2c(g, axes=axes, norm=_TRANSPOSED[norm]), axes[-1], n, 2.0),
     batch=batch_axes("axes"),
     infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axes"][-1]], p["n"], *avals[0].shape[p["axes"][-1] + 1 :]), _real_of(avals[0].dtype)),
+        (*avals[0].shape[: p["axes"][-1]], p["n"], *avals[0].shape[p["axes"][-1] + 1 :]), real_of(avals[0].dtype)),
     samples=lambda: [sample(complex_normal(3), axes=(0,), n=4, norm="backward"),
                      sample(complex_normal(3), axes=(0,), n=5, norm="forward"),
                      sample(complex_normal(2, 3), axes=(1, 0), n=2, norm="ortho")],
@@ -200,7 +193,7 @@ def istft(
     else:
         frames = fftn(frames, axes=(axis + 1,), norm=norm, inverse=True)
     if window is None:
-        window = np.ones(n, dtype_of(frames))
+        window = full((n,), 1, dtype_of(frames), frames)
     count = shape_of(frames)[axis]
     total = n + hop * (count - 1)
     frames = frames * window

@@ -397,7 +397,7 @@ var_mean = primitive(
 @widened
 def _std_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     spread, center = _var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)
-    return xp.sqrt(spread), center
+    return xp.sqrt(spread), astype(xp, center, x.dtype)
 
 
 std_mean = primitive(
@@ -618,7 +618,7 @@ def _logsumexp_of_some(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool
     top = xp.where(xp.abs(top) == math.inf, zero_of(top), top)
     with np.errstate(divide="ignore"):
         out = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True, dtype=x.dtype)) + top
-    return xp.reshape(out, reduced_shape(x.shape, axis, keepdims))
+    return astype(xp, xp.reshape(out, reduced_shape(x.shape, axis, keepdims)), x.dtype)
 
 
 logsumexp = primitive(
