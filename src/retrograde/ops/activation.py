@@ -18,9 +18,10 @@ from ..core.value import dtype_of, shape_of
 from .comparison import greater_equal
 from .elementwise import tanh
 from .kernels import on_numpy, scalar, sigmoid_array, special_functions, widened, widened_numpy, zero_of
-from .rules import batch_axes, conj, elementwise, infer_same, sum_tangents
+from .rules import batch_axes, checked_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
 from .selection import between, drop, keep_nonzero
+from .shapes import demand
 from .slopes import sigmoid_slope
 from .special import SQRT2PI, normal_density
 from .structural import concatenate, getitem, zeros_like
@@ -421,6 +422,8 @@ def _glu_tangent(tangents: Any, out: Any, x: Any, *, axis: int) -> Any:
 
 def _infer_glu(avals: Any, params: dict[str, Any]) -> Aval:
     shape, axis = avals[0].shape, params["axis"]
+    checked_axes(shape, axis)
+    demand(shape[axis] % 2 == 0, f"glu halves axis {axis}, whose size {shape[axis]} is odd")
     return Aval((*shape[:axis], shape[axis] // 2, *shape[axis + 1 :]), avals[0].dtype)
 
 

@@ -8,7 +8,7 @@ What reads has the adding operation beside it, since each is the other's transpo
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .grouping import add, flat_positions, latest, reduce_by_number
+from .indexed import forward, index_place, indexed
 from .rules import (
     batch_loop,
     batch_size,
+    checked_axes,
     infer_unknown,
     linear,
     materialise_batch,
@@ -28,6 +30,7 @@ from .rules import (
     nondifferentiable,
 )
 from .samples import complex_normal, normal, sample
+from .shapes import demand, matching
 from .structural import inverse, reshape, transpose, zeros_like
 
 # ------------------------------------------------------------------------------------------ adding rows
@@ -69,12 +72,6 @@ def add_rows(rows: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
 # ------------------------------------------------------------------------------------------ one index array, one axis
 
 
-def _forward(xp: Any, indices: Any, n: int) -> Any:
-    """Indices without negative ones, in the standard: a vector."""
-    indices = xp.reshape(astype(xp, indices, np.int64), (-1,))
-    return xp.where(indices < 0, indices + n, indices)
-
-
 def _latest_at(xp: Any, base: Any, values: Any, numbers: Any) -> Any:
     """`base` (n, d) with the rows of `values` (k, d) at `numbers` (k): of several for one place the last."""
     n, k = base.shape[0], values.shape[0]
@@ -87,7 +84,7 @@ def _latest_at(xp: Any, base: Any, values: Any, numbers: Any) -> Any:
 
 
 def _take_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    out = xp.take(x, _forward(xp, indices, x.shape[axis]), axis=axis)
+    out = xp.take(x, forward(xp, indices, x.shape[axis]), axis=axis)
     return xp.reshape(out, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
@@ -96,7 +93,7 @@ def _take_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], a
     rest = (*shape[:axis], *shape[axis + 1 :])
     front = xp.permute_dims(g, (*range(axis, axis + k), *range(axis), *range(axis + k, g.ndim)))
     rows = xp.reshape(front, (math.prod(indices.shape), math.prod(rest)))
-    out = reduce_by_number(xp, add, rows, _forward(xp, indices, n), n, 0)
+    out = reduce_by_number(xp, add, rows, forward(xp, indices, n), n, 0)
     return xp.moveaxis(xp.reshape(out, (n, *rest)), 0, axis)
 
 
@@ -138,13 +135,25 @@ def _batch_take_add(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> 
                          unique=False), 0  # fmt: skip
 
 
+def _taken_shape(shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    checked_axes(shape, axis)
+    return (*shape[:axis], *indices, *shape[axis + 1 :])
+
+
+def _infer_take(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(_taken_shape(avals[0].shape, avals[1].shape, params["axis"]), avals[0].dtype)
+
+
+def _infer_take_add(avals: Any, params: dict[str, Any]) -> Aval:
+    matching("take_add", avals[0].shape, _taken_shape(params["shape"], avals[1].shape, params["axis"]))
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # The slices of `x` along an axis that the integers `indices` (any shape) name; their axes stand in its place.
 take = linear(
     "take", kernel=_take_kernel, numpy=lambda x, indices, *, axis: x.take(indices, axis), others=1, kind="structural",
     transpose=lambda g, x_, indices, *, axis: take_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
-    batch=_batch_take,
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axis"]], *avals[1].shape, *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype),
+    batch=_batch_take, infer=_infer_take,
     samples=lambda: [sample(normal(4, 3), np.array([2, 0, 2]), axis=0), sample(normal(4), np.array(1), axis=0),
                      sample(normal(2, 3), np.array([[2, -1]]), axis=1),
                      sample(complex_normal(3), np.array([1, 1]), axis=0)],
@@ -154,7 +163,7 @@ take = linear(
 take_add = linear(
     "take_add", kernel=_take_add_kernel, numpy=_take_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, axis: take(g, indices, axis=axis),
-    batch=_batch_take_add, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_take_add, infer=_infer_take_add,
     samples=lambda: [sample(normal(3, 2), np.array([2, 0, 2]), shape=(4, 2), axis=0),
                      sample(normal(2, 2, 2), np.array([[2, -1], [0, 2]]), shape=(2, 3), axis=1)],
 )  # fmt: skip
@@ -170,79 +179,19 @@ def index_key(ndim: int, indices: Any, axes: tuple[int, ...]) -> tuple[Any, ...]
     return tuple(key)
 
 
-def index_place(axes: tuple[int, ...]) -> int:
-    """Where the axes of the index arrays stand in the result: in place where adjacent, else first."""
-    return axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
-
-
 def indexed_shape(shape: tuple[int, ...], index_shapes: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an array of `shape` indexed at `axes` by arrays of these shapes."""
+    checked_axes(shape, *axes)
     common = np.broadcast_shapes(*index_shapes)
     place = index_place(axes)
     rest = [n for i, n in enumerate(shape) if i not in axes]
     return (*rest[:place], *common, *rest[place:])
 
 
-class _Indexed(NamedTuple):
-    """An array seen as a matrix: a row for each position that index arrays can name, the other axes along it."""
-
-    shape: tuple[int, ...]
-    axes: tuple[int, ...]
-    common: tuple[int, ...]
-    """The shape of the index arrays."""
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """The indexed axes, then the others."""
-        return (*self.axes, *(i for i in range(len(self.shape)) if i not in self.axes))
-
-    @property
-    def rest(self) -> tuple[int, ...]:
-        """The sizes of the other axes."""
-        return tuple(n for i, n in enumerate(self.shape) if i not in self.axes)
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return math.prod(self.shape[a] for a in self.axes)
-
-    def numbers(self, xp: Any, indices: Any) -> Any:
-        """The rows that index arrays name, as a vector."""
-        flat: Any = 0
-        for index, axis in zip(xp.broadcast_arrays(*indices), self.axes):
-            flat = flat * self.shape[axis] + _forward(xp, index, self.shape[axis])
-        return flat
-
-    def rows(self, xp: Any, x: Any) -> Any:
-        """An array of the shape as the matrix."""
-        return xp.reshape(xp.permute_dims(x, self.order), (self.count, math.prod(self.rest)))
-
-    def array(self, xp: Any, rows: Any) -> Any:
-        """The matrix as an array of the shape."""
-        x = xp.reshape(rows, (*(self.shape[a] for a in self.axes), *self.rest))
-        return xp.permute_dims(x, inverse(self.order))
-
-    def named_rows(self, xp: Any, g: Any) -> Any:
-        """What stands where index arrays point, as they lay it out, a row for each of their elements."""
-        k, place = len(self.common), index_place(self.axes)
-        front = xp.permute_dims(g, (*range(place, place + k), *range(place), *range(place + k, g.ndim)))
-        return xp.reshape(front, (math.prod(self.common), math.prod(self.rest)))
-
-    def laid_out(self, xp: Any, rows: Any) -> Any:
-        """The reverse of `named_rows`."""
-        k, place = len(self.common), index_place(self.axes)
-        x = xp.reshape(rows, (*self.common, *self.rest))
-        return xp.permute_dims(x, (*range(k, k + place), *range(k), *range(k + place, x.ndim)))
-
-
-def _indexed(shape: tuple[int, ...], indices: Any, axes: tuple[int, ...]) -> _Indexed:
-    return _Indexed(tuple(shape), axes, np.broadcast_shapes(*(i.shape for i in indices)))
-
-
 def _advanced_add_kernel(
     xp: Any, g: Any, *indices: Any, shape: tuple[int, ...], axes: tuple[int, ...], unique: bool
 ) -> Any:
-    seen = _indexed(shape, indices, axes)
+    seen = indexed(shape, indices, axes)
     rows = reduce_by_number(xp, add, seen.named_rows(xp, g), seen.numbers(xp, indices), seen.count, 0)
     return seen.array(xp, rows)
 
@@ -341,7 +290,7 @@ def _nothing(count: int) -> tuple[None, ...]:
 
 
 def _advanced_kernel(xp: Any, x: Any, *indices: Any, axes: tuple[int, ...], unique: bool) -> Any:
-    seen = _indexed(x.shape, indices, axes)
+    seen = indexed(x.shape, indices, axes)
     return seen.laid_out(xp, xp.take(seen.rows(xp, x), seen.numbers(xp, indices), axis=0))
 
 
@@ -372,6 +321,16 @@ _advanced_index = primitive(
         sample(normal(2, 3, 2), np.array([2, 0]), axes=(1,), unique=True)],
 )  # fmt: skip
 
+def _infer_advanced_add(avals: Any, params: dict[str, Any]) -> Aval:
+    part = indexed_shape(params["shape"], [a.shape for a in avals[1:]], params["axes"])
+    if params["unique"]:
+        fits = np.broadcast_shapes(avals[0].shape, part) == part
+    else:
+        fits = avals[0].shape == part
+    demand(fits, f"advanced_add: shape {avals[0].shape} is not what the index arrays point at, {part}")
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # The transpose: zeros of `shape` to which elements are added where the index arrays say.
 _advanced_add = primitive(
     "advanced_add", kernel=_advanced_add_kernel, numpy=_advanced_add_numpy, kind="linear",
@@ -379,8 +338,7 @@ _advanced_add = primitive(
         _advanced_index(g, *indices, axes=axes, unique=unique), *_nothing(len(indices))),
     jvp=lambda tangents, out, g, *indices, shape, axes, unique: _advanced_add(
         tangents[0], *indices, shape=shape, axes=axes, unique=unique),
-    batch=_batch_advanced_add, params=("shape", "axes", "unique"),
-    infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_advanced_add, params=("shape", "axes", "unique"), infer=_infer_advanced_add,
     samples=lambda: [
         sample(normal(3), np.array([2, 0, 2]), np.array([1, 1, 1]), shape=(3, 4), axes=(0, 1), unique=False),
         sample(normal(2, 3, 3), np.array([[0], [-1]]), np.array([1, 2, 1]), shape=(2, 3, 4), axes=(0, 2), unique=False),
@@ -404,7 +362,7 @@ def _put_kernel(
     values = xp.broadcast_to(values, indexed_shape(x.shape, [i.shape for i in indices], axes))
     if accumulate:
         return x + _advanced_add_kernel(xp, values, *indices, shape=x.shape, axes=axes, unique=unique)
-    seen = _indexed(x.shape, indices, axes)
+    seen = indexed(x.shape, indices, axes)
     rows = _latest_at(xp, seen.rows(xp, x), seen.named_rows(xp, values), seen.numbers(xp, indices))
     return seen.array(xp, rows)
 
@@ -465,10 +423,17 @@ def _batch_put(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(x, values, *indices, axes=(0, *up), **rest), 0
 
 
+def _infer_put(avals: Any, params: dict[str, Any]) -> Aval:
+    part = indexed_shape(avals[0].shape, [a.shape for a in avals[2:]], params["axes"])
+    fits = np.broadcast_shapes(avals[1].shape, part) == part
+    demand(fits, f"index_put: values of shape {avals[1].shape} do not broadcast to what is written, {part}")
+    return Aval(*avals[0])
+
+
 # `x` with `values` (which broadcast) written, or with `accumulate` added, where the index arrays say.
 _index_put = primitive(
     "index_put", kernel=_put_kernel, numpy=_put_numpy, kind="structural",
-    vjp=_put_vjp, jvp=_put_jvp, batch=_batch_put, infer=lambda avals, p: avals[0],
+    vjp=_put_vjp, jvp=_put_jvp, batch=_batch_put, infer=_infer_put,
     params=("axes", "accumulate", "unique"),
     samples=lambda: [
         sample(normal(3, 4), normal(2), np.array([2, 0]), np.array([1, 1]), axes=(0, 1), accumulate=False, unique=True),
@@ -552,12 +517,40 @@ def batch_along(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(*moved, **given), 0
 
 
+def _check_within(shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> None:
+    """Positions along an axis have the operand's rank, and are nowhere larger off the axis; a number counts as one of each."""
+    if not shape:
+        return
+    checked_axes(shape, axis)
+    fits = len(indices) == len(shape) and all(n <= m for i, (n, m) in enumerate(zip(indices, shape)) if i != axis)
+    demand(fits, f"positions of shape {tuple(indices)} do not lie in an operand of shape {tuple(shape)} along axis {axis}")
+
+
+def _infer_along(avals: Any, params: dict[str, Any]) -> Aval:
+    _check_within(avals[0].shape, avals[1].shape, params["axis"])
+    return Aval(avals[1].shape, avals[0].dtype)
+
+
+def _infer_along_add(avals: Any, params: dict[str, Any]) -> Aval:
+    _check_within(params["shape"], avals[1].shape, params["axis"])
+    matching("along_add", avals[0].shape, avals[1].shape)
+    return Aval(params["shape"], avals[0].dtype)
+
+
+def _infer_scattered(avals: Any, params: dict[str, Any]) -> Aval:
+    x, indices, values = avals
+    _check_within(x.shape, indices.shape, params["axis"])
+    fits = np.broadcast_shapes(values.shape, indices.shape) == tuple(indices.shape)
+    demand(fits, f"values of shape {values.shape} do not broadcast to the positions', {indices.shape}")
+    return Aval(*x)
+
+
 # For each element of `indices` (of the operand's rank, nowhere larger off the axis) the element of `x` in the same
 # place off the axis, and where it says along it. Negative indices are refused.
 take_along_axis = linear(
     "take_along_axis", kernel=_along_kernel, numpy=_along_numpy, others=1, kind="structural",
     transpose=lambda g, x_, indices, *, axis: along_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
-    batch=batch_along, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    batch=batch_along, infer=_infer_along,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), axis=1), sample(normal(), np.array(0), axis=0)],
 )  # fmt: skip
@@ -566,7 +559,7 @@ take_along_axis = linear(
 along_add = linear(
     "along_add", kernel=_along_add_kernel, numpy=_along_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, axis: take_along_axis(g, indices, axis=axis),
-    batch=batch_along, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=batch_along, infer=_infer_along_add,
     samples=lambda: [sample(normal(2, 2), np.array([[2, 0], [2, 1]]), shape=(3, 2), axis=0)],
 )  # fmt: skip
 
@@ -607,10 +600,17 @@ scatter = primitive(
     vjps=[lambda g, _out, _x, indices, _values, *, axis: scatter(
               g, indices, full((), 0, dtype_of(g), g), axis=axis), None,
           lambda g, _out, _x, indices, _values, *, axis: take_along_axis(g, indices, axis=axis)],
-    jvp=_scatter_jvp, batch=_batch_scatter, infer=lambda avals, p: avals[0],
+    jvp=_scatter_jvp, batch=_batch_scatter, infer=_infer_scattered,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [1, 1]]), normal(2, 2), axis=0),
                      sample(normal(2, 4), np.array([[2, 0, 3]]), normal(), axis=1)],
 )  # fmt: skip
+
+def _infer_scatter_add(avals: Any, params: dict[str, Any]) -> Aval:
+    x, indices, values = avals
+    _check_within(x.shape, indices.shape, params["axis"])
+    demand(math.prod(values.shape) == math.prod(indices.shape), f"{values.shape} values for {indices.shape} positions")
+    return Aval(*x)
+
 
 # `x` with `values` added where `indices` say along an axis.
 scatter_add = primitive(
@@ -622,7 +622,7 @@ scatter_add = primitive(
     jvp=lambda tangents, out, x, indices, values, *, axis: (
         tangents[0] if tangents[2] is None else scatter_add(
             zeros_like(x) if tangents[0] is None else tangents[0], indices, tangents[2], axis=axis)),
-    batch=batch_along, infer=lambda avals, p: avals[0],
+    batch=batch_along, infer=_infer_scatter_add,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), normal(2, 2), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), normal(1, 4), axis=1)],
 )  # fmt: skip

@@ -19,8 +19,18 @@ from ..core.value import dtype_of, shape_of
 from .kernels import complex_from, constant
 from .placement import added_at, places_of, taken
 from .reduction import sum as reduce_sum
-from .rules import batch_axes, batch_leading, batch_loop, batch_size, infer_same, linear, materialise_batch
+from .rules import (
+    batch_axes,
+    batch_leading,
+    batch_loop,
+    batch_size,
+    checked_axes,
+    infer_along,
+    linear,
+    materialise_batch,
+)
 from .samples import complex_normal, normal, sample
+from .shapes import demand, matching
 from .structural import concatenate, reshape, stack
 
 # ------------------------------------------------------------------------------------------ order of elements
@@ -32,7 +42,7 @@ def _flip_numpy(x: Any, *, axes: tuple[int, ...]) -> Any:
 
 flip = linear(
     "flip", kernel=lambda xp, x, *, axes: xp.flip(x, axis=axes), numpy=_flip_numpy, kind="structural",
-    transpose=lambda g, _x, *, axes: flip(g, axes=axes), batch=batch_axes("axes"), infer=infer_same,
+    transpose=lambda g, _x, *, axes: flip(g, axes=axes), batch=batch_axes("axes"), infer=infer_along("axes"),
     samples=lambda: [sample(normal(2, 3), axes=(0,)), sample(normal(2, 3), axes=(0, 1)), sample(normal(), axes=())],
 )  # fmt: skip
 
@@ -49,7 +59,7 @@ def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> An
 roll = linear(
     "roll", kernel=lambda xp, x, *, shifts, axes: xp.roll(x, shifts, axis=axes), numpy=_roll_numpy, kind="structural",
     transpose=lambda g, _x, *, shifts, axes: roll(g, shifts=tuple(-s for s in shifts), axes=axes),
-    batch=batch_axes("axes"), infer=infer_same,
+    batch=batch_axes("axes"), infer=infer_along("axes"),
     samples=lambda: [sample(normal(2, 3), shifts=(1,), axes=(1,)), sample(normal(2, 3), shifts=(1, -2), axes=(0, 1))],
 )  # fmt: skip
 
@@ -71,6 +81,7 @@ def _rot90_kernel(xp: Any, x: Any, *, k: int, axes: tuple[int, int]) -> Any:
 
 
 def _infer_rot90(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, *params["axes"])
     shape, (a, b) = list(avals[0].shape), params["axes"]
     if params["k"] % 2:
         shape[a], shape[b] = shape[b], shape[a]
@@ -102,14 +113,24 @@ def _batch_tile(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(reshape(x, shape=(size, *(1,) * (len(reps) - len(rest)), *rest)), reps=(1, *reps)), 0
 
 
+def _infer_tile(avals: Any, params: dict[str, Any]) -> Aval:
+    (shape, dtype), reps = avals[0], params["reps"]
+    demand(len(reps) >= len(shape), f"tile: {len(reps)} repetitions for the {len(shape)} axes of shape {tuple(shape)}")
+    shape = (1,) * (len(reps) - len(shape)) + tuple(shape)
+    return Aval(tuple(r * n for r, n in zip(reps, shape)), dtype)
+
+
+def _tile_kernel(xp: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
+    _infer_tile([Aval(x.shape, x.dtype)], {"reps": reps})
+    return xp.tile(x, reps)
+
+
 # `reps` has one entry per axis of the result.
 tile = linear(
-    "tile", kernel=lambda xp, x, *, reps: xp.tile(x, reps), kind="structural",
+    "tile", kernel=_tile_kernel, kind="structural",
     transpose=lambda g, x_, *, reps: _untile(g, x_, reps=reps),
     batch=_batch_tile,
-    infer=lambda avals, p: Aval(
-        tuple(r * n for r, n in zip(p["reps"], (1,) * (len(p["reps"]) - len(avals[0].shape)) + tuple(avals[0].shape))),
-        avals[0].dtype),
+    infer=_infer_tile,
     samples=lambda: [sample(normal(2, 3), reps=(2, 1)), sample(normal(3), reps=(2, 2)), sample(normal(), reps=(3,))],
 )  # fmt: skip
 
@@ -120,13 +141,17 @@ def _unrepeat(g: Any, x: Any, *, repeats: int, axis: int) -> Any:
     return reduce_sum(split, axis=(axis + 1,), keepdims=False)
 
 
+def _infer_repeat(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
+    shape = tuple(n * params["repeats"] if i == params["axis"] else n for i, n in enumerate(avals[0].shape))
+    return Aval(shape, avals[0].dtype)
+
+
 # Each element `repeats` times in a row.
 repeat_elements = linear(
     "repeat_elements", kernel=lambda xp, x, *, repeats, axis: xp.repeat(x, repeats, axis=axis), kind="structural",
     transpose=lambda g, x_, *, repeats, axis: _unrepeat(g, x_, repeats=repeats, axis=axis),
-    batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(
-        tuple(n * p["repeats"] if i == p["axis"] else n for i, n in enumerate(avals[0].shape)), avals[0].dtype),
+    batch=batch_axes("axis"), infer=_infer_repeat,
     samples=lambda: [sample(normal(2, 3), repeats=2, axis=1), sample(normal(2), repeats=3, axis=0)],
 )  # fmt: skip
 
@@ -210,6 +235,7 @@ def _sources(n: int, lo: int, hi: int, mode: str) -> np.ndarray:
 
 
 def _pad_edges_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], mode: str) -> Any:
+    _padded_shape(x.shape, widths)
     for axis, (lo, hi) in enumerate(widths):
         if lo or hi:
             x = xp.take(x, constant(xp, _sources(x.shape[axis], lo, hi, mode), x), axis=axis)
@@ -249,10 +275,16 @@ pad_edges = linear(
     + [sample(normal(5), widths=((-1, 2),), mode=REPLICATE), sample(normal(5), widths=((2, -2),), mode=CIRCULAR)],
 )  # fmt: skip
 
+def _infer_unpad(avals: Any, params: dict[str, Any]) -> Aval:
+    shape = params["shape"]
+    matching("unpad_edges", avals[0].shape, _padded_shape(shape, params["widths"]))
+    return Aval(shape, avals[0].dtype)
+
+
 unpad_edges = linear(
     "unpad_edges", kernel=_unpad_edges_kernel, numpy=_unpad_edges_numpy,
     transpose=lambda g, _x, *, shape, widths, mode: pad_edges(g, widths=widths, mode=mode),
-    batch=_batch_widths, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_widths, infer=_infer_unpad,
     samples=lambda: [sample(normal(7), shape=(4,), widths=((2, 1),), mode=mode) for mode in MODES],
 )  # fmt: skip
 
@@ -306,6 +338,7 @@ def _unwindows_kernel(xp: Any, g: Any, *, shape: Any, axis: int, size: int, step
 
 
 def _unwindows_numpy(g: Any, *, shape: Any, axis: int, size: int, step: int, dilation: int) -> Any:
+    matching("sum_windows", g.shape, _windows_shape(shape, axis, size, step, dilation))
     out = np.zeros(shape, dtype=g.dtype)
     n = g.shape[axis]
     if n:
@@ -321,16 +354,27 @@ def _batch_shape_axis(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
     return op(x, **{**params, "shape": (shape_of(x)[0], *params["shape"]), "axis": params["axis"] + 1}), 0
 
 
+def _windows_shape(shape: tuple[int, ...], axis: int, size: int, step: int, dilation: int) -> tuple[int, ...]:
+    checked_axes(shape, axis)
+    return (*shape[:axis], window_count(shape[axis], size, step, dilation), *shape[axis + 1 :], size)
+
+
+def _infer_windows(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(_windows_shape(avals[0].shape, **params), avals[0].dtype)
+
+
+def _infer_unwindows(avals: Any, params: dict[str, Any]) -> Aval:
+    windows = {name: params[name] for name in ("axis", "size", "step", "dilation")}
+    matching("sum_windows", avals[0].shape, _windows_shape(params["shape"], **windows))
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # A view of the windows along an axis: their number in its place, the elements of each as a new last axis.
 sliding_windows = linear(
     "sliding_windows", kernel=_windows_kernel, numpy=_windows_numpy, kind="structural",
     transpose=lambda g, x_, *, axis, size, step, dilation: sum_windows(
         g, shape=tuple(shape_of(x_)), axis=axis, size=size, step=step, dilation=dilation),
-    batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axis"]],
-         window_count(avals[0].shape[p["axis"]], p["size"], p["step"], p["dilation"]),
-         *avals[0].shape[p["axis"] + 1 :], p["size"]), avals[0].dtype),
+    batch=batch_axes("axis"), infer=_infer_windows,
     samples=lambda: [sample(normal(5), axis=0, size=2, step=1, dilation=1),
                      sample(normal(2, 7), axis=1, size=3, step=2, dilation=2)],
 )  # fmt: skip
@@ -340,7 +384,7 @@ sum_windows = linear(
     "sum_windows", kernel=_unwindows_kernel, numpy=_unwindows_numpy,
     transpose=lambda g, _x, *, shape, axis, size, step, dilation: sliding_windows(
         g, axis=axis, size=size, step=step, dilation=dilation),
-    batch=_batch_shape_axis, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_shape_axis, infer=_infer_unwindows,
     samples=lambda: [sample(normal(4, 2), shape=(5,), axis=0, size=2, step=1, dilation=1)],
 )  # fmt: skip
 
@@ -412,15 +456,29 @@ def _batch_columns(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
     return reshape(out, shape=(shape[0], shape[1], *tuple(shape_of(out))[1:])), 0
 
 
+def _infer_im2col(avals: Any, params: dict[str, Any]) -> Aval:
+    (shape, dtype), kernel = avals[0], params["kernel"]
+    demand(len(shape) == 4, f"im2col: wanted images of four axes, got shape {tuple(shape)}")
+    return Aval((shape[0], shape[1] * math.prod(kernel), math.prod(_im2col_counts(shape, **params))), dtype)
+
+
+def _infer_col2im(avals: Any, params: dict[str, Any]) -> Aval:
+    (shape, dtype), size, patch = avals[0], params["size"], math.prod(params["kernel"])
+    options = {name: params[name] for name in ("kernel", "dilation", "padding", "stride")}
+    demand(
+        len(shape) == 3 and shape[1] % patch == 0 and shape[2] == math.prod(_im2col_counts(size, **options)),
+        f"col2im: columns of shape {tuple(shape)} do not come from images of size {tuple(size)}",
+    )
+    return Aval((shape[0], shape[1] // patch, *size), dtype)
+
+
 # Patches of images (n, c, h, w) as columns (n, c·kh·kw, number of patches).
 im2col = linear(
     "im2col", kernel=_im2col_kernel, numpy=_im2col_numpy, kind="structural",
     transpose=lambda g, x_, *, kernel, dilation, padding, stride: col2im(
         g, size=tuple(shape_of(x_))[-2:], kernel=kernel, dilation=dilation, padding=padding, stride=stride),
     batch=_batch_columns,
-    infer=lambda avals, p: Aval(
-        (avals[0].shape[0], avals[0].shape[1] * p["kernel"][0] * p["kernel"][1], math.prod(
-            _im2col_counts(avals[0].shape, p["kernel"], p["dilation"], p["padding"], p["stride"]))), avals[0].dtype),
+    infer=_infer_im2col,
     samples=lambda: [sample(normal(1, 2, 3, 4), kernel=(2, 2), dilation=(1, 1), padding=(0, 1), stride=(1, 2)),
                      sample(normal(1, 1, 4, 4), kernel=(2, 1), dilation=(2, 1), padding=(0, 0), stride=(1, 1))],
 )  # fmt: skip
@@ -431,8 +489,7 @@ col2im = linear(
     transpose=lambda g, _x, *, size, kernel, dilation, padding, stride: im2col(
         g, kernel=kernel, dilation=dilation, padding=padding, stride=stride),
     batch=_batch_columns,
-    infer=lambda avals, p: Aval(
-        (avals[0].shape[0], avals[0].shape[1] // (p["kernel"][0] * p["kernel"][1]), *p["size"]), avals[0].dtype),
+    infer=_infer_col2im,
     samples=lambda: [
         sample(normal(1, 4, 4), size=(3, 3), kernel=(2, 2), dilation=(1, 1), padding=(0, 0), stride=(1, 1))],
 )  # fmt: skip
@@ -481,10 +538,18 @@ def _add_strided_kernel(xp: Any, g: Any, *, size: tuple[int, ...], strides: tupl
 
 
 def _add_strided_numpy(g: Any, *, size: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    demand(len(strides) == g.ndim, f"{len(strides)} strides for the axes of shape {g.shape}")
     places = positions(g.shape, strides, offset).reshape(-1)
     out = np.zeros(math.prod(size), dtype=g.dtype)
     np.add.at(out, places, g.reshape(-1))
     return out.reshape(size)
+
+
+def _infer_add_strided(avals: Any, params: dict[str, Any]) -> Aval:
+    size, strides = params["size"], params["strides"]
+    demand(len(strides) == len(avals[0].shape), f"{len(strides)} strides for the axes of shape {tuple(avals[0].shape)}")
+    _check_reach(math.prod(size), avals[0].shape, strides, params["offset"])
+    return Aval(size, avals[0].dtype)
 
 
 # The elements of `x` in C order are the memory that shape, strides and offset (in elements) look at; a view for
@@ -503,7 +568,7 @@ add_strided = linear(
     "add_strided", kernel=_add_strided_kernel, numpy=_add_strided_numpy,
     transpose=lambda g, x_, *, size, strides, offset: as_strided(
         g, shape=tuple(shape_of(x_)), strides=strides, offset=offset),
-    batch=batch_loop, infer=lambda avals, p: Aval(p["size"], avals[0].dtype),
+    batch=batch_loop, infer=_infer_add_strided,
     samples=lambda: [sample(normal(2, 3), size=(6,), strides=(1, 1), offset=1)],
 )  # fmt: skip
 
@@ -511,9 +576,17 @@ add_strided = linear(
 
 
 def _view_as_complex_numpy(x: Any) -> Any:
+    if x.shape[-1:] != (2,):
+        _infer_as_complex([Aval(x.shape, x.dtype)], {})
     if x.strides[-1] == x.dtype.itemsize:
         return x.view(np.complex64 if x.dtype == np.float32 else np.complex128)[..., 0]
     return x[..., 0] + 1j * x[..., 1]
+
+
+def _infer_as_complex(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, dtype = avals[0]
+    demand(len(shape) > 0 and shape[-1] == 2, f"view_as_complex: wanted a last axis of two parts, got shape {tuple(shape)}")
+    return Aval(shape[:-1], np.dtype(f"c{dtype.itemsize * 2}"))
 
 
 # A complex array as a real one with a last axis of two (a view), and back.
@@ -528,7 +601,7 @@ view_as_real = linear(
 view_as_complex = linear(
     "view_as_complex", kernel=lambda xp, x: complex_from(xp, x[..., 0], x[..., 1]), numpy=_view_as_complex_numpy,
     kind="structural", transpose=lambda g, _x: view_as_real(g), batch=batch_leading,
-    infer=lambda avals, p: Aval(avals[0].shape[:-1], np.dtype(f"c{avals[0].dtype.itemsize * 2}")),
+    infer=_infer_as_complex,
     samples=lambda: [sample(normal(2, 2)), sample(normal(2))],
 )  # fmt: skip
 
@@ -552,14 +625,29 @@ def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
     )  # fmt: skip
 
 
+def _infer_split(avals: Any, params: dict[str, Any]) -> Any:
+    (shape, dtype), axis = avals[0], params["axis"]
+    checked_axes(shape, axis)
+    sizes, left = [], shape[axis]
+    for n in params["sizes"]:  # as slices do, no part reaches past the end
+        sizes.append(min(n, left))
+        left -= sizes[-1]
+    return tuple(Aval((*shape[:axis], n, *shape[axis + 1 :]), dtype) for n in sizes)
+
+
+def _infer_unstack(avals: Any, params: dict[str, Any]) -> Any:
+    (shape, dtype), axis = avals[0], params["axis"]
+    checked_axes(shape, axis)
+    return (Aval((*shape[:axis], *shape[axis + 1 :]), dtype),) * shape[axis]
+
+
 # Views of consecutive parts along an axis.
 split = linear(
     "split", kernel=lambda xp, x, *, axis, sizes: tuple(
         x[(*index, Ellipsis)] for index in _parts(axis, sizes)), multi=True, kind="structural",
     numpy=lambda x, *, axis, sizes: tuple(x[index] for index in _parts(axis, sizes)),
     transpose=lambda g, x_, *, axis, sizes: _unsplit(g, x_, axis=axis, sizes=sizes), batch=batch_axes("axis"),
-    infer=lambda avals, p: tuple(
-        Aval((*avals[0].shape[: p["axis"]], n, *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype) for n in p["sizes"]),
+    infer=_infer_split,
     samples=lambda: [sample(normal(5), axis=0, sizes=(2, 2, 1)), sample(normal(2, 3), axis=1, sizes=(1, 2))],
 )  # fmt: skip
 
@@ -575,8 +663,6 @@ unstack = linear(
     "unstack", kernel=lambda xp, x, *, axis: tuple(
         x[(*(slice(None),) * axis, i, Ellipsis)] for i in range(x.shape[axis])), multi=True, kind="structural",
     transpose=lambda g, x_, *, axis: _restack(g, x_, axis=axis), batch=batch_axes("axis"),
-    infer=lambda avals, p: tuple(
-        Aval((*avals[0].shape[: p["axis"]], *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype)
-        for _ in range(avals[0].shape[p["axis"]])),
+    infer=_infer_unstack,
     samples=lambda: [sample(normal(3), axis=0), sample(normal(2, 3), axis=1)],
 )  # fmt: skip

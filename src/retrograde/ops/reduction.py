@@ -20,6 +20,7 @@ from .rules import (
     batch_axes,
     batch_elementwise,
     batch_size,
+    checked_axes,
     conj,
     elementwise,
     linear,
@@ -69,11 +70,13 @@ def expand_reduced(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any
 
 def infer_reduced(avals: Any, params: dict[str, Any]) -> Aval:
     """The reduced shape in the operand's dtype."""
+    checked_axes(avals[0].shape, *params["axis"])
     return Aval(reduced_shape(avals[0].shape, params["axis"], params["keepdims"]), avals[0].dtype)
 
 
 def infer_reduced_real(avals: Any, params: dict[str, Any]) -> Aval:
     """The reduced shape in the real dtype of the operand's precision."""
+    checked_axes(avals[0].shape, *params["axis"])
     d = avals[0].dtype
     return Aval(
         reduced_shape(avals[0].shape, params["axis"], params["keepdims"]),
@@ -438,6 +441,12 @@ def _tie_numpy(x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any
     return (mask / np.maximum(count, 1)).astype(x.dtype)
 
 
+def _infer_shares(avals: Any, params: dict[str, Any]) -> Aval:
+    shape = np.broadcast_shapes(avals[0].shape, avals[1].shape)
+    checked_axes(shape, *params["axis"])
+    return Aval(shape, avals[0].dtype)
+
+
 def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     if dims[-2] is None:  # the operand carries the shape
         arrays, dims = list(arrays), list(dims)
@@ -449,14 +458,15 @@ def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 # that attain it (NaN attains NaN); "even_nan": likewise, and NaN for all if it is NaN; "even_zero": likewise, and none
 # if it is NaN; "all": 1 for each.
 tie_weights = nondifferentiable(
-    "tie_weights", kernel=_tie_kernel, numpy=_tie_numpy, kind="general", batch=_batch_tie, infer=lambda avals, p: avals[0],
+    "tie_weights", kernel=_tie_kernel, numpy=_tie_numpy, kind="general", batch=_batch_tie, infer=_infer_shares,
     samples=lambda: [sample([1.0, 2.0, 2.0], [2.0], axis=(0,), ties="even"),
                      sample(normal(2, 3), normal(2, 1), axis=(1,), ties="even_zero")],
 )  # fmt: skip
 
 
 def _infer_tied(avals: Any, params: dict[str, Any]) -> Aval:
-    return Aval(avals[1].shape, avals[0].dtype)
+    shares = _infer_shares(avals[1:], params).shape
+    return Aval(np.broadcast_shapes(avals[0].shape, shares), np.result_type(avals[0].dtype, avals[1].dtype))
 
 
 # A cotangent, whose axes are kept, times those shares.
@@ -559,6 +569,7 @@ def _position_kernel(name: str) -> Any:
 
 
 def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), params["keepdims"]), np.dtype(np.int64))
 
 
@@ -579,7 +590,7 @@ def _logical(name: str) -> Any:
         name,
         kernel=lambda xp, x, *, axis, keepdims: getattr(xp, name)(x != zero_of(x), axis=axis, keepdims=keepdims),
         kind="reduction", batch=batch_axes("axis"),
-        infer=lambda avals, p: Aval(reduced_shape(avals[0].shape, p["axis"], p["keepdims"]), np.dtype(bool)),
+        infer=lambda avals, p: Aval(infer_reduced(avals, p).shape, np.dtype(bool)),
         samples=lambda: [
             sample([[1.0, 0.0], [2.0, 3.0]], axis=(1,), keepdims=False),
             sample(0.0, axis=(), keepdims=False),
@@ -598,7 +609,7 @@ count_nonzero = nondifferentiable(
         np.count_nonzero(x, axis=axis, keepdims=keepdims) if axis else (x != 0), dtype=np.int64),
     kind="reduction",
     batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(reduced_shape(avals[0].shape, p["axis"], p["keepdims"]), np.dtype(np.int64)),
+    infer=lambda avals, p: Aval(infer_reduced(avals, p).shape, np.dtype(np.int64)),
     samples=lambda: [sample([[1.0, 0.0], [2.0, 3.0]], axis=(0,), keepdims=False), sample(2.0, axis=(), keepdims=True)],
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from ..core import value as values
+from ..core.arrays import bottom, full
 from ..core.aval import Aval, aval_of
 from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, conj, positional_names, primitive, real_text
 from ..core.value import Value, dtype_of, make, ndim_of, shape_of
@@ -123,6 +124,25 @@ def infer_same(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
     return avals[0]
 
 
+def checked_axes(shape: tuple[int, ...], *axes: int) -> None:
+    """Raise ValueError where an axis is none of those of a shape; axes count from the front."""
+    for axis in axes:
+        if not 0 <= axis < len(shape):
+            raise ValueError(f"axis {axis} is out of range for the shape {tuple(shape)}")
+
+
+def infer_along(*names: str) -> Rule:
+    """As the first operand, for an operation along axes (an int or a tuple) that parameters name."""
+
+    def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
+        for name in names:
+            axis = params[name]
+            checked_axes(avals[0].shape, *(axis if isinstance(axis, tuple) else (axis,)))
+        return avals[0]
+
+    return rule
+
+
 def infer_unknown(name: str) -> Rule:
     """For operations of the kind "data_dependent"."""
 
@@ -168,7 +188,7 @@ def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **par
             if dtype_of(y).kind in "iub":
                 dummies.append(None)
                 continue
-            u = make(values.core_class, np.zeros(shape_of(y), dtype_of(y)), None, inner.id)
+            u = make(values.core_class, bottom(full(tuple(shape_of(y)), 0, dtype_of(y), y)), None, inner.id)
             u._node = Accumulate(u, shape_of(y), dtype_of(y))
             dummies.append(u)
         g = tuple(dummies) if isinstance(out, tuple) else dummies[0]

@@ -12,11 +12,13 @@ import numpy as np
 
 from ..backend.dtypes import astype, is_complex, numpy_dtype
 from ..core.arrays import full
+from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
-from .rules import batch_axes, conj, infer_same, linear, sum_tangents
+from .rules import batch_axes, checked_axes, conj, infer_along, linear, sum_tangents
 from .samples import complex_normal, distinct, normal, sample
+from .shapes import at_least, matching
 from .structural import concatenate, getitem
 
 
@@ -101,7 +103,7 @@ def _sum_samples() -> Any:
 cumsum = linear(
     "cumsum", kernel=_cumsum_kernel, numpy=_scanned_numpy(np.add), kind="scan",
     transpose=lambda g, _x, *, axis, reverse: cumsum(g, axis=axis, reverse=not reverse),
-    batch=batch_axes("axis"), infer=infer_same, samples=_sum_samples,
+    batch=batch_axes("axis"), infer=infer_along("axis"), samples=_sum_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ linear recurrence
@@ -159,11 +161,18 @@ def _recurrence_jvp(tangents: Any, out: Any, a: Any, b: Any, *, axis: int, rever
     return linear_recurrence(a, source, axis=axis, reverse=reverse)
 
 
+def _infer_recurrence(avals: Any, params: dict[str, Any]) -> Aval:
+    a, b = avals
+    matching("linear_recurrence", a.shape, b.shape)
+    checked_axes(b.shape, params["axis"])
+    return Aval(b.shape, b.dtype)
+
+
 # s_i = a_i s_(i-1) + b_i along an axis (from the end, if `reverse`), with nothing before the first element.
 linear_recurrence = primitive(
     "linear_recurrence", kernel=_recurrence_kernel, numpy=_recurrence_numpy, kind="scan",
     vjp=lambda needs, g, out, a, _b, *, axis, reverse: _recurrence_vjp(needs, g, out, a, axis, reverse),
-    jvp=_recurrence_jvp, batch=batch_axes("axis"), infer=lambda avals, p: avals[1],
+    jvp=_recurrence_jvp, batch=batch_axes("axis"), infer=_infer_recurrence,
     samples=lambda: [sample(normal(4), normal(4, seed=1), axis=0, reverse=False),
                      sample(normal(2, 3), normal(2, 3, seed=1), axis=1, reverse=True),
                      sample(normal(2, 40), normal(2, 40, seed=1), axis=1, reverse=False),
@@ -190,7 +199,7 @@ cumprod = primitive(
     vjps=[lambda g, out, x, *, axis, reverse: _cumprod_vjp(g, out, x, axis, reverse)],
     jvp=lambda tangents, out, x, *, axis, reverse: linear_recurrence(
         x, tangents[0] * shift(out, axis, -1 if reverse else 1, 1), axis=axis, reverse=reverse),
-    batch=batch_axes("axis"), infer=infer_same, samples=_product_samples,
+    batch=batch_axes("axis"), infer=infer_along("axis"), samples=_product_samples,
 )  # fmt: skip
 
 
@@ -239,11 +248,16 @@ def _others_jvp(tangents: Any, out: Any, x: Any) -> Any:
     return d_before * behind + before * d_behind
 
 
+def _infer_others(avals: Any, params: dict[str, Any]) -> Aval:
+    at_least(1, avals[0])
+    return Aval(*avals[0])
+
+
 # For each element the product of the other ones along the last axis.
 product_of_others = primitive(
     "product_of_others", kernel=_others_kernel, numpy=_others_numpy, kind="scan",
     vjps=[lambda g, _out, x: _others_vjp(g, x)], jvp=_others_jvp,
-    batch=batch_axes(), infer=infer_same,
+    batch=batch_axes(), infer=_infer_others,
     samples=lambda: [sample(normal(4)), sample(normal(2, 3)), sample([[2.0, 0.0, 3.0], [0.0, 1.0, 0.0]]),
                      sample(complex_normal(3)), sample(normal(2, 1))],
 )  # fmt: skip
@@ -294,5 +308,5 @@ def _logcumsumexp_jvp(tangents: Any, out: Any, x: Any, *, axis: int, reverse: bo
 logcumsumexp = primitive(
     "logcumsumexp", kernel=_logcumsumexp_kernel, numpy=_logcumsumexp_numpy, kind="scan",
     vjps=[lambda g, out, x, *, axis, reverse: _logcumsumexp_vjp(g, out, x, axis, reverse)],
-    jvp=_logcumsumexp_jvp, batch=batch_axes("axis"), infer=infer_same, samples=_sum_samples,
+    jvp=_logcumsumexp_jvp, batch=batch_axes("axis"), infer=infer_along("axis"), samples=_sum_samples,
 )  # fmt: skip

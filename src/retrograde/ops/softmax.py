@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..backend.jit import rows
+from ..core.aval import Aval
 from ..core.primitive import primitive
 from .elementwise import exp
 from .kernels import in_single, widened, zero_of
 from .reduction import extreme_array, sum, sum_array
-from .rules import batch_axes, infer_same
+from .rules import batch_axes, checked_axes, infer_along
 from .samples import normal, sample
+from .shapes import matching
 
 
 @widened
@@ -135,13 +137,19 @@ def _pull_samples() -> Any:
         yield sample(normal(*s.operands[0].shape, seed=1), *s.operands, **s.params)
 
 
+def _infer_pulled(avals: Any, params: dict[str, Any]) -> Aval:
+    matching("the result and its cotangent", avals[0].shape, avals[1].shape)
+    checked_axes(avals[1].shape, params["axis"])
+    return Aval(*avals[1])
+
+
 # The pullback of softmax: linear and self-adjoint in g, with `out` the softmax.
 softmax_pullback = primitive(
     "softmax_pullback", kernel=_softmax_pull_kernel, numpy=_softmax_pull_numpy, kind="composite",
     vjps=[lambda h, _r, _g, out, *, axis: softmax_pullback(h, out, axis=axis),
           lambda h, _r, g, out, *, axis: h * (g - _inner(g, out, axis)) - g * _inner(h, out, axis)],
     jvp=lambda tangents, r, g, out, *, axis: _softmax_push(tangents, g, out, axis),
-    batch=batch_axes("axis"), infer=lambda avals, p: avals[1], samples=_pull_samples,
+    batch=batch_axes("axis"), infer=_infer_pulled, samples=_pull_samples,
 )  # fmt: skip
 
 
@@ -160,7 +168,7 @@ log_softmax_pullback = primitive(
     vjps=[lambda h, _r, _g, out, *, axis: h - _inner(h, exp(out), axis),
           lambda h, _r, g, out, *, axis: -h * exp(out) * sum(g, axis=(axis,), keepdims=True)],
     jvp=lambda tangents, r, g, out, *, axis: _log_softmax_push(tangents, g, out, axis),
-    batch=batch_axes("axis"), infer=lambda avals, p: avals[1], samples=_pull_samples,
+    batch=batch_axes("axis"), infer=_infer_pulled, samples=_pull_samples,
 )  # fmt: skip
 
 
@@ -178,7 +186,7 @@ def _softmax_like(name: str, kernel: Any, numpy: Any) -> Any:
         name, kernel=kernel, numpy=numpy, kind="composite",
         vjps=[lambda g, out, _x, *, axis: softmax_pullback(g, out, axis=axis)],
         jvp=lambda tangents, out, x, *, axis: softmax_pullback(tangents[0], out, axis=axis),
-        batch=batch_axes("axis"), infer=infer_same, samples=_samples,
+        batch=batch_axes("axis"), infer=infer_along("axis"), samples=_samples,
     )  # fmt: skip
 
 
@@ -191,5 +199,5 @@ log_softmax = primitive(
     "log_softmax", kernel=_log_softmax_kernel, numpy=_log_softmax_numpy, kind="composite",
     vjps=[lambda g, out, _x, *, axis: log_softmax_pullback(g, out, axis=axis)],
     jvp=lambda tangents, out, x, *, axis: tangents[0] - _inner(tangents[0], exp(out), axis),
-    batch=batch_axes("axis"), infer=infer_same, samples=_samples,
+    batch=batch_axes("axis"), infer=infer_along("axis"), samples=_samples,
 )  # fmt: skip

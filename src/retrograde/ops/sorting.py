@@ -20,9 +20,10 @@ from . import introselect
 from .indexing import along_add, take_along_axis
 from .kernels import constant, in_single
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
-from .rules import batch_axes, batch_size, linear, materialise_batch, nondifferentiable
+from .rules import batch_axes, batch_size, checked_axes, linear, materialise_batch, nondifferentiable
 from .samples import distinct, normal, sample
 from .scan import scanned
+from .shapes import demand
 from .structural import reshape
 
 # ------------------------------------------------------------------------------------------ elements at positions
@@ -60,6 +61,18 @@ def _unpick(g: Any, x: Any, indices: Any, axis: int) -> Any:
     return along_add(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
 
 
+def _infer_pick(avals: Any, params: dict[str, Any]) -> Aval:
+    x, indices, axis = avals[0].shape, avals[1].shape, params["axis"]
+    checked_axes(x, axis)
+    several = len(indices) == len(x)
+    demand(several or len(indices) == len(x) - 1, f"positions of shape {indices} do not belong to an operand of shape {x}")
+    rest = (*indices[:axis], *indices[axis + several :])
+    others = (*x[:axis], *x[axis + 1 :])
+    fits = all(n <= m for n, m in zip(rest, others)) if several else rest == others
+    demand(fits, f"positions of shape {indices} do not lie in an operand of shape {x}")
+    return Aval(indices, avals[0].dtype)
+
+
 def _batch_pick(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     size = batch_size(arrays, dims)
     x, indices = (materialise_batch(a, d, size) for a, d in zip(arrays, dims))
@@ -71,7 +84,7 @@ def _batch_pick(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 pick = linear(
     "pick", kernel=_pick_kernel, numpy=_pick_numpy, kind="structural", others=1,
     transpose=lambda g, x_, indices, *, axis, of: _unpick(g, x_, indices, axis),
-    batch=_batch_pick, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    batch=_batch_pick, infer=_infer_pick,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0]]), axis=0, of="max"),
                      sample(normal(3, 2), np.array([1, 0, 1]), axis=1, of="max"),
                      sample(normal(3), np.array(2), axis=0, of="max"),
@@ -129,6 +142,7 @@ def _positions_numpy(x: Any, *, axis: int, descending: bool, ties: str) -> Any:
 
 
 def _infer_positions(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
     return Aval(avals[0].shape, np.dtype(np.int64))
 
 
@@ -147,6 +161,12 @@ argsort = nondifferentiable(
     batch=batch_axes("axis"), infer=_infer_positions,
     samples=_order_samples(descending=True, ties="stable"),
 )  # fmt: skip
+
+
+def _infer_topk(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, axis, k = avals[0].shape, params["axis"], params["k"]
+    checked_axes(shape, axis)
+    return Aval((*shape[:axis], min(k, shape[axis]), *shape[axis + 1 :]), np.dtype(np.int64))
 
 
 def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
@@ -173,13 +193,14 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
 argtopk = nondifferentiable(
     "argtopk", kernel=_topk_kernel, numpy=_topk_numpy, kind="scan",
     batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axis"]], p["k"], *avals[0].shape[p["axis"] + 1 :]), np.dtype(np.int64)),
+    infer=_infer_topk,
     samples=_order_samples(k=2, largest=True, ties="stable"),
 )  # fmt: skip
 
 
 def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
+    demand(avals[0].shape[params["axis"]] >= params.get("k", 1), "there are fewer elements along the axis than are asked for")
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), False), np.dtype(np.int64))
 
 

@@ -260,7 +260,10 @@ def _getitem_numpy(x: Any, *, index: Any) -> Any:
 
 
 def _index_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...]:
-    return np.broadcast_to(np.zeros(()), shape)[index].shape
+    try:
+        return np.broadcast_to(np.zeros(()), shape)[index].shape
+    except IndexError as error:
+        raise ValueError(str(error)) from error
 
 
 def _infer_embed(avals: Any, params: dict[str, Any]) -> Aval:
@@ -397,6 +400,16 @@ def _scatter_numpy(base: Any, part: Any, *, steps: Any) -> Any:
     return out
 
 
+def _infer_scatter(avals: Any, params: dict[str, Any]) -> Aval:
+    base, part = avals
+    view = base
+    for op, given in params["steps"]:
+        view = op.prim.infer([view], dict(given))
+    if np.broadcast_shapes(part.shape, view.shape) != tuple(view.shape):
+        raise ValueError(f"view_scatter: shape {part.shape} does not broadcast to the view's, {view.shape}")
+    return Aval(*base)
+
+
 # Steps know nothing of a batch axis, so under vmap each entry is written by itself.
 # The base with the view that `steps` (operations with parameters) make of it replaced by `part`.
 view_scatter = primitive(
@@ -405,7 +418,7 @@ view_scatter = primitive(
           lambda g, _out, _base, _part, *, steps: _view_of(g, steps)],
     jvp=lambda tangents, out, base, part, *, steps: view_scatter(
         _tangent_or_zero(tangents[0], base), _tangent_or_zero(tangents[1], part), steps=steps),
-    batch=batch_loop, infer=lambda avals, p: avals[0],
+    batch=batch_loop, infer=_infer_scatter,
     samples=lambda: [sample(normal(3, 2), normal(2), steps=((getitem, (("index", (1,)),)),)),
                      sample(normal(3, 2), normal(3), steps=((transpose, (("axes", (1, 0)),)), (getitem, (("index", (0,)),))))],
 )  # fmt: skip

@@ -13,8 +13,9 @@ from ..core.primitive import primitive
 from ..core.value import shape_of
 from .kernels import zero_of
 from .placement import places_of, taken, written_at
-from .rules import batch_axes, batch_leading, batch_loop, batch_size, linear, materialise_batch
+from .rules import batch_axes, batch_leading, batch_loop, batch_size, checked_axes, linear, materialise_batch
 from .samples import normal, sample
+from .shapes import matching
 from .structural import getitem, zeros_like
 
 # ------------------------------------------------------------------------------------------ triangles
@@ -91,6 +92,7 @@ def _diagonal_embed_numpy(x: Any, *, shape: tuple[int, ...], offset: int, axis1:
 
 
 def _infer_diagonal(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis1"], params["axis2"])
     shape, a, b, k = avals[0].shape, params["axis1"], params["axis2"], params["offset"]
     n = max(0, min(shape[a], shape[b] - k) if k >= 0 else min(shape[a] + k, shape[b]))
     return Aval((*(m for i, m in enumerate(shape) if i not in (a, b)), n), avals[0].dtype)
@@ -114,11 +116,17 @@ def _batch_diagonal_embed(op: Any, arrays: Any, dims: Any, params: dict[str, Any
               axis2=params["axis2"] + 1), 0  # fmt: skip
 
 
+def _infer_embedded(avals: Any, params: dict[str, Any]) -> Aval:
+    wanted = _infer_diagonal([Aval(params["shape"], avals[0].dtype)], params).shape
+    matching("diagonal_embed", avals[0].shape, wanted)
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # Zeros of `shape` with the operand's last axis on the diagonal of two axes.
 diagonal_embed = linear(
     "diagonal_embed", kernel=_diagonal_embed_kernel, numpy=_diagonal_embed_numpy, kind="structural",
     transpose=lambda g, _x, *, shape, offset, axis1, axis2: diagonal(g, offset=offset, axis1=axis1, axis2=axis2),
-    batch=_batch_diagonal_embed, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_diagonal_embed, infer=_infer_embedded,
     samples=lambda: [sample(normal(3), shape=(3, 3), offset=0, axis1=0, axis2=1),
                      sample(normal(2, 3), shape=(4, 2, 4), offset=1, axis1=0, axis2=2),
                      sample(normal(2, 2), shape=(2, 3, 2), offset=-1, axis1=1, axis2=2)],
@@ -157,14 +165,20 @@ def _block_numpy(*xs: Any, shapes: tuple[tuple[int, int], ...]) -> Any:
     return out
 
 
+def _infer_block(avals: Any, params: dict[str, Any]) -> Aval:
+    shapes = params["shapes"]
+    for a, shape in zip(avals, shapes, strict=True):
+        matching("block_diagonal", a.shape, shape)
+    return Aval((_total(shapes, 0), _total(shapes, 1)), np.result_type(*(a.dtype for a in avals)))
+
+
 _block_diagonal = primitive(
     "block_diagonal", kernel=_block_kernel, numpy=_block_numpy, kind="structural",
     vjp=lambda needs, g, _out, *xs_, shapes: _blocks(needs, g, shapes),
     jvp=lambda tangents, out, *xs, shapes: _block_diagonal(
         *(zeros_like(x) if t is None else t for t, x in zip(tangents, xs)), shapes=shapes),
     batch=batch_loop, params=("shapes",),
-    infer=lambda avals, p: Aval(
-        (_total(p["shapes"], 0), _total(p["shapes"], 1)), np.result_type(*(a.dtype for a in avals))),
+    infer=_infer_block,
     samples=lambda: [sample(normal(2, 3), normal(1, 2), shapes=((2, 3), (1, 2)))],
 )  # fmt: skip
 
