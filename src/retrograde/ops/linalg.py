@@ -15,6 +15,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .contraction import matmul, matrix_transpose
+from .kernels import is_half, widened
 from .reduction import sum as reduce_sum
 from .rules import batch_size, conj, from_vjp, infer_by_kernel, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
@@ -51,7 +52,9 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
 
 
 def complex_dtype(dtype: np.dtype) -> np.dtype:
-    """The complex dtype of the same precision."""
+    """The complex dtype of the same precision; of halves, which have none, that of single precision."""
+    if is_half(dtype):
+        return np.dtype(np.complex64)
     return dtype if dtype.kind == "c" else np.dtype(f"c{dtype.itemsize * 2}")
 
 
@@ -169,6 +172,7 @@ def plain_solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return trsm(1.0, lu, y)
 
 
+@widened
 def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
     try:
         return xp.linalg.inv(x)
@@ -195,6 +199,7 @@ def inv(x: Any, *, check: bool = True) -> Any:
     return inv_checked(x, check=check)
 
 
+@widened
 def _solve_kernel(xp: Any, a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> Any:
     if vector:
         b = b[..., None]
@@ -266,6 +271,7 @@ def _trsm(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> 
     return solver(1.0, a, b, side=0 if left else 1, lower=not upper, diag=unit)
 
 
+@widened
 def _triangular_kernel(xp: Any, a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
     if a.ndim == 2 and b.ndim == 2:
         return np.ascontiguousarray(_trsm(a, b, upper, left, unit))
@@ -353,6 +359,7 @@ def _adjoint_array(x: np.ndarray) -> np.ndarray:
     return np.conj(x.swapaxes(-1, -2))
 
 
+@widened
 def _adjugate_kernel(xp: Any, x: Any) -> Any:
     """By the inverse where that is accurate, else by singular values, which serve singular matrices too."""
     try:
@@ -368,6 +375,7 @@ def _adjugate_kernel(xp: Any, x: Any) -> Any:
     return (phase[..., None, None] * (inner @ _adjoint_array(u))).astype(x.dtype)
 
 
+@widened
 def _adjugate_push_kernel(xp: Any, x: Any, t: Any) -> Any:
     u, s, vh = xp.linalg.svd(x)
     phase = xp.linalg.det(u) * xp.linalg.det(vh)
@@ -424,7 +432,7 @@ def _trace_of_product(a: Any, b: Any) -> Any:
 
 
 det = primitive(
-    "det", kernel=lambda xp, x: xp.linalg.det(x),
+    "det", kernel=widened(lambda xp, x: xp.linalg.det(x)),
     vjps=[lambda g, _out, x: scalars(g) * adjoint(adjugate(x))],
     jvp=lambda tangents, out, x: _trace_of_product(adjugate(x), tangents[0]),
     batch=batch_matrices(2), infer=_infer_numbers,
@@ -452,7 +460,7 @@ def _slogdet_push(tangents: Any, out: Any, x: Any) -> Any:
 
 
 slogdet = primitive(
-    "slogdet", kernel=lambda xp, x: tuple(xp.linalg.slogdet(x)), vjp=_slogdet_pull, jvp=_slogdet_push, multi=True,
+    "slogdet", kernel=widened(lambda xp, x: tuple(xp.linalg.slogdet(x))), vjp=_slogdet_pull, jvp=_slogdet_push, multi=True,
     batch=batch_matrices(2),
     infer=lambda avals, p: (_infer_numbers(avals, p), Aval(avals[0].shape[:-2], real_dtype(avals[0].dtype))),
     samples=lambda: [sample(well_conditioned(3, 3)), sample(-well_conditioned(2, 3, 3)),
@@ -462,6 +470,7 @@ slogdet = primitive(
 # ------------------------------------------------------------------------------------------ the exponential
 
 
+@widened
 def _expm_kernel(xp: Any, x: Any) -> Any:
     from scipy.linalg import expm
 
@@ -491,6 +500,7 @@ matrix_exp = primitive(
 # ------------------------------------------------------------------------------------------ least squares
 
 
+@widened
 def _pinv_kernel(xp: Any, x: Any, atol: Any, rtol: Any, *, hermitian: bool) -> Any:
     if not x.size:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
@@ -542,6 +552,13 @@ _pinv = primitive(
 )  # fmt: skip
 
 
+def _epsilon(dtype: np.dtype) -> float:
+    """The distance from 1 to the next number."""
+    import ml_dtypes  # which knows bfloat16
+
+    return float(ml_dtypes.finfo(dtype).eps)
+
+
 def pinv(x: Any, *, atol: Any = 0.0, rtol: Any = None, hermitian: bool = False) -> Any:
     """The Moore-Penrose pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero.
 
@@ -549,7 +566,7 @@ def pinv(x: Any, *, atol: Any = 0.0, rtol: Any = None, hermitian: bool = False) 
     """
     dtype = real_dtype(dtype_of(x))
     if rtol is None:
-        rtol = max(shape_of(x)[-2:]) * np.finfo(dtype).eps
+        rtol = max(shape_of(x)[-2:]) * _epsilon(dtype)
     atol, rtol = (np.asarray(t, dtype) if isinstance(t, (int, float, np.generic)) else t for t in (atol, rtol))
     return _pinv(x, atol, rtol, hermitian=hermitian)
 
@@ -571,6 +588,7 @@ def _lstsq_one(a: np.ndarray, b: np.ndarray, rcond: float, driver: str) -> tuple
     return x, residual, rank, np.zeros(min(m, n)) if s is None else s
 
 
+@widened
 def _lstsq_kernel(xp: Any, a: Any, b: Any, *, rcond: float, driver: str) -> Any:
     (m, n), k = a.shape[-2:], b.shape[-1]
     real = real_dtype(a.dtype)

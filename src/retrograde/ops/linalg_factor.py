@@ -10,6 +10,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .contraction import matmul, matrix_transpose
+from .kernels import widened
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -41,6 +42,7 @@ def _potrf(a: np.ndarray, upper: bool) -> tuple[np.ndarray, int]:
     return factor, int(np.argmax(bad)) + 1 if info == 0 and bad.any() else info
 
 
+@widened
 def _cholesky_kernel(xp: Any, x: Any, *, upper: bool, check: bool) -> Any:
     try:
         out = xp.linalg.cholesky(x, upper=upper)
@@ -106,6 +108,7 @@ cholesky_info = nondifferentiable(
 )  # fmt: skip
 
 
+@widened
 def _cholesky_solve_kernel(xp: Any, b: Any, factor: Any, *, upper: bool) -> Any:
     def one(b: np.ndarray, c: np.ndarray) -> np.ndarray:
         return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b
@@ -195,6 +198,7 @@ def _getrf(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     return lapack("getrf", a)(a)
 
 
+@widened
 def _lu_factor_kernel(xp: Any, x: Any, *, check: bool) -> Any:
     k = min(x.shape[-2:])
     outs = [(x.shape[-2:], x.dtype), ((k,), np.int32), ((), np.int32)]
@@ -436,6 +440,7 @@ def lu_solve(factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: b
 # ------------------------------------------------------------------------------------------ LDL
 
 
+@widened
 def _ldl_kernel(xp: Any, x: Any, *, hermitian: bool) -> Any:
     name = "hetrf" if hermitian and x.dtype.kind == "c" else "sytrf"
 
@@ -462,6 +467,7 @@ ldl_factor = primitive(
 )  # fmt: skip
 
 
+@widened
 def _ldl_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
     """By the inverse permutations and the blocks of one or two pivots that LAPACK packs (sytf2's storage)."""
     conjugate = hermitian and b.dtype.kind == "c"

@@ -12,6 +12,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .contraction import matmul
 from .elementwise import subtract
+from .kernels import widened
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -33,6 +34,7 @@ Getter = Callable[..., Any]
 # ------------------------------------------------------------------------------------------ QR
 
 
+@widened
 def _qr_kernel(xp: Any, x: Any, *, mode: str) -> Any:
     if mode == "r":
         return np.zeros((0,), x.dtype), xp.linalg.qr(x, mode="r")
@@ -104,6 +106,7 @@ def qr(x: Any, *, mode: str = "reduced") -> tuple[Any, Any]:
 # ------------------------------------------------------------------------------------------ Householder vectors
 
 
+@widened
 def _geqrf_kernel(xp: Any, x: Any) -> Any:
     def one(a: np.ndarray) -> Any:
         return lapack("geqrf", a)(a)[:2] if a.size else (a, np.zeros(min(a.shape)))
@@ -139,6 +142,7 @@ def _reflect(v: Any, t: Any, x: Any) -> Any:
     return subtract(x, scalars(t) * matmul(v, matmul(adjoint(v), x)))
 
 
+@widened
 def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
     if not left:
         c, adjoint = np.conj(c.swapaxes(-1, -2)), not adjoint
@@ -178,6 +182,7 @@ def _reflected_pull(needs: Any, g: Any, a: Any, tau: Any, c: Any, left: bool, ad
     return ga, gtau, (g if left else adjoint(g)) if needs[2] else None
 
 
+@widened
 def _householder_kernel(xp: Any, a: Any, tau: Any) -> Any:
     return _reflected_kernel(xp, a, tau, np.eye(*a.shape[-2:], dtype=a.dtype), left=True, adjoint=False)
 

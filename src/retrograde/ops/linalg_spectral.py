@@ -14,6 +14,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
 from .contraction import matmul
+from .kernels import widened
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -76,6 +77,7 @@ def _skew(x: Any) -> Any:
 # ------------------------------------------------------------------------------------------ Hermitian matrices
 
 
+@widened
 def _eigh_kernel(xp: Any, x: Any, *, upper: bool) -> Any:
     w, v = np.linalg.eigh(x, UPLO="U" if upper else "L") if xp is np else xp.linalg.eigh(x)
     return w, v
@@ -119,7 +121,7 @@ def _eigvalsh_push(tangents: Any, out: Any, x: Any, *, upper: bool) -> Any:
 
 
 _eigvalsh = primitive(
-    "eigvalsh", kernel=lambda xp, x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L"),
+    "eigvalsh", kernel=widened(lambda xp, x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L")),
     vjps=[lambda g, _out, x, *, upper: _eigvalsh_pull(g, x, upper)], jvp=_eigvalsh_push, batch=batch_matrices(2),
     infer=lambda avals, p: Aval(avals[0].shape[:-1], real_dtype(avals[0].dtype)),
     tolerances={"direction": lambda d, j: hermitian_part(d)},
@@ -136,6 +138,7 @@ def eigvalsh(x: Any, *, upper: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------ general matrices
 
 
+@widened
 def _eig_kernel(xp: Any, x: Any) -> Any:
     w, v = xp.linalg.eig(x)
     wanted = complex_dtype(x.dtype)
@@ -181,7 +184,7 @@ def _eigvals_push(tangents: Any, out: Any, x: Any) -> Any:
 
 
 eigvals = primitive(
-    "eigvals", kernel=lambda xp, x: xp.linalg.eigvals(x).astype(complex_dtype(x.dtype), copy=False),
+    "eigvals", kernel=widened(lambda xp, x: xp.linalg.eigvals(x).astype(complex_dtype(x.dtype), copy=False)),
     vjps=[lambda g, _out, x: _eigvals_pull(g, x)], jvp=_eigvals_push, batch=batch_matrices(2),
     infer=lambda avals, p: Aval(avals[0].shape[:-1], complex_dtype(avals[0].dtype)),
     samples=lambda: [sample(np.diag([1.0, 2.0, 4.0]) + normal(3, 3) / 4), sample(complex_normal(2, 2, 2)),
@@ -191,6 +194,7 @@ eigvals = primitive(
 # ------------------------------------------------------------------------------------------ singular values
 
 
+@widened
 def _svd_kernel(xp: Any, x: Any, *, full: bool) -> Any:
     return tuple(xp.linalg.svd(x, full_matrices=full))
 
@@ -268,7 +272,7 @@ def _svdvals_push(tangents: Any, out: Any, x: Any) -> Any:
 
 
 svdvals = primitive(
-    "svdvals", kernel=lambda xp, x: xp.linalg.svd(x, compute_uv=False),
+    "svdvals", kernel=widened(lambda xp, x: xp.linalg.svd(x, compute_uv=False)),
     vjps=[lambda g, _out, x: _svdvals_pull(g, x)], jvp=_svdvals_push, batch=batch_matrices(2),
     infer=lambda avals, p: Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), real_dtype(avals[0].dtype)),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
