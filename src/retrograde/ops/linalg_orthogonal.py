@@ -10,9 +10,10 @@ import numpy as np
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
+from . import linalg_standard as standard
 from .contraction import matmul
 from .elementwise import subtract
-from .kernels import widened
+from .kernels import widened, widened_numpy
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -36,9 +37,15 @@ Getter = Callable[..., Any]
 
 @widened
 def _qr_kernel(xp: Any, x: Any, *, mode: str) -> Any:
+    q, r = xp.linalg.qr(x, mode="reduced" if mode == "r" else mode)
+    return (xp.zeros((0,), dtype=x.dtype, device=x.device) if mode == "r" else q), r
+
+
+@widened_numpy
+def _qr_numpy(x: Any, *, mode: str) -> Any:
     if mode == "r":
-        return np.zeros((0,), x.dtype), xp.linalg.qr(x, mode="r")
-    q, r = xp.linalg.qr(x, mode=mode)
+        return np.zeros((0,), x.dtype), np.linalg.qr(x, mode="r")
+    q, r = np.linalg.qr(x, mode=mode)
     return q, r
 
 
@@ -91,7 +98,7 @@ def _batch_qr(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 
 
 _qr = primitive(
-    "qr", kernel=_qr_kernel, vjp=_qr_pull, jvp=from_vjp, multi=True, batch=_batch_qr, infer=_infer_qr,
+    "qr", kernel=_qr_kernel, numpy=_qr_numpy, vjp=_qr_pull, jvp=from_vjp, multi=True, batch=_batch_qr, infer=_infer_qr,
     samples=lambda: [sample(normal(3, 2), mode="reduced"), sample(normal(2, 2, 3), mode="reduced"),
                      sample(normal(2, 3), mode="complete"), sample(complex_normal(3, 2), mode="reduced"),
                      sample(complex_normal(2, 3), mode="reduced")],
@@ -106,8 +113,8 @@ def qr(x: Any, *, mode: str = "reduced") -> tuple[Any, Any]:
 # ------------------------------------------------------------------------------------------ Householder vectors
 
 
-@widened
-def _geqrf_kernel(xp: Any, x: Any) -> Any:
+@widened_numpy
+def _geqrf_numpy(x: Any) -> Any:
     def one(a: np.ndarray) -> Any:
         return lapack("geqrf", a)(a)[:2] if a.size else (a, np.zeros(min(a.shape)))
 
@@ -118,7 +125,7 @@ _GEQRF = ("geqrf", "use qr(), which has one")
 
 # R above the diagonal, the Householder vectors (without their leading ones) below it; and their factors.
 geqrf = primitive(
-    "geqrf", kernel=_geqrf_kernel, vjp=lambda needs, _g, _out, _x: refuse(*_GEQRF),
+    "geqrf", kernel=widened(standard.geqrf), numpy=_geqrf_numpy, vjp=lambda needs, _g, _out, _x: refuse(*_GEQRF),
     jvp=lambda tangents, out, x: refuse(*_GEQRF), multi=True, batch=batch_matrices(2), tolerances={"gauge": True},
     infer=lambda avals, p: (avals[0], Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), avals[0].dtype)),
     samples=lambda: [sample(normal(3, 2)), sample(complex_normal(2, 2, 3))],
@@ -144,6 +151,11 @@ def _reflect(v: Any, t: Any, x: Any) -> Any:
 
 @widened
 def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
+    return standard.reflected(xp, a, tau, c, left, adjoint)
+
+
+@widened_numpy
+def _reflected_numpy(a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
     if not left:
         c, adjoint = np.conj(c.swapaxes(-1, -2)), not adjoint
     if not tau.shape[-1]:  # the identity, for each of the matrices that the operands together make
@@ -184,7 +196,12 @@ def _reflected_pull(needs: Any, g: Any, a: Any, tau: Any, c: Any, left: bool, ad
 
 @widened
 def _householder_kernel(xp: Any, a: Any, tau: Any) -> Any:
-    return _reflected_kernel(xp, a, tau, np.eye(*a.shape[-2:], dtype=a.dtype), left=True, adjoint=False)
+    return standard.reflected(xp, a, tau, standard.identity(xp, a, *a.shape[-2:]), True, False)
+
+
+@widened_numpy
+def _householder_numpy(a: Any, tau: Any) -> Any:
+    return _reflected_numpy(a, tau, np.eye(*a.shape[-2:], dtype=a.dtype), left=True, adjoint=False)
 
 
 def _householder_pull(needs: Any, g: Any, _out: Any, a: Any, tau: Any) -> Any:
@@ -201,7 +218,7 @@ def _reflector_samples() -> Any:
 
 # The first columns of the product of the reflections `1 - tau v v'`, vectors below the diagonal of `a`.
 householder_product = primitive(
-    "householder_product", kernel=_householder_kernel, vjp=_householder_pull, jvp=from_vjp,
+    "householder_product", kernel=_householder_kernel, numpy=_householder_numpy, vjp=_householder_pull, jvp=from_vjp,
     batch=batch_matrices(2, 1), infer=infer_first,
     samples=lambda: [sample(a, tau) for a, tau in _reflector_samples()],
 )  # fmt: skip
@@ -220,7 +237,7 @@ def _multiply_samples() -> Any:
 
 
 _householder_multiply = primitive(
-    "householder_multiply", kernel=_reflected_kernel,
+    "householder_multiply", kernel=_reflected_kernel, numpy=_reflected_numpy,
     vjp=lambda needs, g, _out, a, tau, c, *, left, adjoint: _reflected_pull(needs, g, a, tau, c, left, adjoint),
     jvp=from_vjp, batch=batch_matrices(2, 1, 2), infer=_infer_reflected, samples=_multiply_samples,
 )  # fmt: skip
