@@ -15,7 +15,8 @@ from ..backend.jit.products import product
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
-from .einsum import Labels, contract, label_sizes, parse
+from .einsum import NUMPY, Labels, Standard, contract, label_sizes, parse
+from .kernels import scalar, widened, widened_numpy
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
@@ -24,6 +25,7 @@ from .triangular import diagonal_embed
 
 
 def _half(dtype: np.dtype) -> bool:
+    """is_half for NumPy's dtypes, without its calls: this is asked before every product."""
     return dtype.itemsize <= 2 and dtype.kind not in "iub"
 
 
@@ -58,11 +60,9 @@ def _unsqueeze(x: Any, axis: int) -> Any:
 # ------------------------------------------------------------------------------------------ matmul
 
 
-def _matmul_kernel(xp: Any, x: Any, y: Any) -> Any:
-    if xp is not np:
-        return xp.matmul(x, y)
+def _matmul_numpy(x: Any, y: Any) -> Any:
     if _half(x.dtype):
-        return _matmul_kernel(np, x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+        return _matmul_numpy(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     m, n = x.ndim, y.ndim
     if m <= 2 and n <= 2:
         if not (m and n):
@@ -149,15 +149,15 @@ def _matmul_samples() -> Any:
 
 
 matmul = bilinear(
-    "matmul", kernel=_matmul_kernel, transposes=[_matmul_x, _matmul_y], batch=_batch_matmul, infer=infer_matmul,
+    "matmul", kernel=lambda xp, x, y: xp.matmul(x, y), numpy=_matmul_numpy, transposes=[_matmul_x, _matmul_y], batch=_batch_matmul, infer=infer_matmul,
     samples=_matmul_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ layers
 
 
-def _project_kernel(xp: Any, x: Any, w: Any) -> Any:
-    return _matmul_kernel(xp, x, w.T)
+def _project_numpy(x: Any, w: Any) -> Any:
+    return _matmul_numpy(x, w.T)
 
 
 def _project_w(g: Any, _out: Any, x: Any, _w: Any) -> Any:
@@ -175,7 +175,7 @@ def _batch_project(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
 
 # x wᵀ: the last axis of x against that of the matrix w.
 project = bilinear(
-    "project", kernel=_project_kernel,
+    "project", kernel=lambda xp, x, w: xp.matmul(x, xp.matrix_transpose(w)), numpy=_project_numpy,
     transposes=[lambda g, _out, _x, w: matmul(g, conj(w)), _project_w],
     batch=_batch_project, infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[0]), avals[0].dtype),
     samples=lambda: [sample(normal(*s, 3), normal(2, 3, seed=1)) for s in ((), (4,), (2, 2))]
@@ -184,9 +184,13 @@ project = bilinear(
 
 
 def _affine_kernel(xp: Any, x: Any, w: Any, b: Any) -> Any:
-    if xp is np and x.ndim == 2 and not _half(x.dtype):
+    return xp.matmul(x, xp.matrix_transpose(w)) + b
+
+
+def _affine_numpy(x: Any, w: Any, b: Any) -> Any:
+    if x.ndim == 2 and not _half(x.dtype):
         return product(x, w.T, b)
-    out = _project_kernel(xp, x, w)
+    out = _project_numpy(x, w)
     if type(out) is np.ndarray:
         out += b
         return out
@@ -206,8 +210,8 @@ def _batch_affine(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
     return out + b, 0
 
 
-def _transposed_kernel(xp: Any, x: Any, y: Any) -> Any:
-    return _matmul_kernel(xp, x.T, y)
+def _transposed_numpy(x: Any, y: Any) -> Any:
+    return _matmul_numpy(x.T, y)
 
 
 def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -218,7 +222,7 @@ def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
 
 # xᵀ y of two matrices: with matmul and project, the three products are each other's derivatives.
 transposed_matmul = bilinear(
-    "transposed_matmul", kernel=_transposed_kernel,
+    "transposed_matmul", kernel=lambda xp, x, y: xp.matmul(xp.matrix_transpose(x), y), numpy=_transposed_numpy,
     transposes=[lambda g, _out, _x, y: project(conj(y), g), lambda g, _out, x, _y: matmul(conj(x), g)],
     batch=_batch_transposed, infer=lambda avals, p: Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype),
     samples=lambda: [sample(normal(3, 2), normal(3, 4, seed=1)),
@@ -228,7 +232,7 @@ transposed_matmul = bilinear(
 
 # The layer x wᵀ + b, one operation.
 affine = primitive(
-    "affine", kernel=_affine_kernel,
+    "affine", kernel=_affine_kernel, numpy=_affine_numpy,
     vjps=[lambda g, _out, _x, w, _b: matmul(g, conj(w)),
           lambda g, _out, x, _w, _b: _project_w(g, None, x, None),
           lambda g, _out, _x, _w, _b: reduce_sum(g, axis=tuple(range(ndim_of(g) - 1)), keepdims=False)],
@@ -243,14 +247,24 @@ affine = primitive(
 
 
 def _add_matmul_kernel(xp: Any, c: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
-    out = _matmul_kernel(xp, x, y)
+    out = xp.matmul(x, y)
     if alpha != 1:
-        out = out * np.asarray(alpha, out.dtype) if xp is np else out * alpha
+        out = out * scalar(alpha, out)
     if beta == 0:  # then c is not read: its nan and inf do not count
+        shape = np.broadcast_shapes(tuple(out.shape), tuple(c.shape))
+        return xp.asarray(xp.broadcast_to(out, shape), copy=True) if shape != tuple(out.shape) else out
+    return (c if beta == 1 else c * scalar(beta, c)) + out
+
+
+def _add_matmul_numpy(c: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
+    out = _matmul_numpy(x, y)
+    if alpha != 1:
+        out = out * np.asarray(alpha, out.dtype)
+    if beta == 0:
         shape = np.broadcast_shapes(out.shape, c.shape)
-        return xp.asarray(xp.broadcast_to(out, shape), copy=True) if shape != out.shape else out
+        return np.asarray(np.broadcast_to(out, shape), copy=True) if shape != out.shape else out
     if beta != 1:
-        c = c * np.asarray(beta, c.dtype) if xp is np else c * beta
+        c = c * np.asarray(beta, c.dtype)
     return c + out
 
 
@@ -279,7 +293,7 @@ def _batch_add_matmul(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
 
 # beta c + alpha x y, one operation; c broadcasts.
 add_matmul = primitive(
-    "add_matmul", kernel=_add_matmul_kernel,
+    "add_matmul", kernel=_add_matmul_kernel, numpy=_add_matmul_numpy,
     vjps=[lambda g, _out, _c, _x, _y, *, beta, alpha: _scaled(g, beta),
           lambda g, _out, _c, x_, y, *, beta, alpha: _scaled(_matmul_x(g, None, x_, y), alpha),
           lambda g, _out, _c, x, y_, *, beta, alpha: _scaled(_matmul_y(g, None, x, y_), alpha)],
@@ -297,10 +311,16 @@ add_matmul = primitive(
 
 # ------------------------------------------------------------------------------------------ einsum
 
+@widened
 def _einsum_kernel(xp: Any, *xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
-    if _half(xs[0].dtype):
-        return contract(xp, [x.astype("float32") for x in xs], inputs, output).astype(xs[0].dtype)
-    return contract(xp, list(xs), inputs, output)
+    out = contract(Standard(xp), list(xs), inputs, output)
+    return xp.asarray(out, copy=True) if len(xs) == 1 else out
+
+
+@widened_numpy
+def _einsum_numpy(*xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
+    out = contract(NUMPY, list(xs), inputs, output)
+    return out.copy() if len(xs) == 1 and (out is xs[0] or np.may_share_memory(out, xs[0])) else out
 
 
 def _einsum_operand(i: int, g: Any, xs: Sequence[Any], inputs: tuple[Labels, ...], output: Labels) -> Any:
@@ -379,7 +399,7 @@ def _einsum_samples() -> Any:
 
 
 _einsum = primitive(
-    "einsum", kernel=_einsum_kernel,
+    "einsum", kernel=_einsum_kernel, numpy=_einsum_numpy,
     vjp=lambda needs, g, _out, *xs, inputs, output: tuple(
         _einsum_operand(i, g, xs, inputs, output) if need else None for i, need in enumerate(needs)),
     jvp=_einsum_jvp, batch=_batch_einsum, infer=_infer_einsum, params=("inputs", "output"), samples=_einsum_samples,
@@ -431,8 +451,8 @@ def kron(x: Any, y: Any) -> Any:
 
 def _cross_kernel(xp: Any, x: Any, y: Any, *, axis: int) -> Any:
     before = (slice(None),) * axis
-    a, b, c = (x[(*before, i)] for i in range(3))
-    d, e, f = (y[(*before, i)] for i in range(3))
+    a, b, c = (x[(*before, i, ...)] for i in range(3))
+    d, e, f = (y[(*before, i, ...)] for i in range(3))
     return xp.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=axis)
 
 
