@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
 from .einsum import NUMPY, Labels, Standard, contract, label_sizes, parse
-from .kernels import scalar, widened, widened_numpy
+from .kernels import scalar, widened
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
@@ -317,8 +317,9 @@ def _einsum_kernel(xp: Any, *xs: Any, inputs: tuple[Labels, ...], output: Labels
     return xp.asarray(out, copy=True) if len(xs) == 1 else out
 
 
-@widened_numpy
 def _einsum_numpy(*xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
+    if _half(xs[0].dtype):
+        return _einsum_numpy(*(x.astype(np.float32) for x in xs), inputs=inputs, output=output).astype(xs[0].dtype)
     out = contract(NUMPY, list(xs), inputs, output)
     return out.copy() if len(xs) == 1 and (out is xs[0] or np.may_share_memory(out, xs[0])) else out
 

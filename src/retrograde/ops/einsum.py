@@ -121,7 +121,7 @@ NUMPY = ByNumpy(np)
 
 def contract(ways: Standard, arrays: list[Any], inputs: Sequence[Labels], output: Labels) -> Any:
     """The einsum of arrays, which may share memory with an only one. Raises ValueError where they do not fit."""
-    steps, order, shape = _plan(tuple(inputs), output, tuple([tuple(x.shape) for x in arrays]))
+    steps, order, shape = _plan(tuple(inputs), output, tuple([x.shape for x in arrays]))
     terms = list(arrays)
     for step in steps:
         step(ways, terms)
