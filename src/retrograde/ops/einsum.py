@@ -278,4 +278,5 @@ def _product(
         x = x.T
     if last:
         y = y.T
-    return ways.arrange(ways.product(x, y), None, shape)
+    out = ways.product(x, y)
+    return out if out.shape == shape else ways.arrange(out, None, shape)
