@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
 from .comparison import equal, greater, less, logical_and, not_equal
 from .elementwise import exp, logaddexp
 from .indexing import along_add, take_along_axis
-from .kernels import in_single
+from .kernels import in_single, widened
 from .reduction import logsumexp, sum
 from .rules import batch_loop
 from .samples import normal, sample
@@ -35,17 +36,50 @@ def with_blanks(targets: np.ndarray, blank: int) -> np.ndarray:
     return out
 
 
-def _step(xp: Any, before: Any, skip: Any) -> Any:
-    """The logarithm of the probability of arriving in each state."""
-    out = before.copy()
-    out[:, 1:] = xp.logaddexp(out[:, 1:], before[:, :-1])
-    out[:, 2:] = xp.where(skip[:, 2:], xp.logaddexp(out[:, 2:], before[:, :-2]), out[:, 2:])
-    return out
+def _up(xp: Any, x: Any, by: int, value: Any) -> Any:
+    """Rows moved up by some states, and a value where they come from."""
+    n, states = x.shape
+    by = min(by, states)
+    return xp.concat([xp.full((n, by), value, dtype=x.dtype, device=x.device), x[:, : states - by]], axis=1)
 
 
+@widened
 def _ctc_kernel(
     xp: Any, x: Any, labels: Any, frames: Any, lengths: Any, *, zero_infinity: bool, normalised: bool
 ) -> Any:
+    n, width = labels.shape
+    states = xp.arange(width, dtype=labels.dtype, device=x.device)
+    skip = (labels != _up(xp, labels, 2, -1)) & (states % 2 == 1) & (states >= 2)
+    duration = x.shape[0]
+    emitted = xp.take_along_axis(x, astype(xp, xp.broadcast_to(labels, (duration, n, width)), np.int64), axis=2)
+    last = 2 * astype(xp, lengths, labels.dtype)[:, None]
+    final = (states == last) | (states == last - 1)
+    nothing = xp.full((n, width), -math.inf, dtype=x.dtype, device=x.device)
+    forward = nothing
+    for t in range(duration):
+        if t:
+            arrived = xp.logaddexp(forward, _up(xp, forward, 1, -math.inf))
+            skipped = xp.logaddexp(arrived, _up(xp, forward, 2, -math.inf))
+            arrived = xp.where(skip, skipped, arrived)
+        else:
+            arrived = xp.where(states < 2, xp.zeros_like(nothing), nothing)
+        forward = xp.where((frames > t)[:, None], arrived + emitted[t, ...], forward)
+    ends = xp.where(final, forward, nothing)
+    most = xp.max(ends, axis=1)
+    finite = xp.where(xp.isfinite(most), most, 0)
+    out = -(xp.log(xp.sum(xp.exp(ends - finite[:, None]), axis=1)) + finite)
+    return xp.where(frames == 0, xp.where(lengths == 0, 0, xp.full_like(out, math.inf)), out)
+
+
+def _step(before: Any, skip: Any) -> Any:
+    """The logarithm of the probability of arriving in each state."""
+    out = before.copy()
+    out[:, 1:] = np.logaddexp(out[:, 1:], before[:, :-1])
+    out[:, 2:] = np.where(skip[:, 2:], np.logaddexp(out[:, 2:], before[:, :-2]), out[:, 2:])
+    return out
+
+
+def _ctc_numpy(x: Any, labels: Any, frames: Any, lengths: Any, *, zero_infinity: bool, normalised: bool) -> Any:
     wide = in_single(x)
     states = np.arange(labels.shape[1])
     skip = np.zeros(labels.shape, bool)
@@ -56,7 +90,7 @@ def _ctc_kernel(
     forward = np.full(labels.shape, -math.inf, wide.dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
         for t in range(x.shape[0]):
-            arrived = _step(xp, forward, skip) if t else start
+            arrived = _step(forward, skip) if t else start
             forward = np.where((t < frames)[:, None], arrived + emitted[t], forward)
         out = -np.logaddexp.reduce(np.where(final, forward, wide.dtype.type(-math.inf)), axis=1)
     return np.where(frames == 0, np.where(lengths == 0, 0, math.inf), out).astype(x.dtype, copy=False)
@@ -149,7 +183,7 @@ def _ctc_samples() -> Any:
 # each frame's probabilities keep their sum (exp(x) added), as frameworks have it. zero_infinity: and 0 where the loss
 # is infinite, else NaN.
 ctc_loss = primitive(
-    "ctc_loss", kernel=_ctc_kernel,
+    "ctc_loss", kernel=_ctc_kernel, numpy=_ctc_numpy,
     vjps=[lambda g, _out, x, labels, frames, lengths, *, zero_infinity, normalised:
           _slope(x, labels, frames, lengths, zero_infinity, normalised) * reshape(g, shape=(1, *shape_of(g), 1)),
           None, None, None],

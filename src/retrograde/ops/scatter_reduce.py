@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_integer, numpy_dtype
 from ..core.aval import Aval
 from ..core.node import Accumulate
 from ..core.primitive import primitive
 from ..core.scattered import Scattered
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, not_equal
+from .grouping import add, count_numbers, flat_positions, multiply, reduce_by_number
 from .indexing import add_rows, along_add, batch_along, index_put, offsets, scatter, take_along_axis
+from .kernels import widened
 from .reduction import prod
 from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
 from .samples import distinct, normal, sample
@@ -23,22 +26,43 @@ from .structural import cast, concatenate, reshape, transpose
 SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
 
 
+def _bounds(dtype: np.dtype) -> tuple[Any, Any]:
+    """The smallest and the largest number of a dtype."""
+    if dtype.kind == "b":
+        return False, True
+    limits: Any = np.iinfo(dtype) if dtype.kind in "iu" else None
+    return (int(limits.min), int(limits.max)) if limits else (-math.inf, math.inf)
+
+
+@widened
 def _scatter_reduce_kernel(
     xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
+) -> Any:
+    low, high = _bounds(numpy_dtype(x.dtype))
+    f: Any = {PROD: multiply, AMAX: xp.maximum, AMIN: xp.minimum}.get(reduce, add)
+    start = {PROD: 1, AMAX: low, AMIN: high}.get(reduce, 0)
+    shape = tuple(x.shape)
+    numbers = xp.reshape(flat_positions(xp, shape, indices, axis), (-1,))
+    values = xp.reshape(astype(xp, values, x.dtype), (-1,))
+    gathered = xp.reshape(reduce_by_number(xp, f, values, numbers, math.prod(shape), start), shape)
+    count = xp.reshape(count_numbers(xp, numbers, math.prod(shape)), shape)
+    out = xp.where(count == 0, x, f(x, gathered) if include_self else gathered)
+    if reduce != MEAN:
+        return out
+    count = count + int(include_self)
+    count = astype(xp, xp.where(count < 1, 1, count), out.dtype)
+    return out // count if is_integer(out) else out / count
+
+
+def _scatter_reduce_numpy(
+    x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
 ) -> Any:
     flat = offsets(x.shape, indices, axis)
     out = np.array(x, order="C")
     line, values = out.reshape(-1), values.reshape(-1)
     if not include_self and flat.size:
-        start: Any = {SUM: 0, MEAN: 0, PROD: 1}.get(reduce)
-        if start is None:
-            limits: Any = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
-            if x.dtype.kind == "b":
-                start = reduce == AMIN
-            elif reduce == AMAX:
-                start = limits.min if limits else -np.inf
-            else:
-                start = limits.max if limits else np.inf
+        low, high = _bounds(x.dtype)
+        start: Any = {SUM: 0, MEAN: 0, PROD: 1, AMAX: low, AMIN: high}[reduce]
         line[flat] = start
     if reduce in (SUM, MEAN):
         out = out + add_rows(values.reshape(-1, 1), flat, out.size).reshape(out.shape)
@@ -131,7 +155,7 @@ def _scatter_reduce_samples() -> Any:
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
 # x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it.
 scatter_reduce = primitive(
-    "scatter_reduce", kernel=_scatter_reduce_kernel, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=batch_along,
+    "scatter_reduce", kernel=_scatter_reduce_kernel, numpy=_scatter_reduce_numpy, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=batch_along,
     infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,
 )  # fmt: skip
 
@@ -173,13 +197,45 @@ def _row_weights(indices: np.ndarray, n: int, padding: int | None, by_frequency:
     return weights
 
 
+def _standard_weights(
+    xp: Any, flat: Any, n: int, padding: int | None, by_frequency: bool, dtype: Any
+) -> Any:  # fmt: skip
+    """The same in the standard."""
+    weights = None
+    if by_frequency:
+        weights = astype(xp, 1.0 / xp.take(astype(xp, count_numbers(xp, flat, n), np.float64), flat), dtype)
+    if padding is not None:
+        kept = astype(xp, flat != padding, dtype)
+        weights = kept if weights is None else weights * kept
+    return weights
+
+
+def _refuse_index(least: int, most: int, n: int) -> None:
+    if least < 0 or most >= n:
+        bad = least if least < 0 else most
+        raise IndexError(f"embedding: index {bad} is out of range for a table of {n} rows")
+
+
 def _embedding_kernel(
     xp: Any, table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
 ) -> Any:
-    if indices.size and (indices.min() < 0 or indices.max() >= table.shape[0]):
-        bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
-        raise IndexError(f"embedding: index {bad} is out of range for a table of {table.shape[0]} rows")
-    out = xp.take(table, indices, axis=0)
+    n = table.shape[0]
+    if indices.size:
+        _refuse_index(int(xp.min(indices)), int(xp.max(indices)), n)
+    flat = xp.reshape(astype(xp, indices, np.int64), (-1,))
+    out = xp.take(table, flat, axis=0)
+    weights = _standard_weights(xp, flat, n, padding, by_frequency, table.dtype) if weighted else None
+    if weights is not None:
+        out = out * xp.reshape(weights, (-1, *(1,) * (table.ndim - 1)))
+    return xp.reshape(out, (*indices.shape, *table.shape[1:]))
+
+
+def _embedding_numpy(
+    table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
+) -> Any:
+    if indices.size:
+        _refuse_index(int(indices.min()), int(indices.max()), table.shape[0])
+    out = np.take(table, indices, axis=0)
     if weighted:
         flat = indices.reshape(-1)
         weights = _row_weights(flat, table.shape[0], padding, by_frequency, table.dtype)
@@ -188,11 +244,23 @@ def _embedding_kernel(
     return out
 
 
+@widened
 def _embedding_add_kernel(
     xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], padding: int | None, by_frequency: bool
 ) -> Any:
+    flat = xp.reshape(astype(xp, indices, np.int64), (-1,))
+    rows = xp.reshape(g, (flat.shape[0], *shape[1:]))
+    weights = _standard_weights(xp, flat, shape[0], padding, by_frequency, g.dtype)
+    if weights is not None:
+        rows = rows * xp.reshape(weights, (-1, *(1,) * (len(shape) - 1)))
+    return reduce_by_number(xp, add, rows, flat, shape[0], 0)
+
+
+def _embedding_add_numpy(
+    g: Any, indices: Any, *, shape: tuple[int, ...], padding: int | None, by_frequency: bool
+) -> Any:
     flat = indices.reshape(-1).astype(np.intp, copy=False)
-    rows = np.asarray(g).reshape(flat.size, math.prod(shape[1:]))
+    rows = g.reshape(flat.size, math.prod(shape[1:]))
     weights = _row_weights(flat, shape[0], padding, by_frequency, g.dtype)
     if weights is not None:
         rows = rows * weights[:, None]
@@ -248,7 +316,7 @@ def _embedding_transpose(
 # occurrence is divided by how often its row occurs; `weighted` applies the same to the rows read. With `sparse` a leaf
 # gets the rows of its gradient as they are, beside their numbers.
 _embedding = linear(
-    "embedding", kernel=_embedding_kernel, others=1, transpose=_embedding_transpose,
+    "embedding", kernel=_embedding_kernel, numpy=_embedding_numpy, others=1, transpose=_embedding_transpose,
     batch=_batch_embedding,
     infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[1:]), avals[0].dtype),
     samples=lambda: [
@@ -266,7 +334,7 @@ def embedding(
 
 # The transpose.
 embedding_add = linear(
-    "embedding_add", kernel=_embedding_add_kernel, others=1,
+    "embedding_add", kernel=_embedding_add_kernel, numpy=_embedding_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, padding, by_frequency: embedding(
         g, indices, padding=padding, by_frequency=by_frequency, weighted=True),
     batch=_batch_embedding_add, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
