@@ -7,10 +7,11 @@ sample that was drawn elsewhere and record that derivative; a second one is not 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from ..core.primitive import primitive
 from .linalg import refuse
 from .reduction import sum as reduce_sum
@@ -18,6 +19,13 @@ from .rules import batch_elementwise, batch_leading, infer_same
 from .samples import sample, uniform
 
 _REMEDY = "only first derivatives pass through samples of gamma and Dirichlet distributions"
+
+
+def _not_in_the_standard(name: str, function: str) -> NoReturn:
+    raise UnsupportedError(
+        f"{name}: it needs the incomplete {function} function, which array libraries do not have in common; convert the "
+        "operands with numpy()"
+    )
 
 
 def _parameter_derivative(cdf: Callable[[Any], Any], survival: Callable[[Any], Any], a: np.ndarray) -> Any:
@@ -32,7 +40,7 @@ def _parameter_derivative(cdf: Callable[[Any], Any], survival: Callable[[Any], A
     return slope * np.where(lower, cdf(a), -survival(a))
 
 
-def _gamma_derivative_kernel(xp: Any, alpha: Any, x: Any) -> Any:
+def _gamma_derivative_numpy(alpha: Any, x: Any) -> Any:
     from scipy import special
 
     a, y = alpha.astype(np.float64), x.astype(np.float64)
@@ -46,7 +54,7 @@ def _gamma_derivative_kernel(xp: Any, alpha: Any, x: Any) -> Any:
     return np.where(y > 0, out, 0).astype(x.dtype)
 
 
-def _beta_derivative_kernel(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
+def _beta_derivative_numpy(x: Any, alpha: Any, total: Any) -> Any:
     from scipy import special
 
     y, a, b = (z.astype(np.float64) for z in (x, alpha, total - alpha))
@@ -62,7 +70,8 @@ def _beta_derivative_kernel(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
 
 # How a sample x of the gamma distribution of shape alpha (and scale 1) moves with alpha.
 gamma_derivative = primitive(
-    "gamma_derivative", kernel=_gamma_derivative_kernel,
+    "gamma_derivative", kernel=lambda xp, alpha, x: _not_in_the_standard("gamma_derivative", "gamma"),
+    numpy=_gamma_derivative_numpy,
     vjp=lambda needs, _g, _out, _alpha, _x: refuse("gamma_derivative", _REMEDY),
     jvp=lambda tangents, out, alpha, x: refuse("gamma_derivative", _REMEDY),
     kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
@@ -71,7 +80,8 @@ gamma_derivative = primitive(
 
 # How an entry x of a sample of the Dirichlet distribution, divided by 1 - x, moves with its own concentration alpha.
 dirichlet_derivative = primitive(
-    "dirichlet_derivative", kernel=_beta_derivative_kernel,
+    "dirichlet_derivative",
+    kernel=lambda xp, x, alpha, total: _not_in_the_standard("dirichlet_derivative", "beta"), numpy=_beta_derivative_numpy,
     vjp=lambda needs, _g, _out, _x, _alpha, _total: refuse("dirichlet_derivative", _REMEDY),
     jvp=lambda tangents, out, x, alpha, total: refuse("dirichlet_derivative", _REMEDY),
     kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
