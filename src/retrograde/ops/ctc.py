@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype
+from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
@@ -97,13 +98,13 @@ def _ctc_numpy(x: Any, labels: Any, frames: Any, lengths: Any, *, zero_infinity:
 
 
 def _impossible(like: Any) -> Any:
-    return np.full((), IMPOSSIBLE, dtype_of(like))
+    return full((), IMPOSSIBLE, dtype_of(like), like)
 
 
 def _moved(x: Any, by: int) -> Any:
     """`x` (N, L) shifted by some states, up or (negative) down."""
     n, states = shape_of(x)
-    edge = np.full((n, min(abs(by), states)), IMPOSSIBLE, dtype_of(x))
+    edge = full((n, min(abs(by), states)), IMPOSSIBLE, dtype_of(x), x)
     if abs(by) >= states:
         return edge
     if by > 0:
@@ -121,11 +122,12 @@ def _posterior(x: Any, labels: Any, frames: Any, lengths: Any, nothing: float) -
     count, and which elements have no alignment."""
     duration, n, _ = shape_of(x)
     states = shape_of(labels)[1]
-    place = np.broadcast_to(np.arange(states), (n, states))
+    place = from_host(np.arange(states), x)
     spread = broadcast_to(labels, shape=(duration, n, states))
     emitted = take_along_axis(x, spread, axis=2)
     ends = reshape(lengths * 2, shape=(n, 1))
-    start = np.broadcast_to(np.where(np.arange(states) < 2, 0, IMPOSSIBLE).astype(dtype_of(x)), (n, states))
+    row = np.where(np.arange(states) < 2, 0, IMPOSSIBLE).astype(dtype_of(x))
+    start = from_host(np.broadcast_to(row, (n, states)), x)
     final = where(equal(ends, place), 0 * start, where(equal(ends - 1, place), 0 * start, _impossible(x)))
     count = reshape(frames, shape=(n, 1))
     skip, skip_next = _skips(labels, n, states)
@@ -143,19 +145,19 @@ def _posterior(x: Any, labels: Any, frames: Any, lengths: Any, nothing: float) -
     total = logsumexp(forward + final, axis=(1,), keepdims=True)
     paths = exp(stack(*alphas, axis=0) + stack(*betas[::-1], axis=0) - total)
     impossible = less(total, IMPOSSIBLE / 2)
-    paths = where(impossible, np.full((), nothing, dtype_of(x)), paths)
-    within = greater(count, np.arange(duration).reshape(duration, 1, 1))
+    paths = where(impossible, full((), nothing, dtype_of(x), x), paths)
+    within = greater(count, from_host(np.arange(duration).reshape(duration, 1, 1), x))
     return along_add(keep(paths, within), spread, shape=tuple(shape_of(x)), axis=2), within, impossible
 
 
 def _skips(labels: Any, n: int, states: int) -> tuple[Any, Any]:
     """From where to where a blank may be skipped: by the state arrived in, and by the state left."""
-    none = np.zeros((n, min(2, states)), bool)
+    none = full((n, min(2, states)), False, np.dtype(bool), labels)
     if states < 3:
-        return none[:, :states], none[:, :states]
+        return none, none
     differs = not_equal(getitem(labels, index=(slice(None), slice(2, None))),
                         getitem(labels, index=(slice(None), slice(0, states - 2))))  # fmt: skip
-    differs = logical_and(differs, np.arange(2, states) % 2 == 1)
+    differs = logical_and(differs, from_host(np.arange(2, states) % 2 == 1, labels))
     return concatenate(none, differs, axis=1), concatenate(differs, none, axis=1)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_half, real_of
+from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -53,7 +54,7 @@ def _dist_pull(g: Any, out: Any, x: Any, y: Any, ord: float) -> Any:
 def _dist_jvp(tangents: Any, out: Any, x: Any, y: Any, *, ord: float) -> Any:
     dx, dy = tangents
     t = sum_tangents([dx, None if dy is None else -dy])
-    field = _dist_pull(np.ones((), dtype_of(out)), out, x, y, ord)
+    field = _dist_pull(full((), 1, dtype_of(out), out), out, x, y, ord)
     d = field * t if dtype_of(field).kind != "c" else real(conj(field) * t)
     return sum(d, axis=_every(d), keepdims=False)
 
@@ -149,7 +150,7 @@ def _difference_field(out: Any, d: Any, ord: float) -> Any:
     last = (ndim_of(d) - 1,)
     if math.isinf(ord):
         return sgn(d) * tie_weights(absolute(d), reshape(out, shape=(*shape_of(out), 1)), axis=last, ties="all")
-    return norm_pull(np.ones(shape_of(out), dtype_of(out)), out, d, ord, last, False)
+    return norm_pull(full(tuple(shape_of(out)), 1, dtype_of(out), out), out, d, ord, last, False)
 
 
 def _apart(x: Any, y: Any) -> Any:
@@ -201,6 +202,7 @@ cdist = primitive(
 
 
 def _upper(n: int) -> tuple[Any, Any]:
+    """The first and the second row of each pair of n."""
     return np.triu_indices(n, 1)
 
 
@@ -229,21 +231,27 @@ def _pdist_numpy(x: Any, *, ord: float) -> Any:
     return np.concatenate(parts)
 
 
-def _pdist_field(out: Any, x: Any, ord: float) -> Any:
+def _pair_rows(x: Any) -> tuple[Any, Any]:
+    """The same beside x, in rules."""
     rows, columns = _upper(shape_of(x)[0])
+    return from_host(rows, x), from_host(columns, x)
+
+
+def _pdist_field(out: Any, x: Any, ord: float) -> Any:
+    rows, columns = _pair_rows(x)
     return _difference_field(out, take(x, rows, axis=0) - take(x, columns, axis=0), ord)
 
 
 def _pdist_pull(g: Any, out: Any, x: Any, ord: float) -> Any:
     shape = tuple(shape_of(x))
-    rows, columns = _upper(shape[0])
+    rows, columns = _pair_rows(x)
     field = _pdist_field(out, x, ord) * reshape(g, shape=(*shape_of(g), 1))
     return take_add(field, rows, shape=shape, axis=0) - take_add(field, columns, shape=shape, axis=0)
 
 
 def _pdist_push(tangents: Any, out: Any, x: Any, *, ord: float) -> Any:
     t = tangents[0]
-    rows, columns = _upper(shape_of(x)[0])
+    rows, columns = _pair_rows(x)
     return sum(
         _pdist_field(out, x, ord) * (take(t, rows, axis=0) - take(t, columns, axis=0)), axis=(1,), keepdims=False
     )
@@ -290,7 +298,7 @@ def _others(x: Any, axis: int) -> tuple[int, ...]:
 def _renorm_parts(x: Any, ord: float, axis: int, bound: float) -> tuple[Any, Any, Any]:
     norm = vector_norm(x, ord=ord, axis=_others(x, axis), keepdims=True)
     above = greater(norm, bound)
-    return norm, above, where(above, bound / (norm + _MARGIN), np.ones((), dtype_of(norm)))
+    return norm, above, where(above, bound / (norm + _MARGIN), full((), 1, dtype_of(norm), norm))
 
 
 def _renorm_pull(g: Any, x: Any, ord: float, axis: int, bound: float) -> Any:
@@ -304,7 +312,7 @@ def _renorm_pull(g: Any, x: Any, ord: float, axis: int, bound: float) -> Any:
 def _renorm_push(tangents: Any, out: Any, x: Any, *, ord: float, axis: int, bound: float) -> Any:
     t = tangents[0]
     norm, above, scale = _renorm_parts(x, ord, axis, bound)
-    one = np.ones(shape_of(norm), dtype_of(norm))
+    one = full(tuple(shape_of(norm)), 1, dtype_of(norm), norm)
     d = conj(norm_pull(one, norm, x, ord, _others(x, axis), True)) * t
     d = sum(real(d) if dtype_of(x).kind == "c" else d, axis=_others(x, axis), keepdims=True)
     return t * scale - x * keep(d * scale / (norm + _MARGIN), above)

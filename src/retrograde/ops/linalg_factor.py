@@ -19,6 +19,7 @@ from .linalg import (
     complex_well_conditioned,
     half_diagonal,
     hermitian_part,
+    identity_like,
     infer_first,
     lapack,
     over_batch,
@@ -311,7 +312,7 @@ def _unpacked(lu: Any) -> tuple[Any, Any]:
     k = min(m, n)
     lower = getitem(lu, index=(Ellipsis, slice(None, k)))
     upper = getitem(lu, index=(Ellipsis, slice(None, k), slice(None)))
-    return tril(lower, k=-1) + np.eye(m, k, dtype=dtype_of(lu)), triu(upper, k=0)
+    return tril(lower, k=-1) + identity_like(lu, m, k), triu(upper, k=0)
 
 
 def _packed(gl: Any, gu: Any, lu: Any) -> Any:

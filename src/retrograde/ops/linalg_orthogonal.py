@@ -18,6 +18,7 @@ from .linalg import (
     adjoint,
     batch_matrices,
     half_diagonal,
+    identity_like,
     infer_first,
     lapack,
     over_batch,
@@ -139,7 +140,7 @@ def _reflect_array(v: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _reflections(a: Any, tau: Any, take: Getter, adjoint: bool) -> list[tuple[Any, Any, int]]:
     """Vector, factor and number of each reflection in the order in which a matrix meets them."""
     m, k = shape_of(a)[-2], shape_of(tau)[-1]
-    vectors = tril(take(a, index=(Ellipsis, slice(None, k))), k=-1) + np.eye(m, k, dtype=dtype_of(a))
+    vectors = tril(take(a, index=(Ellipsis, slice(None, k))), k=-1) + identity_like(a, m, k)
     order = range(k) if adjoint else range(k - 1, -1, -1)
     factors = conj(tau) if adjoint else tau
     return [(take(vectors, index=(Ellipsis, slice(i, i + 1))), take(factors, index=(Ellipsis, i)), i) for i in order]
@@ -205,7 +206,7 @@ def _householder_numpy(a: Any, tau: Any) -> Any:
 
 
 def _householder_pull(needs: Any, g: Any, _out: Any, a: Any, tau: Any) -> Any:
-    start = np.eye(*shape_of(a)[-2:], dtype=dtype_of(a))
+    start = identity_like(a, *shape_of(a)[-2:])
     return _reflected_pull((*needs, False), g, a, tau, start, True, False)[:2]
 
 

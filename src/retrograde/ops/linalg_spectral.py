@@ -23,6 +23,7 @@ from .linalg import (
     batch_matrices,
     column,
     hermitian_part,
+    identity_like,
     positive_definite,
     row,
     solve,
@@ -64,11 +65,11 @@ def _check_phases(op: str, *pairs: tuple[Any, Any]) -> None:
 def _differences(values: Any) -> Any:
     """value_j - value_i at [i, j]; ones on the diagonal."""
     n = shape_of(values)[-1]
-    return row(values) - column(values) + np.eye(n, dtype=real_of(dtype_of(values)))
+    return row(values) - column(values) + identity_like(values, n, dtype=real_of(dtype_of(values)))
 
 
 def _without_diagonal(x: Any) -> Any:
-    return x - x * np.eye(shape_of(x)[-1], dtype=real_of(dtype_of(x)))
+    return x - x * identity_like(x, shape_of(x)[-1], dtype=real_of(dtype_of(x)))
 
 
 def _skew(x: Any) -> Any:
@@ -106,7 +107,7 @@ def _eigh_pull(needs: Any, g: Any, out: Any, _x: Any, *, upper: bool) -> Any:
         _check_phases("eigh", (v, gv))
     inner = _skew(inner) / (2 * _differences(w))
     if gw is not None:
-        inner = inner + row(gw) * np.eye(shape_of(w)[-1], dtype=dtype_of(w))
+        inner = inner + row(gw) * identity_like(w, shape_of(w)[-1])
     return (matmul(matmul(v, inner), adjoint(v)),)
 
 
@@ -186,7 +187,7 @@ def _eig_pull(needs: Any, g: Any, out: Any, _x: Any) -> Any:
     inner = matmul(adjoint(v), gv) - matmul(adjoint(v), v * row(real(_column_products(v, gv))))
     inner = _without_diagonal(inner) / conj(_differences(w))
     if gw is not None:
-        inner = inner + row(gw) * np.eye(n, dtype=real_of(dtype_of(w)))
+        inner = inner + row(gw) * identity_like(w, n, dtype=real_of(dtype_of(w)))
     return (solve(adjoint(v), matmul(inner, adjoint(v))),)
 
 
@@ -207,7 +208,7 @@ def _eigvals_pull(g: Any, x: Any) -> Any:
 def _eigvals_push(tangents: Any, out: Any, x: Any) -> Any:
     _, v = eig(x)
     t = cast(tangents[0], dtype=complex_of(dtype_of(x)))
-    left = adjoint(solve(v, np.eye(shape_of(x)[-1], dtype=dtype_of(v))))
+    left = adjoint(solve(v, identity_like(v, shape_of(x)[-1])))
     return _column_products(left, matmul(t, v))
 
 
@@ -242,7 +243,7 @@ def _svd_pull(needs: Any, g: Any, out: Any, _x: Any, *, full: bool) -> Any:
     if gu is None and gvh is None:
         return (matmul(u * row(gs), vh) if m >= n else matmul(u, column(gs) * vh),)
     is_complex = dtype_of(u).kind == "c"
-    eye = np.eye(k, dtype=real_of(dtype_of(u)))
+    eye = identity_like(u, k, dtype=real_of(dtype_of(u)))
     if is_complex:
         pairs = [] if gu is None else [(u, gu)]
         pairs += [] if gvh is None else [(adjoint(vh), adjoint(gvh))]

@@ -6,6 +6,7 @@ The axis of the classes is the second one, or the only one: `x` is (C,), (N, C) 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
 from .kernels import scalar, widened
-from .loss import kernels_of, reduce_value, reduced_numpy, share
+from .loss import kernels_of, reduce_value, reduced_numpy
 from .reduction import sum
 from .rules import batch_loop, batch_size, linear, materialise_batch, nondifferentiable
 from .samples import normal, sample, uniform
@@ -356,7 +357,7 @@ def _row_share(g: Any, x: Any, reduction: str) -> Any:
     """The cotangent of each row of x, with an axis for its elements."""
     shape = tuple(shape_of(x))
     if reduction == "mean":
-        return share(g, np.empty(shape[:-1]), reduction)
+        return g / max(math.prod(shape[:-1]), 1)
     return reshape(g, shape=(*shape[:-1], 1)) if reduction == "none" and len(shape) > 1 else g
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_integer, numpy_dtype
+from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.node import Accumulate
 from ..core.primitive import primitive
@@ -79,15 +80,15 @@ def _scatter_reduce_numpy(
 def _count(indices: Any, like: Any, axis: int, include_self: bool) -> Any:
     """How many values meet in each place, at least 1."""
     shape = tuple(shape_of(like))
-    ones = np.ones(tuple(shape_of(indices)), dtype_of(like))
-    count = along_add(ones, indices, shape=shape, axis=axis)
+    number = dtype_of(like)
+    count = along_add(full(tuple(shape_of(indices)), 1, number, like), indices, shape=shape, axis=axis)
     if include_self:
-        return count + np.ones((), dtype_of(like))
-    return where(equal(count, np.zeros((), dtype_of(like))), np.ones((), dtype_of(like)), count)
+        return count + full((), 1, number, like)
+    return where(equal(count, full((), 0, number, like)), full((), 1, number, like), count)
 
 
 def _product_of_values(x: Any, indices: Any, values: Any, axis: int) -> Any:
-    ones = np.ones(tuple(shape_of(x)), dtype_of(x))
+    ones = full(tuple(shape_of(x)), 1, dtype_of(x), x)
     return scatter_reduce(ones, indices, values, axis=axis, reduce=PROD, include_self=True, x_ties=False)
 
 
@@ -96,7 +97,7 @@ def _scatter_reduce_vjp(
     x_ties: bool,
 ) -> Any:  # fmt: skip
     number = dtype_of(g)
-    zero, one = np.zeros((), number), np.ones((), number)
+    zero, one = full((), 0, number, g), full((), 1, number, g)
     to_values = g
     if reduce == MEAN:
         to_values = g / _count(indices, x, axis, include_self)
@@ -130,7 +131,7 @@ def _scatter_reduce_vjp(
 def _product_rule(g: Any, x: Any, indices: Any, values: Any, axis: int, include_self: bool) -> Any:
     """The cotangent of the values of a product: the product of the others, with at most one zero told apart."""
     number = dtype_of(values)
-    zero, one = np.zeros((), number), np.ones((), number)
+    zero, one = full((), 0, number, values), full((), 1, number, values)
     nonzero = not_equal(values, zero)
     filled = where(nonzero, values, one)
     product = _product_of_values(x, indices, filled, axis)
