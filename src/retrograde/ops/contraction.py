@@ -149,7 +149,8 @@ def _matmul_samples() -> Any:
 
 
 matmul = bilinear(
-    "matmul", kernel=lambda xp, x, y: xp.matmul(x, y), numpy=_matmul_numpy, transposes=[_matmul_x, _matmul_y], batch=_batch_matmul, infer=infer_matmul,
+    "matmul", kernel=lambda xp, x, y: xp.matmul(x, y), numpy=_matmul_numpy, transposes=[_matmul_x, _matmul_y],
+    batch=_batch_matmul, infer=infer_matmul,
     samples=_matmul_samples,
 )  # fmt: skip
 

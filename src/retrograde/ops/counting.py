@@ -240,7 +240,8 @@ def _histc_numpy(x: Any, *, bins: int, low: float, high: float) -> Any:
 
 # The number of elements in each of `bins` equal parts of a range; of the operand's range where low == high.
 histc = nondifferentiable(
-    "histc", kernel=_histc_kernel, numpy=_histc_numpy, batch=batch_loop, infer=lambda avals, p: Aval((p["bins"],), avals[0].dtype),
+    "histc", kernel=_histc_kernel, numpy=_histc_numpy, batch=batch_loop,
+    infer=lambda avals, p: Aval((p["bins"],), avals[0].dtype),
     samples=lambda: [sample(distinct(2, 4), bins=3, low=0.0, high=0.0),
                      sample(distinct(4), bins=2, low=-1.0, high=1.0)],
 )  # fmt: skip

@@ -259,7 +259,8 @@ def _pdist_push(tangents: Any, out: Any, x: Any, *, ord: float) -> Any:
 
 # Of the rows i < j of a matrix, in the order (0, 1), (0, 2)...
 pdist = primitive(
-    "pdist", kernel=_pdist_kernel, numpy=_pdist_numpy, vjps=[lambda g, out, x, *, ord: _pdist_pull(g, out, x, ord)], jvp=_pdist_push,
+    "pdist", kernel=_pdist_kernel, numpy=_pdist_numpy, vjps=[lambda g, out, x, *, ord: _pdist_pull(g, out, x, ord)],
+    jvp=_pdist_push,
     batch=batch_loop,
     infer=lambda avals, p: Aval((avals[0].shape[0] * (avals[0].shape[0] - 1) // 2,), avals[0].dtype),
     samples=lambda: [sample(normal(4, 3), ord=2.0), sample(normal(3, 2), ord=1.0), sample(normal(3, 2), ord=3.0)],

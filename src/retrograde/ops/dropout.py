@@ -23,7 +23,8 @@ def _dropout_numpy(x: Any, keep: Any, *, scale: float) -> Any:
 
 # x times `scale` where the mask keeps it, times 0 elsewhere: a product, as the frameworks compute it (inf gives nan).
 dropout = linear(
-    "dropout", kernel=_dropout_kernel, numpy=_dropout_numpy, transpose=lambda g, _x, keep, *, scale: dropout(g, keep, scale=scale), others=1,
+    "dropout", kernel=_dropout_kernel, numpy=_dropout_numpy, others=1,
+    transpose=lambda g, _x, keep, *, scale: dropout(g, keep, scale=scale),
     batch=batch_elementwise, infer=lambda avals, p: Aval(np.broadcast_shapes(*(a.shape for a in avals)), avals[0].dtype),
     samples=lambda: [sample(normal(3), np.array([True, False, True]), scale=2.0),
                      sample(normal(2, 3), np.array([[True], [False]]), scale=1.25)],

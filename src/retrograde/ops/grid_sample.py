@@ -324,7 +324,8 @@ def _grid_samples() -> Any:
 # x (N, C, *size) read at the places grid (N, *out, axes), in coordinates from -1 to 1 of which the first belongs to the
 # last axis.
 grid_sample = primitive(
-    "grid_sample", kernel=_grid_sample_kernel, numpy=_grid_sample_numpy, vjps=[_pull_x, _pull_grid], jvp=_grid_jvp, batch=_batch_grid,
+    "grid_sample", kernel=_grid_sample_kernel, numpy=_grid_sample_numpy, vjps=[_pull_x, _pull_grid], jvp=_grid_jvp,
+    batch=_batch_grid,
     infer=lambda avals, p: Aval((*avals[0].shape[:2], *avals[1].shape[1:-1]), avals[0].dtype), samples=_grid_samples,
 )  # fmt: skip
 

@@ -52,7 +52,7 @@ def scalars(x: Any) -> Any:
 def identity_like(x: Any, rows: int, columns: int | None = None, dtype: np.dtype | None = None) -> Any:
     """Ones on the diagonal in the dtype of `x` (or another), a constant in rules that is where `x` is."""
     columns, dtype = rows if columns is None else columns, dtype_of(x) if dtype is None else dtype
-    if type(bottom(x)) is np.ndarray:  # 2 µs, and 8 by the operation
+    if type(bottom(x)) is np.ndarray:  # in a fifth of the time
         return from_host(np.eye(rows, columns, dtype=dtype), x)
     ones = full((min(rows, columns),), 1, dtype, x)
     return diagonal_embed(ones, shape=(rows, columns), offset=0, axis1=0, axis2=1)
@@ -348,7 +348,8 @@ def _trace_kernel(xp: Any, x: Any) -> Any:
 
 
 trace = linear(
-    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, *shape_of(x_)[-2:]), batch=batch_matrices(2),
+    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, *shape_of(x_)[-2:]),
+    batch=batch_matrices(2),
     infer=lambda avals, p: Aval(avals[0].shape[:-2], avals[0].dtype),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
 )  # fmt: skip
@@ -648,7 +649,8 @@ def _infer_lstsq(avals: Any, p: dict[str, Any]) -> Any:
 
 
 lstsq = primitive(
-    "lstsq", kernel=_lstsq_kernel, numpy=_lstsq_numpy, vjp=_lstsq_pull, jvp=from_vjp, multi=True, diff_outs=(True, True, False, False),
+    "lstsq", kernel=_lstsq_kernel, numpy=_lstsq_numpy, vjp=_lstsq_pull, jvp=from_vjp, multi=True,
+    diff_outs=(True, True, False, False),
     batch=batch_matrices(2, 2), infer=_infer_lstsq,
     samples=lambda: [sample(well_conditioned(3, 2), normal(3, 2), rcond=1e-12, driver="gelsd"),
                      sample(well_conditioned(2, 3, 3), normal(2, 3, 1), rcond=1e-12, driver="gelsy"),

@@ -163,7 +163,8 @@ def _infer_cholesky_solve(avals: Any, p: dict[str, Any]) -> Aval:
 
 
 _cholesky_solve = primitive(
-    "cholesky_solve", kernel=_cholesky_solve_kernel, numpy=_cholesky_solve_numpy, vjp=_cholesky_solve_pull, jvp=_cholesky_solve_push,
+    "cholesky_solve", kernel=_cholesky_solve_kernel, numpy=_cholesky_solve_numpy, vjp=_cholesky_solve_pull,
+    jvp=_cholesky_solve_push,
     batch=batch_matrices(2, 2), infer=_infer_cholesky_solve,
     tolerances={"direction": lambda d, j: d if j == 0 else np.tril(d)},
     samples=lambda: [
@@ -356,7 +357,8 @@ def _lu_samples() -> Any:
 
 
 _lu_factor = primitive(
-    "lu_factor", kernel=_lu_factor_kernel, numpy=_lu_factor_numpy, vjp=_lu_factor_pull, jvp=from_vjp, multi=True, diff_outs=(True, False),
+    "lu_factor", kernel=_lu_factor_kernel, numpy=_lu_factor_numpy, vjp=_lu_factor_pull, jvp=from_vjp, multi=True,
+    diff_outs=(True, False),
     batch=batch_matrices(2), infer=_infer_lu_factor,
     samples=lambda: [sample(x, check=bool(i % 2)) for i, x in enumerate(_lu_samples())],
 )  # fmt: skip
@@ -405,7 +407,8 @@ def _lu_numpy(x: Any) -> Any:
 
 
 lu = primitive(
-    "lu", kernel=_lu_kernel, numpy=_lu_numpy, vjp=lambda needs, g, out, _x: (_lu_pull(g[1], g[2], *out),), jvp=from_vjp, multi=True,
+    "lu", kernel=_lu_kernel, numpy=_lu_numpy, vjp=lambda needs, g, out, _x: (_lu_pull(g[1], g[2], *out),),
+    jvp=from_vjp, multi=True,
     diff_outs=(False, True, True), batch=batch_matrices(2),
     infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
     samples=lambda: [sample(x) for x in _lu_samples()],

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.primitive import primitive
-from ..core.value import dtype_of, ndim_of, shape_of
+from ..core.value import ndim_of, shape_of
 from . import linalg_standard as standard
 from .contraction import matmul
 from .elementwise import subtract

@@ -340,7 +340,8 @@ normalize = primitive(
 
 # The same with the means, and one over these roots.
 normalize_stats = primitive(
-    "normalize_stats", kernel=_normalize_stats_kernel, numpy=_normalize_stats_numpy, vjp=_normalize_stats_vjp, jvp=_normalize_stats_jvp, multi=True,
+    "normalize_stats", kernel=_normalize_stats_kernel, numpy=_normalize_stats_numpy, vjp=_normalize_stats_vjp,
+    jvp=_normalize_stats_jvp, multi=True,
     batch=_batch_normalize, infer=_infer_normalize, samples=_normalize_samples,
 )  # fmt: skip
 

@@ -639,7 +639,8 @@ def _fractional_numpy(x: Any, u: Any, *, kernel: Sizes, parts: Sizes) -> Any:
 
 # The places of the maxima over windows at pseudorandom distances; u holds a number in [0, 1) per plane and axis.
 fractional_max_pool_places = primitive(
-    "fractional_max_pool_places", kernel=_fractional_kernel, numpy=_fractional_numpy, vjps=NOT_DIFFERENTIABLE, batch=batch_leading,
+    "fractional_max_pool_places", kernel=_fractional_kernel, numpy=_fractional_numpy, vjps=NOT_DIFFERENTIABLE,
+    batch=batch_leading,
     infer=lambda avals, p: Aval(
         (*avals[0].shape[: len(avals[0].shape) - len(p["parts"])], *p["parts"]), np.dtype(np.int64)),
     samples=lambda: [sample(distinct(1, 2, 5, 6), np.array([[[0.3, 0.8], [0.5, 0.1]]]), kernel=(2, 2), parts=(3, 2))],

@@ -341,7 +341,8 @@ def _gru_pull(needs: Any, g: Any, out: Any, gates: Any, h0: Any, w: Any, b: Any,
 # The states (time, batch, n) of a GRU from its input's gates (time, batch, 3n) in the order reset, update, new, the
 # first state, and the recurrent weight and bias.
 gru_layer = primitive(
-    "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, batch=_batch_layer(1), infer=_infer_states, samples=_samples(3, 1),
+    "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, batch=_batch_layer(1),
+    infer=_infer_states, samples=_samples(3, 1),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain

@@ -156,7 +156,8 @@ def _scatter_reduce_samples() -> Any:
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
 # x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it.
 scatter_reduce = primitive(
-    "scatter_reduce", kernel=_scatter_reduce_kernel, numpy=_scatter_reduce_numpy, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=batch_along,
+    "scatter_reduce", kernel=_scatter_reduce_kernel, numpy=_scatter_reduce_numpy, vjp=_scatter_reduce_vjp,
+    jvp=from_vjp, batch=batch_along,
     infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,
 )  # fmt: skip
 
