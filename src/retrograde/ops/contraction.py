@@ -404,7 +404,8 @@ _einsum = primitive(
     "einsum", kernel=_einsum_kernel, numpy=_einsum_numpy,
     vjp=lambda needs, g, _out, *xs, inputs, output: tuple(
         _einsum_operand(i, g, xs, inputs, output) if need else None for i, need in enumerate(needs)),
-    jvp=_einsum_jvp, batch=_batch_einsum, infer=_infer_einsum, params=("inputs", "output"), samples=_einsum_samples,
+    saves="others", jvp=_einsum_jvp, batch=_batch_einsum, infer=_infer_einsum, params=("inputs", "output"),
+    samples=_einsum_samples,
 )  # fmt: skip
 
 

@@ -251,7 +251,8 @@ def _infer_solve(avals: Any, p: dict[str, Any]) -> Aval:
 
 
 _solve = primitive(
-    "solve", kernel=_solve_kernel, numpy=_solve_numpy, vjp=_solve_pull, jvp=_solve_push, batch=batch_matrices(2, _vector_core),
+    "solve", kernel=_solve_kernel, numpy=_solve_numpy, vjp=_solve_pull, saves={"out": ["a"]}, jvp=_solve_push,
+    batch=batch_matrices(2, _vector_core),
     infer=_infer_solve,
     samples=lambda: [
         sample(well_conditioned(3, 3), normal(3, 2), left=True, vector=False, check=True),
@@ -322,7 +323,8 @@ def _infer_pair(avals: Any, p: dict[str, Any]) -> Aval:
 
 
 _solve_triangular = primitive(
-    "solve_triangular", kernel=_triangular_kernel, numpy=_triangular_numpy, vjp=_triangular_pull, jvp=_triangular_push,
+    "solve_triangular", kernel=_triangular_kernel, numpy=_triangular_numpy, vjp=_triangular_pull,
+    saves={"out": ["a"]}, jvp=_triangular_push,
     batch=batch_matrices(2, 2), infer=_infer_pair,
     samples=lambda: [
         sample(well_conditioned(3, 3), normal(3, 2), upper=True, left=True, unit=False),

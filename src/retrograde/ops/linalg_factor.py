@@ -164,6 +164,7 @@ def _infer_cholesky_solve(avals: Any, p: dict[str, Any]) -> Aval:
 
 _cholesky_solve = primitive(
     "cholesky_solve", kernel=_cholesky_solve_kernel, numpy=_cholesky_solve_numpy, vjp=_cholesky_solve_pull,
+    saves={"out": ["factor"]},
     jvp=_cholesky_solve_push,
     batch=batch_matrices(2, 2), infer=_infer_cholesky_solve,
     tolerances={"direction": lambda d, j: d if j == 0 else np.tril(d)},
@@ -473,7 +474,8 @@ def _lu_solve_samples() -> Any:
 
 
 _lu_solve = primitive(
-    "lu_solve", kernel=_lu_solve_kernel, numpy=_lu_solve_numpy, vjp=_lu_solve_pull, jvp=from_vjp, batch=batch_matrices(2, 1, 2),
+    "lu_solve", kernel=_lu_solve_kernel, numpy=_lu_solve_numpy, vjp=_lu_solve_pull,
+    saves={"out": ["factors"]}, jvp=from_vjp, batch=batch_matrices(2, 1, 2),
     infer=_infer_lu_solve, samples=_lu_solve_samples,
 )  # fmt: skip
 

@@ -168,17 +168,19 @@ def _reflected_numpy(a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> 
 
 def _reflected_pull(needs: Any, g: Any, a: Any, tau: Any, c: Any, left: bool, adjoint_first: bool) -> Any:
     """The cotangents of vectors, factors and matrix: each reflection `x - t v v' x` in turn, last one first."""
+    through = needs[0] or needs[1]  # what the matrix is on its way: without that, c is not there
     if not left:
-        g, c, adjoint_first = adjoint(g), adjoint(c), not adjoint_first
+        g, c, adjoint_first = adjoint(g), adjoint(c) if through else c, not adjoint_first
     steps = _reflections(a, tau, getitem, adjoint_first)
     seen = []
     for v, t, _ in steps:
         seen.append(c)
-        c = _reflect(v, t, c)
+        c = _reflect(v, t, c) if through else c
     gv: list[Any] = [None] * len(steps)
     gt: list[Any] = [None] * len(steps)
     for (v, t, i), x in zip(reversed(steps), reversed(seen)):
-        xv, gxv = matmul(adjoint(x), v), matmul(adjoint(g), v)
+        if through:
+            xv, gxv = matmul(adjoint(x), v), matmul(adjoint(g), v)
         if needs[0]:
             gv[i] = -(scalars(conj(t)) * matmul(g, xv) + scalars(t) * matmul(x, gxv))
         if needs[1]:
@@ -238,7 +240,7 @@ def _multiply_samples() -> Any:
 
 
 _householder_multiply = primitive(
-    "householder_multiply", kernel=_reflected_kernel, numpy=_reflected_numpy,
+    "householder_multiply", kernel=_reflected_kernel, numpy=_reflected_numpy, saves={"c": ["a", "tau"]},
     vjp=lambda needs, g, _out, a, tau, c, *, left, adjoint: _reflected_pull(needs, g, a, tau, c, left, adjoint),
     jvp=from_vjp, batch=batch_matrices(2, 1, 2), infer=_infer_reflected, samples=_multiply_samples,
 )  # fmt: skip
