@@ -20,6 +20,8 @@ from .kernels import scalar, widened
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, demand
+from .shapes import product as fits_product
 from .structural import broadcast_to, reshape, transpose
 from .triangular import diagonal_embed
 
@@ -174,11 +176,22 @@ def _batch_project(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
     return _batch_matmul(matmul, (x, matrix_transpose(move_batch(w, dw))), (dx, 0), {})
 
 
+def _infer_project(avals: Any, p: dict[str, Any]) -> Aval:
+    x, w, *b = avals
+    at_least(1, x)
+    demand(len(w.shape) == 2, f"the weights are a matrix, got the shape {tuple(w.shape)}")
+    fits_product(x, w, -1, 1)
+    shape = (*x.shape[:-1], w.shape[0])
+    if b:
+        demand(np.broadcast_shapes(shape, b[0].shape) == shape, f"a bias of shape {tuple(b[0].shape)} beside {shape}")
+    return Aval(shape, x.dtype)
+
+
 # x wᵀ: the last axis of x against that of the matrix w.
 project = bilinear(
     "project", kernel=lambda xp, x, w: xp.matmul(x, xp.matrix_transpose(w)), numpy=_project_numpy,
     transposes=[lambda g, _out, _x, w: matmul(g, conj(w)), _project_w],
-    batch=_batch_project, infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[0]), avals[0].dtype),
+    batch=_batch_project, infer=_infer_project,
     samples=lambda: [sample(normal(*s, 3), normal(2, 3, seed=1)) for s in ((), (4,), (2, 2))]
     + [sample(complex_normal(2, 3), complex_normal(2, 3, seed=1))],
 )  # fmt: skip
@@ -221,11 +234,18 @@ def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
     return _batch_matmul(matmul, (matrix_transpose(moved), y), (None if dx is None else 0, dy), {})
 
 
+def _infer_transposed(avals: Any, p: dict[str, Any]) -> Aval:
+    for a in avals:
+        demand(len(a.shape) == 2, f"matrices are wanted, got the shape {tuple(a.shape)}")
+    fits_product(*avals, 0, 0)
+    return Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype)
+
+
 # xᵀ y of two matrices: with matmul and project, the three products are each other's derivatives.
 transposed_matmul = bilinear(
     "transposed_matmul", kernel=lambda xp, x, y: xp.matmul(xp.matrix_transpose(x), y), numpy=_transposed_numpy,
     transposes=[lambda g, _out, _x, y: project(conj(y), g), lambda g, _out, x, _y: matmul(conj(x), g)],
-    batch=_batch_transposed, infer=lambda avals, p: Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype),
+    batch=_batch_transposed, infer=_infer_transposed,
     samples=lambda: [sample(normal(3, 2), normal(3, 4, seed=1)),
                      sample(complex_normal(3, 2), complex_normal(3, 1, seed=1))],
 )  # fmt: skip
@@ -241,7 +261,7 @@ affine = primitive(
         None if tangents[0] is None else project(tangents[0], w),
         None if tangents[1] is None else project(x, tangents[1]),
         None if tangents[2] is None else broadcast_to(tangents[2], shape=tuple(shape_of(out)))]),
-    batch=_batch_affine, infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[0]), avals[0].dtype),
+    batch=_batch_affine, infer=_infer_project,
     samples=lambda: [sample(normal(*s, 3), normal(2, 3, seed=1), normal(2)) for s in ((), (4,), (2, 2))]
     + [sample(complex_normal(2, 3), complex_normal(2, 3, seed=1), complex_normal(2))],
 )  # fmt: skip
@@ -384,6 +404,9 @@ def _batch_einsum(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
 
 
 def _infer_einsum(avals: Any, params: dict[str, Any]) -> Aval:
+    for a, labels in zip(avals, params["inputs"]):
+        demand(all(a.shape[labels.index(k)] == n for k, n in zip(labels, a.shape)),
+               f"einsum: axes of one subscript have several sizes in an operand of shape {tuple(a.shape)}")  # fmt: skip
     sizes = label_sizes([a.shape for a in avals], params["inputs"])
     return Aval(tuple(sizes[label] for label in params["output"]), avals[0].dtype)
 
@@ -469,13 +492,21 @@ def _batch_cross(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any
     return op(*moved, axis=params["axis"] + 1), 0
 
 
+def _infer_cross(avals: Any, p: dict[str, Any]) -> Aval:
+    for a in avals:
+        at_least(p["axis"] + 1, a)
+        demand(a.shape[p["axis"]] == 3, f"the axis {p['axis']} has 3 elements, got the shape {tuple(a.shape)}")
+    demand(len(avals[0].shape) == len(avals[1].shape), "both operands have as many axes")
+    return Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype)
+
+
 # The vector product along an axis of size 3, which both operands (of one rank) have; the others broadcast.
 cross = bilinear(
     "cross", kernel=_cross_kernel,
     transposes=[lambda g, _out, _x, y, *, axis: cross(conj(y), g, axis=axis),
                 lambda g, _out, x, _y, *, axis: cross(g, conj(x), axis=axis)],
     batch=_batch_cross,
-    infer=lambda avals, p: Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype),
+    infer=_infer_cross,
     samples=lambda: [sample(normal(3), normal(3, seed=1), axis=0), sample(normal(2, 3), normal(1, 3, seed=1), axis=1),
                      sample(complex_normal(3, 2), complex_normal(3, 2, seed=1), axis=0)],
 )  # fmt: skip

@@ -29,6 +29,7 @@ from .manipulation import window_count
 from .reduction import sum as reduce_sum
 from .rules import batch_size, bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import demand, matching
 from .structural import broadcast_like, getitem, reshape
 
 Sizes = tuple[int, ...]
@@ -49,14 +50,26 @@ def output_size(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilati
     )
 
 
+def _check_layer(x: Aval, w: Aval, groups: int, have: int, want: int, b: Aval | None, outputs: int) -> None:
+    demand(len(x.shape) == len(w.shape) > 2, f"one number of axes, above 2, is wanted, got {x.shape} and {w.shape}")
+    demand(have == want and w.shape[0] % groups == 0, f"the channels of {x.shape}, {w.shape} and {groups} groups do not fit")
+    if b is not None:
+        matching("the bias", b.shape, (outputs,))
+
+
 def _infer_convolve(avals: Any, p: dict[str, Any]) -> Aval:
-    x, w = avals[:2]
+    x, w, b = avals
+    _check_layer(x, w, p["groups"], x.shape[1] if len(x.shape) > 1 else 0, w.shape[1] * p["groups"], b, w.shape[0])
     out = output_size(x.shape[2:], w.shape[2:], p["stride"], p["padding"], p["dilation"])
     return Aval((x.shape[0], w.shape[0], *out), x.dtype)
 
 
 def _infer_transpose(avals: Any, p: dict[str, Any]) -> Aval:
-    y, w = avals[:2]
+    y, w, b = avals
+    channels = w.shape[1] * p["groups"]
+    _check_layer(y, w, p["groups"], y.shape[1] if len(y.shape) > 1 else 0, w.shape[0], b, channels)
+    room = output_size(p["size"], w.shape[2:], p["stride"], p["padding"], p["dilation"])
+    demand(all(n <= most for n, most in zip(y.shape[2:], room)), f"there is room for {room} windows, got {y.shape[2:]}")
     return Aval((y.shape[0], w.shape[1] * p["groups"], *p["size"]), y.dtype)
 
 
@@ -69,6 +82,8 @@ def _check_windows(x: Sizes, y: Sizes, kernel: Sizes, stride: Sizes, padding: Pa
 
 def _infer_weight(avals: Any, p: dict[str, Any]) -> Aval:
     x, y = avals
+    demand(len(x.shape) == len(y.shape) == len(p["kernel"]) + 2, f"{len(p['kernel'])} spatial axes are wanted")
+    demand(x.shape[1] % p["groups"] == y.shape[1] % p["groups"] == 0, f"channels in {p['groups']} groups are wanted")
     _check_windows(x.shape, y.shape, p["kernel"], p["stride"], p["padding"], p["dilation"])
     return Aval((y.shape[1], x.shape[1] // p["groups"], *p["kernel"]), x.dtype)
 

@@ -13,6 +13,7 @@ from .grouping import add, count_numbers, reduce_by_number
 from .kernels import in_single, scalar
 from .rules import batch_loop, infer_unknown, nondifferentiable
 from .samples import distinct, sample, uniform
+from .shapes import demand, matching
 
 # ------------------------------------------------------------------------------------------ distinct elements
 
@@ -138,10 +139,17 @@ def _searchsorted_numpy(sequence: Any, values: Any, *, right: bool) -> Any:
     return np.asarray(found, dtype=np.int64).reshape(values.shape)
 
 
+def _infer_searchsorted(avals: Any, p: dict[str, Any]) -> Aval:
+    sequence, values = avals
+    if len(sequence.shape) != 1:
+        matching("the values for rows of a sequence", values.shape[:-1], sequence.shape[:-1])
+    return Aval(values.shape, np.dtype(np.int64))
+
+
 # Where each value would be inserted in a sorted sequence: in one for all, or in the row of the same leading axes.
 searchsorted = nondifferentiable(
     "searchsorted", kernel=_searchsorted_kernel, numpy=_searchsorted_numpy, batch=batch_loop,
-    infer=lambda avals, p: Aval(avals[1].shape, np.dtype(np.int64)),
+    infer=_infer_searchsorted,
     samples=lambda: [sample(np.array([1.0, 2.0, 3.0]), np.array([[2.0, 0.5], [2.5, 9.0]]), right=False),
                      sample(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[2.0], [3.0]]), right=True)],
 )  # fmt: skip
@@ -199,10 +207,18 @@ def _histogram_numpy(x: Any, weights: Any, edges: Any) -> Any:
     return np.bincount(bins[inside], given, minlength=n).astype(edges.dtype)
 
 
+def _infer_histogram(avals: Any, p: dict[str, Any]) -> Aval:
+    x, weights, edges = avals
+    demand(len(edges.shape) == 1 and edges.shape[0] > 0, f"the edges are a vector, got the shape {tuple(edges.shape)}")
+    if weights is not None:
+        demand(math.prod(weights.shape) == math.prod(x.shape), f"{x.shape} elements have weights of shape {weights.shape}")
+    return Aval((edges.shape[0] - 1,), edges.dtype)
+
+
 # How many elements (or the sum of the weights of those that) fall between each edge and the next.
 histogram = nondifferentiable(
     "histogram", kernel=_histogram_kernel, numpy=_histogram_numpy, operands=("x", "weights", "edges"), batch=batch_loop,
-    infer=lambda avals, p: Aval((avals[2].shape[0] - 1,), avals[2].dtype),
+    infer=_infer_histogram,
     samples=lambda: [sample(uniform(0, 3, 2, 4), None, np.array([0.0, 1.0, 2.0, 3.0])),
                      sample(uniform(0, 3, 4), uniform(0, 1, 4), np.array([0.5, 1.5, 2.0]))],
 )  # fmt: skip

@@ -24,6 +24,7 @@ from .reduction import logsumexp, sum
 from .rules import batch_loop
 from .samples import normal, sample
 from .selection import drop, keep, where
+from .shapes import demand, matching
 from .structural import broadcast_to, concatenate, getitem, reshape, stack
 
 IMPOSSIBLE = -1e30
@@ -180,6 +181,13 @@ def _ctc_samples() -> Any:
                  normalised=False)  # fmt: skip
 
 
+def _infer_ctc(avals: Any, p: dict[str, Any]) -> Aval:
+    x, labels, frames, lengths = avals
+    demand(len(x.shape) == 3 and len(labels.shape) == 2, f"(T, N, C) and (N, L) are wanted, got {x.shape}, {labels.shape}")
+    matching("labels, frames and lengths", (labels.shape[0], *frames.shape, *lengths.shape), (x.shape[1],) * 3)
+    return Aval((x.shape[1],), x.dtype)
+
+
 # x (T, N, C) are log-probabilities, `labels` (N, L) as of with_blanks, `frames` and `lengths` (N,) how many frames and
 # labels count; the result is (N,), inf where no alignment exists. normalised=True: the derivative is that along which
 # each frame's probabilities keep their sum (exp(x) added), as frameworks have it. zero_infinity: and 0 where the loss
@@ -191,5 +199,5 @@ ctc_loss = primitive(
           None, None, None],
     jvp=lambda tangents, out, x, labels, frames, lengths, *, zero_infinity, normalised: sum(
         _slope(x, labels, frames, lengths, zero_infinity, normalised) * tangents[0], axis=(0, 2), keepdims=False),
-    batch=batch_loop, infer=lambda avals, p: Aval((avals[0].shape[1],), avals[0].dtype), samples=_ctc_samples,
+    batch=batch_loop, infer=_infer_ctc, samples=_ctc_samples,
 )  # fmt: skip

@@ -25,6 +25,7 @@ from .reduction import divide_or_zero, sum, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
 from .selection import keep, where
+from .shapes import at_least, demand, matching, product
 from .structural import real, reshape, transpose
 
 _NORM = vector_norm.prim  # type: ignore[attr-defined]
@@ -59,6 +60,11 @@ def _dist_jvp(tangents: Any, out: Any, x: Any, y: Any, *, ord: float) -> Any:
     return sum(d, axis=_every(d), keepdims=False)
 
 
+def _infer_dist(avals: Any, p: dict[str, Any]) -> Aval:
+    np.broadcast_shapes(*(a.shape for a in avals))
+    return Aval((), real_of(avals[0].dtype))
+
+
 # The norm of the difference, a number.
 dist = primitive(
     "dist",
@@ -67,7 +73,7 @@ dist = primitive(
     vjps=[lambda g, out, x, y, *, ord: _dist_pull(g, out, x, y, ord),
           lambda g, out, x, y, *, ord: -_dist_pull(g, out, x, y, ord)],
     jvp=_dist_jvp, batch=batch_loop,
-    infer=lambda avals, p: Aval((), real_of(avals[0].dtype)),
+    infer=_infer_dist,
     samples=lambda: [sample(normal(2, 3), normal(2, 3, seed=1), ord=2.0),
                      sample(normal(2, 3), normal(3, seed=1), ord=3.0),
                      sample(complex_normal(3), complex_normal(3, seed=1), ord=1.0),
@@ -189,13 +195,22 @@ def _cdist_samples() -> Any:
     yield sample(normal(2, 2, 3), normal(2, 2, 3, seed=1), ord=1.5)
 
 
+def _infer_cdist(avals: Any, p: dict[str, Any]) -> Aval:
+    x, y = avals
+    at_least(2, x, y)
+    product(x, y, -1, -1)
+    if len(x.shape) > 2 or len(y.shape) > 2:
+        matching("the leading axes of the second set", y.shape[:-2], x.shape[:-2])
+    return Aval((*x.shape[:-1], y.shape[-2]), x.dtype)
+
+
 # Of the rows of x (..., P, M) and y (..., R, M): (..., P, R).
 cdist = primitive(
     "cdist", kernel=_cdist_kernel, numpy=_cdist_numpy,
     vjps=[lambda g, out, x, y, *, ord: _cdist_pull(g, out, x, y, ord, False),
           lambda g, out, x, y, *, ord: _cdist_pull(g, out, x, y, ord, True)],
     jvp=_cdist_push, batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[-2]), avals[0].dtype), samples=_cdist_samples,
+    infer=_infer_cdist, samples=_cdist_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ of all pairs within a set
@@ -257,12 +272,18 @@ def _pdist_push(tangents: Any, out: Any, x: Any, *, ord: float) -> Any:
     )
 
 
+def _infer_pdist(avals: Any, p: dict[str, Any]) -> Aval:
+    shape, dtype = avals[0]
+    demand(len(shape) == 2, f"a matrix is wanted, got the shape {tuple(shape)}")
+    return Aval((shape[0] * (shape[0] - 1) // 2,), dtype)
+
+
 # Of the rows i < j of a matrix, in the order (0, 1), (0, 2)...
 pdist = primitive(
     "pdist", kernel=_pdist_kernel, numpy=_pdist_numpy, vjps=[lambda g, out, x, *, ord: _pdist_pull(g, out, x, ord)],
     jvp=_pdist_push,
     batch=batch_loop,
-    infer=lambda avals, p: Aval((avals[0].shape[0] * (avals[0].shape[0] - 1) // 2,), avals[0].dtype),
+    infer=_infer_pdist,
     samples=lambda: [sample(normal(4, 3), ord=2.0), sample(normal(3, 2), ord=1.0), sample(normal(3, 2), ord=3.0)],
 )  # fmt: skip
 

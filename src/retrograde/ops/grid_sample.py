@@ -24,6 +24,7 @@ from .reduction import sum as reduce_sum
 from .rules import batch_elementwise, batch_leading, linear, sum_tangents
 from .samples import normal, sample, uniform
 from .selection import keep
+from .shapes import demand, matching
 from .structural import broadcast_to, getitem, reshape, stack, zeros_like
 
 Sizes = tuple[int, ...]
@@ -158,12 +159,17 @@ def _batch_places(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
     return out, (dim, dim)
 
 
+def _infer_places(avals: Any, p: dict[str, Any]) -> Any:
+    shape = np.broadcast_shapes(*(a.shape for a in avals))
+    return Aval(shape, np.dtype(np.int64)), Aval(shape, np.dtype(bool))
+
+
 # For coordinates along each axis: where a corner of their cell lies in the axes flattened, and whether it does (else
 # 0).
 lattice_places = primitive(
     "lattice_places", kernel=_corner_kernel, multi=True, vjps=NOT_DIFFERENTIABLE,
     params=("size", "kind", "corner", "padding", "align"), batch=_batch_places,
-    infer=lambda avals, p: (Aval(avals[0].shape, np.dtype(np.int64)), Aval(avals[0].shape, np.dtype(bool))),
+    infer=_infer_places,
     samples=lambda: [sample(uniform(-1, 4, 3), uniform(-1, 4, 3, seed=1), size=(3, 4), kind=LINEAR, corner=(0, 1),
                             padding=ZEROS, align=False)],
 )  # fmt: skip
@@ -321,12 +327,19 @@ def _grid_samples() -> Any:
     yield sample(normal(1, 2, 2, 3, 3), uniform(-1, 1, 1, 1, 2, 2, 3), mode=LINEAR, padding=ZEROS, align=True)
 
 
+def _infer_grid(avals: Any, p: dict[str, Any]) -> Aval:
+    x, grid = avals
+    demand(len(x.shape) == len(grid.shape) > 2, f"one number of axes, above 2, is wanted, got {x.shape} and {grid.shape}")
+    matching("batch and coordinates of the grid", (grid.shape[0], grid.shape[-1]), (x.shape[0], len(x.shape) - 2))
+    return Aval((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
+
+
 # x (N, C, *size) read at the places grid (N, *out, axes), in coordinates from -1 to 1 of which the first belongs to the
 # last axis.
 grid_sample = primitive(
     "grid_sample", kernel=_grid_sample_kernel, numpy=_grid_sample_numpy, vjps=[_pull_x, _pull_grid], jvp=_grid_jvp,
     batch=_batch_grid,
-    infer=lambda avals, p: Aval((*avals[0].shape[:2], *avals[1].shape[1:-1]), avals[0].dtype), samples=_grid_samples,
+    infer=_infer_grid, samples=_grid_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ affine grids
@@ -357,11 +370,23 @@ def _affine_spread_kernel(xp: Any, g: Any, *, size: Sizes, align: bool) -> Any:
     return xp.matmul(xp.matrix_transpose(flat), base)
 
 
+def _infer_affine(avals: Any, p: dict[str, Any]) -> Aval:
+    (shape, dtype), n = avals[0], len(p["size"])
+    matching("the matrices", shape[-2:], (n, n + 1))
+    return Aval((*shape[:-2], *p["size"], n), dtype)
+
+
+def _infer_affine_spread(avals: Any, p: dict[str, Any]) -> Aval:
+    (shape, dtype), n = avals[0], len(p["size"])
+    matching("the places", shape[-n - 1 :], (*p["size"], n))
+    return Aval((*shape[: -n - 1], n, n + 1), dtype)
+
+
 # The places to which the matrices theta (..., axes, axes + 1) move the centres of an array of the given size.
 affine_grid = linear(
     "affine_grid", kernel=_affine_grid_kernel,
     transpose=lambda g, _theta, *, size, align: affine_grid_spread(g, size=size, align=align), batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape[:-2], *p["size"], len(p["size"])), avals[0].dtype),
+    infer=_infer_affine,
     samples=lambda: [sample(normal(2, 2, 3), size=(2, 3), align=False),
                      sample(normal(1, 3, 4), size=(2, 1, 2), align=True)],
 )  # fmt: skip
@@ -369,8 +394,6 @@ affine_grid = linear(
 affine_grid_spread = linear(
     "affine_grid_spread", kernel=_affine_spread_kernel,
     transpose=lambda g, _x, *, size, align: affine_grid(g, size=size, align=align), batch=batch_leading,
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: len(avals[0].shape) - len(p["size"]) - 1], len(p["size"]), len(p["size"]) + 1),
-        avals[0].dtype),
+    infer=_infer_affine_spread,
     samples=lambda: [sample(normal(2, 2, 3, 2), size=(2, 3), align=False)],
 )  # fmt: skip

@@ -12,11 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._errors import UnsupportedError
+from ..core.aval import Aval
 from ..core.primitive import primitive
 from .linalg import refuse
 from .reduction import sum as reduce_sum
-from .rules import batch_elementwise, batch_leading, infer_same
+from .rules import batch_elementwise, batch_leading, infer_elementwise
 from .samples import sample, uniform
+from .shapes import matching
 
 _REMEDY = "only first derivatives pass through samples of gamma and Dirichlet distributions"
 
@@ -74,7 +76,7 @@ gamma_derivative = primitive(
     numpy=_gamma_derivative_numpy,
     vjp=lambda needs, _g, _out, _alpha, _x: refuse("gamma_derivative", _REMEDY),
     jvp=lambda tangents, out, alpha, x: refuse("gamma_derivative", _REMEDY),
-    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_elementwise, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 3), uniform(0.2, 3, 3))],
 )  # fmt: skip
 
@@ -84,16 +86,16 @@ dirichlet_derivative = primitive(
     kernel=lambda xp, x, alpha, total: _not_in_the_standard("dirichlet_derivative", "beta"), numpy=_beta_derivative_numpy,
     vjp=lambda needs, _g, _out, _x, _alpha, _total: refuse("dirichlet_derivative", _REMEDY),
     jvp=lambda tangents, out, x, alpha, total: refuse("dirichlet_derivative", _REMEDY),
-    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_elementwise, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.1, 0.9, 3), uniform(0.5, 3, 3), uniform(4, 5, 3))],
 )  # fmt: skip
 
 # The sample x, as a function of the shape alpha of the gamma distribution that it was drawn from.
 gamma_sample = primitive(
-    "gamma_sample", kernel=lambda xp, alpha, x: xp.asarray(x, copy=True),
+    "gamma_sample", kernel=lambda xp, alpha, x: xp.asarray(xp.broadcast_arrays(alpha, x)[1], copy=True),
     vjps=[lambda g, _out, alpha, x: g * gamma_derivative(alpha, x), None],
     jvp=lambda tangents, out, alpha, x: None if tangents[0] is None else tangents[0] * gamma_derivative(alpha, x),
-    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_elementwise, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 3), uniform(0.2, 3, 3))],
 )  # fmt: skip
 
@@ -113,10 +115,16 @@ def _dirichlet_push(tangents: Any, out: Any, alpha: Any, x: Any) -> Any:
     return moved - x * _total(moved)
 
 
+def _infer_sample(avals: Any, p: dict[str, Any]) -> Aval:
+    alpha, x = avals
+    matching("the parameters of the sample", alpha.shape, x.shape)
+    return Aval(x.shape, x.dtype)
+
+
 # The sample x (points of the simplex along the last axis), as a function of the Dirichlet concentrations.
 dirichlet_sample = primitive(
     "dirichlet_sample", kernel=lambda xp, alpha, x: xp.asarray(x, copy=True),
     vjps=[lambda g, _out, alpha, x: _dirichlet_pull(g, alpha, x), None], jvp=_dirichlet_push, batch=batch_leading,
-    infer=infer_same, tolerances={"gauge": True},
+    infer=_infer_sample, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 2, 3), np.full((2, 3), 1 / 3))],
 )  # fmt: skip

@@ -22,6 +22,7 @@ from .kernels import widened, widened_numpy
 from .reduction import sum as reduce_sum
 from .rules import batch_size, conj, from_vjp, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, leading, product, square
 from .structural import concatenate, getitem, imag, real, reshape
 from .triangular import diagonal_embed, tril, triu
 
@@ -109,13 +110,10 @@ def batch_matrices(*cores: int | Callable[[dict[str, Any]], int]) -> Callable[..
     return rule
 
 
-def infer_first(avals: Sequence[Any], params: dict[str, Any]) -> Aval:
-    """As the first operand."""
-    return avals[0]
-
-
-def _batch_shape(*avals_and_cores: tuple[Any, int]) -> tuple[int, ...]:
-    return np.broadcast_shapes(*(a.shape[: len(a.shape) - core] for a, core in avals_and_cores))
+def infer_square(avals: Sequence[Any], params: dict[str, Any]) -> Aval:
+    """As the operands, which are square matrices."""
+    square(*avals)
+    return Aval((*leading(*((a, 2) for a in avals)), *avals[0].shape[-2:]), avals[0].dtype)
 
 
 def well_conditioned(*shape: int, seed: int = 0) -> np.ndarray:
@@ -187,7 +185,7 @@ inv_checked = primitive(
     "inv", kernel=_inv_kernel, numpy=_inv_numpy,
     vjps=[lambda g, out, _x, *, check: -matmul(matmul(adjoint(out), g), adjoint(out))],
     jvp=lambda tangents, out, x, *, check: -matmul(matmul(out, tangents[0]), out),
-    batch=batch_matrices(2), infer=infer_first,
+    batch=batch_matrices(2), infer=infer_square,
     samples=lambda: [sample(well_conditioned(3, 3), check=True), sample(well_conditioned(2, 2, 2), check=True),
                      sample(complex_well_conditioned(2, 2), check=False), sample(normal(0, 0), check=True)],
 )  # fmt: skip
@@ -247,7 +245,10 @@ def _vector_core(params: dict[str, Any]) -> int:
 
 def _infer_solve(avals: Any, p: dict[str, Any]) -> Aval:
     core = _vector_core(p)
-    return Aval((*_batch_shape((avals[0], 2), (avals[1], core)), *avals[1].shape[-core:]), avals[0].dtype)
+    square(avals[0])
+    at_least(core, avals[1])
+    product(*avals, -1, -core if p["left"] or p["vector"] else -1)
+    return Aval((*leading((avals[0], 2), (avals[1], core)), *avals[1].shape[-core:]), avals[0].dtype)
 
 
 _solve = primitive(
@@ -319,7 +320,10 @@ def _triangular_push(tangents: Any, out: Any, a: Any, b: Any, *, upper: bool, le
 
 
 def _infer_pair(avals: Any, p: dict[str, Any]) -> Aval:
-    return Aval((*_batch_shape((avals[0], 2), (avals[1], 2)), *avals[1].shape[-2:]), avals[0].dtype)
+    square(avals[0])
+    at_least(2, avals[1])
+    product(*avals, -1, -2 if p["left"] else -1)
+    return Aval((*leading((avals[0], 2), (avals[1], 2)), *avals[1].shape[-2:]), avals[0].dtype)
 
 
 _solve_triangular = primitive(
@@ -352,7 +356,7 @@ def _trace_kernel(xp: Any, x: Any) -> Any:
 trace = linear(
     "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, *shape_of(x_)[-2:]),
     batch=batch_matrices(2),
-    infer=lambda avals, p: Aval(avals[0].shape[:-2], avals[0].dtype),
+    infer=lambda avals, p: Aval(leading((avals[0], 2)), avals[0].dtype),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
 )  # fmt: skip
 
@@ -423,7 +427,7 @@ _adjugate_push = primitive(
     "adjugate_derivative", kernel=widened(standard.adjugate_derivative), numpy=_adjugate_push_numpy,
     vjps=[lambda g, _out, x, t: _adjugate_second(g, x, t),
           lambda g, _out, x, _t: adjoint(_adjugate_push(x, adjoint(g)))],
-    jvp=from_vjp, batch=batch_matrices(2, 2), infer=infer_first,
+    jvp=from_vjp, batch=batch_matrices(2, 2), infer=infer_square,
     samples=lambda: [sample(well_conditioned(3, 3), normal(3, 3, seed=1)),
                      sample(complex_well_conditioned(2, 2), complex_normal(2, 2, seed=1))],
 )  # fmt: skip
@@ -431,12 +435,13 @@ _adjugate_push = primitive(
 adjugate = primitive(
     "adjugate", kernel=widened(standard.adjugate), numpy=_adjugate_numpy,
     vjps=[lambda g, _out, x: adjoint(_adjugate_push(x, adjoint(g)))],
-    jvp=lambda tangents, out, x: _adjugate_push(x, tangents[0]), batch=batch_matrices(2), infer=infer_first,
+    jvp=lambda tangents, out, x: _adjugate_push(x, tangents[0]), batch=batch_matrices(2), infer=infer_square,
     samples=lambda: [sample(well_conditioned(3, 3)), sample(complex_well_conditioned(2, 2)), sample(normal(2, 1, 1))],
 )  # fmt: skip
 
 
 def _infer_numbers(avals: Any, p: dict[str, Any]) -> Aval:
+    square(avals[0])
     return Aval(avals[0].shape[:-2], avals[0].dtype)
 
 
@@ -507,7 +512,7 @@ def _expm_derivative(x: Any, t: Any) -> Any:
 matrix_exp = primitive(
     "matrix_exp", kernel=widened(standard.expm), numpy=_expm_numpy,
     vjps=[lambda g, _out, x: _expm_derivative(adjoint(x), g)],
-    jvp=lambda tangents, out, x: _expm_derivative(x, tangents[0]), batch=batch_matrices(2), infer=infer_first,
+    jvp=lambda tangents, out, x: _expm_derivative(x, tangents[0]), batch=batch_matrices(2), infer=infer_square,
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 2)), sample(complex_normal(2, 2)), sample(normal(1, 1))],
 )  # fmt: skip
 
@@ -563,7 +568,7 @@ _pinv = primitive(
     "pinv", kernel=_pinv_kernel, numpy=_pinv_numpy,
     vjps=[lambda g, out, x, _atol, _rtol, *, hermitian: _pinv_pull(g, out, x), None, None],
     jvp=_pinv_push, batch=batch_matrices(2, 0, 0),
-    infer=lambda avals, p: Aval((*_batch_shape((avals[0], 2), (avals[1], 0), (avals[2], 0)),
+    infer=lambda avals, p: Aval((*leading((avals[0], 2), (avals[1], 0), (avals[2], 0)),
                                  avals[0].shape[-1], avals[0].shape[-2]), avals[0].dtype),
     samples=lambda: [sample(well_conditioned(*shape), 0.0, 1e-12, hermitian=False)
                      for shape in ((3, 2), (2, 3), (2, 2, 2))]
@@ -644,7 +649,9 @@ def _lstsq_pull(needs: Any, g: Any, out: Any, a: Any, b: Any, *, rcond: float, d
 
 def _infer_lstsq(avals: Any, p: dict[str, Any]) -> Any:
     (a, dtype), (b, _) = avals
-    lead, (m, n), k = _batch_shape((avals[0], 2), (avals[1], 2)), a[-2:], b[-1]
+    at_least(2, *avals)
+    product(*avals, -2, -2)
+    lead, (m, n), k = leading((avals[0], 2), (avals[1], 2)), a[-2:], b[-1]
     real = real_of(dtype)
     return (Aval((*lead, n, k), dtype), Aval((*lead, k), real), Aval(lead, np.dtype(np.int64)),
             Aval((*lead, min(m, n)), real))  # fmt: skip

@@ -20,7 +20,7 @@ from .linalg import (
     half_diagonal,
     hermitian_part,
     identity_like,
-    infer_first,
+    infer_square,
     lapack,
     over_batch,
     positive_definite,
@@ -30,6 +30,7 @@ from .linalg import (
 )
 from .rules import from_vjp, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, leading, matching, product, square
 from .structural import concatenate, embed, getitem
 from .triangular import tril, triu
 
@@ -91,7 +92,7 @@ _cholesky = primitive(
     "cholesky", kernel=_cholesky_kernel, numpy=_cholesky_numpy,
     vjps=[lambda g, out, _x, *, upper, check: _cholesky_pull(g, out, upper)],
     jvp=lambda tangents, out, x, *, upper, check: _cholesky_push(tangents[0], out, upper),
-    batch=batch_matrices(2), infer=infer_first, tolerances={"direction": lambda d, j: hermitian_part(d)},
+    batch=batch_matrices(2), infer=infer_square, tolerances={"direction": lambda d, j: hermitian_part(d)},
     samples=lambda: [sample(positive_definite(3, 3), upper=False, check=True),
                      sample(positive_definite(2, 2, 2), upper=True, check=True),
                      sample(positive_definite(2, 2, complex_too=True), upper=False, check=False),
@@ -107,12 +108,17 @@ def cholesky(x: Any, *, upper: bool = False, check: bool = True) -> Any:
     return _cholesky(x, upper=upper, check=check)
 
 
+def _infer_info(avals: Any, p: dict[str, Any]) -> Aval:
+    square(avals[0])
+    return Aval(avals[0].shape[:-2], np.dtype(np.int32))
+
+
 # The order of the first leading minor that is not positive, 0 where the factorisation succeeds.
 cholesky_info = nondifferentiable(
     "cholesky_info",
     kernel=lambda xp, x, *, upper: standard.cholesky(xp, x, upper)[1],
     numpy=lambda x, *, upper: over_batch(lambda a: _potrf(a, upper)[1], [(x, 2)], [((), np.int32)])[0], kind="general",
-    batch=batch_matrices(2), infer=lambda avals, p: Aval(avals[0].shape[:-2], np.dtype(np.int32)),
+    batch=batch_matrices(2), infer=_infer_info,
     samples=lambda: [sample(positive_definite(2, 2), upper=False), sample(-positive_definite(2, 2, 2), upper=True)],
 )  # fmt: skip
 
@@ -158,8 +164,11 @@ def _cholesky_solve_push(tangents: Any, out: Any, b: Any, factor: Any, *, upper:
 
 
 def _infer_cholesky_solve(avals: Any, p: dict[str, Any]) -> Aval:
-    b, c = avals
-    return Aval((*np.broadcast_shapes(b.shape[:-2], c.shape[:-2]), *b.shape[-2:]), b.dtype)
+    b, factor = avals
+    lead = leading((b, 2), (factor, 2))
+    square(factor)
+    product(factor, b, -1, -2)
+    return Aval((*lead, *b.shape[-2:]), b.dtype)
 
 
 _cholesky_solve = primitive(
@@ -197,7 +206,7 @@ def _cholesky_inverse_push(tangents: Any, out: Any, factor: Any, *, upper: bool)
 _cholesky_inverse = primitive(
     "cholesky_inverse", kernel=_cholesky_inverse_kernel, numpy=_cholesky_inverse_numpy,
     vjps=[lambda g, out, factor, *, upper: _factor_cotangent(-matmul(matmul(out, g), out), factor, upper)],
-    jvp=_cholesky_inverse_push, batch=batch_matrices(2), infer=infer_first,
+    jvp=_cholesky_inverse_push, batch=batch_matrices(2), infer=infer_square,
     tolerances={"direction": lambda d, j: np.tril(d)},
     samples=lambda: [sample(np.tril(well_conditioned(3, 3)), upper=False),
                      sample(np.tril(well_conditioned(2, 2, 2)), upper=False),
@@ -343,13 +352,19 @@ def _lu_factor_pull(needs: Any, g: Any, out: Any, _x: Any, *, check: bool) -> An
 
 
 def _infer_lu_factor(avals: Any, p: dict[str, Any]) -> Any:
+    at_least(2, avals[0])
     shape = avals[0].shape
     return avals[0], Aval((*shape[:-2], min(shape[-2:])), np.dtype(np.int32))
 
 
-def _infer_factors(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    (m, n), k = shape[-2:], min(shape[-2:])
-    return tuple(Aval((*shape[:-2], *s), dtype) for s in ((m, m), (m, k), (k, n)))
+def _infer_factors(avals: Any, p: dict[str, Any]) -> Any:
+    """The permutation and the two factors of a matrix, or of packed factors and their pivots."""
+    lead = leading(*zip(avals, (2, 1)))
+    (m, n), dtype = avals[0].shape[-2:], avals[0].dtype
+    k = min(m, n)
+    if len(avals) > 1:
+        matching("the pivots of each matrix", avals[1].shape[-1:], (k,))
+    return tuple(Aval((*lead, *s), dtype) for s in ((m, m), (m, k), (k, n)))
 
 
 def _lu_samples() -> Any:
@@ -394,7 +409,7 @@ def _lu_unpack_numpy(factors: Any, pivots: Any) -> Any:
 lu_unpack = primitive(
     "lu_unpack", kernel=standard.lu_unpack, numpy=_lu_unpack_numpy, multi=True, diff_outs=(False, True, True), jvp=from_vjp,
     vjp=lambda needs, g, _out, factors_, _pivots: (_packed(g[1], g[2], factors_), None),
-    batch=batch_matrices(2, 1), infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
+    batch=batch_matrices(2, 1), infer=_infer_factors,
     samples=lambda: [sample(*_lu_factor_numpy(x, check=False)) for x in _lu_samples()],
 )  # fmt: skip
 
@@ -411,7 +426,7 @@ lu = primitive(
     "lu", kernel=_lu_kernel, numpy=_lu_numpy, vjp=lambda needs, g, out, _x: (_lu_pull(g[1], g[2], *out),),
     jvp=from_vjp, multi=True,
     diff_outs=(False, True, True), batch=batch_matrices(2),
-    infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
+    infer=_infer_factors,
     samples=lambda: [sample(x) for x in _lu_samples()],
 )  # fmt: skip
 
@@ -424,6 +439,11 @@ def _lu_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, left: bool, 
 @widened_numpy
 def _lu_solve_numpy(factors: Any, pivots: Any, b: Any, *, left: bool, adjoint: bool) -> Any:
     trans = 0 if not adjoint else 2 if b.dtype.kind == "c" else 1
+
+    n = factors.shape[-1]
+    if pivots.shape[-1:] != (n,) or (pivots.size and not 0 <= pivots.min() <= pivots.max() < n):
+        # LAPACK would exchange rows outside of the matrix.
+        raise ValueError(f"{n} pivots from 0 to {n - 1} are wanted for factors of the shape {factors.shape}")
 
     def one(lu: np.ndarray, pivots: np.ndarray, b: np.ndarray) -> np.ndarray:
         if not b.size:
@@ -459,7 +479,11 @@ _adjoint = adjoint
 
 def _infer_lu_solve(avals: Any, p: dict[str, Any]) -> Aval:
     a, pivots, b = avals
-    return Aval((*np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1], b.shape[:-2]), *b.shape[-2:]), b.dtype)
+    lead = leading((a, 2), (pivots, 1), (b, 2))
+    square(a)
+    matching("the pivots of each matrix", pivots.shape[-1:], a.shape[-1:])
+    product(a, b, -1, -2 if p.get("left", True) else -1)
+    return Aval((*lead, *b.shape[-2:]), b.dtype)
 
 
 def _lu_solve_samples() -> Any:
@@ -508,14 +532,18 @@ def _ldl_numpy(x: Any, *, hermitian: bool) -> Any:
 
 _LDL = ("ldl_factor", "use cholesky() for positive definite matrices, solve() or eigh() for others")
 
+def _infer_ldl(avals: Any, p: dict[str, Any]) -> Any:
+    square(avals[0])
+    return avals[0], Aval(avals[0].shape[:-1], np.dtype(np.int32)), Aval(avals[0].shape[:-2], np.dtype(np.int32))
+
+
 # LAPACK's packed factors of a symmetric (Hermitian) matrix, its pivots, and 1 + the first zero block (0: none).
 ldl_factor = primitive(
     "ldl_factor", kernel=lambda xp, x, *, hermitian: _no_ldl("ldl_factor"), numpy=_ldl_numpy,
     vjp=lambda needs, _g, _out, _x, *, hermitian: refuse(*_LDL),
     jvp=lambda tangents, out, x, *, hermitian: refuse(*_LDL), multi=True, diff_outs=(True, False, False),
     batch=batch_matrices(2), tolerances={"gauge": True},
-    infer=lambda avals, p: (avals[0], Aval(avals[0].shape[:-1], np.dtype(np.int32)),
-                            Aval(avals[0].shape[:-2], np.dtype(np.int32))),
+    infer=_infer_ldl,
     samples=lambda: [sample(hermitian_part(normal(3, 3)), hermitian=False)],
 )  # fmt: skip
 

@@ -19,7 +19,6 @@ from .linalg import (
     batch_matrices,
     half_diagonal,
     identity_like,
-    infer_first,
     lapack,
     over_batch,
     refuse,
@@ -28,6 +27,7 @@ from .linalg import (
 )
 from .rules import conj, from_vjp, sum_tangents
 from .samples import complex_normal, normal, sample, uniform
+from .shapes import at_least, demand, leading, product
 from .structural import concatenate, embed, getitem, stack
 from .triangular import tril, triu
 
@@ -88,6 +88,7 @@ def _qr_tall(gq: Any, gr: Any, q: Any, r: Any) -> Any:
 
 
 def _infer_qr(avals: Any, p: dict[str, Any]) -> Any:
+    at_least(2, avals[0])
     (m, n), lead, dtype = avals[0].shape[-2:], avals[0].shape[:-2], avals[0].dtype
     k = m if p["mode"] == "complete" else min(m, n)
     return Aval((0,) if p["mode"] == "r" else (*lead, m, k), dtype), Aval((*lead, k, n), dtype)
@@ -128,7 +129,7 @@ _GEQRF = ("geqrf", "use qr(), which has one")
 geqrf = primitive(
     "geqrf", kernel=widened(standard.geqrf), numpy=_geqrf_numpy, vjp=lambda needs, _g, _out, _x: refuse(*_GEQRF),
     jvp=lambda tangents, out, x: refuse(*_GEQRF), multi=True, batch=batch_matrices(2), tolerances={"gauge": True},
-    infer=lambda avals, p: (avals[0], Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), avals[0].dtype)),
+    infer=lambda avals, p: (avals[0], Aval((*leading((avals[0], 2)), min(avals[0].shape[-2:])), avals[0].dtype)),
     samples=lambda: [sample(normal(3, 2)), sample(complex_normal(2, 2, 3))],
 )  # fmt: skip
 
@@ -219,17 +220,31 @@ def _reflector_samples() -> Any:
     yield normal(3, 2), uniform(0.5, 1.5, 2)[:0]
 
 
+def _check_vectors(a: Aval, tau: Aval) -> None:
+    demand(tau.shape[-1] <= a.shape[-1], f"{tau.shape[-1]} factors for the {a.shape[-1]} columns of {tuple(a.shape)}")
+
+
+def _infer_product(avals: Any, p: dict[str, Any]) -> Aval:
+    a, tau = avals
+    lead = leading((a, 2), (tau, 1))
+    _check_vectors(a, tau)
+    return Aval((*lead, *a.shape[-2:]), a.dtype)
+
+
 # The first columns of the product of the reflections `1 - tau v v'`, vectors below the diagonal of `a`.
 householder_product = primitive(
     "householder_product", kernel=_householder_kernel, numpy=_householder_numpy, vjp=_householder_pull, jvp=from_vjp,
-    batch=batch_matrices(2, 1), infer=infer_first,
+    batch=batch_matrices(2, 1), infer=_infer_product,
     samples=lambda: [sample(a, tau) for a, tau in _reflector_samples()],
 )  # fmt: skip
 
 
 def _infer_reflected(avals: Any, p: dict[str, Any]) -> Aval:
     a, tau, c = avals
-    return Aval((*np.broadcast_shapes(a.shape[:-2], tau.shape[:-1], c.shape[:-2]), *c.shape[-2:]), c.dtype)
+    lead = leading((a, 2), (tau, 1), (c, 2))
+    _check_vectors(a, tau)
+    product(a, c, -2, -2 if p["left"] else -1)
+    return Aval((*lead, *c.shape[-2:]), c.dtype)
 
 
 def _multiply_samples() -> Any:

@@ -31,6 +31,7 @@ from .linalg import (
 from .reduction import sum as reduce_sum
 from .rules import conj, from_vjp, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, leading, square
 from .structural import cast, getitem, imag, real
 
 # ------------------------------------------------------------------------------------------ shared by the rules
@@ -76,6 +77,11 @@ def _skew(x: Any) -> Any:
     return x - adjoint(x)
 
 
+def _infer_values(avals: Any, dtype: Any) -> Aval:
+    square(avals[0])
+    return Aval(avals[0].shape[:-1], dtype(avals[0].dtype))
+
+
 # ------------------------------------------------------------------------------------------ Hermitian matrices
 
 
@@ -113,7 +119,7 @@ def _eigh_pull(needs: Any, g: Any, out: Any, _x: Any, *, upper: bool) -> Any:
 
 eigh_both = primitive(
     "eigh", kernel=_eigh_kernel, numpy=_eigh_numpy, vjp=_eigh_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
-    infer=lambda avals, p: (Aval(avals[0].shape[:-1], real_of(avals[0].dtype)), avals[0]),
+    infer=lambda avals, p: (_infer_values(avals, real_of), avals[0]),
     tolerances={"gauge": True},
     samples=lambda: [sample(positive_definite(3, 3), upper=False), sample(positive_definite(2, 2, 2), upper=True)],
 )  # fmt: skip
@@ -138,7 +144,7 @@ _eigvalsh = primitive(
     "eigvalsh", kernel=widened(lambda xp, x, *, upper: xp.linalg.eigvalsh(_from_triangle(xp, x, upper))),
     numpy=widened_numpy(lambda x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L")),
     vjps=[lambda g, _out, x, *, upper: _eigvalsh_pull(g, x, upper)], jvp=_eigvalsh_push, batch=batch_matrices(2),
-    infer=lambda avals, p: Aval(avals[0].shape[:-1], real_of(avals[0].dtype)),
+    infer=lambda avals, p: _infer_values(avals, real_of),
     tolerances={"direction": lambda d, j: hermitian_part(d)},
     samples=lambda: [sample(positive_definite(3, 3), upper=False), sample(positive_definite(2, 2, 2), upper=True),
                      sample(positive_definite(3, 3, complex_too=True), upper=False)],
@@ -193,7 +199,7 @@ def _eig_pull(needs: Any, g: Any, out: Any, _x: Any) -> Any:
 
 eig = primitive(
     "eig", kernel=_eig_kernel, numpy=_eig_numpy, vjp=_eig_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
-    infer=lambda avals, p: (Aval(avals[0].shape[:-1], complex_of(avals[0].dtype)),
+    infer=lambda avals, p: (_infer_values(avals, complex_of),
                             Aval(avals[0].shape, complex_of(avals[0].dtype))),
     tolerances={"gauge": True},
     samples=lambda: [sample(normal(3, 3)), sample(complex_normal(2, 2, 2))],
@@ -216,7 +222,7 @@ eigvals = primitive(
     "eigvals", kernel=widened(lambda xp, x: _general(xp, "eigvals")(x)),
     numpy=widened_numpy(lambda x: np.linalg.eigvals(x).astype(complex_of(x.dtype), copy=False)),
     vjps=[lambda g, _out, x: _eigvals_pull(g, x)], jvp=_eigvals_push, batch=batch_matrices(2),
-    infer=lambda avals, p: Aval(avals[0].shape[:-1], complex_of(avals[0].dtype)),
+    infer=lambda avals, p: _infer_values(avals, complex_of),
     samples=lambda: [sample(np.diag([1.0, 2.0, 4.0]) + normal(3, 3) / 4), sample(complex_normal(2, 2, 2)),
                      sample(normal(2, 2, seed=3))],
 )  # fmt: skip
@@ -272,6 +278,7 @@ def _svd_pull(needs: Any, g: Any, out: Any, _x: Any, *, full: bool) -> Any:
 
 
 def _infer_svd(avals: Any, p: dict[str, Any]) -> Any:
+    at_least(2, avals[0])
     (m, n), lead, dtype = avals[0].shape[-2:], avals[0].shape[:-2], avals[0].dtype
     k = min(m, n)
     return (Aval((*lead, m, m if p["full"] else k), dtype), Aval((*lead, k), real_of(dtype)),
@@ -305,6 +312,6 @@ svdvals = primitive(
     "svdvals", kernel=widened(lambda xp, x: xp.linalg.svdvals(x)),
     numpy=widened_numpy(lambda x: np.linalg.svd(x, compute_uv=False)),
     vjps=[lambda g, _out, x: _svdvals_pull(g, x)], jvp=_svdvals_push, batch=batch_matrices(2),
-    infer=lambda avals, p: Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), real_of(avals[0].dtype)),
+    infer=lambda avals, p: Aval((*leading((avals[0], 2)), min(avals[0].shape[-2:])), real_of(avals[0].dtype)),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
 )  # fmt: skip

@@ -76,8 +76,8 @@ def share(g: Any, x: Any, reduction: str) -> Any:
 
 def infer_loss(avals: Any, params: dict[str, Any]) -> Aval:
     """The broadcast shape for reduction "none", a number otherwise."""
-    shape = np.broadcast_shapes(*(a.shape for a in avals if a is not None)) if params["reduction"] == "none" else ()
-    return Aval(shape, avals[0].dtype)
+    shape = np.broadcast_shapes(*(a.shape for a in avals if a is not None))
+    return Aval(shape if params["reduction"] == "none" else (), avals[0].dtype)
 
 
 def batch_loss(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:

@@ -22,6 +22,7 @@ from .reduction import sum
 from .rules import batch_loop, batch_size, linear, materialise_batch, nondifferentiable
 from .samples import normal, sample, uniform
 from .selection import keep
+from .shapes import at_least, demand, matching
 from .structural import broadcast_to, cast, reshape
 
 # ------------------------------------------------------------------------------------------ negative log likelihood
@@ -262,13 +263,34 @@ def _spread_samples() -> Any:
         yield sample(g, target, weight, shape=shape, **params)
 
 
+def _check_classes(shape: tuple[int, ...], target: Aval, weight: Aval | None) -> None:
+    demand(len(shape) > 0, "an operand with an axis of classes is wanted, got a number")
+    axis = _class_axis(shape)
+    matching("the targets", target.shape, (*shape[:axis], *shape[axis + 1 :]))
+    if weight is not None:
+        matching("the weights of the classes", weight.shape, (shape[axis],))
+
+
+def _infer_nll(avals: Any, p: dict[str, Any]) -> Aval:
+    x, target, weight = avals
+    _check_classes(x.shape, target, weight)
+    return Aval(target.shape if p["reduction"] == "none" else (), x.dtype)
+
+
+def _infer_nll_spread(avals: Any, p: dict[str, Any]) -> Aval:
+    g, target, weight = avals
+    _check_classes(p["shape"], target, weight)
+    matching("the cotangent", g.shape, target.shape if p["reduction"] == "none" else ())
+    return Aval(p["shape"], g.dtype)
+
+
 # -x at the target's class, times the weight of the class; the mean is over the weights.
 nll_loss = linear(
     "nll_loss", kernel=_nll_kernel, numpy=_nll_numpy, operands=("x", "target", "weight"), others=2,
     transpose=lambda g, x_, target, weight, *, reduction, ignore_index: nll_spread(
         g, target, weight, shape=tuple(shape_of(x_)), reduction=reduction, ignore_index=ignore_index),
     batch=_batch_nll,
-    infer=lambda avals, p: Aval(avals[1].shape if p["reduction"] == "none" else (), avals[0].dtype),
+    infer=_infer_nll,
     samples=_nll_samples,
 )  # fmt: skip
 
@@ -277,7 +299,7 @@ nll_spread = linear(
     "nll_spread", kernel=_nll_spread_kernel, numpy=_nll_spread_numpy, operands=("g", "target", "weight"), others=2,
     transpose=lambda h, _g, target, weight, *, shape, reduction, ignore_index: nll_loss(
         h, target, weight, reduction=reduction, ignore_index=ignore_index),
-    batch=_batch_nll_spread, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype), samples=_spread_samples,
+    batch=_batch_nll_spread, infer=_infer_nll_spread, samples=_spread_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ margins
@@ -319,6 +341,11 @@ def _batch_rows(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 
 
 def _infer_rows(avals: Any, params: dict[str, Any]) -> Aval:
+    x, target, *weight = avals
+    at_least(1, x)
+    matching("the targets", target.shape, x.shape[:-1] if weight else x.shape)
+    if weight and weight[0] is not None:
+        matching("the weights of the classes", weight[0].shape, x.shape[-1:])
     return Aval(avals[0].shape[:-1] if params["reduction"] == "none" else (), avals[0].dtype)
 
 

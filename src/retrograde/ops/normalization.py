@@ -24,6 +24,7 @@ from .reduction import sum as reduce_sum
 from .reduction import sum_array
 from .rules import batch_size, materialise_batch, move_batch, sum_tangents
 from .samples import normal, sample, uniform
+from .shapes import demand
 from .structural import reshape
 
 Shape = tuple[int, ...]
@@ -311,8 +312,19 @@ def _batch_normalize(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) ->
     return (out, (0, 0, 0)) if isinstance(out, tuple) else (out, 0)
 
 
+def _check_affine(shape: Shape, operands: Any, affine: Shape) -> None:
+    """Check that what is brought into the shape `affine` has its elements, and that this fits an operand's shape."""
+    demand(len(affine) <= len(shape) and np.broadcast_shapes(shape, affine) == tuple(shape),
+           f"weights of shape {affine} beside an operand of shape {tuple(shape)}")  # fmt: skip
+    for a in operands:
+        demand(a is None or math.prod(a.shape) == math.prod(affine), f"a shape as {affine} is wanted, got {a and a.shape}")
+
+
 def _infer_normalize(avals: Any, p: dict[str, Any]) -> Any:
-    x = avals[0]
+    x, *rest = avals
+    demand(math.prod(x.shape) == math.prod(p["shape"]), f"the shape {tuple(x.shape)} cannot be taken as {p['shape']}")
+    if any(a is not None for a in rest):
+        _check_affine(x.shape, rest, p["affine"])
     stats = tuple(n for i, n in enumerate(p["shape"]) if i not in p["axis"])
     dtype = np.dtype(np.float32) if is_half(x.dtype) else x.dtype
     return x, Aval(stats, dtype), Aval(stats, dtype)
@@ -335,7 +347,7 @@ def _normalize_samples() -> Any:
 # again it is multiplied with w and b is added, both in the shape `affine`.
 normalize = primitive(
     "normalize", kernel=_normalize_kernel, numpy=_normalize_numpy, vjp=_normalize_vjp, jvp=_normalize_jvp, batch=_batch_normalize,
-    infer=lambda avals, p: avals[0], samples=_normalize_samples,
+    infer=lambda avals, p: _infer_normalize(avals, p)[0], samples=_normalize_samples,
 )  # fmt: skip
 
 # The same with the means, and one over these roots.
@@ -427,10 +439,15 @@ def _given_samples() -> Any:
     yield sample(normal(4, 3), *statistics, None, None, affine=(1, 3), eps=0.0)
 
 
+def _infer_given(avals: Any, p: dict[str, Any]) -> Aval:
+    _check_affine(avals[0].shape, avals[1:], p["affine"])
+    return avals[0]
+
+
 # (x - mean) / sqrt(var + eps) * w + b with the statistics given, all of them in the shape `affine`. They have no
 # derivative: they are what a layer has gathered.
 normalize_by = primitive(
     "normalize_by", kernel=_given_kernel, numpy=_given_numpy, operands=("x", "center", "var", "w", "b"),
     vjps=[_given_x, None, None, _given_w, _given_b], jvp=_given_jvp, batch=_batch_given,
-    infer=lambda avals, p: avals[0], samples=_given_samples,
+    infer=_infer_given, samples=_given_samples,
 )  # fmt: skip

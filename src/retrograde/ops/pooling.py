@@ -23,6 +23,7 @@ from .indexing import along_add, take_along_axis
 from .kernels import constant, in_single, widened, widened_numpy
 from .rules import batch_leading, linear
 from .samples import distinct, normal, sample
+from .shapes import at_least, matching
 from .structural import reshape, zeros_like
 
 Taps = list[list[Any]]
@@ -295,7 +296,16 @@ def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: An
 
     def infer(avals: Any, p: dict[str, Any]) -> Aval:
         shape, axes = avals[-1].shape, axes_of(p)
+        at_least(axes, avals[-1])
         return Aval((*shape[: len(shape) - axes], *windows_of(shape[len(shape) - axes :], **p).out), avals[0].dtype)
+
+    def infer_scatter(avals: Any, p: dict[str, Any]) -> Aval:
+        matching("what is spread over the maxima", avals[0].shape, infer(avals[1:], p).shape)
+        return Aval(avals[1].shape, avals[0].dtype)
+
+    def infer_gather(avals: Any, p: dict[str, Any]) -> Aval:
+        matching("what is read at the maxima", avals[0].shape, avals[1].shape)
+        return infer(avals, p)
 
     def windows(x: Any, p: dict[str, Any]) -> Windows:
         return windows_of(tuple(x.shape[x.ndim - axes_of(p) :]), **p)
@@ -316,13 +326,13 @@ def _max_family(name: str, params: tuple[str, ...], windows_of: Any, axes_of: An
         f"{name}_scatter", kernel=standard(_scattered), numpy=by_numpy(_scattered_numpy), operands=("g", "x"), params=params,
         vjps=[lambda g, _out, _g, x, **p: gather(g, x, **p), lambda h, _out, _g, x_, **p: zeros_like(x_, h)],
         jvp=lambda tangents, out, g, x, **p: None if tangents[0] is None else scatter(tangents[0], x, **p),
-        batch=batch_leading, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype), samples=pair_samples,
+        batch=batch_leading, infer=infer_scatter, samples=pair_samples,
     )  # fmt: skip
     gather = primitive(
         f"{name}_gather", kernel=standard(_gathered), numpy=by_numpy(_gathered_numpy), operands=("t", "x"), params=params,
         vjps=[lambda g, _out, _t, x, **p: scatter(g, x, **p), lambda g, _out, _t, x_, **p: zeros_like(x_, g)],
         jvp=lambda tangents, out, t, x, **p: None if tangents[0] is None else gather(tangents[0], x, **p),
-        batch=batch_leading, infer=infer,
+        batch=batch_leading, infer=infer_gather,
         samples=lambda: [sample(normal(*x.shape, seed=2), x, **p) for (x,), p in samples()],
     )  # fmt: skip
     places = primitive(
@@ -474,6 +484,7 @@ def _avg_spread_numpy(
 
 def _infer_avg(avals: Any, p: dict[str, Any]) -> Aval:
     shape, axes = avals[0].shape, len(p["kernel"])
+    at_least(axes, avals[0])
     lead, size = shape[: len(shape) - axes], shape[len(shape) - axes :]
     return Aval((*lead, *output_size(size, p["kernel"], p["stride"], p["padding"], (1,) * axes)), avals[0].dtype)
 
@@ -497,13 +508,19 @@ avg_pool = linear(
     batch=batch_leading, infer=_infer_avg, samples=_avg_samples,
 )  # fmt: skip
 
+def _infer_avg_spread(avals: Any, p: dict[str, Any]) -> Aval:
+    (shape, dtype), axes = avals[0], len(p["size"])
+    out = output_size(p["size"], p["kernel"], p["stride"], p["padding"], (1,) * axes)
+    matching("the means", shape[len(shape) - axes :], out)
+    return Aval((*shape[: len(shape) - axes], *p["size"]), dtype)
+
+
 # The transpose: each mean spread over its window, in axes of the lengths `size`.
 avg_pool_spread = linear(
     "avg_pool_spread", kernel=_avg_spread_kernel, numpy=_avg_spread_numpy,
     transpose=lambda g, _x, *, size, kernel, stride, padding, counted, divisor: avg_pool(
         g, kernel=kernel, stride=stride, padding=padding, counted=counted, divisor=divisor),
-    batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape[: len(avals[0].shape) - len(p["size"])], *p["size"]), avals[0].dtype),
+    batch=batch_leading, infer=_infer_avg_spread,
     samples=lambda: [
         sample(normal(*_infer_avg([Aval(x.shape, x.dtype)], p).shape, seed=4), size=x.shape[-len(p["kernel"]) :], **p)
         for (x,), p in _avg_samples()],
@@ -563,11 +580,25 @@ def _unpool_numpy(x: Any, places: Any, *, size: Sizes) -> Any:
 
 _PLACES = np.array([[0, 3, 5], [1, 2, 4]])
 
+def _infer_at(avals: Any, p: dict[str, Any]) -> Aval:
+    x, places = avals
+    at_least(p["axes"], x, places)
+    matching("the leading axes of the places", places.shape[: -p["axes"]], x.shape[: -p["axes"]])
+    return Aval(places.shape, x.dtype)
+
+
+def _infer_unpool(avals: Any, p: dict[str, Any]) -> Aval:
+    x, places = avals
+    at_least(len(p["size"]), x)
+    matching("the places", places.shape, x.shape)
+    return Aval((*x.shape[: -len(p["size"])], *p["size"]), x.dtype)
+
+
 # What stands at the given places of the last `axes` axes flattened: a pooling whose maxima have been found.
 pool_at = linear(
     "pool_at", kernel=lambda xp, x, places, *, axes: _read(xp, x, places, axes), numpy=_at_numpy,
     transpose=lambda g, x_, places, *, axes: _added(g, x_, places, axes),
-    others=1, batch=batch_leading, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    others=1, batch=batch_leading, infer=_infer_at,
     samples=lambda: [sample(normal(2, 6), _PLACES % 4, axes=1),
                      sample(normal(1, 2, 3), np.array([[[5], [0]]]), axes=2)],
 )  # fmt: skip
@@ -576,7 +607,7 @@ pool_at = linear(
 unpool = linear(
     "unpool", kernel=_unpool_kernel, numpy=_unpool_numpy, transpose=lambda g, _x, places, *, size: _taken(g, places, len(size)),
     others=1, batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape[: len(avals[0].shape) - len(p["size"])], *p["size"]), avals[0].dtype),
+    infer=_infer_unpool,
     samples=lambda: [sample(normal(2, 3), _PLACES, size=(6,)),
                      sample(normal(2, 1, 3), _PLACES.reshape(2, 1, 3), size=(2, 3))],
 )  # fmt: skip
@@ -637,11 +668,17 @@ def _fractional_numpy(x: Any, u: Any, *, kernel: Sizes, parts: Sizes) -> Any:
     return np.take_along_axis(windows, values.argmax(axis=-1)[..., None], -1).reshape(*lead, *parts)
 
 
+def _infer_fractional(avals: Any, p: dict[str, Any]) -> Aval:
+    (shape, _), axes = avals[0], len(p["parts"])
+    at_least(axes, avals[0])
+    matching("the random numbers", avals[1].shape, (*shape[:-axes], axes))
+    return Aval((*shape[:-axes], *p["parts"]), np.dtype(np.int64))
+
+
 # The places of the maxima over windows at pseudorandom distances; u holds a number in [0, 1) per plane and axis.
 fractional_max_pool_places = primitive(
     "fractional_max_pool_places", kernel=_fractional_kernel, numpy=_fractional_numpy, vjps=NOT_DIFFERENTIABLE,
     batch=batch_leading,
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: len(avals[0].shape) - len(p["parts"])], *p["parts"]), np.dtype(np.int64)),
+    infer=_infer_fractional,
     samples=lambda: [sample(distinct(1, 2, 5, 6), np.array([[[0.3, 0.8], [0.5, 0.1]]]), kernel=(2, 2), parts=(3, 2))],
 )  # fmt: skip

@@ -24,6 +24,7 @@ from .reduction import sum as reduce_sum
 from .rules import batch_loop, from_vjp, move_batch
 from .samples import normal, sample
 from .selection import heaviside
+from .shapes import demand, matching
 from .structural import concatenate, getitem, reshape, stack
 
 
@@ -173,8 +174,17 @@ def _batch_layer(states: int) -> Any:
     return rule
 
 
-def _infer_states(avals: Any, params: dict[str, Any]) -> Aval:
-    return Aval((*avals[0].shape[:2], avals[1].shape[-1]), avals[0].dtype)
+def _infer_states(avals: Any, gates: int) -> Aval:
+    x, *states, w, b = avals
+    demand(len(x.shape) == 3, f"(time, batch, gates) is wanted, got the shape {tuple(x.shape)}")
+    n = w.shape[-1] if w.shape else 0
+    matching("the recurrent weight", w.shape, (gates * n, n))
+    matching("the gates of the input", x.shape[2:], (gates * n,))
+    for state in states:
+        matching("the first state", state.shape, (x.shape[1], n))
+    if b is not None:
+        matching("the recurrent bias", b.shape, (gates * n,))
+    return Aval((*x.shape[:2], n), x.dtype)
 
 
 def _samples(gates: int, states: int, **params: Any) -> Any:
@@ -269,7 +279,7 @@ def _lstm_pull(
 lstm_layer = primitive(
     "lstm_layer", kernel=_lstm_kernel, numpy=_lstm_numpy,
     vjp=_lstm_pull, jvp=from_vjp, multi=True, batch=_batch_layer(2),
-    infer=lambda avals, p: (_infer_states(avals, p),) * 2, samples=_samples(4, 2),
+    infer=lambda avals, p: (_infer_states(avals, 4),) * 2, samples=_samples(4, 2),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ GRU
@@ -342,7 +352,7 @@ def _gru_pull(needs: Any, g: Any, out: Any, gates: Any, h0: Any, w: Any, b: Any,
 # first state, and the recurrent weight and bias.
 gru_layer = primitive(
     "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, batch=_batch_layer(1),
-    infer=_infer_states, samples=_samples(3, 1),
+    infer=lambda avals, p: _infer_states(avals, 3), samples=_samples(3, 1),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain
@@ -391,6 +401,6 @@ def _rnn_pull(
 
 # The states (time, batch, n) of a layer h' = tanh(gates + w h + b), or max(0, ...).
 rnn_layer = primitive(
-    "rnn_layer", kernel=_rnn_kernel, numpy=_rnn_numpy, vjp=_rnn_pull, jvp=from_vjp, batch=_batch_layer(1), infer=_infer_states,
+    "rnn_layer", kernel=_rnn_kernel, numpy=_rnn_numpy, vjp=_rnn_pull, jvp=from_vjp, batch=_batch_layer(1), infer=lambda avals, p: _infer_states(avals, 1),
     samples=lambda: [*_samples(1, 1, rectified=False)(), *_samples(1, 1, rectified=True)()],
 )  # fmt: skip

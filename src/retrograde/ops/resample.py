@@ -19,6 +19,7 @@ from .kernels import constant, widened
 from .pooling import adaptive_bounds
 from .rules import batch_leading, linear
 from .samples import normal, sample
+from .shapes import matching
 
 NEAREST, NEAREST_EXACT, LINEAR, CUBIC, KEYS, MEAN = "nearest", "nearest-exact", "linear", "cubic", "keys", "mean"
 
@@ -224,6 +225,8 @@ def _spread_kernel(xp: Any, g: Any, *, maps: tuple[Map, ...]) -> Any:
 def _infer(which: str) -> Any:
     def infer(avals: Any, p: dict[str, Any]) -> Aval:
         shape, maps = avals[0].shape, p["maps"]
+        given = "n" if which == "m" else "m"
+        matching("the axes that are mapped", shape[-len(maps) :], tuple(getattr(spec, given) for spec in maps))
         return Aval((*shape[: len(shape) - len(maps)], *(getattr(s, which) for s in maps)), avals[0].dtype)
 
     return infer

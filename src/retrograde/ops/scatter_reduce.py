@@ -22,6 +22,7 @@ from .reduction import prod
 from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
 from .samples import distinct, normal, sample
 from .selection import keep, where
+from .shapes import at_least, demand, matching
 from .structural import cast, concatenate, reshape, transpose
 
 SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
@@ -153,12 +154,21 @@ def _scatter_reduce_samples() -> Any:
         yield sample(x, indices, values, axis=0, reduce=reduce, include_self=False, x_ties=True)
 
 
+def _infer_scatter(avals: Any, p: dict[str, Any]) -> Aval:
+    x, indices, values = avals
+    matching("the values at the indices", values.shape, indices.shape)
+    demand(len(indices.shape) == len(x.shape), f"indices of {len(x.shape)} axes are wanted, got {tuple(indices.shape)}")
+    others = [(n, most) for i, (n, most) in enumerate(zip(indices.shape, x.shape)) if i != p["axis"]]
+    demand(all(n <= most for n, most in others), f"indices of shape {indices.shape} do not lie in an operand of {x.shape}")
+    return x
+
+
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
 # x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it.
 scatter_reduce = primitive(
     "scatter_reduce", kernel=_scatter_reduce_kernel, numpy=_scatter_reduce_numpy, vjp=_scatter_reduce_vjp,
     jvp=from_vjp, batch=batch_along,
-    infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,
+    infer=_infer_scatter, samples=_scatter_reduce_samples,
 )  # fmt: skip
 
 def scatter_product(x: Any, indices: np.ndarray, values: Any, *, axis: int, include_self: bool) -> Any:
@@ -314,13 +324,25 @@ def _embedding_transpose(
     return Scattered(places, content, shape)
 
 
+def _infer_embedding(avals: Any, p: dict[str, Any]) -> Aval:
+    table, indices = avals
+    at_least(1, table)
+    return Aval((*indices.shape, *table.shape[1:]), table.dtype)
+
+
+def _infer_embedding_add(avals: Any, p: dict[str, Any]) -> Aval:
+    g, indices = avals
+    matching("the cotangent of the rows", g.shape, (*indices.shape, *p["shape"][1:]))
+    return Aval(p["shape"], g.dtype)
+
+
 # The rows of `table` that `indices` name. In the transpose the row `padding` gets nothing, and with `by_frequency` each
 # occurrence is divided by how often its row occurs; `weighted` applies the same to the rows read. With `sparse` a leaf
 # gets the rows of its gradient as they are, beside their numbers.
 _embedding = linear(
     "embedding", kernel=_embedding_kernel, numpy=_embedding_numpy, others=1, transpose=_embedding_transpose,
     batch=_batch_embedding,
-    infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[1:]), avals[0].dtype),
+    infer=_infer_embedding,
     samples=lambda: [
         sample(normal(4, 2), np.array([[1, 3], [1, 0]]), padding=None, by_frequency=False, weighted=False, sparse=False),
         sample(normal(4, 2), np.array([1, 1, 2]), padding=2, by_frequency=True, weighted=True, sparse=False)],
@@ -339,7 +361,7 @@ embedding_add = linear(
     "embedding_add", kernel=_embedding_add_kernel, numpy=_embedding_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, padding, by_frequency: embedding(
         g, indices, padding=padding, by_frequency=by_frequency, weighted=True),
-    batch=_batch_embedding_add, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_embedding_add, infer=_infer_embedding_add,
     samples=lambda: [
         sample(normal(3, 2), np.array([1, 1, 2]), shape=(4, 2), padding=2, by_frequency=True),
         sample(normal(2, 2, 2), np.array([[1, 3], [1, 0]]), shape=(4, 2), padding=None, by_frequency=False)],

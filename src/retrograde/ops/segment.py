@@ -22,6 +22,7 @@ from .kernels import widened
 from .rules import batch_loop, nondifferentiable
 from .samples import distinct, normal, sample
 from .scan import linear_recurrence, shift
+from .shapes import at_least, leading, matching
 from .structural import cast, reshape
 
 
@@ -49,7 +50,7 @@ def _ids_numpy(lengths: Any, *, n: int) -> Any:
 # For each of n elements the number of its segment, counted through all rows; behind the last one, the number of all.
 segment_ids = nondifferentiable(
     "segment_ids", kernel=_ids_kernel, numpy=_ids_numpy, batch=batch_loop,
-    infer=lambda avals, p: Aval((*avals[0].shape[:-1], p["n"]), np.dtype(np.int64)),
+    infer=lambda avals, p: Aval((*leading((avals[0], 1)), p["n"]), np.dtype(np.int64)),
     samples=lambda: [sample(np.array([1, 0, 2]), n=4), sample(np.array([[1, 1], [0, 2]]), n=2)],
 )  # fmt: skip
 
@@ -154,11 +155,20 @@ def _samples() -> Any:
     yield sample(np.array([2.0, 0.0, 3.0, 0.0]), np.array([3, 1]), reduce="prod", initial=None)
 
 
+def _infer_segments(avals: Any, p: dict[str, Any]) -> Aval:
+    x, lengths = avals
+    axis = len(lengths.shape) - 1
+    at_least(1, lengths)
+    at_least(axis + 1, x)
+    matching("the leading axes of the lengths", lengths.shape[:-1], x.shape[:axis])
+    return Aval((*lengths.shape, *x.shape[axis + 1 :]), x.dtype)
+
+
 # reduce: "sum", "mean", "max", "min" or "prod". initial: what every segment starts with, None for nothing.
 segment_reduce = primitive(
     "segment_reduce", kernel=_kernel, numpy=_numpy_kernel,
     vjps=[lambda g, out, x, lengths, *, reduce, initial: _pull(g, out, x, lengths, reduce, initial), None],
     jvp=_push, batch=batch_loop,
-    infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[len(avals[1].shape) :]), avals[0].dtype),
+    infer=_infer_segments,
     samples=_samples,
 )  # fmt: skip
