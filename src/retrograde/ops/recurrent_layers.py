@@ -401,6 +401,7 @@ def _rnn_pull(
 
 # The states (time, batch, n) of a layer h' = tanh(gates + w h + b), or max(0, ...).
 rnn_layer = primitive(
-    "rnn_layer", kernel=_rnn_kernel, numpy=_rnn_numpy, vjp=_rnn_pull, jvp=from_vjp, batch=_batch_layer(1), infer=lambda avals, p: _infer_states(avals, 1),
+    "rnn_layer", kernel=_rnn_kernel, numpy=_rnn_numpy, vjp=_rnn_pull, jvp=from_vjp,
+    batch=_batch_layer(1), infer=lambda avals, p: _infer_states(avals, 1),
     samples=lambda: [*_samples(1, 1, rectified=False)(), *_samples(1, 1, rectified=True)()],
 )  # fmt: skip
