@@ -46,9 +46,15 @@ def _phase_kernel(xp: Any, x: Any, size: Any, *, op: str) -> Any:
     return x == 0
 
 
+def _infer_check(avals: Any, p: dict[str, Any]) -> Aval:
+    np.broadcast_shapes(*(a.shape for a in avals))
+    return Aval(avals[0].shape, np.dtype(bool))
+
+
 # Raises RuntimeError where the part of a cotangent that turns the phases of vectors is not zero; the result is unused.
 _phase_check = nondifferentiable(
-    "phase_check", kernel=_phase_kernel, samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
+    "phase_check", kernel=_phase_kernel, infer=_infer_check,
+    samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
 )  # fmt: skip
 
 
