@@ -518,6 +518,8 @@ def _no_ldl(name: str) -> NoReturn:
 
 @widened_numpy
 def _ldl_numpy(x: Any, *, hermitian: bool) -> Any:
+    if x.shape[-1] != x.shape[-2]:  # LAPACK would read and write outside of it
+        raise np.linalg.LinAlgError(f"square matrices are wanted, got the shape {x.shape}")
     name = "hetrf" if hermitian and x.dtype.kind == "c" else "sytrf"
 
     def one(a: np.ndarray) -> Any:
