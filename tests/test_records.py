@@ -101,7 +101,6 @@ NO_EXPRESSION = {
     **dict.fromkeys(("grid_coordinate", "grid_slope", "lattice_weight"), "computed by the host's NumPy"),
     "phase_check": "raises for what its operands hold",
     "gamma_sample": "a copy",
-    "dropout": "computed by the host's NumPy",
 }  # fmt: skip
 ELEMENTWISE = [name for name, prim in sorted(PRIMITIVES.items()) if prim.kind == "elementwise"]
 

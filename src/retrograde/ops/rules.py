@@ -152,18 +152,6 @@ def infer_unknown(name: str) -> Rule:
     return rule
 
 
-def infer_by_kernel(record_name: str) -> Rule:
-    """Run the kernel on zeros of stride 0: for operations whose shape rule is their computation."""
-
-    def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Any:
-        zeros = [None if a is None else np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in avals]
-        with np.errstate(all="ignore"):
-            out = PRIMITIVES[record_name].numpy_kernel(*zeros, **params)
-        return tuple(aval_of(np.asarray(x)) for x in out) if isinstance(out, tuple) else aval_of(np.asarray(out))
-
-    return rule
-
-
 # ------------------------------------------------------------------------------------------ derivative builders
 
 
