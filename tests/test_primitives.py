@@ -11,17 +11,19 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import retrograde.ops
-from retrograde import Tensor
+from retrograde import Tensor, UnsupportedError
 from retrograde.core.aval import aval_of
-from retrograde.core.batched import BatchedArray, unbatch
+from retrograde.core.batched import BatchedArray
 from retrograde.core.dual import DualArray
 from retrograde.core.level import Level
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.core.value import Value, make
+from retrograde.ops.rules import unbatch
 from retrograde.tape import autograd
 
 for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
@@ -109,8 +111,32 @@ def test_value_and_shape_rule(name, i):
     out = prim.op(*operands, **params)
     outs = out if prim.multi else (out,)
     assert all(type(y) is np.ndarray for y in outs)
+    if prim.kind == "data_dependent":
+        with pytest.raises(UnsupportedError, match="depends on values"):
+            prim.infer([None if x is None else aval_of(x) for x in operands], params)
+        return
     inferred = prim.infer([None if x is None else aval_of(x) for x in operands], params)
     inferred = inferred if prim.multi else (inferred,)
+    assert [(tuple(a.shape), np.dtype(a.dtype)) for a in inferred] == [(y.shape, y.dtype) for y in outs]
+
+
+@pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16], ids=["float16", "bfloat16"])
+@pytest.mark.parametrize("name,i", CASES)
+def test_shape_rule_in_half_precision(name, i, half):
+    """What a shape rule accepts, a kernel computes, and in the dtype that the rule says."""
+    prim, operands, params = case(name, i)
+    if any(x is not None and x.dtype.kind == "c" for x in operands):
+        return  # no complex dtype is as short
+    operands = [x.astype(half) if x is not None and x.dtype.kind == "f" else x for x in operands]
+    if not any(x is not None and x.dtype == half for x in operands):
+        return
+    try:
+        inferred = prim.infer([None if x is None else aval_of(x) for x in operands], params)
+    except (TypeError, ValueError, UnsupportedError):
+        return
+    with np.errstate(all="ignore"):
+        out = prim.op(*operands, **params)
+    inferred, outs = (inferred, out) if prim.multi else ((inferred,), (out,))
     assert [(tuple(a.shape), np.dtype(a.dtype)) for a in inferred] == [(y.shape, y.dtype) for y in outs]
 
 

@@ -19,7 +19,7 @@ from retrograde.core import value as values
 from retrograde.core.bind import bind_general
 from retrograde.core.level import Level
 from retrograde.core.node import Node, Slot
-from retrograde.core.primitive import PRIMITIVES
+from retrograde.core.primitive import PRIMITIVES, primitive
 from retrograde.core.value import make
 from retrograde.tape import autograd
 
@@ -110,3 +110,50 @@ def test_nothing_kept_is_kept_as_nothing(name):
         for i in (i for i, x in enumerate(operands[:4]) if floating(x)):
             found = recorded(functools.partial(prim.bind, **params), operands, (i,))
             assert not found or set(found) != {"-"}
+
+
+# ------------------------------------------------------------------------------------------ joint rules
+
+
+@pytest.mark.parametrize("multiply", [
+    lambda a, k: torch.einsum("j,jb->b", a, k),
+    lambda a, k: torch.tensordot(a, k, 1),
+    lambda a, k: torch.einsum("j,jb,->b", a, k, torch.ones(())),
+], ids=["einsum", "tensordot", "three operands"])  # fmt: skip
+def test_a_factor_that_alone_wants_a_gradient_may_change(multiply):
+    """The stages of a Runge-Kutta method are written into one array after the other, and summed with fixed weights."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a = torch.tensor([0.5, 0.25])
+    k = torch.zeros(2, 2)
+    k[0] = 2 * x
+    y = multiply(a, k)
+    k[1] = y
+    k.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_factor_that_the_others_gradient_takes_may_not():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    a = torch.tensor([0.5, 0.25], requires_grad=True)
+    k = torch.zeros(2, 2)
+    k[0] = 2 * x
+    y = torch.einsum("j,jb->b", a, k)
+    k[1] = y
+    with pytest.raises(RuntimeError, match="changed in place"):
+        k.sum().backward()
+
+
+@pytest.mark.parametrize("name,first", [
+    ("solve", {"left": True, "vector": False, "check": True}), ("solve_triangular", {"upper": True, "left": True, "unit": False}),
+])  # fmt: skip
+def test_a_solution_may_change_where_the_matrix_is_a_constant(name, first):
+    a, b = np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([[2.0], [4.0]])
+    assert recorded(lambda *xs: PRIMITIVES[name].bind(*xs, **first), (a, b), (1,)) == ["operand", "-", "-"]
+    assert recorded(lambda *xs: PRIMITIVES[name].bind(*xs, **first), (a, b), (0,)) == ["operand", "-", "output"]
+
+
+def test_a_name_that_is_no_operands_is_refused():
+    prim = PRIMITIVES["solve"]
+    with pytest.raises(TypeError, match="saves names 'matrix'"):
+        primitive("odd", kernel=prim.kernel, vjp=prim.vjp, jvp=prim.jvp, batch=prim.batch, infer=prim.infer,
+                  samples=prim.samples, saves={"out": ["matrix"]})  # fmt: skip

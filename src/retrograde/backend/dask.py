@@ -20,7 +20,6 @@ IN_PIECES = frozenset({
     "sum", "mean", "var", "amax", "amin", "any", "all", "argmax", "argmin", "count_nonzero", "transpose", "reshape",
     "broadcast_to", "concatenate", "stack", "getitem", "copy", "cast", "flip", "roll", "tile", "tril", "triu", "matmul",
 })  # fmt: skip
-SHAPE_DEPENDS_ON_VALUES = frozenset({"unique", "unique_consecutive", "argwhere", "bincount"})
 
 
 class _Aval(NamedTuple):
@@ -51,7 +50,7 @@ class DaskBackend(Backend):
     xp = Namespace()
 
     def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
-        if prim.name in SHAPE_DEPENDS_ON_VALUES:
+        if prim.kind == "data_dependent":
             raise UnsupportedError(
                 f"{prim.name}: the shape of the result depends on values, which a Dask array has not computed; "
                 "call compute() on the array first"

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import torch
 
+from .dtypes import register_dtypes
 from .lookup import Backend, register_backend
 
 if not hasattr(torch, "_C"):
@@ -339,5 +340,6 @@ XP.linalg = Namespace("torch.linalg", compat_linalg, torch.linalg)
 XP.fft = Namespace("torch.fft", compat_fft, torch.fft)
 XP.special = Namespace("torch.special", torch.special)
 BACKEND = TorchBackend()
+register_dtypes(torch)
 register_backend(TorchArray, BACKEND)
 register_backend(torch.Tensor, BACKEND)

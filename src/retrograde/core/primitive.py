@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from .record import (
@@ -47,7 +47,7 @@ def primitive(
     tolerances: dict[str, Any] | None = None,
     kind: str = "general",
     numpy: Callable[..., Any] | None = None,
-    saves: str = "all",
+    saves: str | Mapping[str, Sequence[str]] = "all",
     regional: Sequence[str] = (),
     texts: Sequence[str] = (),
 ) -> Callable[..., Any]:
@@ -64,7 +64,9 @@ def primitive(
     vjp: instead of vjps, one rule for all, `vjp(needs, g, out, *operands, **params) -> tuple of cotangents`; `needs`
         tells for each operand (not None) whether its cotangent is wanted.
     saves: of a joint rule for operands in any number: "all" of them are kept for it, or of each "others" only those whose
-        cotangents multiply with it, so that an operand is free to change when it alone wants a gradient.
+        cotangents multiply with it, so that an operand is free to change when it alone wants a gradient. Of a joint rule
+        for named operands: the operands whose cotangents take the value of another one, or of "out", by that one's name
+        (those that are not named are kept for all). A value that is not kept arrives as one named `x_` does.
     jvp(tangents, out, *operands, **params) -> tangent of the output; tangents are None where zero.
     batch(op, arrays, dims, params) -> (out, dim), tuples of both when `multi`; dims are None for unbatched operands.
     infer(avals, params) -> the output's Aval (a tuple of them when `multi`).

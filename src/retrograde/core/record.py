@@ -11,7 +11,7 @@ shape and a dtype (`shape_of`, `dtype_of`); one named `_x` is not needed at all 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ class Primitive:
         tolerances: dict[str, Any] | None,
         kind: str,
         numpy: Callable[..., Any] | None,
-        saves: str = "all",
+        saves: str | Mapping[str, Sequence[str]] = "all",
         regional: Sequence[str] = (),
         texts: tuple[str, ...] = (),
     ) -> None:
@@ -175,8 +175,9 @@ class Primitive:
             self._rest = UNUSED if rest is None else needs_of([rest])[0]
             n = len(wants) - 1 if self.operands is None else len(self.operands)
             everyone = frozenset(range(n if self.operands is not None else 64))
-            self.users = tuple(everyone if self.wants(j) == VALUE else frozenset() for j in range(n))
-            self.out_users = everyone if wants and wants[0] == VALUE else frozenset()
+            users_of = self._users_named(everyone)
+            self.users = tuple(users_of(j) if self.wants(j) == VALUE else frozenset() for j in range(n))
+            self.out_users = users_of(None) if wants and wants[0] == VALUE else frozenset()
             self.saves_out = bool(self.out_users)
             return
         n = len(self.operands or ())
@@ -200,6 +201,21 @@ class Primitive:
         self.users = tuple(frozenset(u) for u in users)
         self.out_users = frozenset(out_users)
         self.saves_out = bool(out_users)
+
+    def _users_named(self, everyone: frozenset[int]) -> Callable[[int | None], frozenset[int]]:
+        """For an operand of a joint rule (None: the output) those whose cotangents take its value, as `saves` says."""
+        named, names = self.saves, self.operands
+        if isinstance(named, str) or names is None:
+            return lambda j: everyone
+        unknown = [x for key, users in named.items() for x in (key, *users) if x not in (*names, "out")]
+        if unknown:
+            raise TypeError(f"primitive {self.name!r}: saves names {unknown[0]!r}, and the operands are {names}")
+
+        def users(j: int | None) -> frozenset[int]:
+            found = named.get("out" if j is None else names[j])
+            return everyone if found is None else frozenset(map(names.index, found))
+
+        return users
 
     def has_rule(self, i: int) -> bool:
         """Whether operand i has a derivative."""

@@ -414,7 +414,8 @@ def _joint_pull(prim: Primitive) -> Any:
         stored = saved or (None,) * (n + 1)
         wants = [prim.wants(j) for j in range(n)]
         given = [
-            None if want == UNUSED else stored[j] if want == VALUE else edges[j] for j, want in enumerate(wants)
+            None if want == UNUSED else edges[j] if want == AVAL or stored[j] is None else stored[j]
+            for j, want in enumerate(wants)
         ]
         out = stored[n] if prim.saves_out else node
         flags = tuple(need is not None for need in needs)

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import real_of
 from ..backend.jit import pointwise
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
 from ..core.value import dtype_of, shape_of
 from .comparison import greater_equal
 from .elementwise import tanh
-from .kernels import masked, scalar, select, sigmoid_array, special_functions, widened, zero_of
-from .rules import batch_axes, conj, elementwise, infer_same, sum_tangents
+from .kernels import on_numpy, scalar, sigmoid_array, special_functions, widened, widened_numpy, zero_of
+from .rules import batch_axes, checked_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
 from .selection import between, drop, keep_nonzero
+from .shapes import demand
 from .slopes import sigmoid_slope
 from .special import SQRT2PI, normal_density
 from .structural import concatenate, getitem, zeros_like
@@ -54,15 +56,15 @@ def _softplus_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
     soft = _log_one_plus_exp(xp, z)
     if beta != 1:
         soft = soft / scalar(beta, x)
-    if threshold == math.inf or (threshold >= 18 and x.dtype.itemsize <= 4):
+    if threshold == math.inf or (threshold >= 18 and real_of(x.dtype).itemsize <= 4):
         return soft  # in single precision it is x there already
-    return select(xp, z > threshold, x, soft)
+    return xp.where(z > threshold, x, soft)
 
 
 @widened
 def _softplus_slope_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
     z = x if beta == 1 else x * scalar(beta, x)
-    return select(xp, z > threshold, scalar(1, x), sigmoid_array(xp, z))
+    return xp.where(z > threshold, scalar(1, x), sigmoid_array(xp, z))
 
 
 def _softplus_slope_partial(x: Any, _out: Any, *, beta: float, threshold: float) -> Any:
@@ -79,10 +81,11 @@ def _softplus_samples() -> Any:
 
 # log(1 + e^(beta x)) / beta, and x itself where beta x is above the threshold; and its derivative.
 softplus_slope = elementwise(
-    "softplus_slope", kernel=_softplus_slope_kernel, partials=[_softplus_slope_partial], samples=_softplus_samples,
+    "softplus_slope", kernel=_softplus_slope_kernel, numpy=on_numpy(_softplus_slope_kernel),
+    partials=[_softplus_slope_partial], samples=_softplus_samples,
 )  # fmt: skip
 softplus = elementwise(
-    "softplus", kernel=_softplus_kernel, samples=_softplus_samples,
+    "softplus", kernel=_softplus_kernel, numpy=on_numpy(_softplus_kernel), samples=_softplus_samples,
     partials=[lambda x, _out, *, beta, threshold: softplus_slope(x, beta=beta, threshold=threshold)],
     # The step down to x at the threshold (1e-9 at the usual one) is not in the derivative.
 )  # fmt: skip
@@ -126,16 +129,24 @@ def _normal_cdf(xp: Any, x: Any) -> Any:
 
 @widened
 def _gelu_kernel(xp: Any, x: Any) -> Any:
-    found = pointwise.gelu(x) if xp is np else None
-    return x * _normal_cdf(xp, x) if found is None else found
+    return x * _normal_cdf(xp, x)
+
+
+@widened_numpy
+def _gelu_numpy(x: Any) -> Any:
+    found = pointwise.gelu(x)
+    return x * _normal_cdf(np, x) if found is None else found
 
 
 @widened
 def _gelu_slope_kernel(xp: Any, x: Any) -> Any:
-    found = pointwise.gelu_slope(x) if xp is np else None
-    if found is not None:
-        return found
     return _normal_cdf(xp, x) + x * (xp.exp(x * x * scalar(-0.5, x)) * scalar(1 / SQRT2PI, x))
+
+
+@widened_numpy
+def _gelu_slope_numpy(x: Any) -> Any:
+    found = pointwise.gelu_slope(x)
+    return _gelu_slope_kernel(np, x) if found is None else found
 
 
 @widened
@@ -152,10 +163,10 @@ def _gelu_tanh_partial(x: Any, _out: Any) -> Any:
 
 # x times the normal distribution function, the derivative of that, and the approximation by tanh.
 gelu_slope = elementwise(
-    "gelu_slope", kernel=_gelu_slope_kernel, samples=unary(-3, 3),
+    "gelu_slope", kernel=_gelu_slope_kernel, numpy=_gelu_slope_numpy, samples=unary(-3, 3),
     partials=[lambda x, _out: (2 - x * x) * normal_density(x)],
 )  # fmt: skip
-gelu = elementwise("gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: gelu_slope(x)])
+gelu = elementwise("gelu", kernel=_gelu_kernel, numpy=_gelu_numpy, samples=unary(-3, 3), partials=[lambda x, _out: gelu_slope(x)])
 gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3, 3), partials=[_gelu_tanh_partial])
 
 # ------------------------------------------------------------------------------------------ pieces of straight lines
@@ -173,13 +184,13 @@ relu = elementwise(
 @widened
 def _leaky_kernel(xp: Any, x: Any, *, slope: float, at_kink: float) -> Any:
     low = x * scalar(slope, x)
-    return xp.maximum(x, low) if 0 < slope <= 1 else select(xp, x > zero_of(x), x, low)
+    return xp.maximum(x, low) if 0 < slope <= 1 else xp.where(x > zero_of(x), x, low)
 
 
 @widened
 def _leaky_slope_kernel(xp: Any, g: Any, x: Any, *, slope: float, at_kink: float) -> Any:
-    low = select(xp, x > zero_of(x), g, g * scalar(slope, g))
-    return low if at_kink == slope else select(xp, x == zero_of(x), g * scalar(at_kink, g), low)
+    low = xp.where(x > zero_of(x), g, g * scalar(slope, g))
+    return low if at_kink == slope else xp.where(x == zero_of(x), g * scalar(at_kink, g), low)
 
 
 def _infer_pulled(avals: Any, params: dict[str, Any]) -> Aval:
@@ -187,9 +198,9 @@ def _infer_pulled(avals: Any, params: dict[str, Any]) -> Aval:
 
 
 _leaky_pull = elementwise(
-    "leaky_relu_pull", kernel=_leaky_slope_kernel, infer=_infer_pulled,
+    "leaky_relu_pull", kernel=_leaky_slope_kernel, numpy=on_numpy(_leaky_slope_kernel), infer=_infer_pulled,
     vjps=[lambda h, _out, _g, x, *, slope, at_kink: _leaky_pull(h, x, slope=slope, at_kink=at_kink),
-          lambda h, _out, _g, x_, *, slope, at_kink: zeros_like(x_)],
+          lambda h, _out, _g, x_, *, slope, at_kink: zeros_like(x_, h)],
     jvp=lambda tangents, out, g, x, *, slope, at_kink: None if tangents[0] is None else _leaky_pull(
         tangents[0], x, slope=slope, at_kink=at_kink),
     samples=lambda: [sample(uniform(-2, 2, 3), np.array([-1.0, -0.2, 2.0]), slope=0.1, at_kink=0.55)],
@@ -197,7 +208,7 @@ _leaky_pull = elementwise(
 
 # x above 0, slope x below; the derivative at 0 is `at_kink`.
 leaky_relu = elementwise(
-    "leaky_relu", kernel=_leaky_kernel,
+    "leaky_relu", kernel=_leaky_kernel, numpy=on_numpy(_leaky_kernel),
     vjps=[lambda g, _out, x, *, slope, at_kink: _leaky_pull(g, x, slope=slope, at_kink=at_kink)],
     regional=["x"],
     jvp=lambda tangents, out, x, *, slope, at_kink: _leaky_pull(tangents[0], x, slope=slope, at_kink=at_kink),
@@ -205,9 +216,19 @@ leaky_relu = elementwise(
 )  # fmt: skip
 
 
+@widened
+def _prelu_kernel(xp: Any, x: Any, weight: Any) -> Any:
+    return xp.where(x > zero_of(x), x, x * weight)
+
+
+@widened
+def _prelu_slope_kernel(xp: Any, g: Any, x: Any, weight: Any) -> Any:
+    return xp.where(x > zero_of(x), g, g * weight)
+
+
 # x above 0, weight x below; the weight is an operand.
 prelu = elementwise(
-    "prelu", kernel=widened(lambda xp, x, weight: select(xp, x > zero_of(x), x, x * weight)),
+    "prelu", kernel=_prelu_kernel, numpy=on_numpy(_prelu_kernel),
     vjps=[lambda g, _out, x, weight: _prelu_pull(g, x, weight),
           lambda g, _out, x, _w: drop(g * x, greater_equal(x, 0))],
     jvp=lambda tangents, out, x, weight: sum_tangents([
@@ -218,8 +239,8 @@ prelu = elementwise(
 
 # What prelu's derivative does to g: the product with 1 above 0, with the weight below.
 _prelu_pull = elementwise(
-    "prelu_pull", kernel=widened(lambda xp, g, x, weight: select(xp, x > zero_of(x), g, g * weight)),
-    vjps=[lambda h, _out, _g, x, weight: _prelu_pull(h, x, weight), lambda h, _out, _g, x_, _w: zeros_like(x_),
+    "prelu_pull", kernel=_prelu_slope_kernel, numpy=on_numpy(_prelu_slope_kernel),
+    vjps=[lambda h, _out, _g, x, weight: _prelu_pull(h, x, weight), lambda h, _out, _g, x_, _w: zeros_like(x_, h),
           lambda h, _out, g, x, _w: drop(h * g, greater_equal(x, 0))],
     jvp=lambda tangents, out, g, x, weight: sum_tangents([
         None if tangents[0] is None else _prelu_pull(tangents[0], x, weight),
@@ -238,7 +259,10 @@ def _straight(name: str, kernel: Any, pull: Any, samples: Any) -> Any:
         f"def jvp(tangents, out, x, {star}):\n    return pull(tangents[0], x{passed})",
         scope,
     )
-    return elementwise(name, kernel=kernel, vjps=[scope["vjp"]], jvp=scope["jvp"], samples=samples, infer=infer_same)
+    return elementwise(
+        name, kernel=kernel, vjps=[scope["vjp"]], jvp=scope["jvp"], samples=samples, infer=infer_same,
+        numpy=on_numpy(kernel),
+    )  # fmt: skip
 
 
 def _hardtanh_pull(g: Any, x: Any, *, low: float, high: float) -> Any:
@@ -273,7 +297,7 @@ hardsigmoid = _straight(
 
 @widened
 def _hardswish_slope_kernel(xp: Any, x: Any) -> Any:
-    return select(xp, x < 3, masked(xp, x / 3 + scalar(0.5, x), x <= -3, inverse=True), scalar(1, x))
+    return xp.where(x < 3, xp.where(x <= -3, zero_of(x), x / 3 + scalar(0.5, x)), scalar(1, x))
 
 
 def _hardswish_slope_pull(g: Any, x: Any) -> Any:
@@ -295,12 +319,12 @@ def _shrink_pull(g: Any, x: Any, *, bound: float) -> Any:
 
 def _softshrink_kernel(xp: Any, x: Any, *, bound: float) -> Any:
     b = scalar(bound, x)
-    return select(xp, x > b, x - b, select(xp, x < -b, x + b, x * zero_of(x)))
+    return xp.where(x > b, x - b, xp.where(x < -b, x + b, x * zero_of(x)))
 
 
 # 0 where |x| <= bound; outside x, or x moved towards 0 by the bound.
 hardshrink = _straight(
-    "hardshrink", lambda xp, x, *, bound: masked(xp, x, xp.abs(x) <= scalar(bound, x), inverse=True), _shrink_pull,
+    "hardshrink", lambda xp, x, *, bound: xp.where(xp.abs(x) <= scalar(bound, x), zero_of(x), x), _shrink_pull,
     lambda: [sample(distinct(2, 4), bound=0.5), sample(uniform(1, 2), bound=0.5)],
 )  # fmt: skip
 softshrink = _straight(
@@ -316,7 +340,7 @@ def _threshold_pull(g: Any, x: Any, *, threshold: float, value: float) -> Any:
 # x above the threshold, `value` elsewhere.
 threshold = _straight(
     "threshold",
-    lambda xp, x, *, threshold, value: select(xp, x <= scalar(threshold, x), scalar(value, x), x), _threshold_pull,
+    lambda xp, x, *, threshold, value: xp.where(x <= scalar(threshold, x), scalar(value, x), x), _threshold_pull,
     lambda: [sample(distinct(2, 4), threshold=0.2, value=3.0), sample(uniform(1, 2), threshold=0.5, value=0.0)],
 )  # fmt: skip
 
@@ -331,13 +355,13 @@ def _elu_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: flo
     low = xp.expm1(low)
     if alpha * scale != 1:
         low = low * scalar(alpha * scale, x)
-    return select(xp, x <= zero_of(x), low, x if scale == 1 else x * scalar(scale, x))
+    return xp.where(x <= zero_of(x), low, x if scale == 1 else x * scalar(scale, x))
 
 
 @widened
 def _elu_slope_kernel(xp: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
     low = xp.exp(xp.minimum(zero_of(x), x) * scalar(input_scale, x)) * scalar(alpha * scale * input_scale, x)
-    return select(xp, x <= zero_of(x), low, scalar(scale, x))
+    return xp.where(x <= zero_of(x), low, scalar(scale, x))
 
 
 def _elu_slope_pull(g: Any, x: Any, *, alpha: float, scale: float, input_scale: float) -> Any:
@@ -380,8 +404,8 @@ def _halves(x: Any, axis: int) -> tuple[Any, Any]:
 
 @widened
 def _glu_kernel(xp: Any, x: Any, *, axis: int) -> Any:
-    a, b = _halves(x, axis)
-    return a * sigmoid_array(xp, b)
+    n, before = x.shape[axis] // 2, (slice(None),) * axis
+    return x[(*before, slice(n), Ellipsis)] * sigmoid_array(xp, x[(*before, slice(n, None), Ellipsis)])
 
 
 def _glu_vjp(g: Any, _out: Any, x: Any, *, axis: int) -> Any:
@@ -398,11 +422,13 @@ def _glu_tangent(tangents: Any, out: Any, x: Any, *, axis: int) -> Any:
 
 def _infer_glu(avals: Any, params: dict[str, Any]) -> Aval:
     shape, axis = avals[0].shape, params["axis"]
+    checked_axes(shape, axis)
+    demand(shape[axis] % 2 == 0, f"glu halves axis {axis}, whose size {shape[axis]} is odd")
     return Aval((*shape[:axis], shape[axis] // 2, *shape[axis + 1 :]), avals[0].dtype)
 
 
 # The first half along an axis times the sigmoid of the second.
 glu = primitive(
-    "glu", kernel=_glu_kernel, vjps=[_glu_vjp], jvp=_glu_tangent, batch=batch_axes("axis"), infer=_infer_glu,
+    "glu", kernel=_glu_kernel, kind="composite", vjps=[_glu_vjp], jvp=_glu_tangent, batch=batch_axes("axis"), infer=_infer_glu,
     samples=lambda: [sample(uniform(-2, 2, 4), axis=0), sample(uniform(-2, 2, 3, 2), axis=1)],
 )  # fmt: skip

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, is_unsigned, numpy_dtype
 from ..core.primitive import Ufunc
+from .kernels import scalar, zero_of
 from .rules import infer_elementwise, nondifferentiable
 from .samples import binary, sample, uniform
 
@@ -28,13 +30,14 @@ greater_equal = nondifferentiable("greater_equal", kernel=Ufunc("greater_equal")
 
 def _isclose_kernel(xp: Any, x: Any, y: Any, *, rtol: float, atol: float, equal_nan: bool) -> Any:
     close = x == y
-    if equal_nan and x.dtype.kind not in "iub":
+    whole = not is_inexact(x)
+    if equal_nan and not whole:
         close = close | ((x != x) & (y != y))
     if rtol == 0 and atol == 0:
         return close
     # Integers are compared in float64, in which their difference cannot wrap.
-    if x.dtype.kind in "iub":
-        x, y = x.astype(np.float64), y.astype(np.float64)
+    if whole:
+        x, y = astype(xp, x, np.float64), astype(xp, y, np.float64)
     size = xp.abs(x - y)
     return close | (xp.isfinite(size) & (size <= xp.abs(y) * rtol + atol))
 
@@ -64,11 +67,23 @@ def _bit_samples() -> Any:
     yield sample(*_INTS)
 
 
-logical_and = nondifferentiable("logical_and", kernel=Ufunc("logical_and"), samples=_logical_samples)
-logical_or = nondifferentiable("logical_or", kernel=Ufunc("logical_or"), samples=_logical_samples)
-logical_xor = nondifferentiable("logical_xor", kernel=Ufunc("logical_xor"), samples=_logical_samples)
+def _truths(xp: Any, x: Any) -> Any:
+    return x if is_boolean(x) else x != zero_of(x)
+
+
+def _logical(name: str) -> Any:
+    def kernel(xp: Any, x: Any, y: Any) -> Any:
+        return getattr(xp, name)(_truths(xp, x), _truths(xp, y))
+
+    return nondifferentiable(name, kernel=kernel, numpy=getattr(np, name), samples=_logical_samples)
+
+
+logical_and = _logical("logical_and")
+logical_or = _logical("logical_or")
+logical_xor = _logical("logical_xor")
 logical_not = nondifferentiable(
-    "logical_not", kernel=Ufunc("logical_not"), samples=lambda: [sample(_BOOLS[0]), sample(np.array(0.0))],
+    "logical_not", kernel=lambda xp, x: xp.logical_not(_truths(xp, x)), numpy=np.logical_not,
+    samples=lambda: [sample(_BOOLS[0]), sample(np.array(0.0))],
 )  # fmt: skip
 
 bitwise_and = nondifferentiable(
@@ -81,20 +96,21 @@ bitwise_xor = nondifferentiable(
     "bitwise_xor", kernel=Ufunc("bitwise_xor"), samples=_bit_samples, infer=infer_elementwise,
 )  # fmt: skip
 bitwise_not = nondifferentiable(
-    "bitwise_not", kernel=Ufunc("invert"), samples=lambda: [sample(_BOOLS[0]), sample(_INTS[0])],
+    "bitwise_not", kernel=Ufunc("bitwise_invert"), samples=lambda: [sample(_BOOLS[0]), sample(_INTS[0])],
     infer=infer_elementwise,
 )  # fmt: skip
 
 
 # A shift by less than 0, or by the width or more, leaves nothing: 0, or the sign.
 def _left_shift_kernel(xp: Any, x: Any, y: Any) -> Any:
-    out = (y < 0) | (y >= 8 * x.dtype.itemsize)
-    return xp.where(out, x.dtype.type(0), xp.bitwise_left_shift(x, xp.where(out, y.dtype.type(0), y)))
+    out = (y < 0) | (y >= 8 * numpy_dtype(x.dtype).itemsize)
+    return xp.where(out, scalar(0, x), xp.bitwise_left_shift(x, xp.where(out, scalar(0, y), y)))
 
 
 def _right_shift_kernel(xp: Any, x: Any, y: Any) -> Any:
-    width = 8 * x.dtype.itemsize - (x.dtype.kind == "i")
-    return xp.bitwise_right_shift(x, xp.where((y < 0) | (y >= width), y.dtype.type(width - (x.dtype.kind != "i")), y))
+    signed = not is_unsigned(x)
+    width = 8 * numpy_dtype(x.dtype).itemsize - signed
+    return xp.bitwise_right_shift(x, xp.where((y < 0) | (y >= width), scalar(width - (not signed), y), y))
 
 
 left_shift = nondifferentiable(
@@ -103,8 +119,28 @@ left_shift = nondifferentiable(
 right_shift = nondifferentiable(
     "right_shift", kernel=_right_shift_kernel, samples=lambda: [sample(*_SHIFTS)], infer=infer_elementwise,
 )  # fmt: skip
-gcd = nondifferentiable("gcd", kernel=Ufunc("gcd"), samples=lambda: [sample(*_INTS)], infer=infer_elementwise)
-lcm = nondifferentiable("lcm", kernel=Ufunc("lcm"), samples=lambda: [sample(*_INTS)], infer=infer_elementwise)
+
+
+def _gcd_kernel(xp: Any, x: Any, y: Any) -> Any:
+    """Euclid's algorithm for as many steps as numbers of that width can need."""
+    x, y = xp.abs(x), xp.abs(y)
+    for _ in range(int(1.5 * 8 * numpy_dtype(x.dtype).itemsize)):
+        done = y == 0
+        x, y = xp.where(done, x, y), xp.where(done, y, xp.remainder(x, xp.where(done, scalar(1, y), y)))
+    return x
+
+
+def _lcm_kernel(xp: Any, x: Any, y: Any) -> Any:
+    divisor = _gcd_kernel(xp, x, y)
+    return xp.abs(xp.floor_divide(x, xp.where(divisor == 0, scalar(1, divisor), divisor)) * y)
+
+
+gcd = nondifferentiable(
+    "gcd", kernel=_gcd_kernel, numpy=np.gcd, samples=lambda: [sample(*_INTS)], infer=infer_elementwise,
+)  # fmt: skip
+lcm = nondifferentiable(
+    "lcm", kernel=_lcm_kernel, numpy=np.lcm, samples=lambda: [sample(*_INTS)], infer=infer_elementwise,
+)  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ tests of one number
 
@@ -121,7 +157,7 @@ isfinite = nondifferentiable("isfinite", kernel=Ufunc("isfinite"), samples=_test
 
 def _is_infinity(name: str, infinity: float) -> Any:
     def kernel(xp: Any, x: Any) -> Any:
-        return xp.zeros(x.shape, dtype=bool) if x.dtype.kind in "iub" else x == x.dtype.type(infinity)
+        return x == scalar(infinity, x) if is_inexact(x) else xp.zeros_like(x, dtype=dtype_in(xp, np.bool))
 
     return nondifferentiable(name, kernel=kernel, samples=_tested)
 
@@ -130,7 +166,7 @@ isposinf = _is_infinity("isposinf", np.inf)
 isneginf = _is_infinity("isneginf", -np.inf)
 signbit = nondifferentiable("signbit", kernel=Ufunc("signbit"), samples=_tested)
 isreal = nondifferentiable(
-    "isreal", kernel=lambda xp, x: x.imag == 0 if x.dtype.kind == "c" else xp.ones(x.shape, dtype=bool),
+    "isreal", kernel=lambda xp, x: xp.imag(x) == 0 if is_complex(x) else xp.ones_like(x, dtype=dtype_in(xp, np.bool)),
     samples=lambda: [*_tested(), sample(np.array([1.0 + 0j, 2j]))],
 )  # fmt: skip
 

@@ -15,15 +15,19 @@ from ..backend.jit.products import product
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
-from .einsum import Labels, contract, label_sizes, parse
+from .einsum import NUMPY, Labels, Standard, contract, label_sizes, parse
+from .kernels import scalar, widened
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, demand
+from .shapes import product as fits_product
 from .structural import broadcast_to, reshape, transpose
 from .triangular import diagonal_embed
 
 
 def _half(dtype: np.dtype) -> bool:
+    """is_half for NumPy's dtypes, without its calls: this is asked before every product."""
     return dtype.itemsize <= 2 and dtype.kind not in "iub"
 
 
@@ -58,11 +62,9 @@ def _unsqueeze(x: Any, axis: int) -> Any:
 # ------------------------------------------------------------------------------------------ matmul
 
 
-def _matmul_kernel(xp: Any, x: Any, y: Any) -> Any:
-    if xp is not np:
-        return xp.matmul(x, y)
+def _matmul_numpy(x: Any, y: Any) -> Any:
     if _half(x.dtype):
-        return _matmul_kernel(np, x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+        return _matmul_numpy(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
     m, n = x.ndim, y.ndim
     if m <= 2 and n <= 2:
         if not (m and n):
@@ -149,15 +151,16 @@ def _matmul_samples() -> Any:
 
 
 matmul = bilinear(
-    "matmul", kernel=_matmul_kernel, transposes=[_matmul_x, _matmul_y], batch=_batch_matmul, infer=infer_matmul,
+    "matmul", kernel=lambda xp, x, y: xp.matmul(x, y), numpy=_matmul_numpy, transposes=[_matmul_x, _matmul_y],
+    batch=_batch_matmul, infer=infer_matmul,
     samples=_matmul_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ layers
 
 
-def _project_kernel(xp: Any, x: Any, w: Any) -> Any:
-    return _matmul_kernel(xp, x, w.T)
+def _project_numpy(x: Any, w: Any) -> Any:
+    return _matmul_numpy(x, w.T)
 
 
 def _project_w(g: Any, _out: Any, x: Any, _w: Any) -> Any:
@@ -173,20 +176,35 @@ def _batch_project(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
     return _batch_matmul(matmul, (x, matrix_transpose(move_batch(w, dw))), (dx, 0), {})
 
 
+def _infer_project(avals: Any, p: dict[str, Any]) -> Aval:
+    x, w, *b = avals
+    at_least(1, x)
+    demand(len(w.shape) == 2, f"the weights are a matrix, got the shape {tuple(w.shape)}")
+    fits_product(x, w, -1, 1)
+    shape = (*x.shape[:-1], w.shape[0])
+    if b:
+        demand(np.broadcast_shapes(shape, b[0].shape) == shape, f"a bias of shape {tuple(b[0].shape)} beside {shape}")
+    return Aval(shape, x.dtype)
+
+
 # x wᵀ: the last axis of x against that of the matrix w.
 project = bilinear(
-    "project", kernel=_project_kernel,
+    "project", kernel=lambda xp, x, w: xp.matmul(x, xp.matrix_transpose(w)), numpy=_project_numpy,
     transposes=[lambda g, _out, _x, w: matmul(g, conj(w)), _project_w],
-    batch=_batch_project, infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[0]), avals[0].dtype),
+    batch=_batch_project, infer=_infer_project,
     samples=lambda: [sample(normal(*s, 3), normal(2, 3, seed=1)) for s in ((), (4,), (2, 2))]
     + [sample(complex_normal(2, 3), complex_normal(2, 3, seed=1))],
 )  # fmt: skip
 
 
 def _affine_kernel(xp: Any, x: Any, w: Any, b: Any) -> Any:
-    if xp is np and x.ndim == 2 and not _half(x.dtype):
+    return xp.matmul(x, xp.matrix_transpose(w)) + b
+
+
+def _affine_numpy(x: Any, w: Any, b: Any) -> Any:
+    if x.ndim == 2 and not _half(x.dtype):
         return product(x, w.T, b)
-    out = _project_kernel(xp, x, w)
+    out = _project_numpy(x, w)
     if type(out) is np.ndarray:
         out += b
         return out
@@ -206,8 +224,8 @@ def _batch_affine(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
     return out + b, 0
 
 
-def _transposed_kernel(xp: Any, x: Any, y: Any) -> Any:
-    return _matmul_kernel(xp, x.T, y)
+def _transposed_numpy(x: Any, y: Any) -> Any:
+    return _matmul_numpy(x.T, y)
 
 
 def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -216,11 +234,18 @@ def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
     return _batch_matmul(matmul, (matrix_transpose(moved), y), (None if dx is None else 0, dy), {})
 
 
+def _infer_transposed(avals: Any, p: dict[str, Any]) -> Aval:
+    for a in avals:
+        demand(len(a.shape) == 2, f"matrices are wanted, got the shape {tuple(a.shape)}")
+    fits_product(*avals, 0, 0)
+    return Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype)
+
+
 # xᵀ y of two matrices: with matmul and project, the three products are each other's derivatives.
 transposed_matmul = bilinear(
-    "transposed_matmul", kernel=_transposed_kernel,
+    "transposed_matmul", kernel=lambda xp, x, y: xp.matmul(xp.matrix_transpose(x), y), numpy=_transposed_numpy,
     transposes=[lambda g, _out, _x, y: project(conj(y), g), lambda g, _out, x, _y: matmul(conj(x), g)],
-    batch=_batch_transposed, infer=lambda avals, p: Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype),
+    batch=_batch_transposed, infer=_infer_transposed,
     samples=lambda: [sample(normal(3, 2), normal(3, 4, seed=1)),
                      sample(complex_normal(3, 2), complex_normal(3, 1, seed=1))],
 )  # fmt: skip
@@ -228,7 +253,7 @@ transposed_matmul = bilinear(
 
 # The layer x wᵀ + b, one operation.
 affine = primitive(
-    "affine", kernel=_affine_kernel,
+    "affine", kernel=_affine_kernel, numpy=_affine_numpy,
     vjps=[lambda g, _out, _x, w, _b: matmul(g, conj(w)),
           lambda g, _out, x, _w, _b: _project_w(g, None, x, None),
           lambda g, _out, _x, _w, _b: reduce_sum(g, axis=tuple(range(ndim_of(g) - 1)), keepdims=False)],
@@ -236,21 +261,31 @@ affine = primitive(
         None if tangents[0] is None else project(tangents[0], w),
         None if tangents[1] is None else project(x, tangents[1]),
         None if tangents[2] is None else broadcast_to(tangents[2], shape=tuple(shape_of(out)))]),
-    batch=_batch_affine, infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[0]), avals[0].dtype),
+    batch=_batch_affine, infer=_infer_project,
     samples=lambda: [sample(normal(*s, 3), normal(2, 3, seed=1), normal(2)) for s in ((), (4,), (2, 2))]
     + [sample(complex_normal(2, 3), complex_normal(2, 3, seed=1), complex_normal(2))],
 )  # fmt: skip
 
 
 def _add_matmul_kernel(xp: Any, c: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
-    out = _matmul_kernel(xp, x, y)
+    out = xp.matmul(x, y)
     if alpha != 1:
-        out = out * np.asarray(alpha, out.dtype) if xp is np else out * alpha
+        out = out * scalar(alpha, out)
     if beta == 0:  # then c is not read: its nan and inf do not count
+        shape = np.broadcast_shapes(tuple(out.shape), tuple(c.shape))
+        return xp.asarray(xp.broadcast_to(out, shape), copy=True) if shape != tuple(out.shape) else out
+    return (c if beta == 1 else c * scalar(beta, c)) + out
+
+
+def _add_matmul_numpy(c: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
+    out = _matmul_numpy(x, y)
+    if alpha != 1:
+        out = out * np.asarray(alpha, out.dtype)
+    if beta == 0:
         shape = np.broadcast_shapes(out.shape, c.shape)
-        return xp.asarray(xp.broadcast_to(out, shape), copy=True) if shape != out.shape else out
+        return np.asarray(np.broadcast_to(out, shape), copy=True) if shape != out.shape else out
     if beta != 1:
-        c = c * np.asarray(beta, c.dtype) if xp is np else c * beta
+        c = c * np.asarray(beta, c.dtype)
     return c + out
 
 
@@ -279,7 +314,7 @@ def _batch_add_matmul(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
 
 # beta c + alpha x y, one operation; c broadcasts.
 add_matmul = primitive(
-    "add_matmul", kernel=_add_matmul_kernel,
+    "add_matmul", kernel=_add_matmul_kernel, numpy=_add_matmul_numpy,
     vjps=[lambda g, _out, _c, _x, _y, *, beta, alpha: _scaled(g, beta),
           lambda g, _out, _c, x_, y, *, beta, alpha: _scaled(_matmul_x(g, None, x_, y), alpha),
           lambda g, _out, _c, x, y_, *, beta, alpha: _scaled(_matmul_y(g, None, x, y_), alpha)],
@@ -297,10 +332,17 @@ add_matmul = primitive(
 
 # ------------------------------------------------------------------------------------------ einsum
 
+@widened
 def _einsum_kernel(xp: Any, *xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
+    out = contract(Standard(xp), list(xs), inputs, output)
+    return xp.asarray(out, copy=True) if len(xs) == 1 else out
+
+
+def _einsum_numpy(*xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
     if _half(xs[0].dtype):
-        return contract(xp, [x.astype("float32") for x in xs], inputs, output).astype(xs[0].dtype)
-    return contract(xp, list(xs), inputs, output)
+        return _einsum_numpy(*(x.astype(np.float32) for x in xs), inputs=inputs, output=output).astype(xs[0].dtype)
+    out = contract(NUMPY, list(xs), inputs, output)
+    return out.copy() if len(xs) == 1 and (out is xs[0] or np.may_share_memory(out, xs[0])) else out
 
 
 def _einsum_operand(i: int, g: Any, xs: Sequence[Any], inputs: tuple[Labels, ...], output: Labels) -> Any:
@@ -362,6 +404,9 @@ def _batch_einsum(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
 
 
 def _infer_einsum(avals: Any, params: dict[str, Any]) -> Aval:
+    for a, labels in zip(avals, params["inputs"]):
+        demand(all(a.shape[labels.index(k)] == n for k, n in zip(labels, a.shape)),
+               f"einsum: axes of one subscript have several sizes in an operand of shape {tuple(a.shape)}")  # fmt: skip
     sizes = label_sizes([a.shape for a in avals], params["inputs"])
     return Aval(tuple(sizes[label] for label in params["output"]), avals[0].dtype)
 
@@ -379,10 +424,11 @@ def _einsum_samples() -> Any:
 
 
 _einsum = primitive(
-    "einsum", kernel=_einsum_kernel,
+    "einsum", kernel=_einsum_kernel, numpy=_einsum_numpy,
     vjp=lambda needs, g, _out, *xs, inputs, output: tuple(
         _einsum_operand(i, g, xs, inputs, output) if need else None for i, need in enumerate(needs)),
-    jvp=_einsum_jvp, batch=_batch_einsum, infer=_infer_einsum, params=("inputs", "output"), samples=_einsum_samples,
+    saves="others", jvp=_einsum_jvp, batch=_batch_einsum, infer=_infer_einsum, params=("inputs", "output"),
+    samples=_einsum_samples,
 )  # fmt: skip
 
 
@@ -431,8 +477,8 @@ def kron(x: Any, y: Any) -> Any:
 
 def _cross_kernel(xp: Any, x: Any, y: Any, *, axis: int) -> Any:
     before = (slice(None),) * axis
-    a, b, c = (x[(*before, i)] for i in range(3))
-    d, e, f = (y[(*before, i)] for i in range(3))
+    a, b, c = (x[(*before, i, ...)] for i in range(3))
+    d, e, f = (y[(*before, i, ...)] for i in range(3))
     return xp.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=axis)
 
 
@@ -446,13 +492,21 @@ def _batch_cross(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any
     return op(*moved, axis=params["axis"] + 1), 0
 
 
+def _infer_cross(avals: Any, p: dict[str, Any]) -> Aval:
+    for a in avals:
+        at_least(p["axis"] + 1, a)
+        demand(a.shape[p["axis"]] == 3, f"the axis {p['axis']} has 3 elements, got the shape {tuple(a.shape)}")
+    demand(len(avals[0].shape) == len(avals[1].shape), "both operands have as many axes")
+    return Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype)
+
+
 # The vector product along an axis of size 3, which both operands (of one rank) have; the others broadcast.
 cross = bilinear(
     "cross", kernel=_cross_kernel,
     transposes=[lambda g, _out, _x, y, *, axis: cross(conj(y), g, axis=axis),
                 lambda g, _out, x, _y, *, axis: cross(g, conj(x), axis=axis)],
     batch=_batch_cross,
-    infer=lambda avals, p: Aval(np.broadcast_shapes(avals[0].shape, avals[1].shape), avals[0].dtype),
+    infer=_infer_cross,
     samples=lambda: [sample(normal(3), normal(3, seed=1), axis=0), sample(normal(2, 3), normal(1, 3, seed=1), axis=1),
                      sample(complex_normal(3, 2), complex_normal(3, 2, seed=1), axis=0)],
 )  # fmt: skip

@@ -6,8 +6,9 @@ the layer of that name, and the derivative by the input) and `convolve_weight` (
 derivatives, so none lacks a derivative of any order. `padding` holds (before, after) per axis. The first two add a bias
 per output channel, or None.
 
-The products go to the BLAS over a matrix of the windows (im2col), a few megabytes of it at a time, or, for stride 1 on
-processors that are known, to generated code that needs no such matrix.
+The standard kernels are a product for each place in the kernel. NumPy's products go to the BLAS over a matrix of the
+windows (im2col), a few megabytes of it at a time, or, for stride 1 on processors that are known, to generated code that
+needs no such matrix.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from ..backend.jit import convolutions
 from ..core.aval import Aval
 from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import ndim_of, shape_of
-from .kernels import widened
+from .kernels import widened, widened_numpy
 from .manipulation import window_count
 from .reduction import sum as reduce_sum
 from .rules import batch_size, bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import demand, matching
 from .structural import broadcast_like, getitem, reshape
 
 Sizes = tuple[int, ...]
@@ -48,30 +50,154 @@ def output_size(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilati
     )
 
 
+def _check_layer(x: Aval, w: Aval, groups: int, have: int, want: int, b: Aval | None, outputs: int) -> None:
+    demand(len(x.shape) == len(w.shape) > 2, f"one number of axes, above 2, is wanted, got {x.shape} and {w.shape}")
+    demand(have == want and w.shape[0] % groups == 0, f"the channels of {x.shape}, {w.shape} and {groups} groups do not fit")
+    if b is not None:
+        matching("the bias", b.shape, (outputs,))
+
+
 def _infer_convolve(avals: Any, p: dict[str, Any]) -> Aval:
-    x, w = avals[:2]
+    x, w, b = avals
+    _check_layer(x, w, p["groups"], x.shape[1] if len(x.shape) > 1 else 0, w.shape[1] * p["groups"], b, w.shape[0])
     out = output_size(x.shape[2:], w.shape[2:], p["stride"], p["padding"], p["dilation"])
     return Aval((x.shape[0], w.shape[0], *out), x.dtype)
 
 
 def _infer_transpose(avals: Any, p: dict[str, Any]) -> Aval:
-    y, w = avals[:2]
+    y, w, b = avals
+    channels = w.shape[1] * p["groups"]
+    _check_layer(y, w, p["groups"], y.shape[1] if len(y.shape) > 1 else 0, w.shape[0], b, channels)
+    room = output_size(p["size"], w.shape[2:], p["stride"], p["padding"], p["dilation"])
+    demand(all(n <= most for n, most in zip(y.shape[2:], room)), f"there is room for {room} windows, got {y.shape[2:]}")
     return Aval((y.shape[0], w.shape[1] * p["groups"], *p["size"]), y.dtype)
+
+
+def _check_windows(x: Sizes, y: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes) -> None:
+    """That x, of one shape, has the windows of which y, of the other, holds the products; raises ValueError."""
+    room = output_size(x[2:], kernel, stride, padding, dilation)
+    if y[0] != x[0] or any(n > most for n, most in zip(y[2:], room, strict=True)):
+        raise ValueError(f"{x[0]} images have room for {room} windows each, but the products are {y}; pass as many")
 
 
 def _infer_weight(avals: Any, p: dict[str, Any]) -> Aval:
     x, y = avals
+    demand(len(x.shape) == len(y.shape) == len(p["kernel"]) + 2, f"{len(p['kernel'])} spatial axes are wanted")
+    demand(x.shape[1] % p["groups"] == y.shape[1] % p["groups"] == 0, f"channels in {p['groups']} groups are wanted")
+    _check_windows(x.shape, y.shape, p["kernel"], p["stride"], p["padding"], p["dilation"])
     return Aval((y.shape[1], x.shape[1] // p["groups"], *p["kernel"]), x.dtype)
 
 
-# ------------------------------------------------------------------------------------------ kernels
+# ------------------------------------------------------------------------------------------ in the standard
 
 
-def _padded(xp: Any, x: Any, padding: Pads) -> Any:
+def padded(xp: Any, x: Any, padding: Pads, value: Any = 0) -> Any:
+    """`x` with a number around its last axes; negative widths cut elements off."""
+    for axis, (lo, hi) in enumerate(padding, x.ndim - len(padding)):
+        if lo < 0 or hi < 0:
+            n = x.shape[axis]
+            x = x[(*(slice(None),) * axis, slice(max(-lo, 0), n - max(-hi, 0)), ...)]
+        parts = [x]
+        for at, width in ((0, lo), (2, hi)):
+            if width > 0:
+                edge = (*x.shape[:axis], width, *x.shape[axis + 1 :])
+                parts.insert(at, xp.full(edge, value, dtype=x.dtype, device=x.device))
+        x = xp.concat(parts, axis=axis) if len(parts) > 1 else x
+    return x
+
+
+def spaced(xp: Any, x: Any, axis: int, step: int) -> Any:
+    """`x` with zeros between its elements along an axis, so that `step` lies from one to the next."""
+    n = x.shape[axis]
+    if step == 1 or not n:
+        return x
+    gaps = xp.zeros((*x.shape[: axis + 1], step - 1, *x.shape[axis + 1 :]), dtype=x.dtype, device=x.device)
+    wide = xp.concat([xp.expand_dims(x, axis=axis + 1), gaps], axis=axis + 1)
+    wide = xp.reshape(wide, (*x.shape[:axis], n * step, *x.shape[axis + 1 :]))
+    return wide[(*(slice(None),) * axis, slice(0, (n - 1) * step + 1), ...)]
+
+
+def _with_bias(xp: Any, out: Any, b: Any) -> Any:
+    return out if b is None else out + xp.reshape(b, (-1, *(1,) * (out.ndim - 2)))
+
+
+@widened
+def _convolve_kernel(
+    xp: Any, x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    out = output_size(tuple(x.shape[2:]), tuple(w.shape[2:]), stride, padding, dilation)
+    x = padded(xp, x, padding)
+    return _with_bias(xp, _by_taps(xp, x, w, out, _taps(tuple(w.shape[2:]), out, stride, dilation), groups), b)
+
+
+def _by_taps(xp: Any, x: Any, w: Any, out: Sizes, taps: Any, groups: int) -> Any:
+    """The sum over taps of the products of w, there (O, C / groups), with what it meets of x."""
+    images, channels = x.shape[:2]
+    outputs, length = w.shape[0], math.prod(out)
+    total = xp.zeros((images, groups, outputs // groups, length), dtype=x.dtype, device=x.device)
+    for tap, index in taps:
+        part = xp.reshape(x[index], (images, groups, channels // groups, length))
+        total = total + xp.matmul(xp.reshape(w[(..., *tap)], (groups, outputs // groups, channels // groups)), part)
+    return xp.reshape(total, (images, outputs, *out))
+
+
+@widened
+def _transpose_kernel(
+    xp: Any, y: Any, w: Any, b: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    """As a convolution of y, with zeros between and around its elements, by the mirrored kernel."""
+    outputs, per_group, *kernel = w.shape
+    for axis, step in enumerate(stride, 2):
+        y = spaced(xp, y, axis, step)
+    reach = [(k - 1) * d for k, d in zip(kernel, dilation)]
+    y = padded(xp, y, tuple(
+        (r - lo, n + lo - m) for r, n, m, (lo, _) in zip(reach, size, y.shape[2:], padding)
+    ))  # fmt: skip
+    side = xp.reshape(w, (groups, outputs // groups, per_group, *kernel))
+    side = xp.permute_dims(side, (0, 2, 1, *range(3, 3 + len(kernel))))
+    side = xp.reshape(side, (groups * per_group, outputs // groups, *kernel))
+    taps = (
+        (tap, (..., *(slice(r - t * d, r - t * d + n) for r, t, d, n in zip(reach, tap, dilation, size))))
+        for tap in itertools.product(*map(range, kernel))
+    )
+    return _with_bias(xp, _by_taps(xp, y, side, size, taps, groups), b)
+
+
+@widened
+def _weight_kernel(
+    xp: Any, x: Any, y: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Any:
+    _check_windows(tuple(x.shape), tuple(y.shape), kernel, stride, padding, dilation)
+    images, channels = x.shape[:2]
+    outputs, out = y.shape[1], tuple(y.shape[2:])
+    length = math.prod(out)
+    x = padded(xp, x, padding)
+    side = xp.reshape(y, (images, groups, outputs // groups, length))
+    found = []
+    for _, index in _taps(kernel, out, stride, dilation):
+        part = xp.reshape(x[index], (images, groups, channels // groups, length))
+        found.append(xp.sum(xp.matmul(side, xp.matrix_transpose(part)), axis=0, dtype=x.dtype))
+    return xp.reshape(xp.stack(found, axis=-1), (outputs, channels // groups, *kernel))
+
+
+def _taps(kernel: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Iterator[tuple[Sizes, tuple[Any, ...]]]:
+    """Each place in the kernel, and the index of the elements of a padded array that it meets."""
+    for tap in itertools.product(*map(range, kernel)):
+        reach = (
+            slice(t * d, t * d + s * (n - 1) + 1 if n else t * d, s)
+            for t, d, s, n in zip(tap, dilation, stride, out)
+        )
+        yield tap, (..., *reach)
+
+
+# ------------------------------------------------------------------------------------------ by NumPy
+
+
+def _padded(x: Any, padding: Pads) -> Any:
     """`x` with zeros around its spatial axes."""
     if not any(any(pair) for pair in padding):
         return x
-    out = xp.zeros((*x.shape[:2], *(n + lo + hi for n, (lo, hi) in zip(x.shape[2:], padding))), dtype=x.dtype)
+    out = np.zeros((*x.shape[:2], *(n + lo + hi for n, (lo, hi) in zip(x.shape[2:], padding))), dtype=x.dtype)
     out[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(x.shape[2:], padding)))] = x
     return out
 
@@ -90,42 +216,27 @@ def _strided(x: Any, shape: Sizes, strides: Sizes) -> Any:
     return np.lib.stride_tricks.as_strided(x, shape, strides)
 
 
-def _taps(kernel: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Iterator[tuple[Sizes, tuple[Any, ...]]]:
-    """Each place in the kernel, and the index of the elements of a padded array that it meets."""
-    for tap in itertools.product(*map(range, kernel)):
-        reach = (slice(t * d, t * d + s * (n - 1) + 1, s) for t, d, s, n in zip(tap, dilation, stride, out))
-        yield tap, (..., *reach)
-
-
 def _step(images: int, per_image: int, itemsize: int) -> int:
     """How many images are unfolded at a time."""
     return max(1, min(images, _BUDGET // max(1, per_image * itemsize)))
 
 
-def _add_bias(xp: Any, out: Any, b: Any) -> Any:
-    if b is None:
-        return out
-    b = xp.reshape(b, (-1, *(1,) * (out.ndim - 2)))
-    if xp is np:
-        out += b
-        return out
-    return out + b
+def _add_bias(out: Any, b: Any) -> Any:
+    if b is not None:
+        out += b.reshape(-1, *(1,) * (out.ndim - 2))
+    return out
 
 
-@widened
-def _convolve_kernel(
-    xp: Any, x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
-) -> Any:
-    return _add_bias(xp, _convolved(xp, x, w, stride, padding, dilation, groups), b)
+@widened_numpy
+def _convolve_numpy(x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
+    return _add_bias(_convolved(x, w, stride, padding, dilation, groups), b)
 
 
-def _convolved(xp: Any, x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
+def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
     images, channels, *size = x.shape
     outputs, _, *kernel = w.shape
     out = output_size(size, kernel, stride, padding, dilation)
-    x = _padded(xp, x, padding)
-    if xp is not np:
-        return _convolve_by_taps(xp, x, w, out, stride, dilation, groups)
+    x = _padded(x, padding)
     depth, length = channels // groups * math.prod(kernel), math.prod(out)
     result = np.empty((images, outputs, *out), x.dtype)
     if not result.size:
@@ -169,51 +280,38 @@ def _without_gaps(x: Any, matrix: Any, starts: Any, out: Sizes) -> Any:
     return np.ascontiguousarray(convolutions.windows(rows, full, out))
 
 
-def _convolve_by_taps(xp: Any, x: Any, w: Any, out: Sizes, stride: Sizes, dilation: Sizes, groups: int) -> Any:
-    """For array libraries without strided views: one product per place in the kernel."""
-    images, channels = x.shape[:2]
-    outputs, kernel, length = w.shape[0], w.shape[2:], math.prod(out)
-    total = xp.zeros((images, groups, outputs // groups, length), dtype=x.dtype)
-    for tap, index in _taps(kernel, out, stride, dilation):
-        part = xp.reshape(x[index], (images, groups, channels // groups, length))
-        total = total + xp.matmul(xp.reshape(w[(..., *tap)], (groups, outputs // groups, channels // groups)), part)
-    return xp.reshape(total, (images, outputs, *out))
-
-
-@widened
-def _transpose_kernel(
-    xp: Any, y: Any, w: Any, b: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+@widened_numpy
+def _transpose_numpy(
+    y: Any, w: Any, b: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
-    return _add_bias(xp, _transposed(xp, y, w, size, stride, padding, dilation, groups), b)
+    return _add_bias(_transposed(y, w, size, stride, padding, dilation, groups), b)
 
 
-def _transposed(
-    xp: Any, y: Any, w: Any, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
-) -> Any:
+def _transposed(y: Any, w: Any, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
     images, outputs, *out = y.shape
     per_group, kernel = w.shape[1], w.shape[2:]
     channels, places = per_group * groups, math.prod(kernel)
     full = tuple(n + lo + hi for n, (lo, hi) in zip(size, padding))
     # The rows of the matrix are (channel, place): what one output channel adds to the windows it comes from.
-    matrix = xp.permute_dims(xp.reshape(w, (groups, outputs // groups, per_group * places)), (0, 2, 1))
-    if xp is np and groups == 1 and places > 1 and math.prod(stride) == 1:
+    matrix = w.reshape(groups, outputs // groups, per_group * places).transpose(0, 2, 1)
+    if groups == 1 and places > 1 and math.prod(stride) == 1:
         found = _mirrored(y, w, size, padding, dilation)
         if found is not None:
             return found
-    if xp is np and places == 1 and math.prod(stride) == 1 and full == tuple(out):
+    if places == 1 and math.prod(stride) == 1 and full == tuple(out):
         product = np.matmul(matrix, y.reshape(images, groups, outputs // groups, -1)).reshape(images, channels, *full)
     else:
-        product = xp.zeros((images, channels, *full), dtype=y.dtype)
+        product = np.zeros((images, channels, *full), dtype=y.dtype)
         if product.size and y.size:
             rows = tuple(math.prod(full[i + 1 :]) for i in range(len(full)))
             extent = sum((n - 1) * r for n, r in zip(out, rows)) + 1
-            if xp is np and math.prod(stride) == 1 and extent <= 2 * math.prod(out):
+            if math.prod(stride) == 1 and extent <= 2 * math.prod(out):
                 _add_rows(y, matrix, product, rows, extent, kernel, dilation)
             else:
-                _add_taps(xp, y, matrix, product, kernel, stride, dilation)
+                _add_taps(y, matrix, product, kernel, stride, dilation)
     if full == tuple(size):
         return product
-    return xp.asarray(product[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))], copy=True)
+    return np.asarray(product[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))], copy=True)
 
 
 def _mirrored(y: Any, w: Any, size: Sizes, padding: Pads, dilation: Sizes) -> Any:
@@ -232,7 +330,7 @@ def _mirrored(y: Any, w: Any, size: Sizes, padding: Pads, dilation: Sizes) -> An
         return None
     starts = convolutions.offsets(outputs, full, tuple(kernel), dilation, flipped=True)
     matrix = w.swapaxes(0, 1).reshape(channels, depth)
-    return _without_gaps(_padded(np, y, tuple(zip(left, right))), matrix, starts, tuple(size))
+    return _without_gaps(_padded(y, tuple(zip(left, right))), matrix, starts, tuple(size))
 
 
 def _add_rows(y: Any, matrix: Any, result: Any, rows: Sizes, extent: int, kernel: Sizes, dilation: Sizes) -> None:
@@ -258,7 +356,7 @@ def _add_rows(y: Any, matrix: Any, result: Any, rows: Sizes, extent: int, kernel
             flat[:, start : start + step, offset : offset + extent] += product[:, i]
 
 
-def _add_taps(xp: Any, y: Any, matrix: Any, result: Any, kernel: Sizes, stride: Sizes, dilation: Sizes) -> None:
+def _add_taps(y: Any, matrix: Any, result: Any, kernel: Sizes, stride: Sizes, dilation: Sizes) -> None:
     """Add to `result` what each place in the kernel contributes, for any stride."""
     images, outputs, *out = y.shape
     groups, depth, _ = matrix.shape
@@ -266,27 +364,23 @@ def _add_taps(xp: Any, y: Any, matrix: Any, result: Any, kernel: Sizes, stride: 
     step = _step(images, groups * depth * length, y.itemsize)
     for start in range(0, images, step):
         part = y[start : start + step]
-        laid = xp.reshape(xp.permute_dims(part, (1, 0, *range(2, part.ndim))), (groups, outputs // groups, -1))
-        product = xp.reshape(xp.matmul(matrix, laid), (groups * depth // places, places, part.shape[0], *out))
+        laid = part.swapaxes(0, 1).reshape(groups, outputs // groups, -1)
+        product = np.matmul(matrix, laid).reshape(groups * depth // places, places, part.shape[0], *out)
         for i, (_, index) in enumerate(_taps(kernel, out, stride, dilation)):
             target = result[start : start + step][index]
-            target += xp.permute_dims(product[:, i], (1, 0, *range(2, part.ndim)))
+            target += product[:, i].swapaxes(0, 1)
 
 
-@widened
-def _weight_kernel(
-    xp: Any, x: Any, y: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+@widened_numpy
+def _weight_numpy(
+    x: Any, y: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
     images, channels = x.shape[:2]
     outputs, out = y.shape[1], tuple(y.shape[2:])
     per_group, length = channels // groups, math.prod(out)
     depth = per_group * math.prod(kernel)
-    room = output_size(x.shape[2:], kernel, stride, padding, dilation)
-    if y.shape[0] != images or any(n > most for n, most in zip(out, room, strict=True)):
-        raise ValueError(f"{images} images have room for {room} windows each, but the products are {y.shape}; pass as many")
-    x = _padded(xp, x, padding)
-    if xp is not np:
-        return _weight_by_taps(xp, x, y, kernel, stride, dilation, groups)
+    _check_windows(x.shape, y.shape, kernel, stride, padding, dilation)
+    x = _padded(x, padding)
     total = np.zeros((groups, outputs // groups, depth), x.dtype)
     if not total.size or not y.size:
         return total.reshape(outputs, per_group, *kernel)
@@ -316,18 +410,6 @@ def _weight_kernel(
             side = cotangent.reshape(-1, groups, outputs // groups, length)
             total += np.add.reduce(np.matmul(side, matrix.transpose(0, 1, 3, 2)), 0)
     return total.reshape(outputs, per_group, *kernel)
-
-
-def _weight_by_taps(xp: Any, x: Any, y: Any, kernel: Sizes, stride: Sizes, dilation: Sizes, groups: int) -> Any:
-    """For array libraries without strided views: one product per place in the kernel."""
-    images, channels = x.shape[:2]
-    outputs, out = y.shape[1], tuple(y.shape[2:])
-    side = xp.reshape(y, (images, groups, outputs // groups, -1))
-    found = []
-    for _, index in _taps(kernel, out, stride, dilation):
-        part = xp.reshape(x[index], (images, groups, channels // groups, -1))
-        found.append(xp.sum(xp.matmul(side, xp.permute_dims(part, (0, 1, 3, 2))), axis=0))
-    return xp.reshape(xp.stack(found, axis=-1), (outputs, channels // groups, *kernel))
 
 
 # ------------------------------------------------------------------------------------------ batching
@@ -468,7 +550,7 @@ def _layer_jvp(name: str) -> Any:
 
 
 convolve = primitive(
-    "convolve", kernel=_convolve_kernel,
+    "convolve", kernel=_convolve_kernel, numpy=_convolve_numpy,
     vjps=[
         lambda g, _out, x_, w, _b, **p: convolve_transpose(g, conj(w), None, size=tuple(shape_of(x_)[2:]), **p),
         lambda g, _out, x, w_, _b, **p: convolve_weight(conj(x), g, kernel=tuple(shape_of(w_)[2:]), **p),
@@ -480,7 +562,7 @@ convolve = primitive(
 
 # `size` are the spatial sizes of the result: a stride above 1 leaves several possible.
 convolve_transpose = primitive(
-    "convolve_transpose", kernel=_transpose_kernel,
+    "convolve_transpose", kernel=_transpose_kernel, numpy=_transpose_numpy,
     vjps=[
         lambda g, _out, y_, w, _b, *, size, **p: _first(convolve(g, conj(w), None, **p), y_),
         lambda g, _out, y, w_, _b, *, size, **p: convolve_weight(g, conj(y), kernel=tuple(shape_of(w_)[2:]), **p),
@@ -492,7 +574,7 @@ convolve_transpose = primitive(
 
 # `kernel` are the spatial sizes of the result.
 convolve_weight = bilinear(
-    "convolve_weight", kernel=_weight_kernel,
+    "convolve_weight", kernel=_weight_kernel, numpy=_weight_numpy,
     transposes=[
         lambda g, _out, x_, y, *, kernel, **p: convolve_transpose(conj(y), g, None, size=tuple(shape_of(x_)[2:]), **p),
         lambda g, _out, x, y_, *, kernel, **p: _first(convolve(conj(x), g, None, **p), y_),

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_half, real_of
+from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -17,15 +19,25 @@ from .comparison import greater
 from .contraction import matmul
 from .elementwise import absolute, sgn
 from .indexing import take, take_add
-from .kernels import in_single, is_half, widened, zero_of
+from .kernels import constant, in_single, scalar, widened, widened_numpy, zero_of
 from .norms import norm_pull, vector_norm
 from .reduction import divide_or_zero, sum, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
 from .selection import keep, where
+from .shapes import at_least, demand, matching, product
 from .structural import real, reshape, transpose
 
-_norm = vector_norm.prim.kernel  # type: ignore[attr-defined]
+_NORM = vector_norm.prim  # type: ignore[attr-defined]
+
+
+def _norm(x: Any, ord: float, axis: tuple[int, ...], keepdims: bool = False) -> Any:
+    """The norms of NumPy's arrays."""
+    return _NORM.numpy_kernel(x, ord=ord, axis=axis, keepdims=keepdims)
+
+
+def _standard_norm(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdims: bool = False) -> Any:
+    return _NORM.kernel(xp, x, ord=ord, axis=axis, keepdims=keepdims)
 
 
 def _every(x: Any) -> tuple[int, ...]:
@@ -43,20 +55,25 @@ def _dist_pull(g: Any, out: Any, x: Any, y: Any, ord: float) -> Any:
 def _dist_jvp(tangents: Any, out: Any, x: Any, y: Any, *, ord: float) -> Any:
     dx, dy = tangents
     t = sum_tangents([dx, None if dy is None else -dy])
-    field = _dist_pull(np.ones((), dtype_of(out)), out, x, y, ord)
+    field = _dist_pull(full((), 1, dtype_of(out), out), out, x, y, ord)
     d = field * t if dtype_of(field).kind != "c" else real(conj(field) * t)
     return sum(d, axis=_every(d), keepdims=False)
+
+
+def _infer_dist(avals: Any, p: dict[str, Any]) -> Aval:
+    np.broadcast_shapes(*(a.shape for a in avals))
+    return Aval((), real_of(avals[0].dtype))
 
 
 # The norm of the difference, a number.
 dist = primitive(
     "dist",
-    kernel=lambda xp, x, y, *, ord: _norm(xp, d := x - y, ord=ord, axis=tuple(range(d.ndim)), keepdims=False),
+    kernel=lambda xp, x, y, *, ord: _standard_norm(xp, d := x - y, ord, tuple(range(d.ndim))),
+    numpy=lambda x, y, *, ord: _norm(d := x - y, ord, tuple(range(d.ndim))),
     vjps=[lambda g, out, x, y, *, ord: _dist_pull(g, out, x, y, ord),
           lambda g, out, x, y, *, ord: -_dist_pull(g, out, x, y, ord)],
     jvp=_dist_jvp, batch=batch_loop,
-    infer=lambda avals, p: Aval((), np.dtype(f"f{avals[0].dtype.itemsize // 2}") if avals[0].dtype.kind == "c" else
-                                avals[0].dtype),
+    infer=_infer_dist,
     samples=lambda: [sample(normal(2, 3), normal(2, 3, seed=1), ord=2.0),
                      sample(normal(2, 3), normal(3, seed=1), ord=3.0),
                      sample(complex_normal(3), complex_normal(3, seed=1), ord=1.0),
@@ -87,28 +104,41 @@ def _euclidean(x: Any, y: Any) -> Any:
     return np.sqrt(squares).astype(dtype, copy=False)
 
 
-def _pairs(xp: Any, x: Any, y: Any, ord: float) -> Any:
+def _pairs(x: Any, y: Any, ord: float) -> Any:
     """Distances of the rows of two matrices."""
     if ord == 2 and x.shape[0] * y.shape[0] * x.shape[1] > _DIRECT:
         return _euclidean(x, y)
     step = max(1, _BLOCK // max(y.size, 1))
     blocks = [
-        _norm(xp, x[i : i + step, None, :] - y[None, :, :], ord=ord, axis=(2,), keepdims=False)
+        _norm(x[i : i + step, None, :] - y[None, :, :], ord, (2,))
         for i in range(0, x.shape[0], step)
     ]
     return np.concatenate(blocks) if blocks else np.zeros((0, y.shape[0]), x.dtype)
 
 
+@widened
 def _cdist_kernel(xp: Any, x: Any, y: Any, *, ord: float) -> Any:
+    n = x.shape[-2]
+    if not x.shape[-1] or not n:
+        return xp.zeros((*x.shape[:-1], y.shape[-2]), dtype=x.dtype, device=x.device)
+    y = y[..., None, :, :]
+    step = max(1, _BLOCK // max(y.size, 1))
+    blocks = [
+        _standard_norm(xp, x[..., i : min(i + step, n), None, :] - y, ord, (x.ndim,)) for i in range(0, n, step)
+    ]
+    return xp.concat(blocks, axis=-2)
+
+
+def _cdist_numpy(x: Any, y: Any, *, ord: float) -> Any:
     if not x.shape[-1]:
         return np.zeros((*x.shape[:-1], y.shape[-2]), x.dtype)
     if is_half(x.dtype):
-        return _cdist_kernel(xp, in_single(x), in_single(y), ord=ord).astype(x.dtype)
+        return _cdist_numpy(in_single(x), in_single(y), ord=ord).astype(x.dtype)
     if x.ndim == 2:
-        return _pairs(xp, x, y, ord)
+        return _pairs(x, y, ord)
     out = np.empty((*x.shape[:-1], y.shape[-2]), x.dtype)
     for index in np.ndindex(*x.shape[:-2]):
-        out[index] = _pairs(xp, x[index], y[index], ord)
+        out[index] = _pairs(x[index], y[index], ord)
     return out
 
 
@@ -126,7 +156,7 @@ def _difference_field(out: Any, d: Any, ord: float) -> Any:
     last = (ndim_of(d) - 1,)
     if math.isinf(ord):
         return sgn(d) * tie_weights(absolute(d), reshape(out, shape=(*shape_of(out), 1)), axis=last, ties="all")
-    return norm_pull(np.ones(shape_of(out), dtype_of(out)), out, d, ord, last, False)
+    return norm_pull(full(tuple(shape_of(out)), 1, dtype_of(out), out), out, d, ord, last, False)
 
 
 def _apart(x: Any, y: Any) -> Any:
@@ -165,59 +195,95 @@ def _cdist_samples() -> Any:
     yield sample(normal(2, 2, 3), normal(2, 2, 3, seed=1), ord=1.5)
 
 
+def _infer_cdist(avals: Any, p: dict[str, Any]) -> Aval:
+    x, y = avals
+    at_least(2, x, y)
+    product(x, y, -1, -1)
+    if len(x.shape) > 2 or len(y.shape) > 2:
+        matching("the leading axes of the second set", y.shape[:-2], x.shape[:-2])
+    return Aval((*x.shape[:-1], y.shape[-2]), x.dtype)
+
+
 # Of the rows of x (..., P, M) and y (..., R, M): (..., P, R).
 cdist = primitive(
-    "cdist", kernel=_cdist_kernel,
+    "cdist", kernel=_cdist_kernel, numpy=_cdist_numpy,
     vjps=[lambda g, out, x, y, *, ord: _cdist_pull(g, out, x, y, ord, False),
           lambda g, out, x, y, *, ord: _cdist_pull(g, out, x, y, ord, True)],
     jvp=_cdist_push, batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape[:-1], avals[1].shape[-2]), avals[0].dtype), samples=_cdist_samples,
+    infer=_infer_cdist, samples=_cdist_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ of all pairs within a set
 
 
 def _upper(n: int) -> tuple[Any, Any]:
+    """The first and the second row of each pair of n."""
     return np.triu_indices(n, 1)
 
 
+@widened
 def _pdist_kernel(xp: Any, x: Any, *, ord: float) -> Any:
+    rows, columns = _upper(x.shape[0])
+    if not len(rows) or not x.shape[1]:
+        return xp.zeros((len(rows),), dtype=x.dtype, device=x.device)
+    step = max(1, _BLOCK // x.shape[1])
+    parts = []
+    for i in range(0, len(rows), step):
+        first, second = (xp.take(x, constant(xp, at[i : i + step], x), axis=0) for at in (rows, columns))
+        parts.append(_standard_norm(xp, first - second, ord, (1,)))
+    return xp.concat(parts)
+
+
+def _pdist_numpy(x: Any, *, ord: float) -> Any:
     rows, columns = _upper(x.shape[0])
     if not len(rows) or not x.shape[1]:
         return np.zeros(len(rows), x.dtype)
     step = max(1, _BLOCK // x.shape[1])
     parts = [
-        _norm(xp, x[rows[i : i + step]] - x[columns[i : i + step]], ord=ord, axis=(1,), keepdims=False)
+        _norm(x[rows[i : i + step]] - x[columns[i : i + step]], ord, (1,))
         for i in range(0, len(rows), step)
     ]
     return np.concatenate(parts)
 
 
-def _pdist_field(out: Any, x: Any, ord: float) -> Any:
+def _pair_rows(x: Any) -> tuple[Any, Any]:
+    """The same beside x, in rules."""
     rows, columns = _upper(shape_of(x)[0])
+    return from_host(rows, x), from_host(columns, x)
+
+
+def _pdist_field(out: Any, x: Any, ord: float) -> Any:
+    rows, columns = _pair_rows(x)
     return _difference_field(out, take(x, rows, axis=0) - take(x, columns, axis=0), ord)
 
 
 def _pdist_pull(g: Any, out: Any, x: Any, ord: float) -> Any:
     shape = tuple(shape_of(x))
-    rows, columns = _upper(shape[0])
+    rows, columns = _pair_rows(x)
     field = _pdist_field(out, x, ord) * reshape(g, shape=(*shape_of(g), 1))
     return take_add(field, rows, shape=shape, axis=0) - take_add(field, columns, shape=shape, axis=0)
 
 
 def _pdist_push(tangents: Any, out: Any, x: Any, *, ord: float) -> Any:
     t = tangents[0]
-    rows, columns = _upper(shape_of(x)[0])
+    rows, columns = _pair_rows(x)
     return sum(
         _pdist_field(out, x, ord) * (take(t, rows, axis=0) - take(t, columns, axis=0)), axis=(1,), keepdims=False
     )
 
 
+def _infer_pdist(avals: Any, p: dict[str, Any]) -> Aval:
+    shape, dtype = avals[0]
+    demand(len(shape) == 2, f"a matrix is wanted, got the shape {tuple(shape)}")
+    return Aval((shape[0] * (shape[0] - 1) // 2,), dtype)
+
+
 # Of the rows i < j of a matrix, in the order (0, 1), (0, 2)...
 pdist = primitive(
-    "pdist", kernel=_pdist_kernel, vjps=[lambda g, out, x, *, ord: _pdist_pull(g, out, x, ord)], jvp=_pdist_push,
+    "pdist", kernel=_pdist_kernel, numpy=_pdist_numpy, vjps=[lambda g, out, x, *, ord: _pdist_pull(g, out, x, ord)],
+    jvp=_pdist_push,
     batch=batch_loop,
-    infer=lambda avals, p: Aval((avals[0].shape[0] * (avals[0].shape[0] - 1) // 2,), avals[0].dtype),
+    infer=_infer_pdist,
     samples=lambda: [sample(normal(4, 3), ord=2.0), sample(normal(3, 2), ord=1.0), sample(normal(3, 2), ord=3.0)],
 )  # fmt: skip
 
@@ -225,7 +291,7 @@ pdist = primitive(
 
 # What is missing to a bound: without derivative, so that a sum with it is cut off but its gradient is not.
 shortfall = nondifferentiable(
-    "shortfall", kernel=lambda xp, x, *, bound: xp.maximum(x.dtype.type(bound) - x, zero_of(x)), infer=infer_same,
+    "shortfall", kernel=lambda xp, x, *, bound: xp.maximum(scalar(bound, x) - x, zero_of(x)), infer=infer_same,
     samples=lambda: [sample(normal(3), bound=0.5)],
 )  # fmt: skip
 
@@ -234,8 +300,17 @@ _MARGIN = 1e-7
 
 @widened
 def _renorm_kernel(xp: Any, x: Any, *, ord: float, axis: int, bound: float) -> Any:
-    norm = _norm(xp, x, ord=ord, axis=_others(x, axis), keepdims=True)
-    return (x * xp.where(norm > bound, bound / (norm + norm.dtype.type(_MARGIN)), norm.dtype.type(1))).astype(x.dtype)
+    return _renormed(xp, x, _standard_norm(xp, x, ord, _others(x, axis), True), bound)
+
+
+@widened_numpy
+def _renorm_numpy(x: Any, *, ord: float, axis: int, bound: float) -> Any:
+    return _renormed(np, x, _norm(x, ord, _others(x, axis), True), bound)
+
+
+def _renormed(xp: Any, x: Any, norm: Any, bound: float) -> Any:
+    scale = xp.where(norm > bound, bound / (norm + scalar(_MARGIN, norm)), scalar(1, norm))
+    return astype(xp, x * scale, x.dtype)
 
 
 def _others(x: Any, axis: int) -> tuple[int, ...]:
@@ -245,7 +320,7 @@ def _others(x: Any, axis: int) -> tuple[int, ...]:
 def _renorm_parts(x: Any, ord: float, axis: int, bound: float) -> tuple[Any, Any, Any]:
     norm = vector_norm(x, ord=ord, axis=_others(x, axis), keepdims=True)
     above = greater(norm, bound)
-    return norm, above, where(above, bound / (norm + _MARGIN), np.ones((), dtype_of(norm)))
+    return norm, above, where(above, bound / (norm + _MARGIN), full((), 1, dtype_of(norm), norm))
 
 
 def _renorm_pull(g: Any, x: Any, ord: float, axis: int, bound: float) -> Any:
@@ -259,7 +334,7 @@ def _renorm_pull(g: Any, x: Any, ord: float, axis: int, bound: float) -> Any:
 def _renorm_push(tangents: Any, out: Any, x: Any, *, ord: float, axis: int, bound: float) -> Any:
     t = tangents[0]
     norm, above, scale = _renorm_parts(x, ord, axis, bound)
-    one = np.ones(shape_of(norm), dtype_of(norm))
+    one = full(tuple(shape_of(norm)), 1, dtype_of(norm), norm)
     d = conj(norm_pull(one, norm, x, ord, _others(x, axis), True)) * t
     d = sum(real(d) if dtype_of(x).kind == "c" else d, axis=_others(x, axis), keepdims=True)
     return t * scale - x * keep(d * scale / (norm + _MARGIN), above)
@@ -267,7 +342,7 @@ def _renorm_push(tangents: Any, out: Any, x: Any, *, ord: float, axis: int, boun
 
 # Each slice along an axis, scaled down to norm `bound` where it exceeds it.
 renorm = primitive(
-    "renorm", kernel=_renorm_kernel, operands=("x",), params=("ord", "axis", "bound"),
+    "renorm", kernel=_renorm_kernel, numpy=_renorm_numpy,
     vjps=[lambda g, _out, x, *, ord, axis, bound: _renorm_pull(g, x, ord, axis, bound)], jvp=_renorm_push,
     batch=batch_loop, infer=infer_same,
     samples=lambda: [sample(normal(3, 2, 2), ord=2.0, axis=0, bound=1.0),

@@ -1,6 +1,7 @@
-"""Einstein summation on plain arrays: reading subscripts, and contracting operands in pairs through the BLAS.
+"""Einstein summation on plain arrays: reading subscripts, and contracting operands in pairs as matrix products.
 
-Called by the kernel of the primitive `einsum` (contraction.py). Axes carry integer labels here.
+Called by the kernels of the primitive `einsum` (contraction.py). Axes carry integer labels here. What is done is planned
+once per shapes; how, is said by a `Standard` for any library, or by `ByNumpy`.
 """
 
 from __future__ import annotations
@@ -67,23 +68,70 @@ def _split(term: str, subscripts: str) -> tuple[str, bool, str]:
     return before, bool(dots), after
 
 
-def contract(xp: Any, arrays: list[Any], inputs: Sequence[Labels], output: Labels) -> Any:
-    """The einsum of arrays; the result is a new array. Raises ValueError where they do not fit."""
+class Standard:
+    """The steps of a contraction by functions of the array-API standard."""
+
+    def __init__(self, xp: Any) -> None:
+        self.xp = xp
+
+    def diagonal(self, x: Any, a: int, b: int) -> Any:
+        """The elements with equal places along two axes, along the last axis."""
+        order = (*(i for i in range(x.ndim) if i not in (a, b)), a, b)
+        return self.xp.linalg.diagonal(self.xp.permute_dims(x, order))
+
+    def sum(self, x: Any, axes: tuple[int, ...]) -> Any:
+        """The sum over axes, in the same dtype."""
+        return self.xp.sum(x, axis=axes, dtype=x.dtype)
+
+    def arrange(self, x: Any, order: tuple[int, ...] | None, shape: tuple[int, ...]) -> Any:
+        """The axes in an order, then in a shape."""
+        if order is not None:
+            x = self.xp.permute_dims(x, order)
+        return x if tuple(x.shape) == shape else self.xp.reshape(x, shape)
+
+    def dots(self, x: Any, y: Any) -> Any:
+        """The inner products of corresponding rows."""
+        return self.xp.sum(x * y, axis=1, dtype=x.dtype)
+
+    def product(self, x: Any, y: Any) -> Any:
+        """Of matrices, or of corresponding ones of two batches."""
+        return self.xp.matmul(x, y)
+
+
+class ByNumpy(Standard):
+    """The steps as NumPy, or generated code, does them best."""
+
+    def diagonal(self, x: Any, a: int, b: int) -> Any:
+        return np.diagonal(x, 0, a, b)
+
+    def arrange(self, x: Any, order: tuple[int, ...] | None, shape: tuple[int, ...]) -> Any:
+        if order is not None:
+            x = x.transpose(order)
+        return x if x.shape == shape else x.reshape(shape)
+
+    def dots(self, x: Any, y: Any) -> Any:
+        return np.einsum("nk,nk->n", x, y)  # a BLAS call per number would be slower
+
+    def product(self, x: Any, y: Any) -> Any:
+        return product(x, y) if x.ndim == 2 else np.matmul(x, y)
+
+
+NUMPY = ByNumpy(np)
+
+
+def contract(ways: Standard, arrays: list[Any], inputs: Sequence[Labels], output: Labels) -> Any:
+    """The einsum of arrays, which may share memory with an only one. Raises ValueError where they do not fit."""
     steps, order, shape = _plan(tuple(inputs), output, tuple([x.shape for x in arrays]))
     terms = list(arrays)
     for step in steps:
-        step(xp, terms)
+        step(ways, terms)
     out = terms[0]
     if shape is not None:
-        out = xp.reshape(out, shape)
-    if order is not None:
-        out = xp.permute_dims(out, order)
-    if xp is np and len(arrays) == 1 and (out is arrays[0] or np.may_share_memory(out, arrays[0])):
-        out = out.copy()
-    return out
+        out = ways.arrange(out, None, shape)
+    return out if order is None else ways.xp.permute_dims(out, order)
 
 
-Step = Callable[[Any, list[Any]], None]
+Step = Callable[[Standard, list[Any]], None]
 
 
 @functools.lru_cache(maxsize=512)
@@ -130,21 +178,21 @@ def label_sizes(shapes: Sequence[tuple[int, ...]], inputs: Sequence[Labels]) -> 
     return sizes
 
 
-def _sum_alone(i: int, axes: tuple[int, ...], xp: Any, terms: list[Any]) -> None:
-    terms[i] = xp.sum(terms[i], axis=axes, dtype=terms[i].dtype)
+def _sum_alone(i: int, axes: tuple[int, ...], ways: Standard, terms: list[Any]) -> None:
+    terms[i] = ways.sum(terms[i], axes)
 
 
-def _take_diagonal(i: int, a: int, b: int, xp: Any, terms: list[Any]) -> None:
-    terms[i] = xp.diagonal(terms[i], 0, a, b)
+def _take_diagonal(i: int, a: int, b: int, ways: Standard, terms: list[Any]) -> None:
+    terms[i] = ways.diagonal(terms[i], a, b)
 
 
-def _take_first(i: int, index: tuple[Any, ...], xp: Any, terms: list[Any]) -> None:
+def _take_first(i: int, index: tuple[Any, ...], _ways: Standard, terms: list[Any]) -> None:
     terms[i] = terms[i][index]
 
 
-def _multiply(i: int, j: int, multiply: Any, xp: Any, terms: list[Any]) -> None:
+def _multiply(i: int, j: int, multiply: Any, ways: Standard, terms: list[Any]) -> None:
     y, x = terms.pop(j), terms.pop(i)
-    terms.append(multiply(xp, x, y))
+    terms.append(multiply(ways, x, y))
 
 
 def _plain(steps: list[Step], i: int, labels: Labels, shape: tuple[int, ...], sizes: dict[int, int]) -> Labels:
@@ -214,31 +262,21 @@ def _arrangement(labels: Labels, wanted: Labels, shape: tuple[int, ...]) -> Arra
     return None if labels == wanted else tuple(labels.index(k) for k in wanted), shape
 
 
-def _arranged(xp: Any, x: Any, how: Arrangement) -> Any:
-    order, shape = how
-    if order is not None:
-        x = x.transpose(order) if xp is np else xp.permute_dims(x, order)
-    return x if x.shape == shape else xp.reshape(x, shape)
+def _outer(left: Arrangement, right: Arrangement, ways: Standard, x: Any, y: Any) -> Any:
+    return ways.arrange(x, *left) * ways.arrange(y, *right)
 
 
-def _outer(left: Arrangement, right: Arrangement, xp: Any, x: Any, y: Any) -> Any:
-    return _arranged(xp, x, left) * _arranged(xp, y, right)
-
-
-def _dots(left: Arrangement, right: Arrangement, shape: tuple[int, ...], xp: Any, x: Any, y: Any) -> Any:
-    x, y = _arranged(xp, x, left), _arranged(xp, y, right)
-    # A BLAS call per number would be slower.
-    out = np.einsum("nk,nk->n", x, y) if xp is np else xp.sum(x * y, axis=1)
-    return xp.reshape(out, shape)
+def _dots(left: Arrangement, right: Arrangement, shape: tuple[int, ...], ways: Standard, x: Any, y: Any) -> Any:
+    return ways.arrange(ways.dots(ways.arrange(x, *left), ways.arrange(y, *right)), None, shape)
 
 
 def _product(
-    left: Arrangement, right: Arrangement, first: bool, last: bool, shape: tuple[int, ...], xp: Any, x: Any, y: Any
+    left: Arrangement, right: Arrangement, first: bool, last: bool, shape: tuple[int, ...], ways: Standard, x: Any, y: Any
 ) -> Any:
-    x, y = _arranged(xp, x, left), _arranged(xp, y, right)
+    x, y = ways.arrange(x, *left), ways.arrange(y, *right)
     if first:
         x = x.T
     if last:
         y = y.T
-    out = product(x, y) if xp is np and x.ndim == 2 else xp.matmul(x, y)
-    return out if out.shape == shape else xp.reshape(out, shape)
+    out = ways.product(x, y)
+    return out if out.shape == shape else ways.arrange(out, None, shape)

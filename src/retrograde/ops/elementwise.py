@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_boolean, is_complex, is_integer, is_unsigned
 from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
-from .kernels import scalar, sigmoid_array, widened, zero_of
+from .kernels import scalar, sigmoid_array, widened, widened_numpy, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
@@ -144,9 +145,9 @@ lerp_by = elementwise(
 
 
 # With the sign of the divisor; a zero keeps that of the dividend, as C's fmod has it.
-def _remainder_kernel(xp: Any, x: Any, y: Any) -> Any:
-    if x.dtype.kind != "f" or xp is not np:
-        return xp.remainder(x, y)
+def _remainder_numpy(x: Any, y: Any) -> Any:
+    if x.dtype.kind != "f":
+        return np.remainder(x, y)
     r = np.fmod(x, y)
     return np.where((r != 0) & ((y < 0) != (r < 0)), r + y, r)
 
@@ -154,16 +155,24 @@ def _remainder_kernel(xp: Any, x: Any, y: Any) -> Any:
 # modulo: the same, where a zero has the sign of the divisor as well, as NumPy and the array API standard have it.
 remainder, modulo = (
     elementwise(
-        name, kernel=kernel, samples=binary(2.1, 2.9, 0.9, 1),
+        name, kernel=Ufunc("remainder"), numpy=numpy, samples=binary(2.1, 2.9, 0.9, 1),
         vjps=[lambda g, _out, _x, _y: g, lambda g, _out, x, y: -g * floor_divide(x, y)],
         jvp=lambda tangents, out, x, y: broadcast_like(sum_tangents([
             tangents[0], None if tangents[1] is None else -tangents[1] * floor_divide(x, y)]), out),
     )
-    for name, kernel in (("remainder", _remainder_kernel), ("modulo", Ufunc("remainder")))
+    for name, numpy in (("remainder", _remainder_numpy), ("modulo", np.remainder))
 )  # fmt: skip
 
+
+
+# With the sign of the dividend.
+def _fmod_kernel(xp: Any, x: Any, y: Any) -> Any:
+    size = xp.remainder(xp.abs(x), xp.abs(y))
+    return xp.where(x < 0, -size, size)
+
+
 fmod = elementwise(
-    "fmod", kernel=Ufunc("fmod"), samples=binary(-2.9, -2.1, 0.9, 1),
+    "fmod", kernel=_fmod_kernel, numpy=np.fmod, samples=binary(-2.9, -2.1, 0.9, 1),
     vjps=[lambda g, _out, _x, _y: g, lambda g, _out, x, y: -g * trunc_divide(x, y)],
     jvp=lambda tangents, out, x, y: broadcast_like(sum_tangents([
         tangents[0], None if tangents[1] is None else -tangents[1] * trunc_divide(x, y)]), out),
@@ -192,9 +201,9 @@ def _refusing(name: str, kernel: Any, samples: Any) -> Any:
 
 
 def _trunc_divide_kernel(xp: Any, x: Any, y: Any) -> Any:
-    if x.dtype.kind in "iu":
+    if is_integer(x):
         q = xp.floor_divide(x, y)
-        return q + ((q < 0) & (q * y != x)).astype(q.dtype)
+        return q + astype(xp, (q < 0) & (q * y != x), q.dtype)
     return xp.trunc(x / y)
 
 
@@ -204,20 +213,33 @@ floor_divide_refusing = _refusing(
     "floor_divide", Ufunc("floor_divide"), lambda: [sample(np.array([7, -7]), np.array([2, 2]))]
 )
 heaviside_refusing = _refusing(
-    "heaviside", lambda xp, x, values: xp.where(x == 0, values, (x > 0).astype(x.dtype)),  # 0 at nan
+    "heaviside", lambda xp, x, values: xp.where(x == 0, values, astype(xp, x > 0, x.dtype)),  # 0 at nan
     lambda: [sample(np.array([1, 0]), np.array([5, 5]))],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ powers
 
 
-def _int_power(xp: Any, x: Any, y: Any) -> Any:
+def _whole_power(xp: Any, x: Any, y: Any) -> Any:
     """Whole powers in integers: a negative exponent gives the whole part, 0 but for 1 and -1."""
-    if y.dtype.kind == "u" or not (y < 0).any():
+    if is_unsigned(y):
         return xp.pow(x, y)
+    zero, one = scalar(0, x), scalar(1, x)
+    sign = xp.where(y % 2 != 0, x, x * x)  # for 1 and -1
+    small = xp.where((x == one) | (x == -1), sign, x * zero)
+    return xp.where(y < 0, small, xp.pow(x, xp.where(y < 0, scalar(0, y), y)))
+
+
+def _power_kernel(xp: Any, x: Any, y: Any) -> Any:
+    return _whole_power(xp, x, y) if is_integer(x) and is_integer(y) else xp.pow(x, y)
+
+
+def _power_numpy(x: Any, y: Any) -> Any:
+    if x.dtype.kind not in "iu" or y.dtype.kind == "u" or not (y < 0).any():
+        return np.pow(x, y)
     odd = (y % 2 != 0) & (x == -1)
-    small = xp.where(x == 1, 1, xp.where(x == -1, xp.where(odd, -1, 1), 0)).astype(x.dtype)
-    return xp.where(y < 0, small, xp.pow(x, xp.where(y < 0, 0, y)))
+    small = np.where(x == 1, 1, np.where(x == -1, np.where(odd, -1, 1), 0)).astype(x.dtype)
+    return np.where(y < 0, small, np.pow(x, np.where(y < 0, 0, y)))
 
 
 def _power_samples() -> Any:
@@ -241,7 +263,7 @@ def _power_tangent(tangents: Any, out: Any, x: Any, y: Any) -> Any:
 # At y = 0 the cotangent is dropped with its factor: it may be nan there, as in second derivatives for negative bases.
 power = elementwise(
     "power",
-    kernel=lambda xp, x, y: _int_power(xp, x, y) if x.dtype.kind in "iu" else xp.pow(x, y),
+    kernel=_power_kernel, numpy=_power_numpy,
     vjps=[lambda g, _out, x, y: drop(g * conj(y * power(x, y - 1)), equal(y, 0)),
           lambda g, out, x, y: g * conj(_exponent_partial(x, y, out))],
     jvp=_power_tangent,
@@ -252,7 +274,7 @@ power = elementwise(
 def _power_by_kernel(xp: Any, x: Any, *, exponent: Any) -> Any:
     if exponent == 2:
         return x * x
-    if x.dtype.kind in "iu":
+    if is_integer(x):
         return xp.pow(x, scalar(exponent, x))
     if exponent == 3:
         return x * x * x
@@ -265,7 +287,7 @@ def _power_by_kernel(xp: Any, x: Any, *, exponent: Any) -> Any:
     if exponent == -2:
         return scalar(1, x) / (x * x)
     if exponent == 1:
-        return xp.asarray(x, copy=True)
+        return x | x if is_boolean(x) else xp.positive(x)
     return xp.pow(x, scalar(exponent, x))
 
 
@@ -327,17 +349,20 @@ def _absolute_tangent(tangents: Any, out: Any, x: Any) -> Any:
 
 
 absolute = elementwise(
-    "absolute", kernel=Ufunc("absolute"), vjps=[_absolute_vjp], jvp=_absolute_tangent, infer=_infer_size,
+    "absolute", kernel=Ufunc("abs"), vjps=[_absolute_vjp], jvp=_absolute_tangent, infer=_infer_size,
     regional=["x"],
     samples=lambda: [*unary(0.3, 2)(), sample(uniform(-2, -1, 2)), sample(uniform(-2, 2, 3) + 1j)],
 )  # fmt: skip
 
 
+_sign = sign.prim.kernel
+
+
 def _sgn_kernel(xp: Any, x: Any) -> Any:
-    if x.dtype.kind != "c":
-        return sign(x, nan_to_zero=True) if xp is np else xp.sign(x)
+    if not is_complex(x):
+        return _sign(xp, x, nan_to_zero=True)
     size = xp.abs(x)
-    return xp.where(size == 0, zero_of(x), x / xp.where(size == 0, size.dtype.type(1), size))
+    return xp.where(size == 0, zero_of(x), x / xp.where(size == 0, scalar(1, size), size))
 
 
 def _sgn_pushed(g: Any, out: Any, x: Any) -> Any:
@@ -358,9 +383,9 @@ sgn = elementwise(
 
 
 def _angle_kernel(xp: Any, x: Any) -> Any:
-    if x.dtype.kind == "c":
-        return xp.atan2(x.imag, x.real)
-    return xp.where(x < 0, x.dtype.type(math.pi), xp.where(x == x, zero_of(x), x))
+    if is_complex(x):
+        return xp.atan2(xp.imag(x), xp.real(x))
+    return xp.where(x < 0, scalar(math.pi, x), xp.where(x == x, zero_of(x), x))
 
 
 def _angle_vjp(g: Any, _out: Any, x: Any) -> Any:
@@ -401,7 +426,8 @@ exp = elementwise(
 )  # fmt: skip
 
 exp2 = elementwise(
-    "exp2", kernel=Ufunc("exp2"), samples=unary(-2, 2, complex_too=True), partials=[lambda _x, out: out * LN2],
+    "exp2", kernel=lambda xp, x: xp.pow(scalar(2, x), x), numpy=np.exp2,
+    samples=unary(-2, 2, complex_too=True), partials=[lambda _x, out: out * LN2],
 )  # fmt: skip
 
 expm1 = elementwise(
@@ -430,12 +456,13 @@ log1p = elementwise(
 
 
 def _logaddexp_kernel(xp: Any, x: Any, y: Any) -> Any:
-    if x.dtype.kind != "c":
+    if not is_complex(x):
         return xp.logaddexp(x, y)
-    first = x.real >= y.real
+    first = xp.real(x) >= xp.real(y)
     high, low = xp.where(first, x, y), xp.where(first, y, x)
     # Two equal infinities: their difference would be nan.
-    rest = xp.where((high.real == low.real) & xp.isinf(high.real), xp.exp(low - low.real), xp.exp(low - high))
+    top, same = xp.real(high), xp.real(high) == xp.real(low)
+    rest = xp.where(same & xp.isinf(top), xp.exp(low - xp.real(low)), xp.exp(low - high))
     return high + xp.log1p(rest)
 
 
@@ -452,18 +479,35 @@ logaddexp = elementwise(
 )  # fmt: skip
 
 logaddexp2 = elementwise(
-    "logaddexp2", kernel=Ufunc("logaddexp2"), samples=binary(-2, 2),
+    "logaddexp2", kernel=lambda xp, x, y: xp.logaddexp(x * LN2, y * LN2) / LN2, numpy=np.logaddexp2, samples=binary(-2, 2),
     partials=[lambda x, y, _out: expit((x - y) * LN2), lambda x, y, _out: expit((y - x) * LN2)],
 )  # fmt: skip
 
 # x 2^y.
 ldexp = elementwise(
-    "ldexp", kernel=widened(lambda xp, x, y: x * xp.exp2(y)), samples=binary(-2, 2, 0, 3),
+    "ldexp", kernel=lambda xp, x, y: x * xp.pow(scalar(2, y), y), numpy=widened_numpy(lambda x, y: x * np.exp2(y)),
+    samples=binary(-2, 2, 0, 3),
     partials=[lambda _x, y, _out: exp2(y), lambda _x, _y, out: out * LN2],
 )  # fmt: skip
 
 
 def _frexp_kernel(xp: Any, x: Any) -> Any:
+    size = xp.abs(x)
+    usual = xp.isfinite(x) & (size > 0)
+    size = xp.where(usual, size, scalar(1, x))
+    # The logarithm may round across a power of two, so the mantissa is looked at.
+    power = xp.floor(xp.log2(size)) + 1
+    half = xp.floor(power / 2)  # in two steps, since 2^-power may be no number
+    mantissa = size / xp.pow(scalar(2, x), half)
+    mantissa = mantissa / xp.pow(scalar(2, x), power - half)
+    low, high = mantissa < 0.5, mantissa >= 1
+    mantissa = xp.where(low, mantissa * 2, xp.where(high, mantissa / 2, mantissa))
+    power = xp.where(low, power - 1, xp.where(high, power + 1, power))
+    mantissa = xp.where(usual, xp.where(x < 0, -mantissa, mantissa), x)
+    return mantissa, astype(xp, xp.where(usual, power, zero_of(x)), np.int32)
+
+
+def _frexp_numpy(x: Any) -> Any:
     if x.dtype.kind == "V":
         mantissa, exponent = np.frexp(x.astype(np.float32))
         return mantissa.astype(x.dtype), exponent
@@ -482,7 +526,7 @@ def _exponents(e: Any, x: Any) -> Any:
 
 # x as a mantissa in [0.5, 1) times a power of two: (mantissa, exponent).
 frexp = primitive(
-    "frexp", kernel=_frexp_kernel, multi=True, diff_outs=(True, False),
+    "frexp", kernel=_frexp_kernel, numpy=_frexp_numpy, kind="elementwise", multi=True, diff_outs=(True, False),
     vjps=[lambda g, out, x_: g[0] * exp2(-_exponents(out[1], x_))], jvp=_frexp_tangent,
     batch=lambda op, arrays, dims, params: (op(arrays[0]), (dims[0], dims[0])),
     infer=lambda avals, params: (avals[0], Aval(avals[0].shape, np.dtype(np.int32))),
@@ -559,12 +603,14 @@ atanh = elementwise(
 )  # fmt: skip
 
 deg2rad = elementwise(
-    "deg2rad", kernel=Ufunc("deg2rad"), samples=unary(-90, 90), vjps=[lambda g, _out, _x: g * (math.pi / 180)],
+    "deg2rad", kernel=lambda xp, x: x * (math.pi / 180), numpy=np.deg2rad, samples=unary(-90, 90),
+    vjps=[lambda g, _out, _x: g * (math.pi / 180)],
     jvp=lambda tangents, out, x: tangents[0] * (math.pi / 180),
 )  # fmt: skip
 
 rad2deg = elementwise(
-    "rad2deg", kernel=Ufunc("rad2deg"), samples=unary(-2, 2), vjps=[lambda g, _out, _x: g * (180 / math.pi)],
+    "rad2deg", kernel=lambda xp, x: x * (180 / math.pi), numpy=np.rad2deg, samples=unary(-2, 2),
+    vjps=[lambda g, _out, _x: g * (180 / math.pi)],
     jvp=lambda tangents, out, x: tangents[0] * (180 / math.pi),
 )  # fmt: skip
 

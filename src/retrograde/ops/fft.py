@@ -10,23 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import complex_of, real_of
+from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.value import dtype_of, ndim_of, shape_of
 from .manipulation import pad_constant, pad_edges, roll, sliding_windows, sum_windows
-from .rules import batch_axes, conj, infer_same, linear
+from .rules import batch_axes, checked_axes, conj, infer_along, linear
 from .samples import complex_normal, normal, sample
 from .structural import broadcast_to, cast, getitem, transpose
 
 _TRANSPOSED = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
-
-
-def complex_of(dtype: np.dtype) -> np.dtype:
-    """The complex dtype of a floating dtype's precision."""
-    return dtype if dtype.kind == "c" else np.dtype(np.complex128 if dtype.itemsize == 8 else np.complex64)
-
-
-def _real_of(dtype: np.dtype) -> np.dtype:
-    return np.dtype(f"f{dtype.itemsize // 2}")
 
 
 def _c2c_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], norm: str, inverse: bool) -> Any:
@@ -40,7 +33,7 @@ fft_c2c = linear(
     "fft_c2c", kernel=_c2c_kernel,
     transpose=lambda g, _x, *, axes, norm, inverse: fft_c2c(
         g, axes=axes, norm=_TRANSPOSED[norm], inverse=not inverse),
-    batch=batch_axes("axes"), infer=infer_same,
+    batch=batch_axes("axes"), infer=infer_along("axes"),
     samples=lambda: [sample(complex_normal(3), axes=(0,), norm="backward", inverse=False),
                      sample(complex_normal(3, 2), axes=(0, 1), norm="ortho", inverse=True),
                      sample(complex_normal(2, 3), axes=(1,), norm="forward", inverse=True)],
@@ -55,22 +48,33 @@ def _r2c_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], norm: str) -> Any:
 
 def _c2r_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], n: int, norm: str) -> Any:
     if len(axes) == 1:
-        return xp.fft.irfft(x, n, axis=axes[0], norm=norm)
-    return xp.fft.irfftn(x, (*(x.shape[a] for a in axes[:-1]), n), axes=axes, norm=norm)
+        return xp.fft.irfft(x, n=n, axis=axes[0], norm=norm)
+    return xp.fft.irfftn(x, s=(*(x.shape[a] for a in axes[:-1]), n), axes=axes, norm=norm)
 
 
 def _weighted(g: Any, axis: int, n: int, inner: float) -> Any:
     """A half spectrum times `inner` where it stands for two frequencies: neither 0 nor, for even n, n/2."""
     count = n // 2 + 1
-    weights = np.full(count, inner, _real_of(dtype_of(g)))
+    weights = np.full(count, inner, real_of(dtype_of(g)))
     weights[0] = 1
     if n % 2 == 0:
         weights[-1] = 1
-    return g * weights.reshape((-1,) + (1,) * (ndim_of(g) - axis - 1))
+    return g * from_host(weights.reshape((-1,) + (1,) * (ndim_of(g) - axis - 1)), g)
 
 
 def _half(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*shape[:axis], shape[axis] // 2 + 1, *shape[axis + 1 :])
+
+
+def _infer_r2c(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, *params["axes"])
+    return Aval(_half(avals[0].shape, params["axes"][-1]), complex_of(avals[0].dtype))
+
+
+def _infer_c2r(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, last = avals[0].shape, params["axes"][-1]
+    checked_axes(shape, *params["axes"])
+    return Aval((*shape[:last], params["n"], *shape[last + 1 :]), real_of(avals[0].dtype))
 
 
 # Real to the half spectrum of the last of `axes`; complex over the others.
@@ -80,7 +84,7 @@ fft_r2c = linear(
         _weighted(g, axes[-1], shape_of(x_)[axes[-1]], 0.5), axes=axes, n=shape_of(x_)[axes[-1]],
         norm=_TRANSPOSED[norm]),
     batch=batch_axes("axes"),
-    infer=lambda avals, p: Aval(_half(avals[0].shape, p["axes"][-1]), complex_of(avals[0].dtype)),
+    infer=_infer_r2c,
     samples=lambda: [sample(normal(4), axes=(0,), norm="backward"), sample(normal(3, 2), axes=(1, 0), norm="ortho"),
                      sample(normal(2, 5), axes=(1,), norm="forward")],
 )  # fmt: skip
@@ -91,8 +95,7 @@ fft_c2r = linear(
     transpose=lambda g, _x, *, axes, n, norm: _weighted(
         fft_r2c(g, axes=axes, norm=_TRANSPOSED[norm]), axes[-1], n, 2.0),
     batch=batch_axes("axes"),
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axes"][-1]], p["n"], *avals[0].shape[p["axes"][-1] + 1 :]), _real_of(avals[0].dtype)),
+    infer=_infer_c2r,
     samples=lambda: [sample(complex_normal(3), axes=(0,), n=4, norm="backward"),
                      sample(complex_normal(3), axes=(0,), n=5, norm="forward"),
                      sample(complex_normal(2, 3), axes=(1, 0), n=2, norm="ortho")],
@@ -200,7 +203,7 @@ def istft(
     else:
         frames = fftn(frames, axes=(axis + 1,), norm=norm, inverse=True)
     if window is None:
-        window = np.ones(n, dtype_of(frames))
+        window = full((n,), 1, dtype_of(frames), frames)
     count = shape_of(frames)[axis]
     total = n + hop * (count - 1)
     frames = frames * window

@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, numpy_dtype
 from ..core.aval import Aval
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import shape_of
 from .indexing import along_add, take_along_axis
-from .kernels import in_single, widened
+from .kernels import constant, scalar, widened, widened_numpy
 from .reduction import sum as reduce_sum
 from .rules import batch_elementwise, batch_leading, linear, sum_tangents
 from .samples import normal, sample, uniform
 from .selection import keep
+from .shapes import demand, matching
 from .structural import broadcast_to, getitem, reshape, stack, zeros_like
 
 Sizes = tuple[int, ...]
@@ -33,47 +35,36 @@ ZEROS, BORDER, REFLECTION = "zeros", "border", "reflection"
 # ------------------------------------------------------------------------------------------ coordinates
 
 
-def _reflected(u: Any, n: int, align: bool) -> tuple[Any, Any]:
+def _reflected(xp: Any, u: Any, n: int, align: bool) -> tuple[Any, Any]:
     """u folded into the axis, and the sign with which it moves then."""
     low, span = (0.0, n - 1.0) if align else (-0.5, float(n))
     if span == 0:
         return u * 0, u * 0
-    side = np.where(u < low, -1.0, 1.0).astype(u.dtype)
-    distance = np.abs(u - low)
-    flips = np.floor(distance / span)
-    rest = np.fmod(distance, span)
+    side = xp.where(u < low, -xp.ones_like(u), xp.ones_like(u))
+    distance = xp.abs(u - low)
+    flips = xp.floor(distance / span)
+    rest = xp.remainder(distance, span)
     odd = flips % 2 == 1
-    return np.where(odd, span - rest + low, rest + low).astype(u.dtype), np.where(odd, -side, side)
+    return xp.where(odd, span - rest + low, rest + low), xp.where(odd, -side, side)
 
 
-def _clipped(u: Any, n: int) -> tuple[Any, Any]:
+def _clipped(xp: Any, u: Any, n: int) -> tuple[Any, Any]:
     inside = (u > 0) & (u < n - 1)
-    return np.clip(np.where(np.isnan(u), 0, u), 0, n - 1).astype(u.dtype), inside.astype(u.dtype)
+    return xp.clip(xp.where(xp.isnan(u), scalar(0, u), u), 0, n - 1), astype(xp, inside, u.dtype)
 
 
-def _coordinate(v: Any, n: int, padding: str, align: bool, cubic: bool) -> tuple[Any, Any]:
+def _coordinate(xp: Any, v: Any, n: int, padding: str, align: bool, cubic: bool) -> tuple[Any, Any]:
     """The place in elements that a coordinate in [-1, 1] means, and its derivative."""
-    half = v.dtype.type((n - 1) / 2 if align else n / 2)
-    u = (v + 1) * half if align else (v + 1) * half - v.dtype.type(0.5)
-    slope = np.full(u.shape, half, u.dtype)
+    half = scalar((n - 1) / 2 if align else n / 2, v)
+    u = (v + 1) * half if align else (v + 1) * half - scalar(0.5, v)
+    slope = xp.full_like(u, (n - 1) / 2 if align else n / 2)
     if padding == ZEROS or cubic:  # cubics fold or clip each of their places instead
         return u, slope
     if padding == REFLECTION:
-        u, sign = _reflected(u, n, align)
+        u, sign = _reflected(xp, u, n, align)
         slope = slope * sign
-    u, inside = _clipped(u, n)
+    u, inside = _clipped(xp, u, n)
     return u, slope * inside
-
-
-def _on_host(f: Any) -> Any:
-    """A kernel in NumPy, in single precision for halves."""
-
-    @widened
-    def kernel(xp: Any, *arrays: Any, **p: Any) -> Any:
-        out = f(*(np.asarray(a) for a in arrays), **p)
-        return out if xp is np else xp.asarray(out)
-
-    return kernel
 
 
 _AXIS: dict[str, Any] = {"n": 4, "padding": ZEROS, "align": False, "cubic": False}
@@ -86,7 +77,7 @@ def _axis_samples() -> Any:
 
 
 grid_slope = primitive(
-    "grid_slope", kernel=_on_host(lambda v, n, padding, align, cubic: _coordinate(v, n, padding, align, cubic)[1]),
+    "grid_slope", kernel=widened(lambda xp, v, **p: _coordinate(xp, v, **p)[1]),
     operands=("v",), params=tuple(_AXIS), vjps=[lambda g, _out, _v, **p: zeros_like(g)],
     jvp=lambda tangents, out, v, **p: None, kind="elementwise", batch=batch_elementwise, infer=lambda avals, p: avals[0],
     samples=_axis_samples,
@@ -95,7 +86,7 @@ grid_slope = primitive(
 # The place in an axis of n elements that a coordinate from -1 to 1 means.
 grid_coordinate = primitive(
     "grid_coordinate",
-    kernel=_on_host(lambda v, n, padding, align, cubic: _coordinate(v, n, padding, align, cubic)[0]),
+    kernel=widened(lambda xp, v, **p: _coordinate(xp, v, **p)[0]),
     operands=("v",), params=tuple(_AXIS), vjps=[lambda g, _out, v, **p: g * grid_slope(v, **p)],
     jvp=lambda tangents, out, v, **p: tangents[0] * grid_slope(v, **p), kind="elementwise", batch=batch_elementwise,
     infer=lambda avals, p: avals[0], samples=_axis_samples,
@@ -115,19 +106,19 @@ _POLYNOMIALS = {
 }
 
 
-def _weight(u: Any, kind: str, place: int, order: int) -> Any:
-    polynomial = list(np.polyder(np.array(_POLYNOMIALS[kind][place]), order)) or [0.0]
-    t = u - np.floor(u)
-    total = np.full_like(t, polynomial[0])
+@widened
+def _weight(xp: Any, u: Any, *, kind: str, place: int, order: int) -> Any:
+    polynomial = [float(c) for c in np.polyder(np.array(_POLYNOMIALS[kind][place]), order)] or [0.0]
+    t = u - xp.floor(u)
+    total = xp.full_like(t, polynomial[0])
     for coefficient in polynomial[1:]:
-        total = total * t + t.dtype.type(coefficient)
+        total = total * t + scalar(coefficient, t)
     return total
 
 
 # The weight of one of the places around u, or a derivative of it.
 lattice_weight = primitive(
-    "lattice_weight", kernel=_on_host(_weight),
-    operands=("u",), params=("kind", "place", "order"),
+    "lattice_weight", kernel=_weight,
     vjps=[lambda g, _out, u, *, kind, place, order: g * lattice_weight(u, kind=kind, place=place, order=order + 1)],
     jvp=lambda tangents, out, u, *, kind, place, order: tangents[0] * lattice_weight(
         u, kind=kind, place=place, order=order + 1),
@@ -137,31 +128,30 @@ lattice_weight = primitive(
 )  # fmt: skip
 
 
-def _places(u: Any, n: int, kind: str, place: int, padding: str, align: bool) -> tuple[Any, Any]:
+def _places(xp: Any, u: Any, n: int, kind: str, place: int, padding: str, align: bool) -> tuple[Any, Any]:
     """The place in the axis, and whether it lies in it."""
-    u = np.clip(np.where(np.isnan(u), -100, u), -(2.0**31), 2.0**31)
+    u = xp.clip(xp.where(xp.isnan(u), scalar(-100, u), u), -(2.0**31), 2.0**31)
     if kind == NEAREST:
-        i = np.rint(u)
+        i = xp.round(u)
     else:
-        i = np.floor(u) + (place - 1 if kind == CUBIC else place)
+        i = xp.floor(u) + (place - 1 if kind == CUBIC else place)
     if kind == CUBIC and padding != ZEROS:
         if padding == REFLECTION:
-            i = _reflected(i, n, align)[0]
-        i = _clipped(i, n)[0]
+            i = _reflected(xp, i, n, align)[0]
+        i = _clipped(xp, i, n)[0]
     inside = (i >= 0) & (i <= n - 1)
-    return np.where(inside, i, 0).astype(np.int64), inside
+    return astype(xp, xp.where(inside, i, scalar(0, i)), np.int64), inside
 
 
+@widened
 def _corner_kernel(
     xp: Any, *us: Any, size: Sizes, kind: str, corner: Sizes, padding: str, align: bool
 ) -> tuple[Any, Any]:
-    flat: Any = 0
-    inside: Any = True
-    for u, n, place in zip(us, size, corner):
-        host = np.asarray(u)
-        i, within = _places(in_single(host), n, kind, place, padding, align)
+    flat, inside = _places(xp, us[0], size[0], kind, corner[0], padding, align)
+    for u, n, place in zip(us[1:], size[1:], corner[1:]):
+        i, within = _places(xp, u, n, kind, place, padding, align)
         flat, inside = flat * n + i, inside & within
-    return (flat, inside) if xp is np else (xp.asarray(flat), xp.asarray(inside))
+    return flat, inside
 
 
 def _batch_places(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -169,12 +159,17 @@ def _batch_places(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
     return out, (dim, dim)
 
 
+def _infer_places(avals: Any, p: dict[str, Any]) -> Any:
+    shape = np.broadcast_shapes(*(a.shape for a in avals))
+    return Aval(shape, np.dtype(np.int64)), Aval(shape, np.dtype(bool))
+
+
 # For coordinates along each axis: where a corner of their cell lies in the axes flattened, and whether it does (else
 # 0).
 lattice_places = primitive(
     "lattice_places", kernel=_corner_kernel, multi=True, vjps=NOT_DIFFERENTIABLE,
     params=("size", "kind", "corner", "padding", "align"), batch=_batch_places,
-    infer=lambda avals, p: (Aval(avals[0].shape, np.dtype(np.int64)), Aval(avals[0].shape, np.dtype(bool))),
+    infer=_infer_places,
     samples=lambda: [sample(uniform(-1, 4, 3), uniform(-1, 4, 3, seed=1), size=(3, 4), kind=LINEAR, corner=(0, 1),
                             padding=ZEROS, align=False)],
 )  # fmt: skip
@@ -236,6 +231,24 @@ def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
 
 @widened
 def _grid_sample_kernel(xp: Any, x: Any, grid: Any, *, mode: str, padding: str, align: bool) -> Any:
+    batch, channels, *size = x.shape
+    count, axes = math.prod(grid.shape[1:-1]), len(size)
+    flat = xp.reshape(x, (batch, channels, math.prod(size)))
+    places = xp.reshape(grid, (batch, 1, count, axes))
+    us = [_coordinate(xp, places[..., axes - 1 - i], n, padding, align, mode == CUBIC)[0] for i, n in enumerate(size)]
+    total: Any = None
+    for corner in itertools.product(range(len(_POLYNOMIALS[mode])), repeat=axes):
+        at, inside = _corner_kernel(xp, *us, size=size, kind=mode, corner=corner, padding=padding, align=align)
+        values = xp.take_along_axis(flat, xp.broadcast_to(at, (batch, channels, count)), axis=2)
+        term = xp.where(inside, values, 0)
+        for u, place in zip(us, corner):
+            term = term * _weight(xp, u, kind=mode, place=place, order=0)
+        total = term if total is None else total + term
+    return xp.reshape(total, (batch, channels, *grid.shape[1:-1]))
+
+
+@widened_numpy
+def _grid_sample_numpy(x: Any, grid: Any, *, mode: str, padding: str, align: bool) -> Any:
     return _sampled(x, grid, mode, padding, align)
 
 
@@ -314,11 +327,19 @@ def _grid_samples() -> Any:
     yield sample(normal(1, 2, 2, 3, 3), uniform(-1, 1, 1, 1, 2, 2, 3), mode=LINEAR, padding=ZEROS, align=True)
 
 
+def _infer_grid(avals: Any, p: dict[str, Any]) -> Aval:
+    x, grid = avals
+    demand(len(x.shape) == len(grid.shape) > 2, f"one number of axes, above 2, is wanted, got {x.shape} and {grid.shape}")
+    matching("batch and coordinates of the grid", (grid.shape[0], grid.shape[-1]), (x.shape[0], len(x.shape) - 2))
+    return Aval((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
+
+
 # x (N, C, *size) read at the places grid (N, *out, axes), in coordinates from -1 to 1 of which the first belongs to the
 # last axis.
 grid_sample = primitive(
-    "grid_sample", kernel=_grid_sample_kernel, vjps=[_pull_x, _pull_grid], jvp=_grid_jvp, batch=_batch_grid,
-    infer=lambda avals, p: Aval((*avals[0].shape[:2], *avals[1].shape[1:-1]), avals[0].dtype), samples=_grid_samples,
+    "grid_sample", kernel=_grid_sample_kernel, numpy=_grid_sample_numpy, vjps=[_pull_x, _pull_grid], jvp=_grid_jvp,
+    batch=_batch_grid,
+    infer=_infer_grid, samples=_grid_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ affine grids
@@ -336,24 +357,36 @@ def _base_grid(size: Sizes, align: bool, dtype: Any) -> np.ndarray:
 
 @widened
 def _affine_grid_kernel(xp: Any, theta: Any, *, size: Sizes, align: bool) -> Any:
-    base = xp.asarray(_base_grid(size, align, theta.dtype))
-    out = xp.matmul(base, theta.mT if xp is not np else theta.swapaxes(-1, -2))
+    base = constant(xp, _base_grid(size, align, numpy_dtype(theta.dtype)), theta)
+    out = xp.matmul(base, xp.matrix_transpose(theta))
     return xp.reshape(out, (*theta.shape[:-2], *size, len(size)))
 
 
 @widened
 def _affine_spread_kernel(xp: Any, g: Any, *, size: Sizes, align: bool) -> Any:
-    base = xp.asarray(_base_grid(size, align, g.dtype))
+    base = constant(xp, _base_grid(size, align, numpy_dtype(g.dtype)), g)
     lead = g.shape[: g.ndim - len(size) - 1]
     flat = xp.reshape(g, (*lead, base.shape[0], len(size)))
-    return xp.matmul(flat.mT if xp is not np else flat.swapaxes(-1, -2), base)
+    return xp.matmul(xp.matrix_transpose(flat), base)
+
+
+def _infer_affine(avals: Any, p: dict[str, Any]) -> Aval:
+    (shape, dtype), n = avals[0], len(p["size"])
+    matching("the matrices", shape[-2:], (n, n + 1))
+    return Aval((*shape[:-2], *p["size"], n), dtype)
+
+
+def _infer_affine_spread(avals: Any, p: dict[str, Any]) -> Aval:
+    (shape, dtype), n = avals[0], len(p["size"])
+    matching("the places", shape[-n - 1 :], (*p["size"], n))
+    return Aval((*shape[: -n - 1], n, n + 1), dtype)
 
 
 # The places to which the matrices theta (..., axes, axes + 1) move the centres of an array of the given size.
 affine_grid = linear(
     "affine_grid", kernel=_affine_grid_kernel,
     transpose=lambda g, _theta, *, size, align: affine_grid_spread(g, size=size, align=align), batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape[:-2], *p["size"], len(p["size"])), avals[0].dtype),
+    infer=_infer_affine,
     samples=lambda: [sample(normal(2, 2, 3), size=(2, 3), align=False),
                      sample(normal(1, 3, 4), size=(2, 1, 2), align=True)],
 )  # fmt: skip
@@ -361,8 +394,6 @@ affine_grid = linear(
 affine_grid_spread = linear(
     "affine_grid_spread", kernel=_affine_spread_kernel,
     transpose=lambda g, _x, *, size, align: affine_grid(g, size=size, align=align), batch=batch_leading,
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: len(avals[0].shape) - len(p["size"]) - 1], len(p["size"]), len(p["size"]) + 1),
-        avals[0].dtype),
+    infer=_infer_affine_spread,
     samples=lambda: [sample(normal(2, 2, 3, 2), size=(2, 3), align=False)],
 )  # fmt: skip

@@ -7,17 +7,27 @@ sample that was drawn elsewhere and record that derivative; a second one is not 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .._errors import UnsupportedError
+from ..core.aval import Aval
 from ..core.primitive import primitive
 from .linalg import refuse
 from .reduction import sum as reduce_sum
-from .rules import batch_elementwise, batch_leading, infer_same
+from .rules import batch_elementwise, batch_leading, infer_elementwise
 from .samples import sample, uniform
+from .shapes import matching
 
 _REMEDY = "only first derivatives pass through samples of gamma and Dirichlet distributions"
+
+
+def _not_in_the_standard(name: str, function: str) -> NoReturn:
+    raise UnsupportedError(
+        f"{name}: it needs the incomplete {function} function, which array libraries do not have in common; convert the "
+        "operands with numpy()"
+    )
 
 
 def _parameter_derivative(cdf: Callable[[Any], Any], survival: Callable[[Any], Any], a: np.ndarray) -> Any:
@@ -32,7 +42,7 @@ def _parameter_derivative(cdf: Callable[[Any], Any], survival: Callable[[Any], A
     return slope * np.where(lower, cdf(a), -survival(a))
 
 
-def _gamma_derivative_kernel(xp: Any, alpha: Any, x: Any) -> Any:
+def _gamma_derivative_numpy(alpha: Any, x: Any) -> Any:
     from scipy import special
 
     a, y = alpha.astype(np.float64), x.astype(np.float64)
@@ -46,7 +56,7 @@ def _gamma_derivative_kernel(xp: Any, alpha: Any, x: Any) -> Any:
     return np.where(y > 0, out, 0).astype(x.dtype)
 
 
-def _beta_derivative_kernel(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
+def _beta_derivative_numpy(x: Any, alpha: Any, total: Any) -> Any:
     from scipy import special
 
     y, a, b = (z.astype(np.float64) for z in (x, alpha, total - alpha))
@@ -62,28 +72,30 @@ def _beta_derivative_kernel(xp: Any, x: Any, alpha: Any, total: Any) -> Any:
 
 # How a sample x of the gamma distribution of shape alpha (and scale 1) moves with alpha.
 gamma_derivative = primitive(
-    "gamma_derivative", kernel=_gamma_derivative_kernel,
+    "gamma_derivative", kernel=lambda xp, alpha, x: _not_in_the_standard("gamma_derivative", "gamma"),
+    numpy=_gamma_derivative_numpy,
     vjp=lambda needs, _g, _out, _alpha, _x: refuse("gamma_derivative", _REMEDY),
     jvp=lambda tangents, out, alpha, x: refuse("gamma_derivative", _REMEDY),
-    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_elementwise, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 3), uniform(0.2, 3, 3))],
 )  # fmt: skip
 
 # How an entry x of a sample of the Dirichlet distribution, divided by 1 - x, moves with its own concentration alpha.
 dirichlet_derivative = primitive(
-    "dirichlet_derivative", kernel=_beta_derivative_kernel,
+    "dirichlet_derivative",
+    kernel=lambda xp, x, alpha, total: _not_in_the_standard("dirichlet_derivative", "beta"), numpy=_beta_derivative_numpy,
     vjp=lambda needs, _g, _out, _x, _alpha, _total: refuse("dirichlet_derivative", _REMEDY),
     jvp=lambda tangents, out, x, alpha, total: refuse("dirichlet_derivative", _REMEDY),
-    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_elementwise, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.1, 0.9, 3), uniform(0.5, 3, 3), uniform(4, 5, 3))],
 )  # fmt: skip
 
 # The sample x, as a function of the shape alpha of the gamma distribution that it was drawn from.
 gamma_sample = primitive(
-    "gamma_sample", kernel=lambda xp, alpha, x: xp.asarray(x, copy=True),
+    "gamma_sample", kernel=lambda xp, alpha, x: xp.asarray(xp.broadcast_arrays(alpha, x)[1], copy=True),
     vjps=[lambda g, _out, alpha, x: g * gamma_derivative(alpha, x), None],
     jvp=lambda tangents, out, alpha, x: None if tangents[0] is None else tangents[0] * gamma_derivative(alpha, x),
-    kind="elementwise", batch=batch_elementwise, infer=infer_same, tolerances={"gauge": True},
+    kind="elementwise", batch=batch_elementwise, infer=infer_elementwise, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 3), uniform(0.2, 3, 3))],
 )  # fmt: skip
 
@@ -103,10 +115,16 @@ def _dirichlet_push(tangents: Any, out: Any, alpha: Any, x: Any) -> Any:
     return moved - x * _total(moved)
 
 
+def _infer_sample(avals: Any, p: dict[str, Any]) -> Aval:
+    alpha, x = avals
+    matching("the parameters of the sample", alpha.shape, x.shape)
+    return Aval(x.shape, x.dtype)
+
+
 # The sample x (points of the simplex along the last axis), as a function of the Dirichlet concentrations.
 dirichlet_sample = primitive(
     "dirichlet_sample", kernel=lambda xp, alpha, x: xp.asarray(x, copy=True),
     vjps=[lambda g, _out, alpha, x: _dirichlet_pull(g, alpha, x), None], jvp=_dirichlet_push, batch=batch_leading,
-    infer=infer_same, tolerances={"gauge": True},
+    infer=_infer_sample, tolerances={"gauge": True},
     samples=lambda: [sample(uniform(0.5, 3, 2, 3), np.full((2, 3), 1 / 3))],
 )  # fmt: skip

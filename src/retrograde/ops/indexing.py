@@ -12,19 +12,25 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype
+from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
+from .grouping import add, flat_positions, latest, reduce_by_number
+from .indexed import forward, index_place, indexed
 from .rules import (
     batch_loop,
     batch_size,
-    infer_by_kernel,
+    checked_axes,
+    infer_unknown,
     linear,
     materialise_batch,
     move_batch,
     nondifferentiable,
 )
 from .samples import complex_normal, normal, sample
+from .shapes import demand, matching
 from .structural import inverse, reshape, transpose, zeros_like
 
 # ------------------------------------------------------------------------------------------ adding rows
@@ -66,18 +72,39 @@ def add_rows(rows: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
 # ------------------------------------------------------------------------------------------ one index array, one axis
 
 
+def _latest_at(xp: Any, base: Any, values: Any, numbers: Any) -> Any:
+    """`base` (n, d) with the rows of `values` (k, d) at `numbers` (k): of several for one place the last."""
+    n, k = base.shape[0], values.shape[0]
+    if not k:
+        return base
+    order = xp.arange(k, dtype=numbers.dtype, device=numbers.device)
+    last = reduce_by_number(xp, latest, order, numbers, n, -1)
+    rows = xp.take(values, xp.where(last < 0, 0, last), axis=0)
+    return xp.where(xp.reshape(last >= 0, (n, 1)), astype(xp, rows, base.dtype), base)
+
+
 def _take_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    return x.take(indices, axis) if xp is np else xp.take(x, indices, axis=axis)
+    out = xp.take(x, forward(xp, indices, x.shape[axis]), axis=axis)
+    return xp.reshape(out, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 def _take_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
+    n, k = shape[axis], indices.ndim
+    rest = (*shape[:axis], *shape[axis + 1 :])
+    front = xp.permute_dims(g, (*range(axis, axis + k), *range(axis), *range(axis + k, g.ndim)))
+    rows = xp.reshape(front, (math.prod(indices.shape), math.prod(rest)))
+    out = reduce_by_number(xp, add, rows, forward(xp, indices, n), n, 0)
+    return xp.moveaxis(xp.reshape(out, (n, *rest)), 0, axis)
+
+
+def _take_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
     n, k = shape[axis], indices.ndim
     rest = (*shape[:axis], *shape[axis + 1 :])
     if axis:
         g = np.moveaxis(g, range(axis, axis + k), range(k))
     rows = np.asarray(g).reshape(indices.size, math.prod(rest))
     out = add_rows(rows, _wrapped(indices.reshape(-1), n), n).reshape(n, *rest)
-    return _dense(np, np.moveaxis(out, 0, axis)) if axis else out
+    return _dense(np.moveaxis(out, 0, axis)) if axis else out
 
 
 def _batch_take(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -89,7 +116,7 @@ def _batch_take(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
         return op(x, indices, axis=axis), axis
     x, k = move_batch(x, dx), ndim_of(indices) - 1
     size = shape_of(x)[0]
-    rows = np.arange(size).reshape(size, *(1,) * k)
+    rows = from_host(np.arange(size).reshape(size, *(1,) * k), indices)
     out = _advanced_index(x, rows, indices, axes=(0, axis + 1), unique=False)  # the indices' axes come first
     order = (0, *range(k + 1, k + 1 + axis), *range(1, k + 1), *range(k + 1 + axis, ndim_of(out)))
     return transpose(out, axes=order), 0
@@ -103,18 +130,30 @@ def _batch_take_add(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> 
     g, indices = materialise_batch(g, dg, size), move_batch(indices, di)
     k = ndim_of(indices) - 1
     order = (0, *range(axis + 1, axis + 1 + k), *range(1, axis + 1), *range(axis + 1 + k, ndim_of(g)))
-    rows = np.arange(size).reshape(size, *(1,) * k)
+    rows = from_host(np.arange(size).reshape(size, *(1,) * k), indices)
     return _advanced_add(transpose(g, axes=order), rows, indices, shape=(size, *shape), axes=(0, axis + 1),
                          unique=False), 0  # fmt: skip
 
 
+def _taken_shape(shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    checked_axes(shape, axis)
+    return (*shape[:axis], *indices, *shape[axis + 1 :])
+
+
+def _infer_take(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(_taken_shape(avals[0].shape, avals[1].shape, params["axis"]), avals[0].dtype)
+
+
+def _infer_take_add(avals: Any, params: dict[str, Any]) -> Aval:
+    matching("take_add", avals[0].shape, _taken_shape(params["shape"], avals[1].shape, params["axis"]))
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # The slices of `x` along an axis that the integers `indices` (any shape) name; their axes stand in its place.
 take = linear(
-    "take", kernel=_take_kernel, others=1,
+    "take", kernel=_take_kernel, numpy=lambda x, indices, *, axis: x.take(indices, axis), others=1, kind="structural",
     transpose=lambda g, x_, indices, *, axis: take_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
-    batch=_batch_take,
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axis"]], *avals[1].shape, *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype),
+    batch=_batch_take, infer=_infer_take,
     samples=lambda: [sample(normal(4, 3), np.array([2, 0, 2]), axis=0), sample(normal(4), np.array(1), axis=0),
                      sample(normal(2, 3), np.array([[2, -1]]), axis=1),
                      sample(complex_normal(3), np.array([1, 1]), axis=0)],
@@ -122,9 +161,9 @@ take = linear(
 
 # The transpose: zeros of `shape` to which slices are added.
 take_add = linear(
-    "take_add", kernel=_take_add_kernel, others=1,
+    "take_add", kernel=_take_add_kernel, numpy=_take_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, axis: take(g, indices, axis=axis),
-    batch=_batch_take_add, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_take_add, infer=_infer_take_add,
     samples=lambda: [sample(normal(3, 2), np.array([2, 0, 2]), shape=(4, 2), axis=0),
                      sample(normal(2, 2, 2), np.array([[2, -1], [0, 2]]), shape=(2, 3), axis=1)],
 )  # fmt: skip
@@ -140,13 +179,9 @@ def index_key(ndim: int, indices: Any, axes: tuple[int, ...]) -> tuple[Any, ...]
     return tuple(key)
 
 
-def index_place(axes: tuple[int, ...]) -> int:
-    """Where the axes of the index arrays stand in the result: in place where adjacent, else first."""
-    return axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
-
-
 def indexed_shape(shape: tuple[int, ...], index_shapes: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an array of `shape` indexed at `axes` by arrays of these shapes."""
+    checked_axes(shape, *axes)
     common = np.broadcast_shapes(*index_shapes)
     place = index_place(axes)
     rest = [n for i, n in enumerate(shape) if i not in axes]
@@ -156,12 +191,17 @@ def indexed_shape(shape: tuple[int, ...], index_shapes: Any, axes: tuple[int, ..
 def _advanced_add_kernel(
     xp: Any, g: Any, *indices: Any, shape: tuple[int, ...], axes: tuple[int, ...], unique: bool
 ) -> Any:
-    if unique or xp is not np:
-        out = xp.zeros(shape, dtype=g.dtype)
-        if unique:
-            out[index_key(len(shape), indices, axes)] = g
-        else:
-            np.add.at(out, index_key(len(shape), indices, axes), g)
+    seen = indexed(shape, indices, axes)
+    rows = reduce_by_number(xp, add, seen.named_rows(xp, g), seen.numbers(xp, indices), seen.count, 0)
+    return seen.array(xp, rows)
+
+
+def _advanced_add_numpy(
+    g: Any, *indices: Any, shape: tuple[int, ...], axes: tuple[int, ...], unique: bool
+) -> Any:
+    if unique:
+        out = np.zeros(shape, dtype=g.dtype)
+        out[index_key(len(shape), indices, axes)] = g
         return out
     indices = tuple(_wrapped(index, shape[axis]) for index, axis in zip(indices, axes))
     common = np.broadcast_shapes(*(index.shape for index in indices))
@@ -177,7 +217,7 @@ def _advanced_add_kernel(
     rows = g.reshape(math.prod(common), math.prod(rest))
     out = add_rows(rows, flat.reshape(-1), math.prod(indexed)).reshape(*indexed, *rest)
     order = [*axes, *others]
-    return out if order == list(range(len(shape))) else _dense(np, out.transpose(inverse(order)))
+    return out if order == list(range(len(shape))) else _dense(out.transpose(inverse(order)))
 
 
 def _batch_indices(arrays: Any, dims: Any, first: int) -> tuple[list[Any], int, bool]:
@@ -193,7 +233,7 @@ def _batch_indices(arrays: Any, dims: Any, first: int) -> tuple[list[Any], int, 
             x = reshape(x, shape=(size, *(1,) * (rank - ndim_of(x) + 1), *tuple(shape_of(x))[1:]))
         out.append(x)
     if batched:
-        out.insert(0, np.arange(size).reshape(size, *(1,) * rank))
+        out.insert(0, from_host(np.arange(size).reshape(size, *(1,) * rank), out[0]))
     return out, size, batched
 
 
@@ -250,18 +290,23 @@ def _nothing(count: int) -> tuple[None, ...]:
 
 
 def _advanced_kernel(xp: Any, x: Any, *indices: Any, axes: tuple[int, ...], unique: bool) -> Any:
-    return _dense(xp, x[index_key(x.ndim, indices, axes)])
+    seen = indexed(x.shape, indices, axes)
+    return seen.laid_out(xp, xp.take(seen.rows(xp, x), seen.numbers(xp, indices), axis=0))
 
 
-def _dense(xp: Any, x: Any) -> Any:
+def _advanced_numpy(x: Any, *indices: Any, axes: tuple[int, ...], unique: bool) -> Any:
+    return _dense(x[index_key(x.ndim, indices, axes)])
+
+
+def _dense(x: Any) -> Any:
     """An array in C order, which NumPy's indexing and transposes do not give by themselves."""
-    return x.copy() if xp is np and type(x) is np.ndarray and not x.flags.c_contiguous else x
+    return x.copy() if type(x) is np.ndarray and not x.flags.c_contiguous else x
 
 
 # `x` with an index array at each of `axes` and full slices elsewhere. The arrays broadcast; their axes come first in
 # the result where they are separated by a slice, in place where not. `unique`: no position is named twice.
 _advanced_index = primitive(
-    "advanced_index", kernel=_advanced_kernel,
+    "advanced_index", kernel=_advanced_kernel, numpy=_advanced_numpy, kind="structural",
     vjp=lambda needs, g, _out, x_, *indices, axes, unique: (
         _advanced_add(g, *indices, shape=tuple(shape_of(x_)), axes=axes, unique=unique), *_nothing(len(indices))),
     jvp=lambda tangents, out, x, *indices, axes, unique: _advanced_index(
@@ -276,15 +321,24 @@ _advanced_index = primitive(
         sample(normal(2, 3, 2), np.array([2, 0]), axes=(1,), unique=True)],
 )  # fmt: skip
 
+def _infer_advanced_add(avals: Any, params: dict[str, Any]) -> Aval:
+    part = indexed_shape(params["shape"], [a.shape for a in avals[1:]], params["axes"])
+    if params["unique"]:
+        fits = np.broadcast_shapes(avals[0].shape, part) == part
+    else:
+        fits = avals[0].shape == part
+    demand(fits, f"advanced_add: shape {avals[0].shape} is not what the index arrays point at, {part}")
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # The transpose: zeros of `shape` to which elements are added where the index arrays say.
 _advanced_add = primitive(
-    "advanced_add", kernel=_advanced_add_kernel,
+    "advanced_add", kernel=_advanced_add_kernel, numpy=_advanced_add_numpy, kind="linear",
     vjp=lambda needs, g, _out, _g, *indices, shape, axes, unique: (
         _advanced_index(g, *indices, axes=axes, unique=unique), *_nothing(len(indices))),
     jvp=lambda tangents, out, g, *indices, shape, axes, unique: _advanced_add(
         tangents[0], *indices, shape=shape, axes=axes, unique=unique),
-    batch=_batch_advanced_add, params=("shape", "axes", "unique"),
-    infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_advanced_add, params=("shape", "axes", "unique"), infer=_infer_advanced_add,
     samples=lambda: [
         sample(normal(3), np.array([2, 0, 2]), np.array([1, 1, 1]), shape=(3, 4), axes=(0, 1), unique=False),
         sample(normal(2, 3, 3), np.array([[0], [-1]]), np.array([1, 2, 1]), shape=(2, 3, 4), axes=(0, 2), unique=False),
@@ -305,11 +359,22 @@ def advanced_add(x: Any, *indices: Any, shape: tuple[int, ...], axes: tuple[int,
 def _put_kernel(
     xp: Any, x: Any, values: Any, *indices: Any, axes: tuple[int, ...], accumulate: bool, unique: bool
 ) -> Any:
+    values = xp.broadcast_to(values, indexed_shape(x.shape, [i.shape for i in indices], axes))
+    if accumulate:
+        return x + _advanced_add_kernel(xp, values, *indices, shape=x.shape, axes=axes, unique=unique)
+    seen = indexed(x.shape, indices, axes)
+    rows = _latest_at(xp, seen.rows(xp, x), seen.named_rows(xp, values), seen.numbers(xp, indices))
+    return seen.array(xp, rows)
+
+
+def _put_numpy(
+    x: Any, values: Any, *indices: Any, axes: tuple[int, ...], accumulate: bool, unique: bool
+) -> Any:
     if accumulate and not unique:
         shape = indexed_shape(x.shape, [i.shape for i in indices], axes)
         values = np.broadcast_to(values, shape)
-        return x + _advanced_add_kernel(xp, values, *indices, shape=x.shape, axes=axes, unique=False)
-    out = xp.asarray(x, copy=True)
+        return x + _advanced_add_numpy(values, *indices, shape=x.shape, axes=axes, unique=False)
+    out = np.asarray(x, copy=True)
     key = index_key(x.ndim, indices, axes)
     if accumulate:
         out[key] += values
@@ -323,7 +388,7 @@ def _put_vjp(
 ) -> Any:
     grad_x = None
     if needs[0]:
-        zero = np.zeros((), dtype_of(g))
+        zero = full((), 0, dtype_of(g), g)
         grad_x = g if accumulate else _index_put(g, zero, *indices, axes=axes, accumulate=False, unique=unique)
     grad_values = _advanced_index(g, *indices, axes=axes, unique=unique) if needs[1] else None
     return (grad_x, grad_values, *_nothing(len(indices)))
@@ -333,7 +398,7 @@ def _put_jvp(
     tangents: Any, out: Any, x: Any, values: Any, *indices: Any, axes: Any, accumulate: bool, unique: bool
 ) -> Any:
     dx = zeros_like(x) if tangents[0] is None else tangents[0]
-    dv = np.zeros((), dtype_of(x)) if tangents[1] is None else tangents[1]
+    dv = full((), 0, dtype_of(x), x) if tangents[1] is None else tangents[1]
     return _index_put(dx, dv, *indices, axes=axes, accumulate=accumulate, unique=unique)
 
 
@@ -358,9 +423,17 @@ def _batch_put(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(x, values, *indices, axes=(0, *up), **rest), 0
 
 
+def _infer_put(avals: Any, params: dict[str, Any]) -> Aval:
+    part = indexed_shape(avals[0].shape, [a.shape for a in avals[2:]], params["axes"])
+    fits = np.broadcast_shapes(avals[1].shape, part) == part
+    demand(fits, f"index_put: values of shape {avals[1].shape} do not broadcast to what is written, {part}")
+    return Aval(*avals[0])
+
+
 # `x` with `values` (which broadcast) written, or with `accumulate` added, where the index arrays say.
 _index_put = primitive(
-    "index_put", kernel=_put_kernel, vjp=_put_vjp, jvp=_put_jvp, batch=_batch_put, infer=lambda avals, p: avals[0],
+    "index_put", kernel=_put_kernel, numpy=_put_numpy, kind="structural",
+    vjp=_put_vjp, jvp=_put_jvp, batch=_batch_put, infer=_infer_put,
     params=("axes", "accumulate", "unique"),
     samples=lambda: [
         sample(normal(3, 4), normal(2), np.array([2, 0]), np.array([1, 1]), axes=(0, 1), accumulate=False, unique=True),
@@ -405,9 +478,13 @@ def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarra
 
 
 def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    if xp is not np:
-        x = x[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
-        return xp.take_along_axis(x, indices, axis=axis)
+    if not x.ndim:
+        return xp.broadcast_to(x, indices.shape)
+    x = x[tuple(slice(None) if i == axis else slice(n) for i, n in enumerate(indices.shape))]
+    return xp.take_along_axis(x, indices, axis=axis)
+
+
+def _along_numpy(x: Any, indices: Any, *, axis: int) -> Any:
     if not x.ndim:
         _check_along(indices, 1, 0)
         return np.broadcast_to(x, indices.shape).copy()
@@ -415,6 +492,13 @@ def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
 
 
 def _along_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
+    numbers = xp.reshape(flat_positions(xp, shape, indices, axis), (-1,))
+    g = xp.broadcast_to(g, indices.shape)
+    out = reduce_by_number(xp, add, xp.reshape(g, (-1,)), numbers, math.prod(shape), 0)
+    return xp.reshape(out, shape)
+
+
+def _along_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
     rows = np.asarray(g).reshape(-1, 1)
     return add_rows(rows, offsets(shape, indices, axis), math.prod(shape)).reshape(shape)
 
@@ -433,26 +517,60 @@ def batch_along(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(*moved, **given), 0
 
 
+def _check_within(shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> None:
+    """Positions along an axis have the operand's rank, and are nowhere larger off the axis; a number counts as one of each."""
+    if not shape:
+        return
+    checked_axes(shape, axis)
+    fits = len(indices) == len(shape) and all(n <= m for i, (n, m) in enumerate(zip(indices, shape)) if i != axis)
+    demand(fits, f"positions of shape {tuple(indices)} do not lie in an operand of shape {tuple(shape)} along axis {axis}")
+
+
+def _infer_along(avals: Any, params: dict[str, Any]) -> Aval:
+    _check_within(avals[0].shape, avals[1].shape, params["axis"])
+    return Aval(avals[1].shape, avals[0].dtype)
+
+
+def _infer_along_add(avals: Any, params: dict[str, Any]) -> Aval:
+    _check_within(params["shape"], avals[1].shape, params["axis"])
+    matching("along_add", avals[0].shape, avals[1].shape)
+    return Aval(params["shape"], avals[0].dtype)
+
+
+def _infer_scattered(avals: Any, params: dict[str, Any]) -> Aval:
+    x, indices, values = avals
+    _check_within(x.shape, indices.shape, params["axis"])
+    fits = np.broadcast_shapes(values.shape, indices.shape) == tuple(indices.shape)
+    demand(fits, f"values of shape {values.shape} do not broadcast to the positions', {indices.shape}")
+    return Aval(*x)
+
+
 # For each element of `indices` (of the operand's rank, nowhere larger off the axis) the element of `x` in the same
 # place off the axis, and where it says along it. Negative indices are refused.
 take_along_axis = linear(
-    "take_along_axis", kernel=_along_kernel, others=1,
+    "take_along_axis", kernel=_along_kernel, numpy=_along_numpy, others=1, kind="structural",
     transpose=lambda g, x_, indices, *, axis: along_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
-    batch=batch_along, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    batch=batch_along, infer=_infer_along,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), axis=1), sample(normal(), np.array(0), axis=0)],
 )  # fmt: skip
 
 # The transpose: zeros of `shape` to which each element is added.
 along_add = linear(
-    "along_add", kernel=_along_add_kernel, others=1,
+    "along_add", kernel=_along_add_kernel, numpy=_along_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, axis: take_along_axis(g, indices, axis=axis),
-    batch=batch_along, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=batch_along, infer=_infer_along_add,
     samples=lambda: [sample(normal(2, 2), np.array([[2, 0], [2, 1]]), shape=(3, 2), axis=0)],
 )  # fmt: skip
 
 
 def _scatter_kernel(xp: Any, x: Any, indices: Any, values: Any, *, axis: int) -> Any:
+    numbers = xp.reshape(flat_positions(xp, x.shape, indices, axis), (-1,))
+    values = xp.reshape(xp.broadcast_to(values, indices.shape), (-1, 1))
+    return xp.reshape(_latest_at(xp, xp.reshape(x, (-1, 1)), values, numbers), x.shape)
+
+
+def _scatter_numpy(x: Any, indices: Any, values: Any, *, axis: int) -> Any:
     out = np.array(x, order="C")
     out.reshape(-1)[offsets(out.shape, indices, axis)] = np.broadcast_to(values, indices.shape).reshape(-1)
     return out
@@ -460,7 +578,7 @@ def _scatter_kernel(xp: Any, x: Any, indices: Any, values: Any, *, axis: int) ->
 
 def _scatter_jvp(tangents: Any, out: Any, x: Any, indices: Any, values: Any, *, axis: int) -> Any:
     dx = zeros_like(x) if tangents[0] is None else tangents[0]
-    dv = np.zeros((), dtype_of(x)) if tangents[2] is None else tangents[2]
+    dv = full((), 0, dtype_of(x), x) if tangents[2] is None else tangents[2]
     return scatter(dx, indices, dv, axis=axis)
 
 
@@ -478,25 +596,33 @@ def _batch_scatter(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
 # `x` with `values` (of the indices' shape, or 0-d) written where `indices` say along an axis; of several values for one
 # place the last one stays.
 scatter = primitive(
-    "scatter", kernel=_scatter_kernel,
+    "scatter", kernel=_scatter_kernel, numpy=_scatter_numpy, kind="structural",
     vjps=[lambda g, _out, _x, indices, _values, *, axis: scatter(
-              g, indices, np.zeros((), dtype_of(g)), axis=axis), None,
+              g, indices, full((), 0, dtype_of(g), g), axis=axis), None,
           lambda g, _out, _x, indices, _values, *, axis: take_along_axis(g, indices, axis=axis)],
-    jvp=_scatter_jvp, batch=_batch_scatter, infer=lambda avals, p: avals[0],
+    jvp=_scatter_jvp, batch=_batch_scatter, infer=_infer_scattered,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [1, 1]]), normal(2, 2), axis=0),
                      sample(normal(2, 4), np.array([[2, 0, 3]]), normal(), axis=1)],
 )  # fmt: skip
+
+def _infer_scatter_add(avals: Any, params: dict[str, Any]) -> Aval:
+    x, indices, values = avals
+    _check_within(x.shape, indices.shape, params["axis"])
+    demand(math.prod(values.shape) == math.prod(indices.shape), f"{values.shape} values for {indices.shape} positions")
+    return Aval(*x)
+
 
 # `x` with `values` added where `indices` say along an axis.
 scatter_add = primitive(
     "scatter_add",
     kernel=lambda xp, x, indices, values, *, axis: x + _along_add_kernel(xp, values, indices, shape=x.shape, axis=axis),
+    numpy=lambda x, indices, values, *, axis: x + _along_add_numpy(values, indices, shape=x.shape, axis=axis),
     vjps=[lambda g, _out, _x, _indices, _values, *, axis: g, None,
           lambda g, _out, _x, indices, _values, *, axis: take_along_axis(g, indices, axis=axis)],
     jvp=lambda tangents, out, x, indices, values, *, axis: (
         tangents[0] if tangents[2] is None else scatter_add(
             zeros_like(x) if tangents[0] is None else tangents[0], indices, tangents[2], axis=axis)),
-    batch=batch_along, infer=lambda avals, p: avals[0],
+    batch=batch_along, infer=_infer_scatter_add,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), normal(2, 2), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), normal(1, 4), axis=1)],
 )  # fmt: skip
@@ -506,6 +632,7 @@ scatter_add = primitive(
 
 # The positions of the elements that are not zero, one row each, in C order.
 argwhere = nondifferentiable(
-    "argwhere", kernel=lambda xp, x: np.argwhere(x), batch=batch_loop, infer=infer_by_kernel("argwhere"),
+    "argwhere", kernel=lambda xp, x: xp.stack(xp.nonzero(x), axis=1), numpy=np.argwhere, operands=("x",),
+    kind="data_dependent", batch=batch_loop, infer=infer_unknown("argwhere"),
     samples=lambda: [sample(np.zeros((2, 3)))],
 )  # fmt: skip

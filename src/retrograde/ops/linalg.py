@@ -11,15 +11,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..backend.dtypes import real_of
+from ..core.arrays import bottom, from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
+from . import linalg_standard as standard
 from .contraction import matmul, matrix_transpose
+from .kernels import widened, widened_numpy
 from .reduction import sum as reduce_sum
-from .rules import batch_size, conj, from_vjp, infer_by_kernel, linear, move_batch, sum_tangents
+from .rules import batch_size, conj, from_vjp, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, leading, product, square
 from .structural import concatenate, getitem, imag, real, reshape
-from .triangular import tril, triu
+from .triangular import diagonal_embed, tril, triu
 
 # ------------------------------------------------------------------------------------------ what all files share
 
@@ -45,25 +50,18 @@ def scalars(x: Any) -> Any:
     return reshape(x, shape=(*shape_of(x), 1, 1))
 
 
-def real_dtype(dtype: np.dtype) -> np.dtype:
-    """The dtype of absolute values."""
-    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+def identity_like(x: Any, rows: int, columns: int | None = None, dtype: np.dtype | None = None) -> Any:
+    """Ones on the diagonal in the dtype of `x` (or another), a constant in rules that is where `x` is."""
+    columns, dtype = rows if columns is None else columns, dtype_of(x) if dtype is None else dtype
+    if type(bottom(x)) is np.ndarray:  # in a fifth of the time
+        return from_host(np.eye(rows, columns, dtype=dtype), x)
+    ones = full((min(rows, columns),), 1, dtype, x)
+    return diagonal_embed(ones, shape=(rows, columns), offset=0, axis1=0, axis2=1)
 
 
-def complex_dtype(dtype: np.dtype) -> np.dtype:
-    """The complex dtype of the same precision."""
-    return dtype if dtype.kind == "c" else np.dtype(f"c{dtype.itemsize * 2}")
-
-
-def identity_like(x: Any, n: int) -> np.ndarray:
-    """The identity of size n in the dtype of `x`, a constant in rules."""
-    return np.eye(n, dtype=dtype_of(x))
-
-
-def half_diagonal(x: Any) -> np.ndarray:
+def half_diagonal(x: Any) -> Any:
     """Ones, but halves on the diagonal: a constant to multiply matrices of the size of `x` with."""
-    n = shape_of(x)[-1]
-    return (1 - np.eye(n) / 2).astype(dtype_of(x))
+    return 1 - identity_like(x, shape_of(x)[-1]) * 0.5
 
 
 def hermitian_part(d: np.ndarray) -> np.ndarray:
@@ -112,13 +110,10 @@ def batch_matrices(*cores: int | Callable[[dict[str, Any]], int]) -> Callable[..
     return rule
 
 
-def infer_first(avals: Sequence[Any], params: dict[str, Any]) -> Aval:
-    """As the first operand."""
-    return avals[0]
-
-
-def _batch_shape(*avals_and_cores: tuple[Any, int]) -> tuple[int, ...]:
-    return np.broadcast_shapes(*(a.shape[: len(a.shape) - core] for a, core in avals_and_cores))
+def infer_square(avals: Sequence[Any], params: dict[str, Any]) -> Aval:
+    """As the operands, which are square matrices."""
+    square(*avals)
+    return Aval((*leading(*((a, 2) for a in avals)), *avals[0].shape[-2:]), avals[0].dtype)
 
 
 def well_conditioned(*shape: int, seed: int = 0) -> np.ndarray:
@@ -169,9 +164,15 @@ def plain_solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return trsm(1.0, lu, y)
 
 
+@widened
 def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
+    return xp.linalg.inv(x)  # what a singular matrix gives, or raises, is the library's
+
+
+@widened_numpy
+def _inv_numpy(x: Any, *, check: bool) -> Any:
     try:
-        return xp.linalg.inv(x)
+        return np.linalg.inv(x)
     except np.linalg.LinAlgError:
         if check:
             raise
@@ -181,10 +182,10 @@ def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
 
 # check: raise LinAlgError for a singular matrix; otherwise its inverse is what division by zero makes of it.
 inv_checked = primitive(
-    "inv", kernel=_inv_kernel,
+    "inv", kernel=_inv_kernel, numpy=_inv_numpy,
     vjps=[lambda g, out, _x, *, check: -matmul(matmul(adjoint(out), g), adjoint(out))],
     jvp=lambda tangents, out, x, *, check: -matmul(matmul(out, tangents[0]), out),
-    batch=batch_matrices(2), infer=infer_first,
+    batch=batch_matrices(2), infer=infer_square,
     samples=lambda: [sample(well_conditioned(3, 3), check=True), sample(well_conditioned(2, 2, 2), check=True),
                      sample(complex_well_conditioned(2, 2), check=False), sample(normal(0, 0), check=True)],
 )  # fmt: skip
@@ -195,13 +196,24 @@ def inv(x: Any, *, check: bool = True) -> Any:
     return inv_checked(x, check=check)
 
 
+@widened
 def _solve_kernel(xp: Any, a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> Any:
+    b = b[..., None] if vector else b
+    if not left:
+        a, b = xp.matrix_transpose(a), xp.matrix_transpose(b)
+    out = xp.linalg.solve(*standard.broadcast_batch(xp, (a, 2), (b, 2)))
+    out = out[..., 0] if vector else out
+    return out if left else xp.matrix_transpose(out)
+
+
+@widened_numpy
+def _solve_numpy(a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> Any:
     if vector:
         b = b[..., None]
     if not left:
         a, b = a.swapaxes(-1, -2), b.swapaxes(-1, -2)
     try:
-        out = xp.linalg.solve(a, b)
+        out = np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
         if check:
             raise
@@ -233,11 +245,15 @@ def _vector_core(params: dict[str, Any]) -> int:
 
 def _infer_solve(avals: Any, p: dict[str, Any]) -> Aval:
     core = _vector_core(p)
-    return Aval((*_batch_shape((avals[0], 2), (avals[1], core)), *avals[1].shape[-core:]), avals[0].dtype)
+    square(avals[0])
+    at_least(core, avals[1])
+    product(*avals, -1, -core if p["left"] or p["vector"] else -1)
+    return Aval((*leading((avals[0], 2), (avals[1], core)), *avals[1].shape[-core:]), avals[0].dtype)
 
 
 _solve = primitive(
-    "solve", kernel=_solve_kernel, vjp=_solve_pull, jvp=_solve_push, batch=batch_matrices(2, _vector_core),
+    "solve", kernel=_solve_kernel, numpy=_solve_numpy, vjp=_solve_pull, saves={"out": ["a"]}, jvp=_solve_push,
+    batch=batch_matrices(2, _vector_core),
     infer=_infer_solve,
     samples=lambda: [
         sample(well_conditioned(3, 3), normal(3, 2), left=True, vector=False, check=True),
@@ -266,7 +282,13 @@ def _trsm(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> 
     return solver(1.0, a, b, side=0 if left else 1, lower=not upper, diag=unit)
 
 
+@widened
 def _triangular_kernel(xp: Any, a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
+    return standard.solve_triangular(xp, a, b, upper, left, unit)
+
+
+@widened_numpy
+def _triangular_numpy(a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
     if a.ndim == 2 and b.ndim == 2:
         return np.ascontiguousarray(_trsm(a, b, upper, left, unit))
 
@@ -298,11 +320,15 @@ def _triangular_push(tangents: Any, out: Any, a: Any, b: Any, *, upper: bool, le
 
 
 def _infer_pair(avals: Any, p: dict[str, Any]) -> Aval:
-    return Aval((*_batch_shape((avals[0], 2), (avals[1], 2)), *avals[1].shape[-2:]), avals[0].dtype)
+    square(avals[0])
+    at_least(2, avals[1])
+    product(*avals, -1, -2 if p["left"] else -1)
+    return Aval((*leading((avals[0], 2), (avals[1], 2)), *avals[1].shape[-2:]), avals[0].dtype)
 
 
 _solve_triangular = primitive(
-    "solve_triangular", kernel=_triangular_kernel, vjp=_triangular_pull, jvp=_triangular_push,
+    "solve_triangular", kernel=_triangular_kernel, numpy=_triangular_numpy, vjp=_triangular_pull,
+    saves={"out": ["a"]}, jvp=_triangular_push,
     batch=batch_matrices(2, 2), infer=_infer_pair,
     samples=lambda: [
         sample(well_conditioned(3, 3), normal(3, 2), upper=True, left=True, unit=False),
@@ -322,19 +348,15 @@ def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool = True, unit: bo
 # ------------------------------------------------------------------------------------------ traces and determinants
 
 
+@widened
 def _trace_kernel(xp: Any, x: Any) -> Any:
-    half = x.dtype.itemsize <= 2 and x.dtype.kind not in "iub"
-    diagonal = xp.linalg.diagonal(x.astype("float32") if half else x)
-    return xp.sum(diagonal, axis=-1, dtype=diagonal.dtype).astype(x.dtype)
-
-
-def _eye_like(x: Any) -> np.ndarray:
-    return np.eye(*shape_of(x)[-2:], dtype=dtype_of(x))
+    return xp.sum(xp.linalg.diagonal(x), axis=-1, dtype=x.dtype)
 
 
 trace = linear(
-    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * _eye_like(x_), batch=batch_matrices(2),
-    infer=lambda avals, p: Aval(avals[0].shape[:-2], avals[0].dtype),
+    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, *shape_of(x_)[-2:]),
+    batch=batch_matrices(2),
+    infer=lambda avals, p: Aval(leading((avals[0], 2)), avals[0].dtype),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
 )  # fmt: skip
 
@@ -353,24 +375,26 @@ def _adjoint_array(x: np.ndarray) -> np.ndarray:
     return np.conj(x.swapaxes(-1, -2))
 
 
-def _adjugate_kernel(xp: Any, x: Any) -> Any:
+@widened_numpy
+def _adjugate_numpy(x: Any) -> Any:
     """By the inverse where that is accurate, else by singular values, which serve singular matrices too."""
     try:
-        inverse = xp.linalg.inv(x)
+        inverse = np.linalg.inv(x)
         size = np.abs(x).sum(-1).max(-1, initial=0) * np.abs(inverse).sum(-1).max(-1, initial=0)
         if (size < 1e-2 / np.finfo(x.dtype).eps).all():
-            return xp.linalg.det(x)[..., None, None] * inverse
+            return np.linalg.det(x)[..., None, None] * inverse
     except np.linalg.LinAlgError:
         pass
-    u, s, vh = xp.linalg.svd(x)
-    phase = xp.linalg.det(u) * xp.linalg.det(vh)
+    u, s, vh = np.linalg.svd(x)
+    phase = np.linalg.det(u) * np.linalg.det(vh)
     inner = _adjoint_array(vh) * _products_without(s, False)[..., None, :]
     return (phase[..., None, None] * (inner @ _adjoint_array(u))).astype(x.dtype)
 
 
-def _adjugate_push_kernel(xp: Any, x: Any, t: Any) -> Any:
-    u, s, vh = xp.linalg.svd(x)
-    phase = xp.linalg.det(u) * xp.linalg.det(vh)
+@widened_numpy
+def _adjugate_push_numpy(x: Any, t: Any) -> Any:
+    u, s, vh = np.linalg.svd(x)
+    phase = np.linalg.det(u) * np.linalg.det(vh)
     inner = _adjoint_array(u) @ t @ _adjoint_array(vh)
     without = _products_without(s, True)
     out = -without * inner
@@ -400,22 +424,24 @@ def _last_two(x: Any) -> tuple[int, int]:
 
 # Linear in t, and its own transpose: <g, D adj(x)[t]> is symmetric between conj-transposed g and t.
 _adjugate_push = primitive(
-    "adjugate_derivative", kernel=_adjugate_push_kernel,
+    "adjugate_derivative", kernel=widened(standard.adjugate_derivative), numpy=_adjugate_push_numpy,
     vjps=[lambda g, _out, x, t: _adjugate_second(g, x, t),
           lambda g, _out, x, _t: adjoint(_adjugate_push(x, adjoint(g)))],
-    jvp=from_vjp, batch=batch_matrices(2, 2), infer=infer_first,
+    jvp=from_vjp, batch=batch_matrices(2, 2), infer=infer_square,
     samples=lambda: [sample(well_conditioned(3, 3), normal(3, 3, seed=1)),
                      sample(complex_well_conditioned(2, 2), complex_normal(2, 2, seed=1))],
 )  # fmt: skip
 
 adjugate = primitive(
-    "adjugate", kernel=_adjugate_kernel, vjps=[lambda g, _out, x: adjoint(_adjugate_push(x, adjoint(g)))],
-    jvp=lambda tangents, out, x: _adjugate_push(x, tangents[0]), batch=batch_matrices(2), infer=infer_first,
+    "adjugate", kernel=widened(standard.adjugate), numpy=_adjugate_numpy,
+    vjps=[lambda g, _out, x: adjoint(_adjugate_push(x, adjoint(g)))],
+    jvp=lambda tangents, out, x: _adjugate_push(x, tangents[0]), batch=batch_matrices(2), infer=infer_square,
     samples=lambda: [sample(well_conditioned(3, 3)), sample(complex_well_conditioned(2, 2)), sample(normal(2, 1, 1))],
 )  # fmt: skip
 
 
 def _infer_numbers(avals: Any, p: dict[str, Any]) -> Aval:
+    square(avals[0])
     return Aval(avals[0].shape[:-2], avals[0].dtype)
 
 
@@ -424,7 +450,7 @@ def _trace_of_product(a: Any, b: Any) -> Any:
 
 
 det = primitive(
-    "det", kernel=lambda xp, x: xp.linalg.det(x),
+    "det", kernel=widened(lambda xp, x: xp.linalg.det(x)),
     vjps=[lambda g, _out, x: scalars(g) * adjoint(adjugate(x))],
     jvp=lambda tangents, out, x: _trace_of_product(adjugate(x), tangents[0]),
     batch=batch_matrices(2), infer=_infer_numbers,
@@ -452,9 +478,9 @@ def _slogdet_push(tangents: Any, out: Any, x: Any) -> Any:
 
 
 slogdet = primitive(
-    "slogdet", kernel=lambda xp, x: tuple(xp.linalg.slogdet(x)), vjp=_slogdet_pull, jvp=_slogdet_push, multi=True,
+    "slogdet", kernel=widened(lambda xp, x: tuple(xp.linalg.slogdet(x))), vjp=_slogdet_pull, jvp=_slogdet_push, multi=True,
     batch=batch_matrices(2),
-    infer=lambda avals, p: (_infer_numbers(avals, p), Aval(avals[0].shape[:-2], real_dtype(avals[0].dtype))),
+    infer=lambda avals, p: (_infer_numbers(avals, p), Aval(avals[0].shape[:-2], real_of(avals[0].dtype))),
     samples=lambda: [sample(well_conditioned(3, 3)), sample(-well_conditioned(2, 3, 3)),
                      sample(complex_well_conditioned(2, 2))],
 )  # fmt: skip
@@ -462,14 +488,15 @@ slogdet = primitive(
 # ------------------------------------------------------------------------------------------ the exponential
 
 
-def _expm_kernel(xp: Any, x: Any) -> Any:
+@widened_numpy
+def _expm_numpy(x: Any) -> Any:
     from scipy.linalg import expm
 
     if not x.size:
         return x.copy()
     if not np.isfinite(x).all():
         finite = np.isfinite(x).all((-1, -2), keepdims=True)
-        return np.where(finite, _expm_kernel(xp, np.where(finite, x, 0)), np.nan).astype(x.dtype)
+        return np.where(finite, _expm_numpy(np.where(finite, x, 0)), np.nan).astype(x.dtype)
     return expm(x).astype(x.dtype, copy=False)
 
 
@@ -483,27 +510,34 @@ def _expm_derivative(x: Any, t: Any) -> Any:
 
 
 matrix_exp = primitive(
-    "matrix_exp", kernel=_expm_kernel, vjps=[lambda g, _out, x: _expm_derivative(adjoint(x), g)],
-    jvp=lambda tangents, out, x: _expm_derivative(x, tangents[0]), batch=batch_matrices(2), infer=infer_first,
+    "matrix_exp", kernel=widened(standard.expm), numpy=_expm_numpy,
+    vjps=[lambda g, _out, x: _expm_derivative(adjoint(x), g)],
+    jvp=lambda tangents, out, x: _expm_derivative(x, tangents[0]), batch=batch_matrices(2), infer=infer_square,
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 2)), sample(complex_normal(2, 2)), sample(normal(1, 1))],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ least squares
 
 
+@widened
 def _pinv_kernel(xp: Any, x: Any, atol: Any, rtol: Any, *, hermitian: bool) -> Any:
+    return standard.pinv(xp, x, atol, rtol, hermitian)
+
+
+@widened_numpy
+def _pinv_numpy(x: Any, atol: Any, rtol: Any, *, hermitian: bool) -> Any:
     if not x.size:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     if hermitian:
-        w, v = xp.linalg.eigh(x)
+        w, v = np.linalg.eigh(x)
         s, left, right = np.abs(w), v, _adjoint_array(v)
         values = w
     else:
-        left, s, right = xp.linalg.svd(x, full_matrices=False)
+        left, s, right = np.linalg.svd(x, full_matrices=False)
         values = s
     cut = np.maximum(atol[..., None], rtol[..., None] * s.max(-1, keepdims=True))
     kept = s > cut
-    inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(real_dtype(x.dtype), copy=False)
+    inverse = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(real_of(x.dtype), copy=False)
     return _adjoint_array(right) @ (inverse[..., :, None] * _adjoint_array(left))
 
 
@@ -531,10 +565,10 @@ def _pinv_push(tangents: Any, out: Any, x: Any, atol: Any, rtol: Any, *, hermiti
 
 # The cut-offs (arrays that broadcast with the batch) have no derivative.
 _pinv = primitive(
-    "pinv", kernel=_pinv_kernel,
+    "pinv", kernel=_pinv_kernel, numpy=_pinv_numpy,
     vjps=[lambda g, out, x, _atol, _rtol, *, hermitian: _pinv_pull(g, out, x), None, None],
     jvp=_pinv_push, batch=batch_matrices(2, 0, 0),
-    infer=lambda avals, p: Aval((*_batch_shape((avals[0], 2), (avals[1], 0), (avals[2], 0)),
+    infer=lambda avals, p: Aval((*leading((avals[0], 2), (avals[1], 0), (avals[2], 0)),
                                  avals[0].shape[-1], avals[0].shape[-2]), avals[0].dtype),
     samples=lambda: [sample(well_conditioned(*shape), 0.0, 1e-12, hermitian=False)
                      for shape in ((3, 2), (2, 3), (2, 2, 2))]
@@ -542,15 +576,22 @@ _pinv = primitive(
 )  # fmt: skip
 
 
+def _epsilon(dtype: np.dtype) -> float:
+    """The distance from 1 to the next number."""
+    import ml_dtypes  # which knows bfloat16
+
+    return float(ml_dtypes.finfo(dtype).eps)
+
+
 def pinv(x: Any, *, atol: Any = 0.0, rtol: Any = None, hermitian: bool = False) -> Any:
     """The Moore-Penrose pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero.
 
     rtol is the larger size times the dtype's epsilon unless given; atol and rtol may be arrays, one per matrix.
     """
-    dtype = real_dtype(dtype_of(x))
+    dtype = real_of(dtype_of(x))
     if rtol is None:
-        rtol = max(shape_of(x)[-2:]) * np.finfo(dtype).eps
-    atol, rtol = (np.asarray(t, dtype) if isinstance(t, (int, float, np.generic)) else t for t in (atol, rtol))
+        rtol = max(shape_of(x)[-2:]) * _epsilon(dtype)
+    atol, rtol = (full((), t, dtype, x) if isinstance(t, (int, float, np.generic)) else t for t in (atol, rtol))
     return _pinv(x, atol, rtol, hermitian=hermitian)
 
 
@@ -571,9 +612,15 @@ def _lstsq_one(a: np.ndarray, b: np.ndarray, rcond: float, driver: str) -> tuple
     return x, residual, rank, np.zeros(min(m, n)) if s is None else s
 
 
+@widened
 def _lstsq_kernel(xp: Any, a: Any, b: Any, *, rcond: float, driver: str) -> Any:
+    return standard.lstsq(xp, a, b, rcond, driver)
+
+
+@widened_numpy
+def _lstsq_numpy(a: Any, b: Any, *, rcond: float, driver: str) -> Any:
     (m, n), k = a.shape[-2:], b.shape[-1]
-    real = real_dtype(a.dtype)
+    real = real_of(a.dtype)
     outs = [((n, k), a.dtype), ((k,), real), ((), np.int64), ((min(m, n),), real)]
 
     def one(a: np.ndarray, b: np.ndarray) -> tuple[Any, ...]:
@@ -600,9 +647,20 @@ def _lstsq_pull(needs: Any, g: Any, out: Any, a: Any, b: Any, *, rcond: float, d
     return ga, gb if needs[1] else None
 
 
+def _infer_lstsq(avals: Any, p: dict[str, Any]) -> Any:
+    (a, dtype), (b, _) = avals
+    at_least(2, *avals)
+    product(*avals, -2, -2)
+    lead, (m, n), k = leading((avals[0], 2), (avals[1], 2)), a[-2:], b[-1]
+    real = real_of(dtype)
+    return (Aval((*lead, n, k), dtype), Aval((*lead, k), real), Aval(lead, np.dtype(np.int64)),
+            Aval((*lead, min(m, n)), real))  # fmt: skip
+
+
 lstsq = primitive(
-    "lstsq", kernel=_lstsq_kernel, vjp=_lstsq_pull, jvp=from_vjp, multi=True, diff_outs=(True, True, False, False),
-    batch=batch_matrices(2, 2), infer=infer_by_kernel("lstsq"),
+    "lstsq", kernel=_lstsq_kernel, numpy=_lstsq_numpy, vjp=_lstsq_pull, jvp=from_vjp, multi=True,
+    diff_outs=(True, True, False, False),
+    batch=batch_matrices(2, 2), infer=_infer_lstsq,
     samples=lambda: [sample(well_conditioned(3, 2), normal(3, 2), rcond=1e-12, driver="gelsd"),
                      sample(well_conditioned(2, 3, 3), normal(2, 3, 1), rcond=1e-12, driver="gelsy"),
                      sample(complex_well_conditioned(4, 2), complex_normal(4, 1), rcond=1e-12, driver="gels"),

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
+from . import linalg_standard as standard
 from .contraction import matmul, matrix_transpose
+from .kernels import widened, widened_numpy
 from .linalg import (
     adjoint,
     batch_matrices,
     complex_well_conditioned,
     half_diagonal,
     hermitian_part,
-    infer_first,
+    identity_like,
+    infer_square,
     lapack,
     over_batch,
     positive_definite,
@@ -26,6 +30,7 @@ from .linalg import (
 )
 from .rules import from_vjp, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, leading, matching, product, square
 from .structural import concatenate, embed, getitem
 from .triangular import tril, triu
 
@@ -41,9 +46,15 @@ def _potrf(a: np.ndarray, upper: bool) -> tuple[np.ndarray, int]:
     return factor, int(np.argmax(bad)) + 1 if info == 0 and bad.any() else info
 
 
+@widened
 def _cholesky_kernel(xp: Any, x: Any, *, upper: bool, check: bool) -> Any:
+    return xp.linalg.cholesky(x, upper=upper) if check else standard.cholesky(xp, x, upper)[0]
+
+
+@widened_numpy
+def _cholesky_numpy(x: Any, *, upper: bool, check: bool) -> Any:
     try:
-        out = xp.linalg.cholesky(x, upper=upper)
+        out = np.linalg.cholesky(x, upper=upper)
         if check and out.size and np.isnan(out[..., -1, -1]).any():  # where all that is nan ends up
             raise np.linalg.LinAlgError
         return out
@@ -78,10 +89,10 @@ def _cholesky_push(t: Any, out: Any, upper: bool) -> Any:
 
 
 _cholesky = primitive(
-    "cholesky", kernel=_cholesky_kernel,
+    "cholesky", kernel=_cholesky_kernel, numpy=_cholesky_numpy,
     vjps=[lambda g, out, _x, *, upper, check: _cholesky_pull(g, out, upper)],
     jvp=lambda tangents, out, x, *, upper, check: _cholesky_push(tangents[0], out, upper),
-    batch=batch_matrices(2), infer=infer_first, tolerances={"direction": lambda d, j: hermitian_part(d)},
+    batch=batch_matrices(2), infer=infer_square, tolerances={"direction": lambda d, j: hermitian_part(d)},
     samples=lambda: [sample(positive_definite(3, 3), upper=False, check=True),
                      sample(positive_definite(2, 2, 2), upper=True, check=True),
                      sample(positive_definite(2, 2, complex_too=True), upper=False, check=False),
@@ -97,16 +108,30 @@ def cholesky(x: Any, *, upper: bool = False, check: bool = True) -> Any:
     return _cholesky(x, upper=upper, check=check)
 
 
+def _infer_info(avals: Any, p: dict[str, Any]) -> Aval:
+    square(avals[0])
+    return Aval(avals[0].shape[:-2], np.dtype(np.int32))
+
+
 # The order of the first leading minor that is not positive, 0 where the factorisation succeeds.
 cholesky_info = nondifferentiable(
     "cholesky_info",
-    kernel=lambda xp, x, *, upper: over_batch(lambda a: _potrf(a, upper)[1], [(x, 2)], [((), np.int32)])[0],
-    batch=batch_matrices(2), infer=lambda avals, p: Aval(avals[0].shape[:-2], np.dtype(np.int32)),
+    kernel=lambda xp, x, *, upper: standard.cholesky(xp, x, upper)[1],
+    numpy=lambda x, *, upper: over_batch(lambda a: _potrf(a, upper)[1], [(x, 2)], [((), np.int32)])[0], kind="general",
+    batch=batch_matrices(2), infer=_infer_info,
     samples=lambda: [sample(positive_definite(2, 2), upper=False), sample(-positive_definite(2, 2, 2), upper=True)],
 )  # fmt: skip
 
 
+@widened
 def _cholesky_solve_kernel(xp: Any, b: Any, factor: Any, *, upper: bool) -> Any:
+    other = standard.adjoint(xp, factor)
+    first, second = (other, factor) if upper else (factor, other)
+    return standard.solve_triangular(xp, second, standard.solve_triangular(xp, first, b, upper=False), upper=True)
+
+
+@widened_numpy
+def _cholesky_solve_numpy(b: Any, factor: Any, *, upper: bool) -> Any:
     def one(b: np.ndarray, c: np.ndarray) -> np.ndarray:
         return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b
 
@@ -139,12 +164,17 @@ def _cholesky_solve_push(tangents: Any, out: Any, b: Any, factor: Any, *, upper:
 
 
 def _infer_cholesky_solve(avals: Any, p: dict[str, Any]) -> Aval:
-    b, c = avals
-    return Aval((*np.broadcast_shapes(b.shape[:-2], c.shape[:-2]), *b.shape[-2:]), b.dtype)
+    b, factor = avals
+    lead = leading((b, 2), (factor, 2))
+    square(factor)
+    product(factor, b, -1, -2)
+    return Aval((*lead, *b.shape[-2:]), b.dtype)
 
 
 _cholesky_solve = primitive(
-    "cholesky_solve", kernel=_cholesky_solve_kernel, vjp=_cholesky_solve_pull, jvp=_cholesky_solve_push,
+    "cholesky_solve", kernel=_cholesky_solve_kernel, numpy=_cholesky_solve_numpy, vjp=_cholesky_solve_pull,
+    saves={"out": ["factor"]},
+    jvp=_cholesky_solve_push,
     batch=batch_matrices(2, 2), infer=_infer_cholesky_solve,
     tolerances={"direction": lambda d, j: d if j == 0 else np.tril(d)},
     samples=lambda: [
@@ -162,7 +192,11 @@ def cholesky_solve(b: Any, factor: Any, *, upper: bool = False) -> Any:
 
 def _cholesky_inverse_kernel(xp: Any, factor: Any, *, upper: bool) -> Any:
     n = factor.shape[-1]
-    return _cholesky_solve_kernel(xp, np.eye(n, dtype=factor.dtype), factor, upper=upper)
+    return _cholesky_solve_kernel(xp, standard.identity(xp, factor, n), factor, upper=upper)
+
+
+def _cholesky_inverse_numpy(factor: Any, *, upper: bool) -> Any:
+    return _cholesky_solve_numpy(np.eye(factor.shape[-1], dtype=factor.dtype), factor, upper=upper)
 
 
 def _cholesky_inverse_push(tangents: Any, out: Any, factor: Any, *, upper: bool) -> Any:
@@ -170,9 +204,9 @@ def _cholesky_inverse_push(tangents: Any, out: Any, factor: Any, *, upper: bool)
 
 
 _cholesky_inverse = primitive(
-    "cholesky_inverse", kernel=_cholesky_inverse_kernel,
+    "cholesky_inverse", kernel=_cholesky_inverse_kernel, numpy=_cholesky_inverse_numpy,
     vjps=[lambda g, out, factor, *, upper: _factor_cotangent(-matmul(matmul(out, g), out), factor, upper)],
-    jvp=_cholesky_inverse_push, batch=batch_matrices(2), infer=infer_first,
+    jvp=_cholesky_inverse_push, batch=batch_matrices(2), infer=infer_square,
     tolerances={"direction": lambda d, j: np.tril(d)},
     samples=lambda: [sample(np.tril(well_conditioned(3, 3)), upper=False),
                      sample(np.tril(well_conditioned(2, 2, 2)), upper=False),
@@ -195,15 +229,28 @@ def _getrf(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     return lapack("getrf", a)(a)
 
 
+@widened
 def _lu_factor_kernel(xp: Any, x: Any, *, check: bool) -> Any:
+    lu, pivots, info = standard.lu_factor(xp, x)
+    if check and bool(xp.any(info != 0)):
+        _refuse_singular(int(xp.max(info)))
+    return lu, pivots
+
+
+def _refuse_singular(info: int) -> NoReturn:
+    raise ValueError(
+        f"the pivot {info} is zero, so the factors cannot be used to solve; the matrix is singular (factorise without the "
+        "check to get its factors all the same)"
+    )
+
+
+@widened_numpy
+def _lu_factor_numpy(x: Any, *, check: bool) -> Any:
     k = min(x.shape[-2:])
     outs = [(x.shape[-2:], x.dtype), ((k,), np.int32), ((), np.int32)]
     lu, pivots, info = over_batch(_getrf, [(x, 2)], outs)
     if check and info.any():
-        raise ValueError(
-            f"the pivot {int(info[info > 0].flat[0])} is zero, so the factors cannot be used to solve; the matrix is "
-            "singular (factorise without the check to get its factors all the same)"
-        )
+        _refuse_singular(int(info[info > 0].flat[0]))
     return lu, pivots
 
 
@@ -219,9 +266,9 @@ def _permutation(pivots: np.ndarray, n: int) -> np.ndarray:
 # The matrix p with `a = p @ l @ u`, from the row exchanges.
 permutation_matrix = nondifferentiable(
     "permutation_matrix",
-    kernel=lambda xp, pivots, *, n, dtype: over_batch(
-        lambda p: _permutation(p, n), [(pivots, 1)], [((n, n), dtype)])[0],
-    batch=batch_matrices(1), infer=lambda avals, p: Aval((*avals[0].shape[:-1], p["n"], p["n"]), p["dtype"]),
+    kernel=lambda xp, pivots, *, n, dtype: standard.permutation(xp, pivots, n, dtype),
+    numpy=lambda pivots, *, n, dtype: over_batch(lambda p: _permutation(p, n), [(pivots, 1)], [((n, n), dtype)])[0],
+    kind="general", batch=batch_matrices(1), infer=lambda avals, p: Aval((*avals[0].shape[:-1], p["n"], p["n"]), p["dtype"]),
     samples=lambda: [sample(np.array([1, 2, 2]), n=3, dtype=np.dtype(float)),
                      sample(np.array([[2], [0]]), n=3, dtype=np.dtype(float))],
 )  # fmt: skip
@@ -276,7 +323,7 @@ def _unpacked(lu: Any) -> tuple[Any, Any]:
     k = min(m, n)
     lower = getitem(lu, index=(Ellipsis, slice(None, k)))
     upper = getitem(lu, index=(Ellipsis, slice(None, k), slice(None)))
-    return tril(lower, k=-1) + np.eye(m, k, dtype=dtype_of(lu)), triu(upper, k=0)
+    return tril(lower, k=-1) + identity_like(lu, m, k), triu(upper, k=0)
 
 
 def _packed(gl: Any, gu: Any, lu: Any) -> Any:
@@ -305,13 +352,19 @@ def _lu_factor_pull(needs: Any, g: Any, out: Any, _x: Any, *, check: bool) -> An
 
 
 def _infer_lu_factor(avals: Any, p: dict[str, Any]) -> Any:
+    at_least(2, avals[0])
     shape = avals[0].shape
     return avals[0], Aval((*shape[:-2], min(shape[-2:])), np.dtype(np.int32))
 
 
-def _infer_factors(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    (m, n), k = shape[-2:], min(shape[-2:])
-    return tuple(Aval((*shape[:-2], *s), dtype) for s in ((m, m), (m, k), (k, n)))
+def _infer_factors(avals: Any, p: dict[str, Any]) -> Any:
+    """The permutation and the two factors of a matrix, or of packed factors and their pivots."""
+    lead = leading(*zip(avals, (2, 1)))
+    (m, n), dtype = avals[0].shape[-2:], avals[0].dtype
+    k = min(m, n)
+    if len(avals) > 1:
+        matching("the pivots of each matrix", avals[1].shape[-1:], (k,))
+    return tuple(Aval((*lead, *s), dtype) for s in ((m, m), (m, k), (k, n)))
 
 
 def _lu_samples() -> Any:
@@ -320,7 +373,8 @@ def _lu_samples() -> Any:
 
 
 _lu_factor = primitive(
-    "lu_factor", kernel=_lu_factor_kernel, vjp=_lu_factor_pull, jvp=from_vjp, multi=True, diff_outs=(True, False),
+    "lu_factor", kernel=_lu_factor_kernel, numpy=_lu_factor_numpy, vjp=_lu_factor_pull, jvp=from_vjp, multi=True,
+    diff_outs=(True, False),
     batch=batch_matrices(2), infer=_infer_lu_factor,
     samples=lambda: [sample(x, check=bool(i % 2)) for i, x in enumerate(_lu_samples())],
 )  # fmt: skip
@@ -336,13 +390,14 @@ def lu_factor(x: Any, *, check: bool = False) -> tuple[Any, Any]:
 
 # 1 + the position of the first zero pivot, 0 where there is none.
 lu_info = nondifferentiable(
-    "lu_info", kernel=lambda xp, x: over_batch(lambda a: _getrf(a)[2], [(x, 2)], [((), np.int32)])[0],
+    "lu_info", kernel=lambda xp, x: standard.lu_factor(xp, x)[2],
+    numpy=lambda x: over_batch(lambda a: _getrf(a)[2], [(x, 2)], [((), np.int32)])[0], kind="general",
     batch=batch_matrices(2), infer=lambda avals, p: Aval(avals[0].shape[:-2], np.dtype(np.int32)),
     samples=lambda: [sample(normal(2, 2)), sample(np.zeros((2, 1, 1)))],
 )  # fmt: skip
 
 
-def _lu_unpack_kernel(xp: Any, factors: Any, pivots: Any) -> Any:
+def _lu_unpack_numpy(factors: Any, pivots: Any) -> Any:
     m, n = factors.shape[-2:]
     k = min(m, n)
     batch = np.broadcast_shapes(factors.shape[:-2], pivots.shape[:-1])
@@ -352,27 +407,43 @@ def _lu_unpack_kernel(xp: Any, factors: Any, pivots: Any) -> Any:
 
 
 lu_unpack = primitive(
-    "lu_unpack", kernel=_lu_unpack_kernel, multi=True, diff_outs=(False, True, True), jvp=from_vjp,
+    "lu_unpack", kernel=standard.lu_unpack, numpy=_lu_unpack_numpy, multi=True, diff_outs=(False, True, True), jvp=from_vjp,
     vjp=lambda needs, g, _out, factors_, _pivots: (_packed(g[1], g[2], factors_), None),
-    batch=batch_matrices(2, 1), infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
-    samples=lambda: [sample(*_lu_factor_kernel(np, x, check=False)) for x in _lu_samples()],
+    batch=batch_matrices(2, 1), infer=_infer_factors,
+    samples=lambda: [sample(*_lu_factor_numpy(x, check=False)) for x in _lu_samples()],
 )  # fmt: skip
 
 
 def _lu_kernel(xp: Any, x: Any) -> Any:
-    return _lu_unpack_kernel(xp, *_lu_factor_kernel(xp, x, check=False))
+    return standard.lu_unpack(xp, *_lu_factor_kernel(xp, x, check=False))
+
+
+def _lu_numpy(x: Any) -> Any:
+    return _lu_unpack_numpy(*_lu_factor_numpy(x, check=False))
 
 
 lu = primitive(
-    "lu", kernel=_lu_kernel, vjp=lambda needs, g, out, _x: (_lu_pull(g[1], g[2], *out),), jvp=from_vjp, multi=True,
+    "lu", kernel=_lu_kernel, numpy=_lu_numpy, vjp=lambda needs, g, out, _x: (_lu_pull(g[1], g[2], *out),),
+    jvp=from_vjp, multi=True,
     diff_outs=(False, True, True), batch=batch_matrices(2),
-    infer=lambda avals, p: _infer_factors(avals[0].shape, avals[0].dtype),
+    infer=_infer_factors,
     samples=lambda: [sample(x) for x in _lu_samples()],
 )  # fmt: skip
 
 
+@widened
 def _lu_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, left: bool, adjoint: bool) -> Any:
+    return standard.lu_solve(xp, factors, pivots, b, left, adjoint)
+
+
+@widened_numpy
+def _lu_solve_numpy(factors: Any, pivots: Any, b: Any, *, left: bool, adjoint: bool) -> Any:
     trans = 0 if not adjoint else 2 if b.dtype.kind == "c" else 1
+
+    n = factors.shape[-1]
+    if pivots.shape[-1:] != (n,) or (pivots.size and not 0 <= pivots.min() <= pivots.max() < n):
+        # LAPACK would exchange rows outside of the matrix.
+        raise ValueError(f"{n} pivots from 0 to {n - 1} are wanted for factors of the shape {factors.shape}")
 
     def one(lu: np.ndarray, pivots: np.ndarray, b: np.ndarray) -> np.ndarray:
         if not b.size:
@@ -408,7 +479,11 @@ _adjoint = adjoint
 
 def _infer_lu_solve(avals: Any, p: dict[str, Any]) -> Aval:
     a, pivots, b = avals
-    return Aval((*np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1], b.shape[:-2]), *b.shape[-2:]), b.dtype)
+    lead = leading((a, 2), (pivots, 1), (b, 2))
+    square(a)
+    matching("the pivots of each matrix", pivots.shape[-1:], a.shape[-1:])
+    product(a, b, -1, -2 if p.get("left", True) else -1)
+    return Aval((*lead, *b.shape[-2:]), b.dtype)
 
 
 def _lu_solve_samples() -> Any:
@@ -416,14 +491,15 @@ def _lu_solve_samples() -> Any:
         [(well_conditioned(3, 3), normal(3, 2)), (normal(2, 1, 2, 2), normal(3, 2, 1)),
          (complex_well_conditioned(2, 2), complex_normal(2, 2)), (normal(2, 2, seed=5), normal(2, 2))]
     ):  # fmt: skip
-        factors, pivots = _lu_factor_kernel(np, a, check=False)
+        factors, pivots = _lu_factor_numpy(a, check=False)
         yield sample(factors, pivots, b, left=True, adjoint=i == 2)
         if a.ndim == 2:
             yield sample(factors, pivots, b.T, left=False, adjoint=i == 3)
 
 
 _lu_solve = primitive(
-    "lu_solve", kernel=_lu_solve_kernel, vjp=_lu_solve_pull, jvp=from_vjp, batch=batch_matrices(2, 1, 2),
+    "lu_solve", kernel=_lu_solve_kernel, numpy=_lu_solve_numpy, vjp=_lu_solve_pull,
+    saves={"out": ["factors"]}, jvp=from_vjp, batch=batch_matrices(2, 1, 2),
     infer=_infer_lu_solve, samples=_lu_solve_samples,
 )  # fmt: skip
 
@@ -436,7 +512,14 @@ def lu_solve(factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: b
 # ------------------------------------------------------------------------------------------ LDL
 
 
-def _ldl_kernel(xp: Any, x: Any, *, hermitian: bool) -> Any:
+def _no_ldl(name: str) -> NoReturn:
+    raise UnsupportedError(f"{name}: symmetric pivoting as LAPACK packs it is computed for NumPy arrays only; use solve()")
+
+
+@widened_numpy
+def _ldl_numpy(x: Any, *, hermitian: bool) -> Any:
+    if x.shape[-1] != x.shape[-2]:  # LAPACK would read and write outside of it
+        raise np.linalg.LinAlgError(f"square matrices are wanted, got the shape {x.shape}")
     name = "hetrf" if hermitian and x.dtype.kind == "c" else "sytrf"
 
     def one(a: np.ndarray) -> Any:
@@ -451,18 +534,24 @@ def _ldl_kernel(xp: Any, x: Any, *, hermitian: bool) -> Any:
 
 _LDL = ("ldl_factor", "use cholesky() for positive definite matrices, solve() or eigh() for others")
 
+def _infer_ldl(avals: Any, p: dict[str, Any]) -> Any:
+    square(avals[0])
+    return avals[0], Aval(avals[0].shape[:-1], np.dtype(np.int32)), Aval(avals[0].shape[:-2], np.dtype(np.int32))
+
+
 # LAPACK's packed factors of a symmetric (Hermitian) matrix, its pivots, and 1 + the first zero block (0: none).
 ldl_factor = primitive(
-    "ldl_factor", kernel=_ldl_kernel, vjp=lambda needs, _g, _out, _x, *, hermitian: refuse(*_LDL),
+    "ldl_factor", kernel=lambda xp, x, *, hermitian: _no_ldl("ldl_factor"), numpy=_ldl_numpy,
+    vjp=lambda needs, _g, _out, _x, *, hermitian: refuse(*_LDL),
     jvp=lambda tangents, out, x, *, hermitian: refuse(*_LDL), multi=True, diff_outs=(True, False, False),
     batch=batch_matrices(2), tolerances={"gauge": True},
-    infer=lambda avals, p: (avals[0], Aval(avals[0].shape[:-1], np.dtype(np.int32)),
-                            Aval(avals[0].shape[:-2], np.dtype(np.int32))),
+    infer=_infer_ldl,
     samples=lambda: [sample(hermitian_part(normal(3, 3)), hermitian=False)],
 )  # fmt: skip
 
 
-def _ldl_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
+@widened_numpy
+def _ldl_solve_numpy(factors: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
     """By the inverse permutations and the blocks of one or two pivots that LAPACK packs (sytf2's storage)."""
     conjugate = hermitian and b.dtype.kind == "c"
 
@@ -497,10 +586,10 @@ def _ldl_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, hermitian: 
 _LDL_SOLVE = ("ldl_solve", "use solve() on the matrix itself")
 
 ldl_solve = primitive(
-    "ldl_solve", kernel=_ldl_solve_kernel,
+    "ldl_solve", kernel=lambda xp, factors, pivots, b, *, hermitian: _no_ldl("ldl_solve"), numpy=_ldl_solve_numpy,
     vjp=lambda needs, _g, _out, _factors, _pivots, _b, *, hermitian: refuse(*_LDL_SOLVE),
     jvp=lambda tangents, out, factors, pivots, b, *, hermitian: refuse(*_LDL_SOLVE),
     batch=batch_matrices(2, 1, 2), infer=_infer_lu_solve, tolerances={"gauge": True},
-    samples=lambda: [sample(*_ldl_kernel(np, hermitian_part(normal(3, 3)), hermitian=False)[:2], normal(3, 2),
+    samples=lambda: [sample(*_ldl_numpy(hermitian_part(normal(3, 3)), hermitian=False)[:2], normal(3, 2),
                             hermitian=False)],
 )  # fmt: skip

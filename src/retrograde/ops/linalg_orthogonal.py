@@ -9,14 +9,16 @@ import numpy as np
 
 from ..core.aval import Aval
 from ..core.primitive import primitive
-from ..core.value import dtype_of, ndim_of, shape_of
+from ..core.value import ndim_of, shape_of
+from . import linalg_standard as standard
 from .contraction import matmul
 from .elementwise import subtract
+from .kernels import widened, widened_numpy
 from .linalg import (
     adjoint,
     batch_matrices,
     half_diagonal,
-    infer_first,
+    identity_like,
     lapack,
     over_batch,
     refuse,
@@ -25,6 +27,7 @@ from .linalg import (
 )
 from .rules import conj, from_vjp, sum_tangents
 from .samples import complex_normal, normal, sample, uniform
+from .shapes import at_least, demand, leading, product
 from .structural import concatenate, embed, getitem, stack
 from .triangular import tril, triu
 
@@ -33,10 +36,17 @@ Getter = Callable[..., Any]
 # ------------------------------------------------------------------------------------------ QR
 
 
+@widened
 def _qr_kernel(xp: Any, x: Any, *, mode: str) -> Any:
+    q, r = xp.linalg.qr(x, mode="reduced" if mode == "r" else mode)
+    return (xp.zeros((0,), dtype=x.dtype, device=x.device) if mode == "r" else q), r
+
+
+@widened_numpy
+def _qr_numpy(x: Any, *, mode: str) -> Any:
     if mode == "r":
-        return np.zeros((0,), x.dtype), xp.linalg.qr(x, mode="r")
-    q, r = xp.linalg.qr(x, mode=mode)
+        return np.zeros((0,), x.dtype), np.linalg.qr(x, mode="r")
+    q, r = np.linalg.qr(x, mode=mode)
     return q, r
 
 
@@ -78,6 +88,7 @@ def _qr_tall(gq: Any, gr: Any, q: Any, r: Any) -> Any:
 
 
 def _infer_qr(avals: Any, p: dict[str, Any]) -> Any:
+    at_least(2, avals[0])
     (m, n), lead, dtype = avals[0].shape[-2:], avals[0].shape[:-2], avals[0].dtype
     k = m if p["mode"] == "complete" else min(m, n)
     return Aval((0,) if p["mode"] == "r" else (*lead, m, k), dtype), Aval((*lead, k, n), dtype)
@@ -89,7 +100,7 @@ def _batch_qr(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 
 
 _qr = primitive(
-    "qr", kernel=_qr_kernel, vjp=_qr_pull, jvp=from_vjp, multi=True, batch=_batch_qr, infer=_infer_qr,
+    "qr", kernel=_qr_kernel, numpy=_qr_numpy, vjp=_qr_pull, jvp=from_vjp, multi=True, batch=_batch_qr, infer=_infer_qr,
     samples=lambda: [sample(normal(3, 2), mode="reduced"), sample(normal(2, 2, 3), mode="reduced"),
                      sample(normal(2, 3), mode="complete"), sample(complex_normal(3, 2), mode="reduced"),
                      sample(complex_normal(2, 3), mode="reduced")],
@@ -104,7 +115,8 @@ def qr(x: Any, *, mode: str = "reduced") -> tuple[Any, Any]:
 # ------------------------------------------------------------------------------------------ Householder vectors
 
 
-def _geqrf_kernel(xp: Any, x: Any) -> Any:
+@widened_numpy
+def _geqrf_numpy(x: Any) -> Any:
     def one(a: np.ndarray) -> Any:
         return lapack("geqrf", a)(a)[:2] if a.size else (a, np.zeros(min(a.shape)))
 
@@ -115,9 +127,9 @@ _GEQRF = ("geqrf", "use qr(), which has one")
 
 # R above the diagonal, the Householder vectors (without their leading ones) below it; and their factors.
 geqrf = primitive(
-    "geqrf", kernel=_geqrf_kernel, vjp=lambda needs, _g, _out, _x: refuse(*_GEQRF),
+    "geqrf", kernel=widened(standard.geqrf), numpy=_geqrf_numpy, vjp=lambda needs, _g, _out, _x: refuse(*_GEQRF),
     jvp=lambda tangents, out, x: refuse(*_GEQRF), multi=True, batch=batch_matrices(2), tolerances={"gauge": True},
-    infer=lambda avals, p: (avals[0], Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), avals[0].dtype)),
+    infer=lambda avals, p: (avals[0], Aval((*leading((avals[0], 2)), min(avals[0].shape[-2:])), avals[0].dtype)),
     samples=lambda: [sample(normal(3, 2)), sample(complex_normal(2, 2, 3))],
 )  # fmt: skip
 
@@ -129,7 +141,7 @@ def _reflect_array(v: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _reflections(a: Any, tau: Any, take: Getter, adjoint: bool) -> list[tuple[Any, Any, int]]:
     """Vector, factor and number of each reflection in the order in which a matrix meets them."""
     m, k = shape_of(a)[-2], shape_of(tau)[-1]
-    vectors = tril(take(a, index=(Ellipsis, slice(None, k))), k=-1) + np.eye(m, k, dtype=dtype_of(a))
+    vectors = tril(take(a, index=(Ellipsis, slice(None, k))), k=-1) + identity_like(a, m, k)
     order = range(k) if adjoint else range(k - 1, -1, -1)
     factors = conj(tau) if adjoint else tau
     return [(take(vectors, index=(Ellipsis, slice(i, i + 1))), take(factors, index=(Ellipsis, i)), i) for i in order]
@@ -139,7 +151,13 @@ def _reflect(v: Any, t: Any, x: Any) -> Any:
     return subtract(x, scalars(t) * matmul(v, matmul(adjoint(v), x)))
 
 
+@widened
 def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
+    return standard.reflected(xp, a, tau, c, left, adjoint)
+
+
+@widened_numpy
+def _reflected_numpy(a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
     if not left:
         c, adjoint = np.conj(c.swapaxes(-1, -2)), not adjoint
     if not tau.shape[-1]:  # the identity, for each of the matrices that the operands together make
@@ -151,17 +169,19 @@ def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint:
 
 def _reflected_pull(needs: Any, g: Any, a: Any, tau: Any, c: Any, left: bool, adjoint_first: bool) -> Any:
     """The cotangents of vectors, factors and matrix: each reflection `x - t v v' x` in turn, last one first."""
+    through = needs[0] or needs[1]  # what the matrix is on its way: without that, c is not there
     if not left:
-        g, c, adjoint_first = adjoint(g), adjoint(c), not adjoint_first
+        g, c, adjoint_first = adjoint(g), adjoint(c) if through else c, not adjoint_first
     steps = _reflections(a, tau, getitem, adjoint_first)
     seen = []
     for v, t, _ in steps:
         seen.append(c)
-        c = _reflect(v, t, c)
+        c = _reflect(v, t, c) if through else c
     gv: list[Any] = [None] * len(steps)
     gt: list[Any] = [None] * len(steps)
     for (v, t, i), x in zip(reversed(steps), reversed(seen)):
-        xv, gxv = matmul(adjoint(x), v), matmul(adjoint(g), v)
+        if through:
+            xv, gxv = matmul(adjoint(x), v), matmul(adjoint(g), v)
         if needs[0]:
             gv[i] = -(scalars(conj(t)) * matmul(g, xv) + scalars(t) * matmul(x, gxv))
         if needs[1]:
@@ -178,12 +198,18 @@ def _reflected_pull(needs: Any, g: Any, a: Any, tau: Any, c: Any, left: bool, ad
     return ga, gtau, (g if left else adjoint(g)) if needs[2] else None
 
 
+@widened
 def _householder_kernel(xp: Any, a: Any, tau: Any) -> Any:
-    return _reflected_kernel(xp, a, tau, np.eye(*a.shape[-2:], dtype=a.dtype), left=True, adjoint=False)
+    return standard.reflected(xp, a, tau, standard.identity(xp, a, *a.shape[-2:]), True, False)
+
+
+@widened_numpy
+def _householder_numpy(a: Any, tau: Any) -> Any:
+    return _reflected_numpy(a, tau, np.eye(*a.shape[-2:], dtype=a.dtype), left=True, adjoint=False)
 
 
 def _householder_pull(needs: Any, g: Any, _out: Any, a: Any, tau: Any) -> Any:
-    start = np.eye(*shape_of(a)[-2:], dtype=dtype_of(a))
+    start = identity_like(a, *shape_of(a)[-2:])
     return _reflected_pull((*needs, False), g, a, tau, start, True, False)[:2]
 
 
@@ -194,17 +220,31 @@ def _reflector_samples() -> Any:
     yield normal(3, 2), uniform(0.5, 1.5, 2)[:0]
 
 
+def _check_vectors(a: Aval, tau: Aval) -> None:
+    demand(tau.shape[-1] <= a.shape[-1], f"{tau.shape[-1]} factors for the {a.shape[-1]} columns of {tuple(a.shape)}")
+
+
+def _infer_product(avals: Any, p: dict[str, Any]) -> Aval:
+    a, tau = avals
+    lead = leading((a, 2), (tau, 1))
+    _check_vectors(a, tau)
+    return Aval((*lead, *a.shape[-2:]), a.dtype)
+
+
 # The first columns of the product of the reflections `1 - tau v v'`, vectors below the diagonal of `a`.
 householder_product = primitive(
-    "householder_product", kernel=_householder_kernel, vjp=_householder_pull, jvp=from_vjp,
-    batch=batch_matrices(2, 1), infer=infer_first,
+    "householder_product", kernel=_householder_kernel, numpy=_householder_numpy, vjp=_householder_pull, jvp=from_vjp,
+    batch=batch_matrices(2, 1), infer=_infer_product,
     samples=lambda: [sample(a, tau) for a, tau in _reflector_samples()],
 )  # fmt: skip
 
 
 def _infer_reflected(avals: Any, p: dict[str, Any]) -> Aval:
     a, tau, c = avals
-    return Aval((*np.broadcast_shapes(a.shape[:-2], tau.shape[:-1], c.shape[:-2]), *c.shape[-2:]), c.dtype)
+    lead = leading((a, 2), (tau, 1), (c, 2))
+    _check_vectors(a, tau)
+    product(a, c, -2, -2 if p["left"] else -1)
+    return Aval((*lead, *c.shape[-2:]), c.dtype)
 
 
 def _multiply_samples() -> Any:
@@ -215,7 +255,7 @@ def _multiply_samples() -> Any:
 
 
 _householder_multiply = primitive(
-    "householder_multiply", kernel=_reflected_kernel,
+    "householder_multiply", kernel=_reflected_kernel, numpy=_reflected_numpy, saves={"c": ["a", "tau"]},
     vjp=lambda needs, g, _out, a, tau, c, *, left, adjoint: _reflected_pull(needs, g, a, tau, c, left, adjoint),
     jvp=from_vjp, batch=batch_matrices(2, 1, 2), infer=_infer_reflected, samples=_multiply_samples,
 )  # fmt: skip

@@ -10,31 +10,35 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import UnsupportedError
+from ..backend.dtypes import complex_of, real_of
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
+from . import linalg_standard as standard
 from .contraction import matmul
+from .kernels import widened, widened_numpy
 from .linalg import (
     adjoint,
     batch_matrices,
     column,
-    complex_dtype,
     hermitian_part,
+    identity_like,
     positive_definite,
-    real_dtype,
     row,
     solve,
 )
 from .reduction import sum as reduce_sum
 from .rules import conj, from_vjp, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
+from .shapes import at_least, leading, square
 from .structural import cast, getitem, imag, real
 
 # ------------------------------------------------------------------------------------------ shared by the rules
 
 
 def _phase_kernel(xp: Any, x: Any, size: Any, *, op: str) -> Any:
-    if (np.abs(x) > 1e-2 + 1e-2 * np.abs(size)).any():
+    if bool(xp.any(xp.abs(x) > 1e-2 + 1e-2 * xp.abs(size))):
         raise RuntimeError(
             f"{op}: the vectors of a complex matrix are unique up to a phase only, and the function that is being "
             "differentiated depends on it; make it independent of the phases (absolute values, products v v^H)"
@@ -42,9 +46,15 @@ def _phase_kernel(xp: Any, x: Any, size: Any, *, op: str) -> Any:
     return x == 0
 
 
+def _infer_check(avals: Any, p: dict[str, Any]) -> Aval:
+    np.broadcast_shapes(*(a.shape for a in avals))
+    return Aval(avals[0].shape, np.dtype(bool))
+
+
 # Raises RuntimeError where the part of a cotangent that turns the phases of vectors is not zero; the result is unused.
 _phase_check = nondifferentiable(
-    "phase_check", kernel=_phase_kernel, samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
+    "phase_check", kernel=_phase_kernel, infer=_infer_check,
+    samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
 )  # fmt: skip
 
 
@@ -62,22 +72,40 @@ def _check_phases(op: str, *pairs: tuple[Any, Any]) -> None:
 def _differences(values: Any) -> Any:
     """value_j - value_i at [i, j]; ones on the diagonal."""
     n = shape_of(values)[-1]
-    return row(values) - column(values) + np.eye(n, dtype=real_dtype(dtype_of(values)))
+    return row(values) - column(values) + identity_like(values, n, dtype=real_of(dtype_of(values)))
 
 
 def _without_diagonal(x: Any) -> Any:
-    return x - x * np.eye(shape_of(x)[-1], dtype=real_dtype(dtype_of(x)))
+    return x - x * identity_like(x, shape_of(x)[-1], dtype=real_of(dtype_of(x)))
 
 
 def _skew(x: Any) -> Any:
     return x - adjoint(x)
 
 
+def _infer_values(avals: Any, dtype: Any) -> Aval:
+    square(avals[0])
+    return Aval(avals[0].shape[:-1], dtype(avals[0].dtype))
+
+
 # ------------------------------------------------------------------------------------------ Hermitian matrices
 
 
+@widened
 def _eigh_kernel(xp: Any, x: Any, *, upper: bool) -> Any:
-    w, v = np.linalg.eigh(x, UPLO="U" if upper else "L") if xp is np else xp.linalg.eigh(x)
+    return tuple(xp.linalg.eigh(_from_triangle(xp, x, upper)))
+
+
+def _from_triangle(xp: Any, x: Any, upper: bool) -> Any:
+    """The Hermitian matrices of which one triangle is read."""
+    strict = xp.triu(x, k=1) if upper else xp.tril(x, k=-1)
+    diagonal = standard.real_part(xp, xp.linalg.diagonal(x))[..., None] * standard.identity(xp, x, x.shape[-1])
+    return strict + standard.adjoint(xp, strict) + diagonal
+
+
+@widened_numpy
+def _eigh_numpy(x: Any, *, upper: bool) -> Any:
+    w, v = np.linalg.eigh(x, UPLO="U" if upper else "L")
     return w, v
 
 
@@ -91,13 +119,13 @@ def _eigh_pull(needs: Any, g: Any, out: Any, _x: Any, *, upper: bool) -> Any:
         _check_phases("eigh", (v, gv))
     inner = _skew(inner) / (2 * _differences(w))
     if gw is not None:
-        inner = inner + row(gw) * np.eye(shape_of(w)[-1], dtype=dtype_of(w))
+        inner = inner + row(gw) * identity_like(w, shape_of(w)[-1])
     return (matmul(matmul(v, inner), adjoint(v)),)
 
 
 eigh_both = primitive(
-    "eigh", kernel=_eigh_kernel, vjp=_eigh_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
-    infer=lambda avals, p: (Aval(avals[0].shape[:-1], real_dtype(avals[0].dtype)), avals[0]),
+    "eigh", kernel=_eigh_kernel, numpy=_eigh_numpy, vjp=_eigh_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
+    infer=lambda avals, p: (_infer_values(avals, real_of), avals[0]),
     tolerances={"gauge": True},
     samples=lambda: [sample(positive_definite(3, 3), upper=False), sample(positive_definite(2, 2, 2), upper=True)],
 )  # fmt: skip
@@ -119,9 +147,10 @@ def _eigvalsh_push(tangents: Any, out: Any, x: Any, *, upper: bool) -> Any:
 
 
 _eigvalsh = primitive(
-    "eigvalsh", kernel=lambda xp, x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L"),
+    "eigvalsh", kernel=widened(lambda xp, x, *, upper: xp.linalg.eigvalsh(_from_triangle(xp, x, upper))),
+    numpy=widened_numpy(lambda x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L")),
     vjps=[lambda g, _out, x, *, upper: _eigvalsh_pull(g, x, upper)], jvp=_eigvalsh_push, batch=batch_matrices(2),
-    infer=lambda avals, p: Aval(avals[0].shape[:-1], real_dtype(avals[0].dtype)),
+    infer=lambda avals, p: _infer_values(avals, real_of),
     tolerances={"direction": lambda d, j: hermitian_part(d)},
     samples=lambda: [sample(positive_definite(3, 3), upper=False), sample(positive_definite(2, 2, 2), upper=True),
                      sample(positive_definite(3, 3, complex_too=True), upper=False)],
@@ -136,9 +165,24 @@ def eigvalsh(x: Any, *, upper: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------ general matrices
 
 
+@widened
 def _eig_kernel(xp: Any, x: Any) -> Any:
-    w, v = xp.linalg.eig(x)
-    wanted = complex_dtype(x.dtype)
+    w, v = _general(xp, "eig")(x)
+    return w, v
+
+
+def _general(xp: Any, name: str) -> Any:
+    """A function of the standard of 2025; raises UnsupportedError for a library that follows an older one."""
+    found = getattr(xp.linalg, name, None)
+    if found is None:
+        raise UnsupportedError(f"{name}: {xp.__name__} has no eigenvalues of general matrices; convert to NumPy with numpy()")
+    return found
+
+
+@widened_numpy
+def _eig_numpy(x: Any) -> Any:
+    w, v = np.linalg.eig(x)
+    wanted = complex_of(x.dtype)
     return w.astype(wanted, copy=False), v.astype(wanted, copy=False)
 
 
@@ -155,14 +199,14 @@ def _eig_pull(needs: Any, g: Any, out: Any, _x: Any) -> Any:
     inner = matmul(adjoint(v), gv) - matmul(adjoint(v), v * row(real(_column_products(v, gv))))
     inner = _without_diagonal(inner) / conj(_differences(w))
     if gw is not None:
-        inner = inner + row(gw) * np.eye(n, dtype=real_dtype(dtype_of(w)))
+        inner = inner + row(gw) * identity_like(w, n, dtype=real_of(dtype_of(w)))
     return (solve(adjoint(v), matmul(inner, adjoint(v))),)
 
 
 eig = primitive(
-    "eig", kernel=_eig_kernel, vjp=_eig_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
-    infer=lambda avals, p: (Aval(avals[0].shape[:-1], complex_dtype(avals[0].dtype)),
-                            Aval(avals[0].shape, complex_dtype(avals[0].dtype))),
+    "eig", kernel=_eig_kernel, numpy=_eig_numpy, vjp=_eig_pull, jvp=from_vjp, multi=True, batch=batch_matrices(2),
+    infer=lambda avals, p: (_infer_values(avals, complex_of),
+                            Aval(avals[0].shape, complex_of(avals[0].dtype))),
     tolerances={"gauge": True},
     samples=lambda: [sample(normal(3, 3)), sample(complex_normal(2, 2, 2))],
 )  # fmt: skip
@@ -175,15 +219,16 @@ def _eigvals_pull(g: Any, x: Any) -> Any:
 
 def _eigvals_push(tangents: Any, out: Any, x: Any) -> Any:
     _, v = eig(x)
-    t = cast(tangents[0], dtype=complex_dtype(dtype_of(x)))
-    left = adjoint(solve(v, np.eye(shape_of(x)[-1], dtype=dtype_of(v))))
+    t = cast(tangents[0], dtype=complex_of(dtype_of(x)))
+    left = adjoint(solve(v, identity_like(v, shape_of(x)[-1])))
     return _column_products(left, matmul(t, v))
 
 
 eigvals = primitive(
-    "eigvals", kernel=lambda xp, x: xp.linalg.eigvals(x).astype(complex_dtype(x.dtype), copy=False),
+    "eigvals", kernel=widened(lambda xp, x: _general(xp, "eigvals")(x)),
+    numpy=widened_numpy(lambda x: np.linalg.eigvals(x).astype(complex_of(x.dtype), copy=False)),
     vjps=[lambda g, _out, x: _eigvals_pull(g, x)], jvp=_eigvals_push, batch=batch_matrices(2),
-    infer=lambda avals, p: Aval(avals[0].shape[:-1], complex_dtype(avals[0].dtype)),
+    infer=lambda avals, p: _infer_values(avals, complex_of),
     samples=lambda: [sample(np.diag([1.0, 2.0, 4.0]) + normal(3, 3) / 4), sample(complex_normal(2, 2, 2)),
                      sample(normal(2, 2, seed=3))],
 )  # fmt: skip
@@ -191,6 +236,7 @@ eigvals = primitive(
 # ------------------------------------------------------------------------------------------ singular values
 
 
+@widened
 def _svd_kernel(xp: Any, x: Any, *, full: bool) -> Any:
     return tuple(xp.linalg.svd(x, full_matrices=full))
 
@@ -209,7 +255,7 @@ def _svd_pull(needs: Any, g: Any, out: Any, _x: Any, *, full: bool) -> Any:
     if gu is None and gvh is None:
         return (matmul(u * row(gs), vh) if m >= n else matmul(u, column(gs) * vh),)
     is_complex = dtype_of(u).kind == "c"
-    eye = np.eye(k, dtype=real_dtype(dtype_of(u)))
+    eye = identity_like(u, k, dtype=real_of(dtype_of(u)))
     if is_complex:
         pairs = [] if gu is None else [(u, gu)]
         pairs += [] if gvh is None else [(adjoint(vh), adjoint(gvh))]
@@ -238,9 +284,10 @@ def _svd_pull(needs: Any, g: Any, out: Any, _x: Any, *, full: bool) -> Any:
 
 
 def _infer_svd(avals: Any, p: dict[str, Any]) -> Any:
+    at_least(2, avals[0])
     (m, n), lead, dtype = avals[0].shape[-2:], avals[0].shape[:-2], avals[0].dtype
     k = min(m, n)
-    return (Aval((*lead, m, m if p["full"] else k), dtype), Aval((*lead, k), real_dtype(dtype)),
+    return (Aval((*lead, m, m if p["full"] else k), dtype), Aval((*lead, k), real_of(dtype)),
             Aval((*lead, n if p["full"] else k, n), dtype))  # fmt: skip
 
 
@@ -268,8 +315,9 @@ def _svdvals_push(tangents: Any, out: Any, x: Any) -> Any:
 
 
 svdvals = primitive(
-    "svdvals", kernel=lambda xp, x: xp.linalg.svd(x, compute_uv=False),
+    "svdvals", kernel=widened(lambda xp, x: xp.linalg.svdvals(x)),
+    numpy=widened_numpy(lambda x: np.linalg.svd(x, compute_uv=False)),
     vjps=[lambda g, _out, x: _svdvals_pull(g, x)], jvp=_svdvals_push, batch=batch_matrices(2),
-    infer=lambda avals, p: Aval((*avals[0].shape[:-2], min(avals[0].shape[-2:])), real_dtype(avals[0].dtype)),
+    infer=lambda avals, p: Aval((*leading((avals[0], 2)), min(avals[0].shape[-2:])), real_of(avals[0].dtype)),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
 )  # fmt: skip

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_half
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
 from .elementwise import log, log1p, logaddexp
-from .kernels import in_single, widened, zero_of
+from .kernels import in_single, scalar, widened, widened_numpy, zero_of
 from .reduction import mean, sum, sum_array
 from .rules import batch_elementwise, sum_tangents
 from .samples import normal, sample, uniform
@@ -30,11 +31,34 @@ def reduced(xp: Any, losses: Any, reduction: str) -> Any:
     """In kernels: the losses themselves, their mean or their sum."""
     if reduction == "none":
         return losses
-    axis = tuple(range(losses.ndim))
-    total = sum_array(losses, axis, False) if xp is np else xp.sum(losses, axis=axis)
+    return _averaged(xp.sum(losses, dtype=losses.dtype), losses, reduction)
+
+
+def reduced_numpy(losses: Any, reduction: str) -> Any:
+    """The same for NumPy's arrays."""
+    if reduction == "none":
+        return losses
+    return _averaged(sum_array(losses, tuple(range(losses.ndim)), False), losses, reduction)
+
+
+def _averaged(total: Any, losses: Any, reduction: str) -> Any:
     if reduction == "mean":
         total = total / losses.size if losses.size else total * math.nan
     return total
+
+
+def kernels_of(losses: Any) -> dict[str, Any]:
+    """The standard and the NumPy kernel of a loss from `losses(xp, *arrays, **params)`, the unreduced ones."""
+
+    @widened
+    def kernel(xp: Any, *arrays: Any, reduction: str, **params: Any) -> Any:
+        return reduced(xp, losses(xp, *arrays, **params), reduction)
+
+    @widened_numpy
+    def numpy(*arrays: Any, reduction: str, **params: Any) -> Any:
+        return reduced_numpy(losses(np, *arrays, **params), reduction)
+
+    return {"kernel": kernel, "numpy": numpy}
 
 
 def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:
@@ -52,8 +76,8 @@ def share(g: Any, x: Any, reduction: str) -> Any:
 
 def infer_loss(avals: Any, params: dict[str, Any]) -> Aval:
     """The broadcast shape for reduction "none", a number otherwise."""
-    shape = np.broadcast_shapes(*(a.shape for a in avals if a is not None)) if params["reduction"] == "none" else ()
-    return Aval(shape, avals[0].dtype)
+    shape = np.broadcast_shapes(*(a.shape for a in avals if a is not None))
+    return Aval(shape if params["reduction"] == "none" else (), avals[0].dtype)
 
 
 def batch_loss(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -83,15 +107,14 @@ def _push(tangents: Any, x: Any, y: Any, slope: Any, reduction: str) -> Any:
 # ------------------------------------------------------------------------------------------ differences
 
 
-@widened
-def _mse_kernel(xp: Any, x: Any, y: Any, *, reduction: str) -> Any:
+def _squares(xp: Any, x: Any, y: Any) -> Any:
     d = x - y
-    return reduced(xp, d * d, reduction)
+    return d * d
 
 
 # The squared difference.
 mse_loss = primitive(
-    "mse_loss", kernel=_mse_kernel, operands=("x", "y"), params=("reduction",),
+    "mse_loss", **kernels_of(_squares), operands=("x", "y"), params=("reduction",),
     vjps=[lambda g, _out, x, y, *, reduction: (x - y) * (share(g, x, reduction) * 2),
           lambda g, _out, x, y, *, reduction: (y - x) * (share(g, x, reduction) * 2)],
     jvp=lambda tangents, out, x, y, *, reduction: _push(tangents, x, y, (x - y) * 2, reduction),
@@ -99,10 +122,9 @@ mse_loss = primitive(
 )  # fmt: skip
 
 
-@widened
-def _smooth_l1_kernel(xp: Any, x: Any, y: Any, *, reduction: str, beta: float) -> Any:
+def _smooth_l1(xp: Any, x: Any, y: Any, *, beta: float) -> Any:
     d = xp.abs(x - y)
-    return reduced(xp, xp.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta), reduction)
+    return xp.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
 
 
 def _unit_slope(d: Any, beta: float) -> Any:
@@ -111,7 +133,7 @@ def _unit_slope(d: Any, beta: float) -> Any:
 
 # Half the squared difference over `beta` where it is below `beta`, the absolute difference less beta/2 beyond.
 smooth_l1_loss = primitive(
-    "smooth_l1_loss", kernel=_smooth_l1_kernel, operands=("x", "y"), params=("reduction", "beta"),
+    "smooth_l1_loss", **kernels_of(_smooth_l1), operands=("x", "y"), params=("reduction", "beta"),
     vjps=[lambda g, _out, x, y, *, reduction, beta: _unit_slope(x - y, beta) * share(g, x, reduction),
           lambda g, _out, x, y, *, reduction, beta: _unit_slope(y - x, beta) * share(g, x, reduction)],
     jvp=lambda tangents, out, x, y, *, reduction, beta: _push(tangents, x, y, _unit_slope(x - y, beta), reduction),
@@ -119,10 +141,9 @@ smooth_l1_loss = primitive(
 )  # fmt: skip
 
 
-@widened
-def _huber_kernel(xp: Any, x: Any, y: Any, *, reduction: str, delta: float) -> Any:
+def _huber(xp: Any, x: Any, y: Any, *, delta: float) -> Any:
     d = xp.abs(x - y)
-    return reduced(xp, xp.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
+    return xp.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
 
 
 def _huber_slope(d: Any, delta: float) -> Any:
@@ -131,7 +152,7 @@ def _huber_slope(d: Any, delta: float) -> Any:
 
 # `delta` times smooth_l1_loss with beta=delta.
 huber_loss = primitive(
-    "huber_loss", kernel=_huber_kernel, operands=("x", "y"), params=("reduction", "delta"),
+    "huber_loss", **kernels_of(_huber), operands=("x", "y"), params=("reduction", "delta"),
     vjps=[lambda g, _out, x, y, *, reduction, delta: _huber_slope(x - y, delta) * share(g, x, reduction),
           lambda g, _out, x, y, *, reduction, delta: _huber_slope(y - x, delta) * share(g, x, reduction)],
     jvp=lambda tangents, out, x, y, *, reduction, delta: _push(tangents, x, y, _huber_slope(x - y, delta), reduction),
@@ -141,12 +162,19 @@ huber_loss = primitive(
 
 def _soft_margin_kernel(xp: Any, x: Any, y: Any, *, reduction: str) -> Any:
     losses = xp.log1p(xp.exp(-y * x))
-    return reduced(xp, in_single(losses), reduction).astype(x.dtype) if reduction != "none" else losses
+    if reduction == "none":
+        return losses
+    return astype(xp, reduced(xp, astype(xp, losses, np.float32) if is_half(losses) else losses, reduction), x.dtype)
+
+
+def _soft_margin_numpy(x: Any, y: Any, *, reduction: str) -> Any:
+    losses = np.log1p(np.exp(-y * x))
+    return reduced_numpy(in_single(losses), reduction).astype(x.dtype) if reduction != "none" else losses
 
 
 # log(1 + exp(-y x)) with y = 1 or -1.
 soft_margin_loss = primitive(
-    "soft_margin_loss", kernel=_soft_margin_kernel, operands=("x", "y"), params=("reduction",),
+    "soft_margin_loss", kernel=_soft_margin_kernel, numpy=_soft_margin_numpy, operands=("x", "y"), params=("reduction",),
     vjps=[lambda g, _out, x, y, *, reduction: -y * sigmoid(-y * x) * share(g, x, reduction), None],
     jvp=lambda tangents, out, x, y, *, reduction: None if tangents[0] is None else reduce_value(
         -y * sigmoid(-y * x) * tangents[0], reduction),
@@ -158,14 +186,13 @@ soft_margin_loss = primitive(
 _LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a finite loss
 
 
-@widened
-def _bce_kernel(xp: Any, x: Any, y: Any, weight: Any, *, reduction: str) -> Any:
-    if x.size and not (x.min() >= 0 and x.max() <= 1):
+def _bce(xp: Any, x: Any, y: Any, weight: Any) -> Any:
+    if x.size and not bool((xp.min(x) >= 0) & (xp.max(x) <= 1)):
         raise ValueError("the probabilities must lie between 0 and 1; use the form with logits for others")
+    lowest = scalar(_LOWEST, x)
     with np.errstate(divide="ignore"):
-        losses = (y - 1) * xp.maximum(xp.log1p(-x), x.dtype.type(_LOWEST)) - y * xp.maximum(
-            xp.log(x), x.dtype.type(_LOWEST))  # fmt: skip
-    return reduced(xp, losses if weight is None else losses * weight, reduction)
+        losses = (y - 1) * xp.maximum(xp.log1p(-x), lowest) - y * xp.maximum(xp.log(x), lowest)
+    return losses if weight is None else losses * weight
 
 
 def _weighted(g: Any, x: Any, weight: Any, reduction: str) -> Any:
@@ -191,7 +218,7 @@ def _bce_jvp(tangents: Any, out: Any, x: Any, y: Any, weight: Any, *, reduction:
 
 # -(y log x + (1 - y) log(1 - x)) of a probability x, times a weight (or None).
 binary_cross_entropy = primitive(
-    "binary_cross_entropy", kernel=_bce_kernel, operands=("x", "y", "weight"), params=("reduction",),
+    "binary_cross_entropy", **kernels_of(_bce), operands=("x", "y", "weight"), params=("reduction",),
     vjps=[lambda g, _out, x, y, weight, *, reduction: _bce_slope(x, y) * _weighted(g, x, weight, reduction),
           lambda g, _out, x, _y, weight, *, reduction: _bce_target_slope(x) * _weighted(g, x, weight, reduction),
           None],
@@ -201,13 +228,12 @@ binary_cross_entropy = primitive(
 )  # fmt: skip
 
 
-@widened
-def _bce_logits_kernel(xp: Any, x: Any, y: Any, weight: Any, pos_weight: Any, *, reduction: str) -> Any:
+def _bce_logits(xp: Any, x: Any, y: Any, weight: Any, pos_weight: Any) -> Any:
     softplus = xp.log1p(xp.exp(-xp.abs(x))) - xp.minimum(x, zero_of(x))  # log(1 + exp(-x))
     if pos_weight is not None:
         softplus = softplus * ((pos_weight - 1) * y + 1)
     losses = (1 - y) * x + softplus
-    return reduced(xp, losses if weight is None else losses * weight, reduction)
+    return losses if weight is None else losses * weight
 
 
 def _logits_slope(x: Any, y: Any, pos_weight: Any) -> Any:
@@ -237,7 +263,7 @@ def _logits_samples() -> Any:
 
 # The same of a logit x; positive targets may have a weight of their own.
 binary_cross_entropy_with_logits = primitive(
-    "binary_cross_entropy_with_logits", kernel=_bce_logits_kernel,
+    "binary_cross_entropy_with_logits", **kernels_of(_bce_logits),
     operands=("x", "y", "weight", "pos_weight"), params=("reduction",),
     vjps=[lambda g, _out, x, y, weight, pos_weight, *, reduction:
           _logits_slope(x, y, pos_weight) * _weighted(g, x, weight, reduction),

@@ -6,23 +6,77 @@ The axis of the classes is the second one, or the only one: `x` is (C,), (N, C) 
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NoReturn
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_half
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
-from .kernels import is_half, widened
-from .loss import reduce_value, reduced, share
+from .kernels import scalar, widened
+from .loss import kernels_of, reduce_value, reduced_numpy
 from .reduction import sum
 from .rules import batch_loop, batch_size, linear, materialise_batch, nondifferentiable
 from .samples import normal, sample, uniform
 from .selection import keep
+from .shapes import at_least, demand, matching
 from .structural import broadcast_to, cast, reshape
 
 # ------------------------------------------------------------------------------------------ negative log likelihood
+
+
+def _refuse(bad: int, classes: int) -> NoReturn:
+    raise IndexError(f"nll_loss: the target {bad} is no class number; there are {classes} classes")
+
+
+def _valid(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+    """Which targets count, and the targets with the others at class 0; raises IndexError for numbers out of range."""
+    valid = target != ignore_index
+    safe = astype(xp, xp.where(valid, target, 0), xp.int64)
+    if target.size and bool(xp.any((safe < 0) | (safe >= classes))):
+        _refuse(int(xp.min(safe)) if bool(xp.any(safe < 0)) else int(xp.max(safe)), classes)
+    return valid, safe
+
+
+def _target_weights(xp: Any, target: Any, weight: Any, classes: int, ignore_index: int, dtype: Any) -> tuple[Any, ...]:
+    """The weight of each target, 0 for what is ignored, and what `_valid` gives."""
+    valid, safe = _valid(xp, target, classes, ignore_index)
+    if weight is None:
+        return astype(xp, valid, dtype), valid, safe
+    chosen = xp.reshape(xp.take(weight, xp.reshape(safe, (-1,)), axis=0), safe.shape)
+    return astype(xp, xp.where(valid, chosen, 0), dtype), valid, safe
+
+
+@widened
+def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
+    axis = _class_axis(x.shape)
+    weights, valid, safe = _target_weights(xp, target, weight, x.shape[axis], ignore_index, x.dtype)
+    chosen = xp.take_along_axis(x, xp.expand_dims(safe, axis=axis), axis=axis)
+    losses = xp.where(valid, -xp.reshape(chosen, target.shape) * weights, 0)
+    if reduction == "none":
+        return losses
+    total = xp.sum(losses, dtype=x.dtype)
+    return total / xp.sum(weights, dtype=x.dtype) if reduction == "mean" else total
+
+
+@widened
+def _nll_spread_kernel(
+    xp: Any, g: Any, target: Any, weight: Any, *, shape: tuple[int, ...], reduction: str, ignore_index: int
+) -> Any:
+    axis = _class_axis(shape)
+    weights, valid, safe = _target_weights(xp, target, weight, shape[axis], ignore_index, g.dtype)
+    if reduction == "mean":
+        g = g / (xp.sum(weights, dtype=g.dtype) if target.size else 1)
+    spread = xp.expand_dims(xp.where(valid, -g * weights, 0), axis=axis)
+    classes = xp.arange(shape[axis], dtype=xp.int64, device=g.device)
+    classes = xp.reshape(classes, (shape[axis], *(1,) * (len(shape) - axis - 1)))
+    return xp.where(xp.expand_dims(safe, axis=axis) == classes, spread, 0)
+
+
+# ------------------------------------------------------------------------------------------ the same by NumPy
 
 
 def _checked(target: Any, classes: int, ignore_index: int) -> Any:
@@ -35,9 +89,7 @@ def _checked(target: Any, classes: int, ignore_index: int) -> Any:
     valid = target != ignore_index
     out = valid & ((target < 0) | (target >= classes))
     if out.any():
-        raise IndexError(
-            f"nll_loss: the target {int(target[out].flat[0])} is no class number; there are {classes} classes"
-        )
+        _refuse(int(target[out].flat[0]), classes)
     return valid
 
 
@@ -79,14 +131,14 @@ def _positions(shape: tuple[int, ...], target: Any) -> Any:
     return (grid[0], target, *grid[1:])
 
 
-def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
+def _nll_numpy(x: Any, target: Any, weight: Any, *, reduction: str, ignore_index: int) -> Any:
     shape = x.shape
     weights, target, valid = _weights(target, weight, shape[_class_axis(shape)], ignore_index, x.dtype)
     chosen = x[_positions(shape, target)]
     if is_half(x.dtype):
         chosen = chosen.astype(np.float32)
     if weights is None:
-        out = reduced(xp, chosen, reduction)
+        out = reduced_numpy(chosen, reduction)
         out = -out if reduction == "none" else 0 - out  # a sum of zeros is not -0
         return out if out.dtype == x.dtype else out.astype(x.dtype)
     with np.errstate(invalid="ignore"):  # an ignored log-probability may be infinite
@@ -102,8 +154,8 @@ def _nll_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, ig
     return np.asarray(total).astype(x.dtype, copy=False)
 
 
-def _nll_spread_kernel(
-    xp: Any, g: Any, target: Any, weight: Any, *, shape: tuple[int, ...], reduction: str, ignore_index: int
+def _nll_spread_numpy(
+    g: Any, target: Any, weight: Any, *, shape: tuple[int, ...], reduction: str, ignore_index: int
 ) -> Any:
     classes = shape[_class_axis(shape)]
     if weight is None and len(shape) == 2 and not -classes <= ignore_index < classes:
@@ -130,7 +182,9 @@ def _nll_spread_kernel(
 # The weight of each target in the mean: that of its class (1 without weights), 0 where it is ignored.
 target_weights = nondifferentiable(
     "target_weights",
-    kernel=lambda xp, target, weight, *, classes, ignore_index, dtype: np.asarray(
+    kernel=lambda xp, target, weight, *, classes, ignore_index, dtype: _target_weights(
+        xp, target, weight, classes, ignore_index, dtype)[0],
+    numpy=lambda target, weight, *, classes, ignore_index, dtype: np.asarray(
         1 if (w := _weights(target, weight, classes, ignore_index, dtype)[0]) is None else w, dtype
         ) * np.ones(target.shape, dtype),
     batch=lambda op, arrays, dims, p: batch_loop(op, arrays, dims, p) if dims[1] is not None else (
@@ -209,32 +263,59 @@ def _spread_samples() -> Any:
         yield sample(g, target, weight, shape=shape, **params)
 
 
+def _check_classes(shape: tuple[int, ...], target: Aval, weight: Aval | None) -> None:
+    demand(len(shape) > 0, "an operand with an axis of classes is wanted, got a number")
+    axis = _class_axis(shape)
+    matching("the targets", target.shape, (*shape[:axis], *shape[axis + 1 :]))
+    if weight is not None:
+        matching("the weights of the classes", weight.shape, (shape[axis],))
+
+
+def _infer_nll(avals: Any, p: dict[str, Any]) -> Aval:
+    x, target, weight = avals
+    _check_classes(x.shape, target, weight)
+    return Aval(target.shape if p["reduction"] == "none" else (), x.dtype)
+
+
+def _infer_nll_spread(avals: Any, p: dict[str, Any]) -> Aval:
+    g, target, weight = avals
+    _check_classes(p["shape"], target, weight)
+    matching("the cotangent", g.shape, target.shape if p["reduction"] == "none" else ())
+    return Aval(p["shape"], g.dtype)
+
+
 # -x at the target's class, times the weight of the class; the mean is over the weights.
 nll_loss = linear(
-    "nll_loss", kernel=_nll_kernel, operands=("x", "target", "weight"), others=2,
+    "nll_loss", kernel=_nll_kernel, numpy=_nll_numpy, operands=("x", "target", "weight"), others=2,
     transpose=lambda g, x_, target, weight, *, reduction, ignore_index: nll_spread(
         g, target, weight, shape=tuple(shape_of(x_)), reduction=reduction, ignore_index=ignore_index),
     batch=_batch_nll,
-    infer=lambda avals, p: Aval(avals[1].shape if p["reduction"] == "none" else (), avals[0].dtype),
+    infer=_infer_nll,
     samples=_nll_samples,
 )  # fmt: skip
 
 # Its transpose.
 nll_spread = linear(
-    "nll_spread", kernel=_nll_spread_kernel, operands=("g", "target", "weight"), others=2,
+    "nll_spread", kernel=_nll_spread_kernel, numpy=_nll_spread_numpy, operands=("g", "target", "weight"), others=2,
     transpose=lambda h, _g, target, weight, *, shape, reduction, ignore_index: nll_loss(
         h, target, weight, reduction=reduction, ignore_index=ignore_index),
-    batch=_batch_nll_spread, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype), samples=_spread_samples,
+    batch=_batch_nll_spread, infer=_infer_nll_spread, samples=_spread_samples,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ margins
 
 
 def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
-    if target.size and not (target.min() >= 0 and target.max() < classes):
-        bad = int(target.min() if target.min() < 0 else target.max())
+    if target.size and (bad := _outside(xp, target, 0, classes)) is not None:
         raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
-    return (target[..., None] == np.arange(classes)).astype(dtype)
+    target = astype(xp, target, np.int64)
+    return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=target.device), dtype)
+
+
+def _outside(xp: Any, target: Any, low: int, end: int) -> int | None:
+    """A number that is not in the range, if there is one."""
+    least, most = int(xp.min(target)), int(xp.max(target))
+    return least if least < low else most if most >= end else None
 
 
 # 1 at the class that each target names, 0 at the others.
@@ -260,6 +341,11 @@ def _batch_rows(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 
 
 def _infer_rows(avals: Any, params: dict[str, Any]) -> Aval:
+    x, target, *weight = avals
+    at_least(1, x)
+    matching("the targets", target.shape, x.shape[:-1] if weight else x.shape)
+    if weight and weight[0] is not None:
+        matching("the weights of the classes", weight[0].shape, x.shape[-1:])
     return Aval(avals[0].shape[:-1] if params["reduction"] == "none" else (), avals[0].dtype)
 
 
@@ -269,15 +355,16 @@ def _excess(x: Any, hot: Any, margin: float) -> Any:
     return keep(z, greater(z * (1 - hot), 0))
 
 
-@widened
-def _multi_margin_kernel(xp: Any, x: Any, target: Any, weight: Any, *, reduction: str, p: int, margin: float) -> Any:
+def _multi_margin(xp: Any, x: Any, target: Any, weight: Any, *, p: int, margin: float) -> Any:
     hot = _one_hot_kernel(xp, target, classes=x.shape[-1], dtype=x.dtype)
-    z = (x - (x * hot).sum(axis=-1, keepdims=True) + margin) * (1 - hot)
-    z = xp.maximum(z, 0)
+    z = (x - xp.sum(x * hot, axis=-1, keepdims=True) + margin) * (1 - hot)
+    z = xp.maximum(z, scalar(0, z))
     if p == 2:
         z = z * z
-    rows = z.sum(axis=-1) / x.shape[-1]
-    return reduced(xp, np.asarray(rows if weight is None else rows * weight.take(target)), reduction)
+    rows = xp.sum(z, axis=-1) / x.shape[-1]
+    if weight is not None:
+        rows = rows * xp.reshape(xp.take(weight, xp.reshape(target, (-1,)), axis=0), rows.shape)
+    return xp.asarray(rows)
 
 
 def _multi_margin_slope(x: Any, target: Any, weight: Any, p: int, margin: float) -> Any:
@@ -297,7 +384,7 @@ def _row_share(g: Any, x: Any, reduction: str) -> Any:
     """The cotangent of each row of x, with an axis for its elements."""
     shape = tuple(shape_of(x))
     if reduction == "mean":
-        return share(g, np.empty(shape[:-1]), reduction)
+        return g / max(math.prod(shape[:-1]), 1)
     return reshape(g, shape=(*shape[:-1], 1)) if reduction == "none" and len(shape) > 1 else g
 
 
@@ -314,7 +401,7 @@ def _multi_margin_samples() -> Any:
 
 # sum_j max(0, margin - x[target] + x[j])^p / C over the other classes j, for p = 1 or 2.
 multi_margin_loss = primitive(
-    "multi_margin_loss", kernel=_multi_margin_kernel, operands=("x", "target", "weight"),
+    "multi_margin_loss", **kernels_of(_multi_margin), operands=("x", "target", "weight"),
     params=("reduction", "p", "margin"),
     vjps=[lambda g, _out, x, target, weight, *, reduction, p, margin:
           _multi_margin_slope(x, target, weight, p, margin) * _row_share(g, x, reduction), None, None],
@@ -326,10 +413,13 @@ multi_margin_loss = primitive(
 
 def _label_counts_kernel(xp: Any, target: Any, *, dtype: Any) -> Any:
     classes = target.shape[-1]
-    listed = np.logical_and.accumulate(target >= 0, axis=-1)
-    if target.size and (target.min() < -1 or target.max() >= classes):
+    if target.size and _outside(xp, target, -1, classes) is not None:
         raise ValueError(f"targets must be class numbers below {classes}, or -1 at the end of a list of labels")
-    return ((target[..., None] == np.arange(classes)) & listed[..., None]).sum(axis=-2).astype(dtype)
+    at = xp.arange(classes, dtype=target.dtype, device=target.device)
+    # Listed is what stands before the first negative number.
+    end = xp.min(xp.where(target < 0, at, classes), axis=-1, keepdims=True) if classes else target
+    hits = (target[..., None] == at) & (at < end)[..., None]
+    return astype(xp, xp.sum(astype(xp, hits, xp.int64), axis=-2), dtype)
 
 
 # How often each class is listed in a row of class numbers that -1 ends.
@@ -341,12 +431,12 @@ label_counts = nondifferentiable(
 )  # fmt: skip
 
 
-@widened
-def _multilabel_margin_kernel(xp: Any, x: Any, target: Any, *, reduction: str) -> Any:
+def _multilabel_margin(xp: Any, x: Any, target: Any) -> Any:
     counts = _label_counts_kernel(xp, target, dtype=x.dtype)
-    pairs = xp.maximum(1 - x[..., :, None] + x[..., None, :], 0)  # a label, and a class that is none
-    rows = (pairs * counts[..., :, None] * (counts == 0)[..., None, :]).sum(axis=(-2, -1)) / max(x.shape[-1], 1)
-    return reduced(xp, np.asarray(rows.astype(x.dtype, copy=False)), reduction)
+    pairs = 1 - x[..., :, None] + x[..., None, :]  # a label, and a class that is none
+    pairs = xp.maximum(pairs, scalar(0, pairs)) * counts[..., :, None]
+    rows = xp.sum(pairs * astype(xp, counts == 0, x.dtype)[..., None, :], axis=(-2, -1)) / max(x.shape[-1], 1)
+    return xp.asarray(astype(xp, rows, x.dtype))
 
 
 def _multilabel_slope(x: Any, target: Any) -> Any:
@@ -370,7 +460,7 @@ def _multilabel_samples() -> Any:
 
 # sum over labels j and other classes i of max(0, 1 - x[j] + x[i]) / C.
 multilabel_margin_loss = primitive(
-    "multilabel_margin_loss", kernel=_multilabel_margin_kernel, operands=("x", "target"), params=("reduction",),
+    "multilabel_margin_loss", **kernels_of(_multilabel_margin), operands=("x", "target"), params=("reduction",),
     vjps=[lambda g, _out, x, target, *, reduction: _multilabel_slope(x, target) * _row_share(g, x, reduction), None],
     jvp=lambda tangents, out, x, target, *, reduction: _push_rows(tangents[0], _multilabel_slope(x, target), reduction),
     batch=_batch_rows, infer=_infer_rows, samples=_multilabel_samples,

@@ -5,36 +5,51 @@ All are linear, so each stands beside its transpose. Axis parameters are non-neg
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import real_of
+from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
+from .kernels import complex_from, constant
+from .placement import added_at, places_of, taken
 from .reduction import sum as reduce_sum
-from .rules import batch_axes, batch_leading, batch_loop, batch_size, infer_same, linear, materialise_batch
+from .rules import (
+    batch_axes,
+    batch_leading,
+    batch_loop,
+    batch_size,
+    checked_axes,
+    infer_along,
+    linear,
+    materialise_batch,
+)
 from .samples import complex_normal, normal, sample
+from .shapes import demand, matching
 from .structural import concatenate, reshape, stack
 
 # ------------------------------------------------------------------------------------------ order of elements
 
 
-def _flip_kernel(xp: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
-    out = xp.flip(x, axis=axes)
-    return out.copy() if xp is np else out  # a view with negative strides is no tensor in PyTorch
+def _flip_numpy(x: Any, *, axes: tuple[int, ...]) -> Any:
+    return np.flip(x, axis=axes).copy()  # a view with negative strides is no tensor in PyTorch
 
 
 flip = linear(
-    "flip", kernel=_flip_kernel, transpose=lambda g, _x, *, axes: flip(g, axes=axes),
-    batch=batch_axes("axes"), infer=infer_same,
+    "flip", kernel=lambda xp, x, *, axes: xp.flip(x, axis=axes), numpy=_flip_numpy, kind="structural",
+    transpose=lambda g, _x, *, axes: flip(g, axes=axes), batch=batch_axes("axes"), infer=infer_along("axes"),
     samples=lambda: [sample(normal(2, 3), axes=(0,)), sample(normal(2, 3), axes=(0, 1)), sample(normal(), axes=())],
 )  # fmt: skip
 
-def _roll_kernel(xp: Any, x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    if xp is not np or len(axes) != 1 or not x.size:
-        return xp.roll(x, shifts, axis=axes)
+
+def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    if len(axes) != 1 or not x.size:
+        return np.roll(x, shifts, axis=axes)
     (axis,), n = axes, x.shape[axes[0]]
     cut = -shifts[0] % n
     before = (slice(None),) * axis
@@ -42,9 +57,9 @@ def _roll_kernel(xp: Any, x: Any, *, shifts: tuple[int, ...], axes: tuple[int, .
 
 
 roll = linear(
-    "roll", kernel=_roll_kernel,
+    "roll", kernel=lambda xp, x, *, shifts, axes: xp.roll(x, shifts, axis=axes), numpy=_roll_numpy, kind="structural",
     transpose=lambda g, _x, *, shifts, axes: roll(g, shifts=tuple(-s for s in shifts), axes=axes),
-    batch=batch_axes("axes"), infer=infer_same,
+    batch=batch_axes("axes"), infer=infer_along("axes"),
     samples=lambda: [sample(normal(2, 3), shifts=(1,), axes=(1,)), sample(normal(2, 3), shifts=(1, -2), axes=(0, 1))],
 )  # fmt: skip
 
@@ -57,15 +72,16 @@ def _rot90_kernel(xp: Any, x: Any, *, k: int, axes: tuple[int, int]) -> Any:
     if k == 1:
         x = xp.flip(x, axis=b)
     elif k == 2:
-        return xp.asarray(xp.flip(x, axis=axes), copy=True)
+        x = xp.flip(x, axis=axes)
     elif k == 3:
         x = xp.flip(x, axis=a)
-    if k:
+    if k % 2:
         x = xp.permute_dims(x, tuple(order))
     return xp.asarray(x, copy=True)
 
 
 def _infer_rot90(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, *params["axes"])
     shape, (a, b) = list(avals[0].shape), params["axes"]
     if params["k"] % 2:
         shape[a], shape[b] = shape[b], shape[a]
@@ -74,7 +90,7 @@ def _infer_rot90(avals: Any, params: dict[str, Any]) -> Aval:
 
 # A quarter turn from the first axis towards the second, k times.
 rot90 = linear(
-    "rot90", kernel=_rot90_kernel, transpose=lambda g, _x, *, k, axes: rot90(g, k=-k, axes=axes),
+    "rot90", kernel=_rot90_kernel, kind="structural", transpose=lambda g, _x, *, k, axes: rot90(g, k=-k, axes=axes),
     batch=batch_axes("axes"), infer=_infer_rot90,
     samples=lambda: [sample(normal(2, 3), k=k, axes=(0, 1)) for k in (0, 1, 2, 3)]
     + [sample(normal(2, 3, 2), k=-1, axes=(2, 0))],
@@ -97,13 +113,24 @@ def _batch_tile(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     return op(reshape(x, shape=(size, *(1,) * (len(reps) - len(rest)), *rest)), reps=(1, *reps)), 0
 
 
+def _infer_tile(avals: Any, params: dict[str, Any]) -> Aval:
+    (shape, dtype), reps = avals[0], params["reps"]
+    demand(len(reps) >= len(shape), f"tile: {len(reps)} repetitions for the {len(shape)} axes of shape {tuple(shape)}")
+    shape = (1,) * (len(reps) - len(shape)) + tuple(shape)
+    return Aval(tuple(r * n for r, n in zip(reps, shape)), dtype)
+
+
+def _tile_kernel(xp: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
+    _infer_tile([Aval(x.shape, x.dtype)], {"reps": reps})
+    return xp.tile(x, reps)
+
+
 # `reps` has one entry per axis of the result.
 tile = linear(
-    "tile", kernel=lambda xp, x, *, reps: xp.tile(x, reps), transpose=lambda g, x_, *, reps: _untile(g, x_, reps=reps),
+    "tile", kernel=_tile_kernel, kind="structural",
+    transpose=lambda g, x_, *, reps: _untile(g, x_, reps=reps),
     batch=_batch_tile,
-    infer=lambda avals, p: Aval(
-        tuple(r * n for r, n in zip(p["reps"], (1,) * (len(p["reps"]) - len(avals[0].shape)) + tuple(avals[0].shape))),
-        avals[0].dtype),
+    infer=_infer_tile,
     samples=lambda: [sample(normal(2, 3), reps=(2, 1)), sample(normal(3), reps=(2, 2)), sample(normal(), reps=(3,))],
 )  # fmt: skip
 
@@ -114,13 +141,17 @@ def _unrepeat(g: Any, x: Any, *, repeats: int, axis: int) -> Any:
     return reduce_sum(split, axis=(axis + 1,), keepdims=False)
 
 
+def _infer_repeat(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
+    shape = tuple(n * params["repeats"] if i == params["axis"] else n for i, n in enumerate(avals[0].shape))
+    return Aval(shape, avals[0].dtype)
+
+
 # Each element `repeats` times in a row.
 repeat_elements = linear(
-    "repeat_elements", kernel=lambda xp, x, *, repeats, axis: xp.repeat(x, repeats, axis=axis),
+    "repeat_elements", kernel=lambda xp, x, *, repeats, axis: xp.repeat(x, repeats, axis=axis), kind="structural",
     transpose=lambda g, x_, *, repeats, axis: _unrepeat(g, x_, repeats=repeats, axis=axis),
-    batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(
-        tuple(n * p["repeats"] if i == p["axis"] else n for i, n in enumerate(avals[0].shape)), avals[0].dtype),
+    batch=batch_axes("axis"), infer=_infer_repeat,
     samples=lambda: [sample(normal(2, 3), repeats=2, axis=1), sample(normal(2), repeats=3, axis=0)],
 )  # fmt: skip
 
@@ -134,11 +165,29 @@ def _cropped(x: Any, widths: tuple[tuple[int, int], ...]) -> Any:
     return x
 
 
+def _padded_shape(shape: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    if len(widths) != len(shape):
+        raise ValueError(f"{len(widths)} pairs of widths were given for the {len(shape)} axes of shape {tuple(shape)}")
+    padded = tuple(n + lo + hi for n, (lo, hi) in zip(shape, widths))
+    if any(n < 0 for n in padded):
+        raise ValueError(f"widths {widths} take away more than there is of shape {tuple(shape)}")
+    return padded
+
+
 def _pad_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
-    shape = tuple(n + lo + hi for n, (lo, hi) in zip(x.shape, widths))
-    if any(n < 0 for n in shape):
-        raise ValueError(f"widths {widths} take away more than there is of shape {tuple(x.shape)}")
-    out = xp.zeros(shape, dtype=x.dtype) if value == 0 else xp.full(shape, value, dtype=x.dtype)
+    _padded_shape(x.shape, widths)
+    x = _cropped(x, widths)
+    for axis, given in enumerate(widths):
+        edges = [xp.full((*x.shape[:axis], max(0, n), *x.shape[axis + 1 :]), value, dtype=x.dtype, device=x.device)
+                 for n in given]  # fmt: skip
+        if any(n > 0 for n in given):
+            x = xp.concat([edges[0], x, edges[1]], axis=axis)
+    return x
+
+
+def _pad_numpy(x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
+    shape = _padded_shape(x.shape, widths)
+    out = np.zeros(shape, dtype=x.dtype) if value == 0 else np.full(shape, value, dtype=x.dtype)
     kept = _cropped(x, widths)
     out[tuple(slice(max(0, lo), max(0, lo) + n) for n, (lo, _) in zip(kept.shape, widths))] = kept
     return out
@@ -153,12 +202,12 @@ def _batch_widths(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
 
 
 def _infer_pad(avals: Any, params: dict[str, Any]) -> Aval:
-    return Aval(tuple(n + lo + hi for n, (lo, hi) in zip(avals[0].shape, params["widths"])), avals[0].dtype)
+    return Aval(_padded_shape(avals[0].shape, params["widths"]), avals[0].dtype)
 
 
 # `widths` holds (before, after) per axis; a negative width takes elements away.
 pad_constant = primitive(
-    "pad_constant", kernel=_pad_kernel,
+    "pad_constant", kernel=_pad_kernel, numpy=_pad_numpy, kind="structural",
     vjps=[lambda g, _out, _x, *, widths, value: pad_constant(
         g, widths=tuple((-lo, -hi) for lo, hi in widths), value=0)],
     jvp=lambda tangents, out, x, *, widths, value: pad_constant(tangents[0], widths=widths, value=0),
@@ -186,20 +235,28 @@ def _sources(n: int, lo: int, hi: int, mode: str) -> np.ndarray:
 
 
 def _pad_edges_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], mode: str) -> Any:
+    _padded_shape(x.shape, widths)
     for axis, (lo, hi) in enumerate(widths):
         if lo or hi:
-            x = xp.take(x, xp.asarray(_sources(x.shape[axis], lo, hi, mode)), axis=axis)
+            x = xp.take(x, constant(xp, _sources(x.shape[axis], lo, hi, mode), x), axis=axis)
     return x
 
 
 def _unpad_edges_kernel(xp: Any, g: Any, *, shape: tuple[int, ...], widths: Any, mode: str) -> Any:
+    places = places_of(shape)
+    for axis, (lo, hi) in enumerate(widths):
+        places = np.take(places, _sources(shape[axis], lo, hi, mode), axis=axis)
+    return added_at(xp, g, places, shape)
+
+
+def _unpad_edges_numpy(g: Any, *, shape: tuple[int, ...], widths: Any, mode: str) -> Any:
     for axis in reversed(range(len(widths))):
         lo, hi = widths[axis]
         if not (lo or hi):
             continue
         n = shape[axis]
         before = (slice(None),) * axis
-        out = xp.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), dtype=g.dtype)
+        out = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), dtype=g.dtype)
         first, last = max(0, -lo), n - max(0, -hi)
         out[(*before, slice(first, last))] = g[(*before, slice(first + lo, last + lo))]
         source = _sources(n, lo, hi, mode)
@@ -211,17 +268,23 @@ def _unpad_edges_kernel(xp: Any, g: Any, *, shape: tuple[int, ...], widths: Any,
 
 # Padded with the operand's own elements: mirrored without the edge, the edge repeated, or wrapped around.
 pad_edges = linear(
-    "pad_edges", kernel=_pad_edges_kernel,
+    "pad_edges", kernel=_pad_edges_kernel, kind="structural",
     transpose=lambda g, x_, *, widths, mode: unpad_edges(g, shape=tuple(shape_of(x_)), widths=widths, mode=mode),
     batch=_batch_widths, infer=_infer_pad,
     samples=lambda: [sample(normal(4, 3), widths=((2, 1), (1, 2)), mode=mode) for mode in MODES]
     + [sample(normal(5), widths=((-1, 2),), mode=REPLICATE), sample(normal(5), widths=((2, -2),), mode=CIRCULAR)],
 )  # fmt: skip
 
+def _infer_unpad(avals: Any, params: dict[str, Any]) -> Aval:
+    shape = params["shape"]
+    matching("unpad_edges", avals[0].shape, _padded_shape(shape, params["widths"]))
+    return Aval(shape, avals[0].dtype)
+
+
 unpad_edges = linear(
-    "unpad_edges", kernel=_unpad_edges_kernel,
+    "unpad_edges", kernel=_unpad_edges_kernel, numpy=_unpad_edges_numpy,
     transpose=lambda g, _x, *, shape, widths, mode: pad_edges(g, widths=widths, mode=mode),
-    batch=_batch_widths, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_widths, infer=_infer_unpad,
     samples=lambda: [sample(normal(7), shape=(4,), widths=((2, 1),), mode=mode) for mode in MODES],
 )  # fmt: skip
 
@@ -236,20 +299,47 @@ def window_count(n: int, size: int, step: int, dilation: int = 1) -> int:
 
 def _windows_kernel(xp: Any, x: Any, *, axis: int, size: int, step: int, dilation: int) -> Any:
     n = window_count(x.shape[axis], size, step, dilation)
-    if xp is np:
-        shape = (*x.shape[:axis], n, *x.shape[axis + 1 :], size)
-        s = x.strides
-        strides = (*s[:axis], s[axis] * step, *s[axis + 1 :], s[axis] * dilation)
-        return np.lib.stride_tricks.as_strided(x, shape, strides)
+    if not size or not n:
+        return xp.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :], size), dtype=x.dtype, device=x.device)
     before = (slice(None),) * axis
     reach = step * (n - 1) + 1
-    if not size:
-        return xp.zeros((*x.shape[:axis], n, *x.shape[axis + 1 :], 0), dtype=x.dtype)
-    return xp.stack([x[(*before, slice(k * dilation, k * dilation + reach, step))] for k in range(size)], axis=-1)
+    parts = [x[(*before, slice(k * dilation, k * dilation + reach, step), Ellipsis)] for k in range(size)]
+    return xp.stack(parts, axis=-1)
+
+
+def _windows_numpy(x: Any, *, axis: int, size: int, step: int, dilation: int) -> Any:
+    n = window_count(x.shape[axis], size, step, dilation)
+    shape = (*x.shape[:axis], n, *x.shape[axis + 1 :], size)
+    s = x.strides
+    strides = (*s[:axis], s[axis] * step, *s[axis + 1 :], s[axis] * dilation)
+    return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def _spread(xp: Any, x: Any, axis: int, first: int, step: int, n: int) -> Any:
+    """Zeros, n of them along the axis, in which the slices of `x` stand `step` apart from `first` on."""
+    count = x.shape[axis]
+    if step > 1 and count:
+        apart = xp.expand_dims(x, axis=axis + 1)
+        shape = (*apart.shape[: axis + 1], step - 1, *apart.shape[axis + 2 :])
+        x = xp.concat([apart, xp.zeros(shape, dtype=x.dtype, device=x.device)], axis=axis + 1)
+        x = xp.reshape(x, (*x.shape[:axis], count * step, *x.shape[axis + 2 :]))
+        x = x[(*(slice(None),) * axis, slice(0, (count - 1) * step + 1), Ellipsis)]
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = (first, n - first - x.shape[axis])
+    return _pad_kernel(xp, x, widths=tuple(widths), value=0)
 
 
 def _unwindows_kernel(xp: Any, g: Any, *, shape: Any, axis: int, size: int, step: int, dilation: int) -> Any:
-    out = xp.zeros(shape, dtype=g.dtype)
+    out = xp.zeros(shape, dtype=g.dtype, device=g.device)
+    if g.shape[axis]:
+        for k in range(size):
+            out = out + _spread(xp, g[..., k], axis, k * dilation, step, shape[axis])
+    return out
+
+
+def _unwindows_numpy(g: Any, *, shape: Any, axis: int, size: int, step: int, dilation: int) -> Any:
+    matching("sum_windows", g.shape, _windows_shape(shape, axis, size, step, dilation))
+    out = np.zeros(shape, dtype=g.dtype)
     n = g.shape[axis]
     if n:
         before = (slice(None),) * axis
@@ -264,26 +354,37 @@ def _batch_shape_axis(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
     return op(x, **{**params, "shape": (shape_of(x)[0], *params["shape"]), "axis": params["axis"] + 1}), 0
 
 
+def _windows_shape(shape: tuple[int, ...], axis: int, size: int, step: int, dilation: int) -> tuple[int, ...]:
+    checked_axes(shape, axis)
+    return (*shape[:axis], window_count(shape[axis], size, step, dilation), *shape[axis + 1 :], size)
+
+
+def _infer_windows(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(_windows_shape(avals[0].shape, **params), avals[0].dtype)
+
+
+def _infer_unwindows(avals: Any, params: dict[str, Any]) -> Aval:
+    windows = {name: params[name] for name in ("axis", "size", "step", "dilation")}
+    matching("sum_windows", avals[0].shape, _windows_shape(params["shape"], **windows))
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # A view of the windows along an axis: their number in its place, the elements of each as a new last axis.
 sliding_windows = linear(
-    "sliding_windows", kernel=_windows_kernel,
+    "sliding_windows", kernel=_windows_kernel, numpy=_windows_numpy, kind="structural",
     transpose=lambda g, x_, *, axis, size, step, dilation: sum_windows(
         g, shape=tuple(shape_of(x_)), axis=axis, size=size, step=step, dilation=dilation),
-    batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axis"]],
-         window_count(avals[0].shape[p["axis"]], p["size"], p["step"], p["dilation"]),
-         *avals[0].shape[p["axis"] + 1 :], p["size"]), avals[0].dtype),
+    batch=batch_axes("axis"), infer=_infer_windows,
     samples=lambda: [sample(normal(5), axis=0, size=2, step=1, dilation=1),
                      sample(normal(2, 7), axis=1, size=3, step=2, dilation=2)],
 )  # fmt: skip
 
 # The transpose: each window's elements added where they came from.
 sum_windows = linear(
-    "sum_windows", kernel=_unwindows_kernel,
+    "sum_windows", kernel=_unwindows_kernel, numpy=_unwindows_numpy,
     transpose=lambda g, _x, *, shape, axis, size, step, dilation: sliding_windows(
         g, axis=axis, size=size, step=step, dilation=dilation),
-    batch=_batch_shape_axis, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_shape_axis, infer=_infer_unwindows,
     samples=lambda: [sample(normal(4, 2), shape=(5,), axis=0, size=2, step=1, dilation=1)],
 )  # fmt: skip
 
@@ -297,21 +398,47 @@ def _im2col_counts(shape: Any, kernel: Pair, dilation: Pair, padding: Pair, stri
     )
 
 
-def _im2col_kernel(xp: Any, x: Any, *, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair) -> Any:
+def _im2col_by(
+    xp: Any, pad: Any, windows: Any, x: Any, *, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair
+) -> Any:
+    """Patches as columns, by a function that pads and one that gives windows."""
     n, c = x.shape[:2]
     h, w = _im2col_counts(x.shape, kernel, dilation, padding, stride)
     if any(padding):
-        x = _pad_kernel(xp, x, widths=((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2), value=0)
-    x = _windows_kernel(xp, x, axis=2, size=kernel[0], step=stride[0], dilation=dilation[0])
-    x = _windows_kernel(xp, x, axis=3, size=kernel[1], step=stride[1], dilation=dilation[1])
+        x = pad(x, widths=((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2), value=0)
+    x = windows(x, axis=2, size=kernel[0], step=stride[0], dilation=dilation[0])
+    x = windows(x, axis=3, size=kernel[1], step=stride[1], dilation=dilation[1])
     return xp.reshape(xp.permute_dims(x, (0, 1, 4, 5, 2, 3)), (n, c * kernel[0] * kernel[1], h * w))
+
+
+def _im2col_kernel(xp: Any, x: Any, *, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair) -> Any:
+    pad, windows = functools.partial(_pad_kernel, xp), functools.partial(_windows_kernel, xp)
+    return _im2col_by(xp, pad, windows, x, kernel=kernel, dilation=dilation, padding=padding, stride=stride)
+
+
+def _im2col_numpy(x: Any, **params: Any) -> Any:
+    return _im2col_by(np, _pad_numpy, _windows_numpy, x, **params)
 
 
 def _col2im_kernel(xp: Any, x: Any, *, size: Pair, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair) -> Any:
     h, w = _im2col_counts(size, kernel, dilation, padding, stride)
+    n, channels = x.shape[0], x.shape[1] // (kernel[0] * kernel[1])
+    x = xp.permute_dims(xp.reshape(x, (n, channels, *kernel, h, w)), (0, 1, 4, 5, 2, 3))
+    tall, wide = size[0] + 2 * padding[0], size[1] + 2 * padding[1]
+    x = _unwindows_kernel(
+        xp, x, shape=(n, channels, h, wide, kernel[0]), axis=3, size=kernel[1], step=stride[1], dilation=dilation[1]
+    )
+    out = _unwindows_kernel(
+        xp, x, shape=(n, channels, tall, wide), axis=2, size=kernel[0], step=stride[0], dilation=dilation[0]
+    )
+    return out[..., padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
+
+
+def _col2im_numpy(x: Any, *, size: Pair, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair) -> Any:
+    h, w = _im2col_counts(size, kernel, dilation, padding, stride)
     channels = x.shape[1] // (kernel[0] * kernel[1])
     x = x.reshape((x.shape[0], channels, *kernel, h, w))
-    out = xp.zeros((x.shape[0], channels, size[0] + 2 * padding[0], size[1] + 2 * padding[1]), dtype=x.dtype)
+    out = np.zeros((x.shape[0], channels, size[0] + 2 * padding[0], size[1] + 2 * padding[1]), dtype=x.dtype)
     for i in range(kernel[0]):
         top = i * dilation[0]
         for j in range(kernel[1]):
@@ -319,8 +446,7 @@ def _col2im_kernel(xp: Any, x: Any, *, size: Pair, kernel: Pair, dilation: Pair,
             out[:, :, top : top + stride[0] * h : stride[0], left : left + stride[1] * w : stride[1]] += x[:, :, i, j]
     if not any(padding):
         return out
-    out = out[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
-    return out.copy() if xp is np else out
+    return out[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]].copy()
 
 
 def _batch_columns(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -330,27 +456,40 @@ def _batch_columns(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> A
     return reshape(out, shape=(shape[0], shape[1], *tuple(shape_of(out))[1:])), 0
 
 
+def _infer_im2col(avals: Any, params: dict[str, Any]) -> Aval:
+    (shape, dtype), kernel = avals[0], params["kernel"]
+    demand(len(shape) == 4, f"im2col: wanted images of four axes, got shape {tuple(shape)}")
+    return Aval((shape[0], shape[1] * math.prod(kernel), math.prod(_im2col_counts(shape, **params))), dtype)
+
+
+def _infer_col2im(avals: Any, params: dict[str, Any]) -> Aval:
+    (shape, dtype), size, patch = avals[0], params["size"], math.prod(params["kernel"])
+    options = {name: params[name] for name in ("kernel", "dilation", "padding", "stride")}
+    demand(
+        len(shape) == 3 and shape[1] % patch == 0 and shape[2] == math.prod(_im2col_counts(size, **options)),
+        f"col2im: columns of shape {tuple(shape)} do not come from images of size {tuple(size)}",
+    )
+    return Aval((shape[0], shape[1] // patch, *size), dtype)
+
+
 # Patches of images (n, c, h, w) as columns (n, c·kh·kw, number of patches).
 im2col = linear(
-    "im2col", kernel=_im2col_kernel,
+    "im2col", kernel=_im2col_kernel, numpy=_im2col_numpy, kind="structural",
     transpose=lambda g, x_, *, kernel, dilation, padding, stride: col2im(
         g, size=tuple(shape_of(x_))[-2:], kernel=kernel, dilation=dilation, padding=padding, stride=stride),
     batch=_batch_columns,
-    infer=lambda avals, p: Aval(
-        (avals[0].shape[0], avals[0].shape[1] * p["kernel"][0] * p["kernel"][1], math.prod(
-            _im2col_counts(avals[0].shape, p["kernel"], p["dilation"], p["padding"], p["stride"]))), avals[0].dtype),
+    infer=_infer_im2col,
     samples=lambda: [sample(normal(1, 2, 3, 4), kernel=(2, 2), dilation=(1, 1), padding=(0, 1), stride=(1, 2)),
                      sample(normal(1, 1, 4, 4), kernel=(2, 1), dilation=(2, 1), padding=(0, 0), stride=(1, 1))],
 )  # fmt: skip
 
 # The transpose: columns added up to images of the spatial `size`.
 col2im = linear(
-    "col2im", kernel=_col2im_kernel,
+    "col2im", kernel=_col2im_kernel, numpy=_col2im_numpy,
     transpose=lambda g, _x, *, size, kernel, dilation, padding, stride: im2col(
         g, kernel=kernel, dilation=dilation, padding=padding, stride=stride),
     batch=_batch_columns,
-    infer=lambda avals, p: Aval(
-        (avals[0].shape[0], avals[0].shape[1] // (p["kernel"][0] * p["kernel"][1]), *p["size"]), avals[0].dtype),
+    infer=_infer_col2im,
     samples=lambda: [
         sample(normal(1, 4, 4), size=(3, 3), kernel=(2, 2), dilation=(1, 1), padding=(0, 0), stride=(1, 1))],
 )  # fmt: skip
@@ -378,66 +517,91 @@ def _check_reach(count: int, shape: tuple[int, ...], strides: tuple[int, ...], o
 
 def _as_strided_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
     _check_reach(math.prod(x.shape), shape, strides, offset)
-    if xp is np:
-        flat = x.reshape(-1)
-        item = x.dtype.itemsize
-        return np.lib.stride_tricks.as_strided(flat[offset:], shape, tuple(s * item for s in strides))
-    flat = xp.reshape(x, (-1,))
-    return xp.reshape(xp.take(flat, xp.asarray(positions(shape, strides, offset).reshape(-1)), axis=0), shape)
+    return taken(xp, x, positions(shape, strides, offset))
+
+
+def _as_strided_numpy(x: Any, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    _check_reach(math.prod(x.shape), shape, strides, offset)
+    flat = x.reshape(-1)
+    item = x.dtype.itemsize
+    return np.lib.stride_tricks.as_strided(flat[offset:], shape, tuple(s * item for s in strides))
+
+
+def _infer_strided(avals: Any, params: dict[str, Any]) -> Aval:
+    shape = tuple(params["shape"])
+    _check_reach(math.prod(avals[0].shape), shape, params["strides"], params["offset"])
+    return Aval(shape, avals[0].dtype)
 
 
 def _add_strided_kernel(xp: Any, g: Any, *, size: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    return added_at(xp, g, positions(g.shape, strides, offset), size)
+
+
+def _add_strided_numpy(g: Any, *, size: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    demand(len(strides) == g.ndim, f"{len(strides)} strides for the axes of shape {g.shape}")
     places = positions(g.shape, strides, offset).reshape(-1)
     out = np.zeros(math.prod(size), dtype=g.dtype)
     np.add.at(out, places, g.reshape(-1))
     return out.reshape(size)
 
 
+def _infer_add_strided(avals: Any, params: dict[str, Any]) -> Aval:
+    size, strides = params["size"], params["strides"]
+    demand(len(strides) == len(avals[0].shape), f"{len(strides)} strides for the axes of shape {tuple(avals[0].shape)}")
+    _check_reach(math.prod(size), avals[0].shape, strides, params["offset"])
+    return Aval(size, avals[0].dtype)
+
+
 # The elements of `x` in C order are the memory that shape, strides and offset (in elements) look at; a view for
 # contiguous `x`. The caller checks the bounds.
 as_strided = linear(
-    "as_strided", kernel=_as_strided_kernel,
+    "as_strided", kernel=_as_strided_kernel, numpy=_as_strided_numpy, kind="structural",
     transpose=lambda g, x_, *, shape, strides, offset: add_strided(
         g, size=tuple(shape_of(x_)), strides=strides, offset=offset),
-    batch=batch_loop, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=batch_loop, infer=_infer_strided,
     samples=lambda: [sample(normal(6), shape=(2, 3), strides=(1, 2), offset=0),
                      sample(normal(2, 3), shape=(3, 2), strides=(0, 2), offset=1)],
 )  # fmt: skip
 
 # The transpose: zeros of shape `size` to which each element of the view is added.
 add_strided = linear(
-    "add_strided", kernel=_add_strided_kernel,
+    "add_strided", kernel=_add_strided_kernel, numpy=_add_strided_numpy,
     transpose=lambda g, x_, *, size, strides, offset: as_strided(
         g, shape=tuple(shape_of(x_)), strides=strides, offset=offset),
-    batch=batch_loop, infer=lambda avals, p: Aval(p["size"], avals[0].dtype),
+    batch=batch_loop, infer=_infer_add_strided,
     samples=lambda: [sample(normal(2, 3), size=(6,), strides=(1, 1), offset=1)],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ complex as pairs
 
 
-def _view_as_real_kernel(xp: Any, x: Any) -> Any:
-    if xp is np:
-        return x[..., None].view(x.real.dtype)
-    return xp.stack([xp.real(x), xp.imag(x)], axis=-1)
-
-
-def _view_as_complex_kernel(xp: Any, x: Any) -> Any:
-    if xp is np and x.strides[-1] == x.dtype.itemsize:
+def _view_as_complex_numpy(x: Any) -> Any:
+    if x.shape[-1:] != (2,):
+        _infer_as_complex([Aval(x.shape, x.dtype)], {})
+    if x.strides[-1] == x.dtype.itemsize:
         return x.view(np.complex64 if x.dtype == np.float32 else np.complex128)[..., 0]
     return x[..., 0] + 1j * x[..., 1]
 
 
+def _infer_as_complex(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, dtype = avals[0]
+    demand(len(shape) > 0 and shape[-1] == 2, f"view_as_complex: wanted a last axis of two parts, got shape {tuple(shape)}")
+    return Aval(shape[:-1], np.dtype(f"c{dtype.itemsize * 2}"))
+
+
 # A complex array as a real one with a last axis of two (a view), and back.
 view_as_real = linear(
-    "view_as_real", kernel=_view_as_real_kernel, transpose=lambda g, _x: view_as_complex(g), batch=batch_leading,
-    infer=lambda avals, p: Aval((*avals[0].shape, 2), np.dtype(f"f{avals[0].dtype.itemsize // 2}")),
+    "view_as_real", kernel=lambda xp, x: xp.stack([xp.real(x), xp.imag(x)], axis=-1),
+    numpy=lambda x: x[..., None].view(x.real.dtype), kind="structural",
+    transpose=lambda g, _x: view_as_complex(g), batch=batch_leading,
+    infer=lambda avals, p: Aval((*avals[0].shape, 2), real_of(avals[0].dtype)),
     samples=lambda: [sample(complex_normal(2, 2)), sample(complex_normal())],
 )  # fmt: skip
 
 view_as_complex = linear(
-    "view_as_complex", kernel=_view_as_complex_kernel, transpose=lambda g, _x: view_as_real(g), batch=batch_leading,
-    infer=lambda avals, p: Aval(avals[0].shape[:-1], np.dtype(f"c{avals[0].dtype.itemsize * 2}")),
+    "view_as_complex", kernel=lambda xp, x: complex_from(xp, x[..., 0], x[..., 1]), numpy=_view_as_complex_numpy,
+    kind="structural", transpose=lambda g, _x: view_as_real(g), batch=batch_leading,
+    infer=_infer_as_complex,
     samples=lambda: [sample(normal(2, 2)), sample(normal(2))],
 )  # fmt: skip
 
@@ -453,36 +617,52 @@ def _parts(axis: int, sizes: tuple[int, ...]) -> list[tuple[Any, ...]]:
 
 
 def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
-    shape, d = tuple(shape_of(x)), dtype_of(x)
+    shape, d, like = tuple(shape_of(x)), dtype_of(x), next(part for part in g if part is not None)
     return concatenate(
-        *(np.zeros((*shape[:axis], n, *shape[axis + 1 :]), d) if part is None else part for part, n in zip(g, sizes)),
+        *(full((*shape[:axis], n, *shape[axis + 1 :]), 0, d, like) if part is None else part
+          for part, n in zip(g, sizes)),
         axis=axis,
-    )
+    )  # fmt: skip
+
+
+def _infer_split(avals: Any, params: dict[str, Any]) -> Any:
+    (shape, dtype), axis = avals[0], params["axis"]
+    checked_axes(shape, axis)
+    sizes, left = [], shape[axis]
+    for n in params["sizes"]:  # as slices do, no part reaches past the end
+        sizes.append(min(n, left))
+        left -= sizes[-1]
+    return tuple(Aval((*shape[:axis], n, *shape[axis + 1 :]), dtype) for n in sizes)
+
+
+def _infer_unstack(avals: Any, params: dict[str, Any]) -> Any:
+    (shape, dtype), axis = avals[0], params["axis"]
+    checked_axes(shape, axis)
+    return (Aval((*shape[:axis], *shape[axis + 1 :]), dtype),) * shape[axis]
 
 
 # Views of consecutive parts along an axis.
 split = linear(
-    "split", kernel=lambda xp, x, *, axis, sizes: tuple(x[index] for index in _parts(axis, sizes)), multi=True,
+    "split", kernel=lambda xp, x, *, axis, sizes: tuple(
+        x[(*index, Ellipsis)] for index in _parts(axis, sizes)), multi=True, kind="structural",
+    numpy=lambda x, *, axis, sizes: tuple(x[index] for index in _parts(axis, sizes)),
     transpose=lambda g, x_, *, axis, sizes: _unsplit(g, x_, axis=axis, sizes=sizes), batch=batch_axes("axis"),
-    infer=lambda avals, p: tuple(
-        Aval((*avals[0].shape[: p["axis"]], n, *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype) for n in p["sizes"]),
+    infer=_infer_split,
     samples=lambda: [sample(normal(5), axis=0, sizes=(2, 2, 1)), sample(normal(2, 3), axis=1, sizes=(1, 2))],
 )  # fmt: skip
 
 
 def _restack(g: Any, x: Any, *, axis: int) -> Any:
-    shape, d = tuple(shape_of(x)), dtype_of(x)
+    shape, d, like = tuple(shape_of(x)), dtype_of(x), next(part for part in g if part is not None)
     rest = (*shape[:axis], *shape[axis + 1 :])
-    return stack(*(np.zeros(rest, d) if part is None else part for part in g), axis=axis)
+    return stack(*(full(rest, 0, d, like) if part is None else part for part in g), axis=axis)
 
 
 # Views of the slices along an axis, without it.
 unstack = linear(
     "unstack", kernel=lambda xp, x, *, axis: tuple(
-        x[(*(slice(None),) * axis, i, Ellipsis)] for i in range(x.shape[axis])), multi=True,
+        x[(*(slice(None),) * axis, i, Ellipsis)] for i in range(x.shape[axis])), multi=True, kind="structural",
     transpose=lambda g, x_, *, axis: _restack(g, x_, axis=axis), batch=batch_axes("axis"),
-    infer=lambda avals, p: tuple(
-        Aval((*avals[0].shape[: p["axis"]], *avals[0].shape[p["axis"] + 1 :]), avals[0].dtype)
-        for _ in range(avals[0].shape[p["axis"]])),
+    infer=_infer_unstack,
     samples=lambda: [sample(normal(3), axis=0), sample(normal(2, 3), axis=1)],
 )  # fmt: skip

@@ -12,17 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_half
 from ..backend.jit import channels, rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .elementwise import rsqrt
-from .kernels import is_half
+from .kernels import scalar, widened
 from .reduction import mean as reduce_mean
 from .reduction import sum as reduce_sum
 from .reduction import sum_array
 from .rules import batch_size, materialise_batch, move_batch, sum_tangents
 from .samples import normal, sample, uniform
+from .shapes import demand
 from .structural import reshape
 
 Shape = tuple[int, ...]
@@ -68,27 +70,39 @@ def _centred(x: Any, axis: Shape, eps: float) -> tuple[Any, Any, Any]:
 def _normalized(
     xp: Any, x: Any, w: Any, b: Any, shape: Shape, axis: Shape, affine: Shape, eps: float
 ) -> tuple[Any, Any, Any]:
-    """The result, and mean and one over the deviation with the reduced axes kept."""
-    v = x if x.shape == shape else xp.reshape(x, shape)
-    if xp is np:
-        if not v.size:
-            keep = _keep(shape, axis)
-            return np.array(x), np.zeros(keep, x.dtype), np.full(keep, math.nan, x.dtype)
-        d, center, scale = _centred(v, axis, eps)
-    else:
-        center = xp.mean(v, axis=axis, keepdims=True)
-        d = v - center
-        scale = 1 / xp.sqrt(xp.mean(d * d, axis=axis, keepdims=True) + eps)
+    """The result, and mean and one over the deviation with the reduced axes kept, in the standard."""
+    v = xp.reshape(x, shape)
+    center = xp.mean(v, axis=axis, keepdims=True)
+    d = v - center
+    scale = 1 / xp.sqrt(xp.mean(d * d, axis=axis, keepdims=True) + eps)
+    out = xp.reshape(d * scale, x.shape)
+    if w is not None:
+        out = out * xp.reshape(w, affine)
+    if b is not None:
+        out = out + xp.reshape(b, affine)
+    if not x.size:
+        center = xp.zeros_like(center)
+    return out, center, scale
+
+
+def _normalized_numpy(
+    x: Any, w: Any, b: Any, shape: Shape, axis: Shape, affine: Shape, eps: float
+) -> tuple[Any, Any, Any]:
+    v = x if x.shape == shape else x.reshape(shape)
+    if not v.size:
+        keep = _keep(shape, axis)
+        return np.array(x), np.zeros(keep, x.dtype), np.full(keep, math.nan, x.dtype)
+    d, center, scale = _centred(v, axis, eps)
     if w is not None and scale.shape == affine:  # one weight per statistic: they make one factor
-        d *= scale * xp.reshape(w, affine)
+        d *= scale * w.reshape(affine)
         w = None
     else:
         d *= scale
-    out = d if v is x else xp.reshape(d, x.shape)
+    out = d if v is x else d.reshape(x.shape)
     if w is not None:
-        out *= xp.reshape(w, affine)
+        out *= w.reshape(affine)
     if b is not None:
-        out += xp.reshape(b, affine)
+        out += b.reshape(affine)
     return out, center, scale
 
 
@@ -106,12 +120,26 @@ def _row_width(x: Any, shape: Shape, axis: Shape, affine: Shape) -> int:
     return math.prod(shape[rest:])
 
 
+@widened
 def _normalize_kernel(
     xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
 ) -> Any:
+    return _normalized(xp, x, w, b, shape, axis, affine, eps)[0]
+
+
+def _normalize_stats_kernel(
+    xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
+) -> Any:
+    given = [a if a is None or not is_half(a) else astype(xp, a, np.float32) for a in (x, w, b)]
+    out, center, scale = _normalized(xp, *given, shape, axis, affine, eps)  # type: ignore[call-arg]
+    stats = tuple([n for i, n in enumerate(shape) if i not in axis])
+    return astype(xp, out, x.dtype), xp.reshape(center, stats), xp.reshape(scale, stats)
+
+
+def _normalize_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     if is_half(x.dtype):
-        return _normalized(xp, *_wide((x, w, b)), shape, axis, affine, eps)[0].astype(x.dtype)  # type: ignore[call-arg]
-    if xp is np and rows.suited(x):
+        return _normalized_numpy(*_wide((x, w, b)), shape, axis, affine, eps)[0].astype(x.dtype)  # type: ignore[call-arg]
+    if rows.suited(x):
         width = _row_width(x, shape, axis, affine)
         found = rows.layer_norm(x, w, b, width, eps) if width else None
         if found is not None:
@@ -120,21 +148,19 @@ def _normalize_kernel(
         several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
         if several is not None:
             return several[0]
-    return _normalized(xp, x, w, b, shape, axis, affine, eps)[0]
+    return _normalized_numpy(x, w, b, shape, axis, affine, eps)[0]
 
 
-def _normalize_stats_kernel(
-    xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
-) -> Any:
+def _normalize_stats_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     stats = tuple([n for i, n in enumerate(shape) if i not in axis])
-    if xp is np and rows.suited(x):
+    if rows.suited(x):
         blocks = channels.blocks_of(shape, axis, x.shape, affine)
         found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
         if found is not None:
             return found[0], found[1].reshape(stats), found[2].reshape(stats)
     given = _wide((x, w, b)) if is_half(x.dtype) else (x, w, b)
-    out, center, scale = _normalized(xp, *given, shape, axis, affine, eps)  # type: ignore[call-arg]
-    return out.astype(x.dtype, copy=False), xp.reshape(center, stats), xp.reshape(scale, stats)
+    out, center, scale = _normalized_numpy(*given, shape, axis, affine, eps)  # type: ignore[call-arg]
+    return out.astype(x.dtype, copy=False), center.reshape(stats), scale.reshape(stats)
 
 
 def _pull_arrays(
@@ -286,8 +312,19 @@ def _batch_normalize(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) ->
     return (out, (0, 0, 0)) if isinstance(out, tuple) else (out, 0)
 
 
+def _check_affine(shape: Shape, operands: Any, affine: Shape) -> None:
+    """Check that what is brought into the shape `affine` has its elements, and that this fits an operand's shape."""
+    demand(len(affine) <= len(shape) and np.broadcast_shapes(shape, affine) == tuple(shape),
+           f"weights of shape {affine} beside an operand of shape {tuple(shape)}")  # fmt: skip
+    for a in operands:
+        demand(a is None or math.prod(a.shape) == math.prod(affine), f"a shape as {affine} is wanted, got {a and a.shape}")
+
+
 def _infer_normalize(avals: Any, p: dict[str, Any]) -> Any:
-    x = avals[0]
+    x, *rest = avals
+    demand(math.prod(x.shape) == math.prod(p["shape"]), f"the shape {tuple(x.shape)} cannot be taken as {p['shape']}")
+    if any(a is not None for a in rest):
+        _check_affine(x.shape, rest, p["affine"])
     stats = tuple(n for i, n in enumerate(p["shape"]) if i not in p["axis"])
     dtype = np.dtype(np.float32) if is_half(x.dtype) else x.dtype
     return x, Aval(stats, dtype), Aval(stats, dtype)
@@ -309,13 +346,14 @@ def _normalize_samples() -> Any:
 # x is taken in `shape`; its mean over `axis` is subtracted, and it is divided by sqrt(variance + eps). In its own shape
 # again it is multiplied with w and b is added, both in the shape `affine`.
 normalize = primitive(
-    "normalize", kernel=_normalize_kernel, vjp=_normalize_vjp, jvp=_normalize_jvp, batch=_batch_normalize,
-    infer=lambda avals, p: avals[0], samples=_normalize_samples,
+    "normalize", kernel=_normalize_kernel, numpy=_normalize_numpy, vjp=_normalize_vjp, jvp=_normalize_jvp, batch=_batch_normalize,
+    infer=lambda avals, p: _infer_normalize(avals, p)[0], samples=_normalize_samples,
 )  # fmt: skip
 
 # The same with the means, and one over these roots.
 normalize_stats = primitive(
-    "normalize_stats", kernel=_normalize_stats_kernel, vjp=_normalize_stats_vjp, jvp=_normalize_stats_jvp, multi=True,
+    "normalize_stats", kernel=_normalize_stats_kernel, numpy=_normalize_stats_numpy, vjp=_normalize_stats_vjp,
+    jvp=_normalize_stats_jvp, multi=True,
     batch=_batch_normalize, infer=_infer_normalize, samples=_normalize_samples,
 )  # fmt: skip
 
@@ -324,15 +362,27 @@ normalize_stats = primitive(
 
 def _given_kernel(xp: Any, x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape, eps: float) -> Any:
     dtype = x.dtype
-    if is_half(dtype):
-        given = (None if a is None else a.astype(np.float32) for a in (x, center, var, w, b))
-        return _given_kernel(xp, *given, affine=affine, eps=eps).astype(dtype)
-    scale = 1 / xp.sqrt(var + var.dtype.type(eps))
+    if is_half(x):
+        given = (None if a is None else astype(xp, a, np.float32) for a in (x, center, var, w, b))
+        return astype(xp, _given_kernel(xp, *given, affine=affine, eps=eps), dtype)
+    scale = 1 / xp.sqrt(var + scalar(eps, var))
     if w is not None:
         scale = scale * w
     shift = -center * scale if b is None else b - center * scale
-    out = x * xp.reshape(scale, affine).astype(dtype)
-    out += xp.reshape(shift, affine).astype(dtype)
+    return x * astype(xp, xp.reshape(scale, affine), dtype) + astype(xp, xp.reshape(shift, affine), dtype)
+
+
+def _given_numpy(x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape, eps: float) -> Any:
+    dtype = x.dtype
+    if is_half(dtype):
+        given = (None if a is None else a.astype(np.float32) for a in (x, center, var, w, b))
+        return _given_numpy(*given, affine=affine, eps=eps).astype(dtype)
+    scale = 1 / np.sqrt(var + var.dtype.type(eps))
+    if w is not None:
+        scale = scale * w
+    shift = -center * scale if b is None else b - center * scale
+    out = x * scale.reshape(affine).astype(dtype)
+    out += shift.reshape(affine).astype(dtype)
     return out
 
 
@@ -389,10 +439,15 @@ def _given_samples() -> Any:
     yield sample(normal(4, 3), *statistics, None, None, affine=(1, 3), eps=0.0)
 
 
+def _infer_given(avals: Any, p: dict[str, Any]) -> Aval:
+    _check_affine(avals[0].shape, avals[1:], p["affine"])
+    return avals[0]
+
+
 # (x - mean) / sqrt(var + eps) * w + b with the statistics given, all of them in the shape `affine`. They have no
 # derivative: they are what a layer has gathered.
 normalize_by = primitive(
-    "normalize_by", kernel=_given_kernel, operands=("x", "center", "var", "w", "b"),
+    "normalize_by", kernel=_given_kernel, numpy=_given_numpy, operands=("x", "center", "var", "w", "b"),
     vjps=[_given_x, None, None, _given_w, _given_b], jvp=_given_jvp, batch=_batch_given,
-    infer=lambda avals, p: avals[0], samples=_given_samples,
+    infer=_infer_given, samples=_given_samples,
 )  # fmt: skip

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_complex
+from ..core.arrays import full
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
 from .elementwise import absolute, power_by, sgn
+from .kernels import widened
 from .linalg_spectral import eigvalsh, svdvals
-from .reduction import amax, amin, infer_reduced_real, kept, sum_array, tie_weights
+from .reduction import amax, amin, infer_reduced_real, kept, reduced_shape, sum_array, tie_weights
 from .reduction import sum as reduce_sum
 from .rules import batch_axes, conj
 from .samples import complex_normal, normal, sample, uniform
@@ -20,24 +23,43 @@ from .selection import drop, maximum
 from .structural import cast, real, reshape, transpose, zeros_like
 
 
+@widened
 def _norm_kernel(xp: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims: bool) -> Any:
-    dtype = x.dtype
-    if dtype.itemsize <= 2:  # half precision is computed in single
-        return _norm_kernel(xp, x.astype("float32"), ord=ord, axis=axis, keepdims=keepdims).astype(dtype)
     # The square of a single element may be too large, or 0.
     if ord != 0 and (not axis or x.shape[axis[0]] == 1) and all(x.shape[k] == 1 for k in axis):
-        return xp.reshape(xp.abs(x), tuple(1 if k in axis else n for k, n in enumerate(x.shape) if keepdims or k not in axis))
+        return xp.reshape(xp.abs(x), reduced_shape(x.shape, axis, keepdims))
+
+    def total(y: Any) -> Any:
+        return xp.sum(y, axis=axis, keepdims=keepdims, dtype=y.dtype)
+
     if ord == 2:
-        if not keepdims and len(axis) == x.ndim and dtype.kind == "f" and xp is np:
+        return xp.sqrt(total(xp.real(x) * xp.real(x) + xp.imag(x) * xp.imag(x) if is_complex(x) else x * x))
+    size = xp.abs(x)
+    if math.isinf(ord):
+        return (xp.max if ord > 0 else xp.min)(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return total(astype(xp, size != 0, size.dtype))
+    return total(size) if ord == 1 else xp.pow(total(xp.pow(size, ord)), 1 / ord)
+
+
+def _norm_numpy(x: Any, *, ord: float, axis: tuple[int, ...], keepdims: bool) -> Any:
+    dtype = x.dtype
+    if dtype.itemsize <= 2:  # half precision is computed in single
+        return _norm_numpy(x.astype("float32"), ord=ord, axis=axis, keepdims=keepdims).astype(dtype)
+    # The square of a single element may be too large, or 0.
+    if ord != 0 and (not axis or x.shape[axis[0]] == 1) and all(x.shape[k] == 1 for k in axis):
+        return np.reshape(np.abs(x), tuple(1 if k in axis else n for k, n in enumerate(x.shape) if keepdims or k not in axis))
+    if ord == 2:
+        if not keepdims and len(axis) == x.ndim and dtype.kind == "f":
             flat = x.ravel()
             return np.sqrt(flat.dot(flat))
         squares = x * x if dtype.kind == "f" else x.real * x.real + x.imag * x.imag
-        return xp.sqrt(sum_array(squares, axis, keepdims))
-    size = xp.abs(x)
+        return np.sqrt(sum_array(squares, axis, keepdims))
+    size = np.abs(x)
     if ord == math.inf:
-        return xp.max(size, axis=axis, keepdims=keepdims)
+        return np.max(size, axis=axis, keepdims=keepdims)
     if ord == -math.inf:
-        return xp.min(size, axis=axis, keepdims=keepdims)
+        return np.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         return sum_array((size != 0).astype(size.dtype), axis, keepdims)
     if ord == 1:
@@ -70,7 +92,7 @@ def norm_pull(g: Any, out: Any, x: Any, ord: float, axis: tuple[int, ...], keepd
 def _norm_push(
     tangents: Any, out: Any, x: Any, *, ord: float, axis: tuple[int, ...], keepdims: bool
 ) -> Any:  # fmt: skip
-    one = np.ones(shape_of(out), dtype_of(out))
+    one = full(tuple(shape_of(out)), 1, dtype_of(out), out)
     d = norm_pull(one, out, x, ord, axis, keepdims) * tangents[0] if dtype_of(x).kind == "f" else real(
         conj(norm_pull(one, out, x, ord, axis, keepdims)) * tangents[0])  # fmt: skip
     return reduce_sum(d, axis=axis, keepdims=keepdims)
@@ -89,7 +111,7 @@ def _norm_samples() -> Any:
 # (sum of |x|^ord)^(1/ord), the largest or smallest |x| for ord=inf and -inf, the number of elements that are not 0 for
 # ord=0.
 vector_norm = primitive(
-    "vector_norm", kernel=_norm_kernel,
+    "vector_norm", kernel=_norm_kernel, numpy=_norm_numpy, kind="reduction",
     vjps=[lambda g, out, x, *, ord, axis, keepdims: norm_pull(g, out, x, ord, axis, keepdims)],
     jvp=_norm_push, batch=batch_axes("axis"), infer=infer_reduced_real, samples=_norm_samples,
 )  # fmt: skip
@@ -97,6 +119,7 @@ vector_norm = primitive(
 # The norm of order 0 without any gradient, not even zeros, for frameworks that have it so.
 zero_norm = primitive(
     "zero_norm", kernel=lambda xp, x, *, axis, keepdims: _norm_kernel(xp, x, ord=0, axis=axis, keepdims=keepdims),
+    numpy=lambda x, *, axis, keepdims: _norm_numpy(x, ord=0, axis=axis, keepdims=keepdims), kind="reduction",
     vjp=lambda needs, g, _out, _x, *, axis, keepdims: (None,), jvp=lambda tangents, out, x, *, axis, keepdims: None,
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=lambda: [sample(normal(2, 3), axis=(1,), keepdims=True)],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_floating
 from .kernels import widened
 from .rules import infer_elementwise, nondifferentiable
 from .samples import sample, uniform
@@ -23,20 +24,20 @@ def _polynomial(name: str, first: Callable[[Any], Any], step: Step, shifted: boo
 
     @widened
     def kernel(xp: Any, x: Any, n: Any) -> Any:
-        x, degree = np.broadcast_arrays(x, np.trunc(np.where(np.isfinite(n), n, -1)))
+        x, degree = xp.broadcast_arrays(x, xp.trunc(xp.where(xp.isfinite(n), n, -1)) if is_floating(n) else n)
         if shifted:
             x = 2 * x - 1
-        highest = int(degree.max(initial=-1))
-        before, current = np.zeros_like(x), np.ones_like(x)
-        out = np.zeros_like(x)
+        highest = int(xp.max(degree)) if degree.size else -1
+        before, current = xp.zeros_like(x), xp.ones_like(x)
+        out = xp.zeros_like(x)
         for k in range(highest + 1):
-            out = np.where(degree == k, current, out)
+            out = xp.where(degree == k, current, out)
             if k == 0:
                 before, current = current, first(x)
             else:
                 a, b = step(x, k)
                 before, current = current, a * current - b * before
-        return np.asarray(out, dtype=x.dtype)
+        return astype(xp, out, x.dtype)
 
     return nondifferentiable(
         name, kernel=kernel, infer=infer_elementwise,

@@ -12,6 +12,7 @@ from .elementwise import tanh
 from .kernels import sigmoid_array, widened
 from .rules import batch_leading, from_vjp
 from .samples import normal, sample
+from .shapes import at_least, matching
 from .structural import concatenate, getitem
 
 
@@ -46,10 +47,19 @@ def _lstm_vjp(needs: Any, g: Any, out: Any, gates: Any, c: Any) -> Any:
     return d_gates, gc * f if needs[1] else None
 
 
+def _infer_state(avals: Any, gates: int) -> Aval:
+    """The new state, from the gates' sums and the old one."""
+    *sums, state = avals
+    at_least(1, state)
+    for a in sums:
+        matching("the gates", a.shape, (*state.shape[:-1], gates * state.shape[-1]))
+    return state
+
+
 # (h, c') of an LSTM from the summed gates (..., 4n) in the order input, forget, cell, output, and c (..., n).
 lstm_pointwise = primitive(
     "lstm_pointwise", kernel=widened(_lstm_kernel), vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
-    infer=lambda avals, p: (avals[1], avals[1]),
+    infer=lambda avals, p: (_infer_state(avals, 4),) * 2,
     samples=lambda: [sample(normal(2, 8), normal(2, 2)), sample(normal(4), normal(1))],
 )  # fmt: skip
 
@@ -82,6 +92,6 @@ def _gru_vjp(needs: Any, g: Any, _out: Any, gx: Any, gh: Any, h: Any) -> Any:
 # h' of a GRU from the input's and the hidden state's gates (..., 3n) in the order reset, update, new, and h (..., n).
 gru_pointwise = primitive(
     "gru_pointwise", kernel=widened(_gru_kernel), vjp=_gru_vjp, jvp=from_vjp, batch=batch_leading,
-    infer=lambda avals, p: Aval(avals[2].shape, avals[2].dtype),
+    infer=lambda avals, p: _infer_state(avals, 3),
     samples=lambda: [sample(normal(2, 6), normal(2, 6, seed=3), normal(2, 2))],
 )  # fmt: skip

@@ -8,7 +8,6 @@ and backward: 0.3 ms, and 1.0 as one operation per step.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -20,18 +19,19 @@ from ..core.value import ndim_of, shape_of
 from .activation import sigmoid
 from .contraction import matmul, matrix_transpose
 from .elementwise import tanh
-from .kernels import sigmoid_array, widened
+from .kernels import scalar, sigmoid_array, sigmoid_numpy, widened, widened_numpy
 from .reduction import sum as reduce_sum
 from .rules import batch_loop, from_vjp, move_batch
 from .samples import normal, sample
 from .selection import heaviside
+from .shapes import demand, matching
 from .structural import concatenate, getitem, reshape, stack
 
 
 class _Plain:
     """What the derivatives use, for NumPy arrays."""
 
-    sigmoid = staticmethod(functools.partial(widened(sigmoid_array), np))
+    sigmoid = staticmethod(widened_numpy(sigmoid_numpy))
     tanh = staticmethod(np.tanh)
     step = staticmethod(lambda x: (x > 0).astype(x.dtype))
 
@@ -156,19 +156,6 @@ def _columns(w: Any, steps: int) -> Any:
     return np.ascontiguousarray(w.T) if steps > 2 else w.T
 
 
-def _by_numpy(kernel: Any) -> Any:
-    """A kernel of NumPy, with one output or several, for the arrays of any library; half precision in single."""
-    single = widened(lambda xp, *arrays, **params: kernel(*arrays, **params))
-
-    def converting(xp: Any, *arrays: Any, **params: Any) -> Any:
-        if xp is np:
-            return single(np, *arrays, **params)
-        out = single(np, *(None if a is None else np.asarray(a) for a in arrays), **params)
-        return tuple(map(xp.asarray, out)) if isinstance(out, tuple) else xp.asarray(out)
-
-    return converting
-
-
 def _batch_layer(states: int) -> Any:
     """With shared weights the batch of vmap joins the layer's own; else one call per entry."""
 
@@ -187,8 +174,17 @@ def _batch_layer(states: int) -> Any:
     return rule
 
 
-def _infer_states(avals: Any, params: dict[str, Any]) -> Aval:
-    return Aval((*avals[0].shape[:2], avals[1].shape[-1]), avals[0].dtype)
+def _infer_states(avals: Any, gates: int) -> Aval:
+    x, *states, w, b = avals
+    demand(len(x.shape) == 3, f"(time, batch, gates) is wanted, got the shape {tuple(x.shape)}")
+    n = w.shape[-1] if w.shape else 0
+    matching("the recurrent weight", w.shape, (gates * n, n))
+    matching("the gates of the input", x.shape[2:], (gates * n,))
+    for state in states:
+        matching("the first state", state.shape, (x.shape[1], n))
+    if b is not None:
+        matching("the recurrent bias", b.shape, (gates * n,))
+    return Aval((*x.shape[:2], n), x.dtype)
 
 
 def _samples(gates: int, states: int, **params: Any) -> Any:
@@ -204,7 +200,27 @@ def _samples(gates: int, states: int, **params: Any) -> Any:
 # ------------------------------------------------------------------------------------------ LSTM
 
 
-def _lstm_kernel(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+@widened
+def _lstm_kernel(xp: Any, gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    gates = gates if b is None else gates + b
+    n, wt = h.shape[-1], xp.matrix_transpose(w)
+    states, cells = [], []
+    for t in _order(gates.shape[0], backwards):
+        z = gates[t, ...] + xp.matmul(h, wt)
+        i, f, o = (sigmoid_array(xp, z[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
+        c = f * c + i * xp.tanh(z[..., 2 * n : 3 * n])
+        h = o * xp.tanh(c)
+        states.append(h)
+        cells.append(c)
+    return _in_order(xp, states, backwards), _in_order(xp, cells, backwards)
+
+
+def _in_order(xp: Any, steps: Any, backwards: bool) -> Any:
+    return xp.stack(steps[::-1] if backwards else steps, axis=0)
+
+
+@widened_numpy
+def _lstm_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     fits = gates.shape[2] == 4 * n and h.shape == c.shape == (batch, n) and (b is None or b.shape == (4 * n,))
     # Its products are np.dot's, which does nothing where one operand is a single 0, whatever the other holds.
@@ -217,11 +233,11 @@ def _lstm_kernel(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool)
         z = h @ wt
         z += gates[t]
         cell = np.tanh(z[:, 2 * n : 3 * n])
-        i_f = sigmoid_array(np, z[:, : 2 * n])
+        i_f = sigmoid_numpy(z[:, : 2 * n])
         cell *= i_f[:, :n]
         c = np.multiply(i_f[:, n:], c, out=cells[t])
         c += cell
-        h = np.multiply(sigmoid_array(np, z[:, 3 * n :]), np.tanh(c), out=out[t])
+        h = np.multiply(sigmoid_numpy(z[:, 3 * n :]), np.tanh(c), out=out[t])
     return out, cells
 
 
@@ -261,15 +277,30 @@ def _lstm_pull(
 # The states and the cells (time, batch, n) of an LSTM from its input's gates (time, batch, 4n) in the order input,
 # forget, cell, output, the first state and cell, and the recurrent weight and bias.
 lstm_layer = primitive(
-    "lstm_layer", kernel=_by_numpy(_lstm_kernel), operands=("gates", "h", "c", "w", "b"), params=("backwards",),
+    "lstm_layer", kernel=_lstm_kernel, numpy=_lstm_numpy,
     vjp=_lstm_pull, jvp=from_vjp, multi=True, batch=_batch_layer(2),
-    infer=lambda avals, p: (_infer_states(avals, p),) * 2, samples=_samples(4, 2),
+    infer=lambda avals, p: (_infer_states(avals, 4),) * 2, samples=_samples(4, 2),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ GRU
 
 
-def _gru_kernel(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+@widened
+def _gru_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    n, wt = h.shape[-1], xp.matrix_transpose(w)
+    states = []
+    for t in _order(gates.shape[0], backwards):
+        x, own = gates[t, ...], xp.matmul(h, wt)
+        own = own if b is None else own + b
+        r, z = (sigmoid_array(xp, x[..., k * n : (k + 1) * n] + own[..., k * n : (k + 1) * n]) for k in (0, 1))
+        new = xp.tanh(x[..., 2 * n :] + r * own[..., 2 * n :])
+        h = (h - new) * z + new
+        states.append(h)
+    return _in_order(xp, states, backwards)
+
+
+@widened_numpy
+def _gru_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     out = np.empty((steps, batch, n), gates.dtype)
     wt = _columns(w, steps)
@@ -278,7 +309,7 @@ def _gru_kernel(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
         if b is not None:
             recurrent += b
         x = gates[t]
-        rz = sigmoid_array(np, recurrent[:, : 2 * n] + x[:, : 2 * n])
+        rz = sigmoid_numpy(recurrent[:, : 2 * n] + x[:, : 2 * n])
         new = recurrent[:, 2 * n :]
         new *= rz[:, :n]
         new += x[:, 2 * n :]
@@ -320,14 +351,27 @@ def _gru_pull(needs: Any, g: Any, out: Any, gates: Any, h0: Any, w: Any, b: Any,
 # The states (time, batch, n) of a GRU from its input's gates (time, batch, 3n) in the order reset, update, new, the
 # first state, and the recurrent weight and bias.
 gru_layer = primitive(
-    "gru_layer", kernel=_by_numpy(_gru_kernel), operands=("gates", "h", "w", "b"), params=("backwards",), vjp=_gru_pull,
-    jvp=from_vjp, batch=_batch_layer(1), infer=_infer_states, samples=_samples(3, 1),
+    "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, batch=_batch_layer(1),
+    infer=lambda avals, p: _infer_states(avals, 3), samples=_samples(3, 1),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain
 
 
-def _rnn_kernel(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool, rectified: bool) -> Any:
+@widened
+def _rnn_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool, rectified: bool) -> Any:
+    gates = gates if b is None else gates + b
+    wt = xp.matrix_transpose(w)
+    states = []
+    for t in _order(gates.shape[0], backwards):
+        z = xp.matmul(h, wt) + gates[t, ...]
+        h = xp.maximum(z, scalar(0, z)) if rectified else xp.tanh(z)
+        states.append(h)
+    return _in_order(xp, states, backwards)
+
+
+@widened_numpy
+def _rnn_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool, rectified: bool) -> Any:
     gates = gates if b is None else gates + b
     steps = len(gates)
     out = np.empty((*gates.shape[:2], h.shape[-1]), gates.dtype)
@@ -357,7 +401,7 @@ def _rnn_pull(
 
 # The states (time, batch, n) of a layer h' = tanh(gates + w h + b), or max(0, ...).
 rnn_layer = primitive(
-    "rnn_layer", kernel=_by_numpy(_rnn_kernel), operands=("gates", "h", "w", "b"), params=("backwards", "rectified"),
-    vjp=_rnn_pull, jvp=from_vjp, batch=_batch_layer(1), infer=_infer_states,
+    "rnn_layer", kernel=_rnn_kernel, numpy=_rnn_numpy, vjp=_rnn_pull, jvp=from_vjp,
+    batch=_batch_layer(1), infer=lambda avals, p: _infer_states(avals, 1),
     samples=lambda: [*_samples(1, 1, rectified=False)(), *_samples(1, 1, rectified=True)()],
 )  # fmt: skip

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
-from .kernels import in_single, is_half, zero_of
+from .kernels import NUMPY, on_numpy, scalar, widened, widened_numpy, zero_of
 from .rules import (
     batch_axes,
     batch_elementwise,
     batch_size,
+    checked_axes,
     conj,
     elementwise,
     linear,
@@ -68,15 +70,17 @@ def expand_reduced(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any
 
 def infer_reduced(avals: Any, params: dict[str, Any]) -> Aval:
     """The reduced shape in the operand's dtype."""
+    checked_axes(avals[0].shape, *params["axis"])
     return Aval(reduced_shape(avals[0].shape, params["axis"], params["keepdims"]), avals[0].dtype)
 
 
 def infer_reduced_real(avals: Any, params: dict[str, Any]) -> Aval:
     """The reduced shape in the real dtype of the operand's precision."""
+    checked_axes(avals[0].shape, *params["axis"])
     d = avals[0].dtype
     return Aval(
         reduced_shape(avals[0].shape, params["axis"], params["keepdims"]),
-        np.dtype(f"f{d.itemsize // 2}") if d.kind == "c" else d,
+        real_of(d),
     )
 
 
@@ -185,31 +189,40 @@ def _blocked(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     return out.reshape(reduced_shape(shape, axis, True)) if keepdims else out
 
 
+@widened
 def _sum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if is_half(x.dtype):
-        return _sum_kernel(xp, x.astype(xp.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
-    if xp is not np or x.dtype.kind in "iub":
-        return xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    if is_boolean(x):
+        return xp.any(x, axis=axis, keepdims=keepdims)
+    return xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+@widened_numpy
+def _sum_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if x.dtype.kind in "iub":
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
     return sum_array(x, axis, keepdims)
 
 
+# Composite kernels get these on NumPy.
+NUMPY.sum = lambda x, *, axis, keepdims=False, dtype=None: _sum_numpy(x, axis=axis, keepdims=keepdims)
+
+
 sum = linear(
-    "sum", kernel=_sum_kernel,
+    "sum", kernel=_sum_kernel, numpy=_sum_numpy, kind="reduction",
     transpose=lambda g, x_, *, axis, keepdims: expand_reduced(g, x_, axis, keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=reduction_samples,
 )  # fmt: skip
 
 
+@widened
 def _mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if is_half(x.dtype):
-        return _mean_kernel(xp, x.astype(xp.float32), axis=axis, keepdims=keepdims).astype(x.dtype)
     n = reduced_count(x, axis)
     total = _sum_kernel(xp, x, axis=axis, keepdims=keepdims)
     return total / n if n else total * math.nan
 
 
 mean = linear(
-    "mean", kernel=_mean_kernel,
+    "mean", kernel=_mean_kernel, numpy=on_numpy(_mean_kernel), kind="reduction",
     transpose=lambda g, x_, *, axis, keepdims: expand_reduced(g / max(reduced_count(x_, axis), 1), x_, axis, keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=reduction_samples,
 )  # fmt: skip
@@ -221,12 +234,12 @@ def _nansum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) ->
 
 # 1 where an element is a number and 0 where it is NaN, in the dtype of the operand.
 is_number = nondifferentiable(
-    "is_number", kernel=lambda xp, x: (x == x).astype(x.dtype), infer=lambda avals, p: avals[0],
+    "is_number", kernel=lambda xp, x: astype(xp, x == x, x.dtype), infer=lambda avals, p: avals[0],
     samples=lambda: [sample([1.0, math.nan]), sample(math.nan)],
 )  # fmt: skip
 
 nansum = primitive(
-    "nansum", kernel=_nansum_kernel,
+    "nansum", kernel=_nansum_kernel, numpy=on_numpy(_nansum_kernel), kind="reduction",
     vjps=[lambda g, _out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * is_number(x)],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(tangents[0] * is_number(x), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=_real_samples(),
@@ -235,10 +248,11 @@ nansum = primitive(
 # ------------------------------------------------------------------------------------------ products
 
 
+@widened
 def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    wide = in_single(x)
-    out = xp.prod(wide, axis=axis, keepdims=keepdims, dtype=wide.dtype)
-    return out if wide is x else out.astype(x.dtype)
+    if is_boolean(x):
+        return xp.all(x, axis=axis, keepdims=keepdims)
+    return xp.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
 def _others(x: Any, axis: tuple[int, ...]) -> Any:
@@ -264,7 +278,7 @@ def _prod_samples() -> Any:
 
 
 prod = primitive(
-    "prod", kernel=_prod_kernel,
+    "prod", kernel=_prod_kernel, kind="reduction",
     vjps=[lambda g, _out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * conj(_others(x, axis))],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(tangents[0] * _others(x, axis), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=_prod_samples,
@@ -278,32 +292,29 @@ def _moments(xp: Any, x: Any, axis: tuple[int, ...], correction: float) -> tuple
     n = reduced_count(x, axis)
     center = _mean_kernel(xp, x, axis=axis, keepdims=True)
     d = x - center
-    square = d.real * d.real + d.imag * d.imag if x.dtype.kind == "c" else d * d
+    square = xp.real(d) * xp.real(d) + xp.imag(d) * xp.imag(d) if is_complex(x) else d * d
     total = _sum_kernel(xp, square, axis=axis, keepdims=True)
     freedom = n - correction
     if freedom > 0:
         return total / freedom, center
-    return xp.where(total > 0, total.dtype.type(math.inf), total.dtype.type(math.nan)), center
+    return xp.where(total > 0, total + math.inf, total * math.nan), center
 
 
+@widened
 def _var_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    wide = in_single(x)
-    var, center = _moments(xp, wide, axis, correction)
+    var, center = _moments(xp, x, axis, correction)
     if not keepdims and axis:
         shape = reduced_shape(x.shape, axis, False)
-        var, center = var.reshape(shape), center.reshape(shape)
-    return (var, center) if wide is x else (var.astype(x.dtype), center.astype(x.dtype))
+        var, center = xp.reshape(var, shape), xp.reshape(center, shape)
+    return var, center
 
 
 def _var_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
     return _var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)[0]
 
 
+@widened
 def _std_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    if is_half(x.dtype):
-        return _std_kernel(xp, x.astype(xp.float32), axis=axis, correction=correction, keepdims=keepdims).astype(
-            x.dtype
-        )
     return xp.sqrt(_var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)[0])
 
 
@@ -325,7 +336,8 @@ def _dot(t: Any, d: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
 # x / y, and 0 where y is 0: with this as a factor, roots have the derivative 0 at 0 to any order.
 divide_or_zero = elementwise(
     "divide_or_zero",
-    kernel=lambda xp, x, y: xp.divide(x, y, where=y != 0, out=xp.zeros(np.broadcast_shapes(x.shape, y.shape), x.dtype)),
+    kernel=lambda xp, x, y: xp.where(y == 0, zero_of(x), x / xp.where(y == 0, scalar(1, y), y)),
+    numpy=lambda x, y: np.divide(x, y, where=y != 0, out=np.zeros(np.broadcast_shapes(x.shape, y.shape), x.dtype)),
     vjps=[lambda g, _out, _x, y: divide_or_zero(g, conj(y)),
           lambda g, out, _x, y: -divide_or_zero(g * conj(out), conj(y))],
     jvp=lambda tangents, out, x, y: sum_tangents([
@@ -343,7 +355,7 @@ def _moment_samples() -> Any:
 
 
 var = primitive(
-    "var", kernel=_var_kernel,
+    "var", kernel=_var_kernel, numpy=on_numpy(_var_kernel), kind="reduction",
     vjps=[lambda g, _out, x, *, axis, correction, keepdims:
           kept(g, x, axis, keepdims) * _deviation(x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: _dot(
@@ -352,7 +364,7 @@ var = primitive(
 )  # fmt: skip
 
 std = primitive(
-    "std", kernel=_std_kernel,
+    "std", kernel=_std_kernel, numpy=on_numpy(_std_kernel), kind="reduction",
     vjps=[lambda g, out, x, *, axis, correction, keepdims:
           kept(divide_or_zero(g, out * 2), x, axis, keepdims) * _deviation(x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: divide_or_zero(
@@ -376,7 +388,7 @@ def _pair_vjp(g: Any, x: Any, axis: tuple[int, ...], correction: float, keepdims
 
 
 var_mean = primitive(
-    "var_mean", kernel=_var_mean_kernel, multi=True,
+    "var_mean", kernel=_var_mean_kernel, numpy=on_numpy(_var_mean_kernel), kind="reduction", multi=True,
     vjps=[lambda g, _out, x, *, axis, correction, keepdims: _pair_vjp(g, x, axis, correction, keepdims)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: (
         _dot(tangents[0], _deviation(x, axis, correction), axis, keepdims),
@@ -385,14 +397,14 @@ var_mean = primitive(
 )  # fmt: skip
 
 
+@widened
 def _std_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    wide = in_single(x)
-    spread, center = _var_mean_kernel(xp, wide, axis=axis, correction=correction, keepdims=keepdims)
-    return xp.sqrt(spread).astype(spread.dtype if wide is x else x.dtype), center.astype(x.dtype)
+    spread, center = _var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)
+    return xp.sqrt(spread), astype(xp, center, x.dtype)
 
 
 std_mean = primitive(
-    "std_mean", kernel=_std_mean_kernel, multi=True,
+    "std_mean", kernel=_std_mean_kernel, numpy=on_numpy(_std_mean_kernel), kind="reduction", multi=True,
     vjps=[lambda g, out, x, *, axis, correction, keepdims: _pair_vjp(
         (None if g[0] is None else divide_or_zero(g[0], out[0] * 2), g[1]), x, axis, correction, keepdims)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: (
@@ -409,12 +421,30 @@ def _tie_kernel(xp: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: s
     if ties == "even":
         mask = mask | ((x != x) & (extreme != extreme))
     if ties == "all":
+        return astype(xp, mask, x.dtype)
+    dtype = x.dtype if is_inexact(x) else dtype_in(xp, np.float64)
+    hits = astype(xp, mask, dtype)
+    count = xp.sum(hits, axis=axis, keepdims=True)
+    return astype(xp, hits / (count if ties == "even_nan" else xp.maximum(count, scalar(1, count))), x.dtype)
+
+
+def _tie_numpy(x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any:
+    mask = x == extreme
+    if ties == "even":
+        mask = mask | ((x != x) & (extreme != extreme))
+    if ties == "all":
         return mask.astype(x.dtype)
-    count = xp.sum(mask, axis=axis, keepdims=True)
+    count = np.sum(mask, axis=axis, keepdims=True)
     if ties == "even_nan":
         with np.errstate(invalid="ignore"):
             return (mask / count).astype(x.dtype)
-    return (mask / xp.maximum(count, 1)).astype(x.dtype)
+    return (mask / np.maximum(count, 1)).astype(x.dtype)
+
+
+def _infer_shares(avals: Any, params: dict[str, Any]) -> Aval:
+    shape = np.broadcast_shapes(avals[0].shape, avals[1].shape)
+    checked_axes(shape, *params["axis"])
+    return Aval(shape, avals[0].dtype)
 
 
 def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -428,20 +458,22 @@ def _batch_tie(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 # that attain it (NaN attains NaN); "even_nan": likewise, and NaN for all if it is NaN; "even_zero": likewise, and none
 # if it is NaN; "all": 1 for each.
 tie_weights = nondifferentiable(
-    "tie_weights", kernel=_tie_kernel, batch=_batch_tie, infer=lambda avals, p: avals[0],
+    "tie_weights", kernel=_tie_kernel, numpy=_tie_numpy, kind="general", batch=_batch_tie, infer=_infer_shares,
     samples=lambda: [sample([1.0, 2.0, 2.0], [2.0], axis=(0,), ties="even"),
                      sample(normal(2, 3), normal(2, 1), axis=(1,), ties="even_zero")],
 )  # fmt: skip
 
 
 def _infer_tied(avals: Any, params: dict[str, Any]) -> Aval:
-    return Aval(avals[1].shape, avals[0].dtype)
+    shares = _infer_shares(avals[1:], params).shape
+    return Aval(np.broadcast_shapes(avals[0].shape, shares), np.result_type(avals[0].dtype, avals[1].dtype))
 
 
 # A cotangent, whose axes are kept, times those shares.
 share_among_ties = linear(
     "share_among_ties", others=2,
     kernel=lambda xp, g, x, extreme, *, axis, ties: g * _tie_kernel(xp, x, extreme, axis=axis, ties=ties),
+    numpy=lambda g, x, extreme, *, axis, ties: g * _tie_numpy(x, extreme, axis=axis, ties=ties),
     transpose=lambda h, _g, x, extreme, *, axis, ties: sum(
         h * tie_weights(x, extreme, axis=axis, ties=ties), axis=axis, keepdims=True),
     batch=_batch_tie, infer=_infer_tied,
@@ -468,13 +500,15 @@ def extreme_array(name: str, x: Any, axis: tuple[int, ...], keepdims: bool) -> A
     return reduce(x, axis, None, None, keepdims)
 
 
-def _extreme_kernel(name: str) -> Any:
-    def kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
-        if xp is np:
-            return extreme_array(name, x, axis, keepdims)
-        return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
+def extreme_in(xp: Any, name: str, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The "max" or "min" in the standard, which orders numbers only."""
+    if is_boolean(x):
+        return (xp.any if name == "max" else xp.all)(x, axis=axis, keepdims=keepdims)
+    return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
 
-    return kernel
+
+NUMPY.max = lambda x, *, axis, keepdims=False: extreme_array("max", x, axis, keepdims)
+NUMPY.min = lambda x, *, axis, keepdims=False: extreme_array("min", x, axis, keepdims)
 
 
 def shared(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
@@ -487,9 +521,13 @@ def shares(out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -
     return tie_weights(x, kept(out, x, axis, keepdims), axis=axis, ties=ties)
 
 
-def _extreme(name: str, kernel: Any) -> Any:
+def _extreme(name: str, function: str) -> Any:
+    def kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
+        return extreme_in(xp, function, x, axis, keepdims)
+
     return primitive(
-        name, kernel=kernel,
+        name, kernel=kernel, kind="reduction",
+        numpy=lambda x, *, axis, keepdims, ties: extreme_array(function, x, axis, keepdims),
         vjps=[lambda g, out, x, *, axis, keepdims, ties: shared(g, out, x, axis, keepdims, ties)],
         jvp=lambda tangents, out, x, *, axis, keepdims, ties: sum(
             tangents[0] * shares(out, x, axis, keepdims, ties), axis=axis, keepdims=keepdims),
@@ -497,8 +535,8 @@ def _extreme(name: str, kernel: Any) -> Any:
     )  # fmt: skip
 
 
-amax = _extreme("amax", _extreme_kernel("max"))
-amin = _extreme("amin", _extreme_kernel("min"))
+amax = _extreme("amax", "max")
+amin = _extreme("amin", "min")
 
 
 def _aminmax_vjp(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
@@ -511,7 +549,9 @@ def _aminmax_vjp(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool
 aminmax = primitive(
     "aminmax", multi=True,
     kernel=lambda xp, x, *, axis, keepdims, ties: (
-        xp.min(x, axis=axis, keepdims=keepdims), xp.max(x, axis=axis, keepdims=keepdims)),
+        extreme_in(xp, "min", x, axis, keepdims), extreme_in(xp, "max", x, axis, keepdims)),
+    numpy=lambda x, *, axis, keepdims, ties: (
+        np.min(x, axis=axis, keepdims=keepdims), np.max(x, axis=axis, keepdims=keepdims)), kind="reduction",
     vjps=[lambda g, out, x, *, axis, keepdims, ties: _aminmax_vjp(g, out, x, axis, keepdims, ties)],
     jvp=lambda tangents, out, x, *, axis, keepdims, ties: tuple(
         sum(tangents[0] * shares(y, x, axis, keepdims, ties), axis=axis, keepdims=keepdims) for y in out),
@@ -521,20 +561,22 @@ aminmax = primitive(
 
 def _position_kernel(name: str) -> Any:
     def kernel(xp: Any, x: Any, *, axis: int, keepdims: bool) -> Any:
-        out = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
-        return out if out.dtype == np.int64 else out.astype(np.int64)
+        if is_boolean(x):
+            x = astype(xp, x, np.uint8)
+        return astype(xp, getattr(xp, name)(x, axis=axis, keepdims=keepdims), np.int64)
 
     return kernel
 
 
 def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), params["keepdims"]), np.dtype(np.int64))
 
 
 # The position of the first extreme along an axis; NaN counts as extreme.
 argmax, argmin = (
     nondifferentiable(
-        name, kernel=_position_kernel(name), batch=batch_axes("axis"), infer=_infer_position,
+        name, kernel=_position_kernel(name), kind="reduction", batch=batch_axes("axis"), infer=_infer_position,
         samples=lambda: [sample(distinct(2, 3), axis=1, keepdims=False), sample(distinct(4), axis=0, keepdims=True)],
     )
     for name in ("argmax", "argmin")
@@ -546,9 +588,9 @@ argmax, argmin = (
 def _logical(name: str) -> Any:
     return nondifferentiable(
         name,
-        kernel=lambda xp, x, *, axis, keepdims: getattr(xp, name)(x != 0, axis=axis, keepdims=keepdims),
-        batch=batch_axes("axis"),
-        infer=lambda avals, p: Aval(reduced_shape(avals[0].shape, p["axis"], p["keepdims"]), np.dtype(bool)),
+        kernel=lambda xp, x, *, axis, keepdims: getattr(xp, name)(x != zero_of(x), axis=axis, keepdims=keepdims),
+        kind="reduction", batch=batch_axes("axis"),
+        infer=lambda avals, p: Aval(infer_reduced(avals, p).shape, np.dtype(bool)),
         samples=lambda: [
             sample([[1.0, 0.0], [2.0, 3.0]], axis=(1,), keepdims=False),
             sample(0.0, axis=(), keepdims=False),
@@ -561,10 +603,13 @@ all = _logical("all")
 
 count_nonzero = nondifferentiable(
     "count_nonzero",
-    kernel=lambda xp, x, *, axis, keepdims: xp.asarray(
-        xp.count_nonzero(x, axis=axis, keepdims=keepdims) if axis else (x != 0), dtype=np.int64),
+    kernel=lambda xp, x, *, axis, keepdims: xp.sum(
+        astype(xp, x != zero_of(x), np.int64), axis=axis, keepdims=keepdims, dtype=dtype_in(xp, np.int64)),
+    numpy=lambda x, *, axis, keepdims: np.asarray(
+        np.count_nonzero(x, axis=axis, keepdims=keepdims) if axis else (x != 0), dtype=np.int64),
+    kind="reduction",
     batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(reduced_shape(avals[0].shape, p["axis"], p["keepdims"]), np.dtype(np.int64)),
+    infer=lambda avals, p: Aval(infer_reduced(avals, p).shape, np.dtype(np.int64)),
     samples=lambda: [sample([[1.0, 0.0], [2.0, 3.0]], axis=(0,), keepdims=False), sample(2.0, axis=(), keepdims=True)],
 )  # fmt: skip
 
@@ -572,19 +617,23 @@ count_nonzero = nondifferentiable(
 
 
 def _logsumexp_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if not x.size:
+    if not math.prod(x.shape):
         return xp.full(reduced_shape(x.shape, axis, keepdims), -math.inf, dtype=x.dtype)
-    wide = in_single(x)
-    size = wide.real if wide.dtype.kind == "c" else wide
-    top = extreme_array("max", size, axis, True) if xp is np else xp.max(size, axis=axis, keepdims=True)
-    top = xp.where(xp.abs(top) == math.inf, top.dtype.type(0), top)
+    return _logsumexp_of_some(xp, x, axis=axis, keepdims=keepdims)
+
+
+@widened
+def _logsumexp_of_some(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    size = xp.real(x) if is_complex(x) else x
+    top = xp.max(size, axis=axis, keepdims=True)
+    top = xp.where(xp.abs(top) == math.inf, zero_of(top), top)
     with np.errstate(divide="ignore"):
-        out = xp.log(_sum_kernel(xp, xp.exp(wide - top), axis=axis, keepdims=True)) + top
-    return xp.reshape(out, reduced_shape(x.shape, axis, keepdims)).astype(x.dtype)
+        out = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True, dtype=x.dtype)) + top
+    return astype(xp, xp.reshape(out, reduced_shape(x.shape, axis, keepdims)), x.dtype)
 
 
 logsumexp = primitive(
-    "logsumexp", kernel=_logsumexp_kernel,
+    "logsumexp", kernel=_logsumexp_kernel, numpy=on_numpy(_logsumexp_kernel), kind="composite",
     vjps=[lambda g, out, x, *, axis, keepdims:
           kept(g, x, axis, keepdims) * conj(exp(x - kept(out, x, axis, keepdims)))],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(

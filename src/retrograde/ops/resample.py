@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_integer, numpy_dtype
 from ..core.aval import Aval
-from .kernels import widened
+from .kernels import constant, widened
 from .pooling import adaptive_bounds
 from .rules import batch_leading, linear
 from .samples import normal, sample
+from .shapes import matching
 
 NEAREST, NEAREST_EXACT, LINEAR, CUBIC, KEYS, MEAN = "nearest", "nearest-exact", "linear", "cubic", "keys", "mean"
 
@@ -150,20 +152,20 @@ def _taps(spec: Map, char: str, transposed: bool) -> tuple[Any, Any, Any]:
 
 def _applied(xp: Any, x: Any, axis: int, spec: Map, transposed: bool) -> Any:
     """One axis, counted from the end."""
-    places, weights, matrix = _taps(spec, x.dtype.char, transposed)
+    places, weights, matrix = _taps(spec, numpy_dtype(x.dtype).char, transposed)
     behind = -axis - 1
     if matrix is not None:
-        matrix = xp.asarray(matrix)
+        matrix = constant(xp, matrix, x)
         if axis == -1:
-            return xp.matmul(x, matrix.T)
+            return xp.matmul(x, xp.matrix_transpose(matrix))
         lead, tail = x.shape[: x.ndim + axis], x.shape[x.ndim + axis + 1 :]
         flat = xp.reshape(x, (*lead, x.shape[axis], math.prod(tail)))
         return xp.reshape(xp.matmul(matrix, flat), (*lead, matrix.shape[0], *tail))
     total = None
     for k in range(len(places)):
-        part = xp.take(x, xp.asarray(places[k]), axis=x.ndim + axis)
+        part = xp.take(x, constant(xp, places[k], x), axis=x.ndim + axis)
         if weights is not None:
-            part = part * xp.asarray(weights[k].reshape(-1, *(1,) * behind))
+            part = part * constant(xp, weights[k].reshape(-1, *(1,) * behind), x)
         total = part if total is None else total + part
     return total
 
@@ -172,7 +174,7 @@ def _resampled(xp: Any, x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
     order = range(-len(maps), 0)
     if not math.prod(x.shape):
         lead = x.shape[: x.ndim - len(maps)]
-        return xp.zeros((*lead, *(spec.n if transposed else spec.m for spec in maps)), dtype=x.dtype)
+        return xp.zeros((*lead, *(spec.n if transposed else spec.m for spec in maps)), dtype=x.dtype, device=x.device)
     result = x
     # Axes that shrink go first: then the others have less to do.
     for axis in sorted(order, key=lambda a: (maps[a].m - maps[a].n) * (-1 if transposed else 1)):
@@ -193,23 +195,25 @@ def _fixed_point(spec: Map) -> tuple[np.ndarray, int]:
     return np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int64), bits
 
 
-def _bytes_resampled(x: np.ndarray, maps: tuple[Map, ...]) -> np.ndarray:
+def _bytes_resampled(xp: Any, x: Any, maps: tuple[Map, ...]) -> Any:
     """An image of bytes, rounded to bytes between the axes, the last of which goes first."""
+    x = astype(xp, x, np.int64)
     for axis in range(-1, -len(maps) - 1, -1):
         matrix, bits = _fixed_point(maps[axis])
-        moved = np.moveaxis(x.astype(np.int64), axis, -1) @ matrix.T
-        x = np.moveaxis(np.clip((moved + (1 << (bits - 1))) >> bits, 0, 255), -1, axis)
-    return x.astype(np.uint8)
+        moved = xp.matmul(xp.moveaxis(x, axis, -1), xp.matrix_transpose(constant(xp, matrix, x)))
+        x = xp.moveaxis(xp.clip((moved + (1 << (bits - 1))) >> bits, 0, 255), -1, axis)
+    return astype(xp, x, np.uint8)
 
 
 @widened
 def _resample_kernel(xp: Any, x: Any, *, maps: tuple[Map, ...]) -> Any:
-    if x.dtype == np.uint8 and len(maps) == 2 and all(spec.mode in (LINEAR, CUBIC) for spec in maps):
-        return xp.asarray(_bytes_resampled(np.asarray(x), maps))
-    if x.dtype.kind in "iu" and maps[0].mode not in (NEAREST, NEAREST_EXACT):
-        wide = _resampled(xp, x.astype(np.float64), maps, False)
-        bounds = np.iinfo(x.dtype)
-        return xp.clip(xp.floor(wide + 0.5), bounds.min, bounds.max).astype(x.dtype)
+    if is_integer(x):
+        bounds = np.iinfo(numpy_dtype(x.dtype))
+        if bounds.dtype == np.uint8 and len(maps) == 2 and all(spec.mode in (LINEAR, CUBIC) for spec in maps):
+            return _bytes_resampled(xp, x, maps)
+        if maps[0].mode not in (NEAREST, NEAREST_EXACT):
+            wide = _resampled(xp, astype(xp, x, np.float64), maps, False)
+            return astype(xp, xp.clip(xp.floor(wide + 0.5), int(bounds.min), int(bounds.max)), x.dtype)
     return _resampled(xp, x, maps, False)
 
 
@@ -221,6 +225,8 @@ def _spread_kernel(xp: Any, g: Any, *, maps: tuple[Map, ...]) -> Any:
 def _infer(which: str) -> Any:
     def infer(avals: Any, p: dict[str, Any]) -> Aval:
         shape, maps = avals[0].shape, p["maps"]
+        given = "n" if which == "m" else "m"
+        matching("the axes that are mapped", shape[-len(maps) :], tuple(getattr(spec, given) for spec in maps))
         return Aval((*shape[: len(shape) - len(maps)], *(getattr(s, which) for s in maps)), avals[0].dtype)
 
     return infer

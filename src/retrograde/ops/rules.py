@@ -135,23 +135,30 @@ def infer_same(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
     return avals[0]
 
 
+def checked_axes(shape: tuple[int, ...], *axes: int) -> None:
+    """Raise ValueError where an axis is none of those of a shape; axes count from the front."""
+    for axis in axes:
+        if not 0 <= axis < len(shape):
+            raise ValueError(f"axis {axis} is out of range for the shape {tuple(shape)}")
+
+
+def infer_along(*names: str) -> Rule:
+    """As the first operand, for an operation along axes (an int or a tuple) that parameters name."""
+
+    def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
+        for name in names:
+            axis = params[name]
+            checked_axes(avals[0].shape, *(axis if isinstance(axis, tuple) else (axis,)))
+        return avals[0]
+
+    return rule
+
+
 def infer_unknown(name: str) -> Rule:
     """For operations of the kind "data_dependent"."""
 
     def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Any:
         raise UnsupportedError(f"{name}: the shape of the result depends on values, and only shapes and dtypes are known")
-
-    return rule
-
-
-def infer_by_kernel(record_name: str) -> Rule:
-    """Run the kernel on zeros of stride 0: for operations whose shape rule is their computation."""
-
-    def rule(avals: Sequence[Aval], params: dict[str, Any]) -> Any:
-        zeros = [None if a is None else np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in avals]
-        with np.errstate(all="ignore"):
-            out = PRIMITIVES[record_name].numpy_kernel(*zeros, **params)
-        return tuple(aval_of(np.asarray(x)) for x in out) if isinstance(out, tuple) else aval_of(np.asarray(out))
 
     return rule
 

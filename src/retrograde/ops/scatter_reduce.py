@@ -7,38 +7,64 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_integer, numpy_dtype
+from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.node import Accumulate
 from ..core.primitive import primitive
 from ..core.scattered import Scattered
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, not_equal
+from .grouping import add, count_numbers, flat_positions, multiply, reduce_by_number
 from .indexing import add_rows, along_add, batch_along, index_put, offsets, scatter, take_along_axis
+from .kernels import widened
 from .reduction import prod
 from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
 from .samples import distinct, normal, sample
 from .selection import keep, where
+from .shapes import at_least, demand, matching
 from .structural import cast, concatenate, reshape, transpose
 
 SUM, PROD, MEAN, AMAX, AMIN = "sum", "prod", "mean", "amax", "amin"
 
 
+def _bounds(dtype: np.dtype) -> tuple[Any, Any]:
+    """The smallest and the largest number of a dtype."""
+    if dtype.kind == "b":
+        return False, True
+    limits: Any = np.iinfo(dtype) if dtype.kind in "iu" else None
+    return (int(limits.min), int(limits.max)) if limits else (-math.inf, math.inf)
+
+
+@widened
 def _scatter_reduce_kernel(
     xp: Any, x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
+) -> Any:
+    low, high = _bounds(numpy_dtype(x.dtype))
+    f: Any = {PROD: multiply, AMAX: xp.maximum, AMIN: xp.minimum}.get(reduce, add)
+    start = {PROD: 1, AMAX: low, AMIN: high}.get(reduce, 0)
+    shape = tuple(x.shape)
+    numbers = xp.reshape(flat_positions(xp, shape, indices, axis), (-1,))
+    values = xp.reshape(astype(xp, values, x.dtype), (-1,))
+    gathered = xp.reshape(reduce_by_number(xp, f, values, numbers, math.prod(shape), start), shape)
+    count = xp.reshape(count_numbers(xp, numbers, math.prod(shape)), shape)
+    out = xp.where(count == 0, x, f(x, gathered) if include_self else gathered)
+    if reduce != MEAN:
+        return out
+    count = count + int(include_self)
+    count = astype(xp, xp.where(count < 1, 1, count), out.dtype)
+    return out // count if is_integer(out) else out / count
+
+
+def _scatter_reduce_numpy(
+    x: Any, indices: Any, values: Any, *, axis: int, reduce: str, include_self: bool, x_ties: bool
 ) -> Any:
     flat = offsets(x.shape, indices, axis)
     out = np.array(x, order="C")
     line, values = out.reshape(-1), values.reshape(-1)
     if not include_self and flat.size:
-        start: Any = {SUM: 0, MEAN: 0, PROD: 1}.get(reduce)
-        if start is None:
-            limits: Any = np.iinfo(x.dtype) if x.dtype.kind in "iu" else None
-            if x.dtype.kind == "b":
-                start = reduce == AMIN
-            elif reduce == AMAX:
-                start = limits.min if limits else -np.inf
-            else:
-                start = limits.max if limits else np.inf
+        low, high = _bounds(x.dtype)
+        start: Any = {SUM: 0, MEAN: 0, PROD: 1, AMAX: low, AMIN: high}[reduce]
         line[flat] = start
     if reduce in (SUM, MEAN):
         out = out + add_rows(values.reshape(-1, 1), flat, out.size).reshape(out.shape)
@@ -55,15 +81,15 @@ def _scatter_reduce_kernel(
 def _count(indices: Any, like: Any, axis: int, include_self: bool) -> Any:
     """How many values meet in each place, at least 1."""
     shape = tuple(shape_of(like))
-    ones = np.ones(tuple(shape_of(indices)), dtype_of(like))
-    count = along_add(ones, indices, shape=shape, axis=axis)
+    number = dtype_of(like)
+    count = along_add(full(tuple(shape_of(indices)), 1, number, like), indices, shape=shape, axis=axis)
     if include_self:
-        return count + np.ones((), dtype_of(like))
-    return where(equal(count, np.zeros((), dtype_of(like))), np.ones((), dtype_of(like)), count)
+        return count + full((), 1, number, like)
+    return where(equal(count, full((), 0, number, like)), full((), 1, number, like), count)
 
 
 def _product_of_values(x: Any, indices: Any, values: Any, axis: int) -> Any:
-    ones = np.ones(tuple(shape_of(x)), dtype_of(x))
+    ones = full(tuple(shape_of(x)), 1, dtype_of(x), x)
     return scatter_reduce(ones, indices, values, axis=axis, reduce=PROD, include_self=True, x_ties=False)
 
 
@@ -72,7 +98,7 @@ def _scatter_reduce_vjp(
     x_ties: bool,
 ) -> Any:  # fmt: skip
     number = dtype_of(g)
-    zero, one = np.zeros((), number), np.ones((), number)
+    zero, one = full((), 0, number, g), full((), 1, number, g)
     to_values = g
     if reduce == MEAN:
         to_values = g / _count(indices, x, axis, include_self)
@@ -106,7 +132,7 @@ def _scatter_reduce_vjp(
 def _product_rule(g: Any, x: Any, indices: Any, values: Any, axis: int, include_self: bool) -> Any:
     """The cotangent of the values of a product: the product of the others, with at most one zero told apart."""
     number = dtype_of(values)
-    zero, one = np.zeros((), number), np.ones((), number)
+    zero, one = full((), 0, number, values), full((), 1, number, values)
     nonzero = not_equal(values, zero)
     filled = where(nonzero, values, one)
     product = _product_of_values(x, indices, filled, axis)
@@ -128,11 +154,21 @@ def _scatter_reduce_samples() -> Any:
         yield sample(x, indices, values, axis=0, reduce=reduce, include_self=False, x_ties=True)
 
 
+def _infer_scatter(avals: Any, p: dict[str, Any]) -> Aval:
+    x, indices, values = avals
+    matching("the values at the indices", values.shape, indices.shape)
+    demand(len(indices.shape) == len(x.shape), f"indices of {len(x.shape)} axes are wanted, got {tuple(indices.shape)}")
+    others = [(n, most) for i, (n, most) in enumerate(zip(indices.shape, x.shape)) if i != p["axis"]]
+    demand(all(n <= most for n, most in others), f"indices of shape {indices.shape} do not lie in an operand of {x.shape}")
+    return x
+
+
 # `x` with `values` reduced into the places that `indices` name along an axis, together with what is there or without.
 # x_ties: an extreme value shares its gradient with an equal one in x even where that is left out, as PyTorch has it.
 scatter_reduce = primitive(
-    "scatter_reduce", kernel=_scatter_reduce_kernel, vjp=_scatter_reduce_vjp, jvp=from_vjp, batch=batch_along,
-    infer=lambda avals, p: avals[0], samples=_scatter_reduce_samples,
+    "scatter_reduce", kernel=_scatter_reduce_kernel, numpy=_scatter_reduce_numpy, vjp=_scatter_reduce_vjp,
+    jvp=from_vjp, batch=batch_along,
+    infer=_infer_scatter, samples=_scatter_reduce_samples,
 )  # fmt: skip
 
 def scatter_product(x: Any, indices: np.ndarray, values: Any, *, axis: int, include_self: bool) -> Any:
@@ -173,13 +209,45 @@ def _row_weights(indices: np.ndarray, n: int, padding: int | None, by_frequency:
     return weights
 
 
+def _standard_weights(
+    xp: Any, flat: Any, n: int, padding: int | None, by_frequency: bool, dtype: Any
+) -> Any:  # fmt: skip
+    """The same in the standard."""
+    weights = None
+    if by_frequency:
+        weights = astype(xp, 1.0 / xp.take(astype(xp, count_numbers(xp, flat, n), np.float64), flat), dtype)
+    if padding is not None:
+        kept = astype(xp, flat != padding, dtype)
+        weights = kept if weights is None else weights * kept
+    return weights
+
+
+def _refuse_index(least: int, most: int, n: int) -> None:
+    if least < 0 or most >= n:
+        bad = least if least < 0 else most
+        raise IndexError(f"embedding: index {bad} is out of range for a table of {n} rows")
+
+
 def _embedding_kernel(
     xp: Any, table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
 ) -> Any:
-    if indices.size and (indices.min() < 0 or indices.max() >= table.shape[0]):
-        bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
-        raise IndexError(f"embedding: index {bad} is out of range for a table of {table.shape[0]} rows")
-    out = xp.take(table, indices, axis=0)
+    n = table.shape[0]
+    if indices.size:
+        _refuse_index(int(xp.min(indices)), int(xp.max(indices)), n)
+    flat = xp.reshape(astype(xp, indices, np.int64), (-1,))
+    out = xp.take(table, flat, axis=0)
+    weights = _standard_weights(xp, flat, n, padding, by_frequency, table.dtype) if weighted else None
+    if weights is not None:
+        out = out * xp.reshape(weights, (-1, *(1,) * (table.ndim - 1)))
+    return xp.reshape(out, (*indices.shape, *table.shape[1:]))
+
+
+def _embedding_numpy(
+    table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
+) -> Any:
+    if indices.size:
+        _refuse_index(int(indices.min()), int(indices.max()), table.shape[0])
+    out = np.take(table, indices, axis=0)
     if weighted:
         flat = indices.reshape(-1)
         weights = _row_weights(flat, table.shape[0], padding, by_frequency, table.dtype)
@@ -188,11 +256,23 @@ def _embedding_kernel(
     return out
 
 
+@widened
 def _embedding_add_kernel(
     xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], padding: int | None, by_frequency: bool
 ) -> Any:
+    flat = xp.reshape(astype(xp, indices, np.int64), (-1,))
+    rows = xp.reshape(g, (flat.shape[0], *shape[1:]))
+    weights = _standard_weights(xp, flat, shape[0], padding, by_frequency, g.dtype)
+    if weights is not None:
+        rows = rows * xp.reshape(weights, (-1, *(1,) * (len(shape) - 1)))
+    return reduce_by_number(xp, add, rows, flat, shape[0], 0)
+
+
+def _embedding_add_numpy(
+    g: Any, indices: Any, *, shape: tuple[int, ...], padding: int | None, by_frequency: bool
+) -> Any:
     flat = indices.reshape(-1).astype(np.intp, copy=False)
-    rows = np.asarray(g).reshape(flat.size, math.prod(shape[1:]))
+    rows = g.reshape(flat.size, math.prod(shape[1:]))
     weights = _row_weights(flat, shape[0], padding, by_frequency, g.dtype)
     if weights is not None:
         rows = rows * weights[:, None]
@@ -244,13 +324,25 @@ def _embedding_transpose(
     return Scattered(places, content, shape)
 
 
+def _infer_embedding(avals: Any, p: dict[str, Any]) -> Aval:
+    table, indices = avals
+    at_least(1, table)
+    return Aval((*indices.shape, *table.shape[1:]), table.dtype)
+
+
+def _infer_embedding_add(avals: Any, p: dict[str, Any]) -> Aval:
+    g, indices = avals
+    matching("the cotangent of the rows", g.shape, (*indices.shape, *p["shape"][1:]))
+    return Aval(p["shape"], g.dtype)
+
+
 # The rows of `table` that `indices` name. In the transpose the row `padding` gets nothing, and with `by_frequency` each
 # occurrence is divided by how often its row occurs; `weighted` applies the same to the rows read. With `sparse` a leaf
 # gets the rows of its gradient as they are, beside their numbers.
 _embedding = linear(
-    "embedding", kernel=_embedding_kernel, others=1, transpose=_embedding_transpose,
+    "embedding", kernel=_embedding_kernel, numpy=_embedding_numpy, others=1, transpose=_embedding_transpose,
     batch=_batch_embedding,
-    infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[1:]), avals[0].dtype),
+    infer=_infer_embedding,
     samples=lambda: [
         sample(normal(4, 2), np.array([[1, 3], [1, 0]]), padding=None, by_frequency=False, weighted=False, sparse=False),
         sample(normal(4, 2), np.array([1, 1, 2]), padding=2, by_frequency=True, weighted=True, sparse=False)],
@@ -266,10 +358,10 @@ def embedding(
 
 # The transpose.
 embedding_add = linear(
-    "embedding_add", kernel=_embedding_add_kernel, others=1,
+    "embedding_add", kernel=_embedding_add_kernel, numpy=_embedding_add_numpy, others=1,
     transpose=lambda g, _x, indices, *, shape, padding, by_frequency: embedding(
         g, indices, padding=padding, by_frequency=by_frequency, weighted=True),
-    batch=_batch_embedding_add, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_embedding_add, infer=_infer_embedding_add,
     samples=lambda: [
         sample(normal(3, 2), np.array([1, 1, 2]), shape=(4, 2), padding=2, by_frequency=True),
         sample(normal(2, 2, 2), np.array([[1, 3], [1, 0]]), shape=(4, 2), padding=None, by_frequency=False)],

@@ -11,18 +11,33 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
 from .comparison import equal, less
+from .grouping import add, multiply, reduce_by_number
 from .indexing import take, take_add
+from .kernels import widened
 from .rules import batch_loop, nondifferentiable
 from .samples import distinct, normal, sample
 from .scan import linear_recurrence, shift
+from .shapes import at_least, leading, matching
 from .structural import cast, reshape
 
 
 def _ids_kernel(xp: Any, lengths: Any, *, n: int) -> Any:
+    count = lengths.shape[-1]
+    rows = xp.reshape(astype(xp, lengths, np.int64), (math.prod(lengths.shape[:-1]), count))
+    ends = xp.cumulative_sum(rows, axis=1)
+    at = xp.arange(n, dtype=xp.int64, device=lengths.device)
+    own = xp.sum(astype(xp, ends[:, None, :] <= at[:, None], np.int64), axis=-1)  # how many segments end before
+    first = xp.arange(rows.shape[0], dtype=xp.int64, device=lengths.device)[:, None] * count
+    ids = xp.where(own == count, rows.size, own + first)
+    return xp.reshape(ids, (*lengths.shape[:-1], n))
+
+
+def _ids_numpy(lengths: Any, *, n: int) -> Any:
     count = lengths.shape[-1]
     rows = lengths.reshape(-1, count)
     out = np.full((len(rows), n), rows.size, np.int64)
@@ -34,8 +49,8 @@ def _ids_kernel(xp: Any, lengths: Any, *, n: int) -> Any:
 
 # For each of n elements the number of its segment, counted through all rows; behind the last one, the number of all.
 segment_ids = nondifferentiable(
-    "segment_ids", kernel=_ids_kernel, batch=batch_loop,
-    infer=lambda avals, p: Aval((*avals[0].shape[:-1], p["n"]), np.dtype(np.int64)),
+    "segment_ids", kernel=_ids_kernel, numpy=_ids_numpy, batch=batch_loop,
+    infer=lambda avals, p: Aval((*leading((avals[0], 1)), p["n"]), np.dtype(np.int64)),
     samples=lambda: [sample(np.array([1, 0, 2]), n=4), sample(np.array([[1, 1], [0, 2]]), n=2)],
 )  # fmt: skip
 
@@ -43,10 +58,34 @@ _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum
 _START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
 
 
+_FUNCTIONS: dict[str, Any] = {
+    "sum": lambda xp: add, "mean": lambda xp: add, "prod": lambda xp: multiply, "max": lambda xp: xp.maximum,
+    "min": lambda xp: xp.minimum,
+}  # fmt: skip
+
+
+@widened
 def _kernel(xp: Any, x: Any, lengths: Any, *, reduce: str, initial: float | None) -> Any:
     axis = lengths.ndim - 1
+    rest = tuple(x.shape[axis + 1 :])
+    ids = xp.reshape(_ids_kernel(xp, lengths, n=x.shape[axis]), (-1,))
+    f = _FUNCTIONS[reduce](xp)
+    rows = xp.reshape(x, (ids.shape[0], *rest))
+    out = reduce_by_number(xp, f, rows, ids, lengths.size, _START[reduce])
+    if initial is not None:
+        out = f(out, xp.asarray(initial, dtype=out.dtype, device=out.device))
+    out = xp.reshape(out, (*lengths.shape, *rest))
+    if reduce != "mean":
+        return out
+    sizes = xp.reshape(lengths, (*lengths.shape, *(1,) * len(rest)))
+    empty = math.nan if initial is None else initial
+    return xp.where(sizes == 0, empty, out / astype(xp, xp.where(sizes < 1, 1, sizes), out.dtype))
+
+
+def _numpy_kernel(x: Any, lengths: Any, *, reduce: str, initial: float | None) -> Any:
+    axis = lengths.ndim - 1
     rest = x.shape[axis + 1 :]
-    ids = _ids_kernel(xp, lengths, n=x.shape[axis]).reshape(-1)
+    ids = _ids_numpy(lengths, n=x.shape[axis]).reshape(-1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     out = np.full((lengths.size + 1, math.prod(rest)), _START[reduce] if initial is None else initial, wide.dtype)
     _UFUNCS[reduce].at(out, ids, wide.reshape(len(ids), -1))
@@ -116,11 +155,20 @@ def _samples() -> Any:
     yield sample(np.array([2.0, 0.0, 3.0, 0.0]), np.array([3, 1]), reduce="prod", initial=None)
 
 
+def _infer_segments(avals: Any, p: dict[str, Any]) -> Aval:
+    x, lengths = avals
+    axis = len(lengths.shape) - 1
+    at_least(1, lengths)
+    at_least(axis + 1, x)
+    matching("the leading axes of the lengths", lengths.shape[:-1], x.shape[:axis])
+    return Aval((*lengths.shape, *x.shape[axis + 1 :]), x.dtype)
+
+
 # reduce: "sum", "mean", "max", "min" or "prod". initial: what every segment starts with, None for nothing.
 segment_reduce = primitive(
-    "segment_reduce", kernel=_kernel,
+    "segment_reduce", kernel=_kernel, numpy=_numpy_kernel,
     vjps=[lambda g, out, x, lengths, *, reduce, initial: _pull(g, out, x, lengths, reduce, initial), None],
     jvp=_push, batch=batch_loop,
-    infer=lambda avals, p: Aval((*avals[1].shape, *avals[0].shape[len(avals[1].shape) :]), avals[0].dtype),
+    infer=_infer_segments,
     samples=_samples,
 )  # fmt: skip

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .kernels import scalar
 from .rules import conj, elementwise, sum_tangents
 from .samples import complex_normal, normal, sample
 
 
-def _scaled_product_kernel(xp: Any, x: Any, y: Any, z: Any, *, scale: float) -> Any:
+def _scaled_product_numpy(x: Any, y: Any, z: Any, *, scale: float) -> Any:
     out = x * y
     if type(out) is not np.ndarray or out.shape != z.shape:
         return out * z * x.dtype.type(scale)
@@ -25,7 +26,7 @@ def _scaled_product_kernel(xp: Any, x: Any, y: Any, z: Any, *, scale: float) -> 
 
 # x y z times a number.
 scaled_product = elementwise(
-    "scaled_product", kernel=_scaled_product_kernel,
+    "scaled_product", kernel=lambda xp, x, y, z, *, scale: x * y * z * scalar(scale, x), numpy=_scaled_product_numpy,
     vjps=[lambda g, _out, _x, y, z, *, scale: scaled_product(g, conj(y), conj(z), scale=scale),
           lambda g, _out, x, _y, z, *, scale: scaled_product(conj(x), g, conj(z), scale=scale),
           lambda g, _out, x, y, _z, *, scale: scaled_product(conj(x), conj(y), g, scale=scale)],
@@ -38,7 +39,7 @@ scaled_product = elementwise(
 )  # fmt: skip
 
 
-def _tanh_slope_kernel(xp: Any, g: Any, y: Any) -> Any:
+def _tanh_slope_numpy(g: Any, y: Any) -> Any:
     if y.ndim == 0:
         return g * (1 - y * y)
     out = y * y
@@ -48,7 +49,7 @@ def _tanh_slope_kernel(xp: Any, g: Any, y: Any) -> Any:
 
 # g (1 - y²): the pullback of y = tanh(x) for real operands.
 tanh_slope = elementwise(
-    "tanh_slope", kernel=_tanh_slope_kernel, operands=("g", "y"),
+    "tanh_slope", kernel=lambda xp, g, y: g * (1 - y * y), numpy=_tanh_slope_numpy,
     vjps=[lambda gg, _out, _g, y: tanh_slope(gg, y), lambda gg, _out, g, y: scaled_product(gg, g, y, scale=-2.0)],
     jvp=lambda tangents, out, g, y: sum_tangents([
         None if tangents[0] is None else tanh_slope(tangents[0], y),
@@ -57,7 +58,7 @@ tanh_slope = elementwise(
 )  # fmt: skip
 
 
-def _sigmoid_slope_kernel(xp: Any, g: Any, y: Any) -> Any:
+def _sigmoid_slope_numpy(g: Any, y: Any) -> Any:
     if y.ndim == 0:
         return g * (y - y * y)
     out = np.subtract(1, y, dtype=y.dtype)
@@ -67,7 +68,7 @@ def _sigmoid_slope_kernel(xp: Any, g: Any, y: Any) -> Any:
 
 # g (1 - y) y: the pullback of y = sigmoid(x) for real operands.
 sigmoid_slope = elementwise(
-    "sigmoid_slope", kernel=_sigmoid_slope_kernel, operands=("g", "y"),
+    "sigmoid_slope", kernel=lambda xp, g, y: g * (y - y * y), numpy=_sigmoid_slope_numpy,
     vjps=[lambda gg, _out, _g, y: sigmoid_slope(gg, y), lambda gg, _out, g, y: gg * g * (1 - 2 * y)],
     jvp=lambda tangents, out, g, y: sum_tangents([
         None if tangents[0] is None else sigmoid_slope(tangents[0], y),

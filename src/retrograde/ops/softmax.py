@@ -11,21 +11,53 @@ from typing import Any
 import numpy as np
 
 from ..backend.jit import rows
+from ..core.aval import Aval
 from ..core.primitive import primitive
 from .elementwise import exp
-from .kernels import in_single, zero_of
+from .kernels import in_single, widened, zero_of
 from .reduction import extreme_array, sum, sum_array
-from .rules import batch_axes, infer_same
+from .rules import batch_axes, checked_axes, infer_along
 from .samples import normal, sample
+from .shapes import matching
 
 
-def _total(xp: Any, x: Any, axis: int) -> Any:
-    return sum_array(x, (axis,), True) if xp is np else xp.sum(x, axis=axis, keepdims=True)
+@widened
+def _softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+    if not math.prod(x.shape):
+        return x
+    e = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+    return e / xp.sum(e, axis=axis, keepdims=True, dtype=e.dtype)
 
 
-def _below_top(xp: Any, x: Any, axis: int) -> Any:
+@widened
+def _log_softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+    if not math.prod(x.shape):
+        return x
+    low = x - xp.max(x, axis=axis, keepdims=True)
+    return low - xp.log(xp.sum(xp.exp(low), axis=axis, keepdims=True, dtype=low.dtype))
+
+
+def _safe_softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+    out = _softmax_kernel(xp, x, axis=axis)
+    return xp.where(xp.all(x == -math.inf, axis=axis, keepdims=True), zero_of(x), out)
+
+
+@widened
+def _softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
+    return (g - xp.sum(g * out, axis=axis, keepdims=True, dtype=out.dtype)) * out
+
+
+@widened
+def _log_softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
+    return g - xp.exp(out) * xp.sum(g, axis=axis, keepdims=True, dtype=g.dtype)
+
+
+# ------------------------------------------------------------------------------------------ NumPy
+
+
+def _below_top(x: Any, axis: int) -> Any:
     """A new array: `x` less its largest element along the axis."""
-    return x - (extreme_array("max", x, (axis,), True) if xp is np else xp.max(x, axis=axis, keepdims=True))
+    return x - extreme_array("max", x, (axis,), True)
 
 
 def _narrow(x: Any, axis: int) -> bool:
@@ -33,39 +65,60 @@ def _narrow(x: Any, axis: int) -> bool:
     return x.ndim == 2 and axis == 1 and x.shape[1] <= 32 and x.shape[0] >= 16
 
 
-def _softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+def _softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
-        return xp.asarray(x, copy=True)
+        return np.asarray(x, copy=True)
     x_wide = in_single(x)
-    found = rows.softmax(x_wide) if xp is np and axis == x.ndim - 1 else None
+    found = rows.softmax(x_wide) if axis == x.ndim - 1 else None
     if found is not None:
         return found if found.dtype == x.dtype else found.astype(x.dtype)
-    out = _below_top(xp, x_wide, axis)
-    xp.exp(out, out=out)
-    out /= _total(xp, out, axis)
+    out = _below_top(x_wide, axis)
+    np.exp(out, out=out)
+    out /= sum_array(out, (axis,), True)
     return out if out.dtype == x.dtype else out.astype(x.dtype)
 
 
-def _log_softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
-        return xp.asarray(x, copy=True)
+        return np.asarray(x, copy=True)
     wide = in_single(x)
-    if xp is np and _narrow(x, axis):
+    if _narrow(x, axis):
         columns = wide.T.copy()
         columns -= np.maximum.reduce(columns, 0)
         columns -= np.log(np.add.reduce(np.exp(columns), 0))
         return columns.T.astype(x.dtype, order="C")
-    out = _below_top(xp, wide, axis)
-    out -= xp.log(_total(xp, xp.exp(out), axis))
+    out = _below_top(wide, axis)
+    out -= np.log(sum_array(np.exp(out), (axis,), True))
     return out if out.dtype == x.dtype else out.astype(x.dtype)
 
 
-def _safe_softmax_kernel(xp: Any, x: Any, *, axis: int) -> Any:
+def _safe_softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
-        return xp.asarray(x, copy=True)
+        return np.asarray(x, copy=True)
     with np.errstate(invalid="ignore"):
-        out = _softmax_kernel(xp, x, axis=axis)
-    return xp.where(xp.all(x == -math.inf, axis=axis, keepdims=True), zero_of(x), out)
+        out = _softmax_numpy(x, axis=axis)
+    return np.where(np.all(x == -math.inf, axis=axis, keepdims=True), zero_of(x), out)
+
+
+def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
+    wide, weights = in_single(g), in_single(out)
+    found = rows.softmax_pull(wide, weights) if axis == out.ndim - 1 else None
+    if found is not None:
+        return found if found.dtype == out.dtype else found.astype(out.dtype)
+    result = wide - sum_array(wide * weights, (axis,), True)
+    result *= weights
+    return result if result.dtype == out.dtype else result.astype(out.dtype)
+
+
+def _log_softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
+    wide = in_single(g)
+    result = np.exp(in_single(out))
+    result *= sum_array(wide, (axis,), True)
+    result = np.subtract(wide, result, out=result)
+    return result if result.dtype == out.dtype else result.astype(out.dtype)
+
+
+# ------------------------------------------------------------------------------------------ the operations
 
 
 def _inner(x: Any, y: Any, axis: int) -> Any:
@@ -84,31 +137,19 @@ def _pull_samples() -> Any:
         yield sample(normal(*s.operands[0].shape, seed=1), *s.operands, **s.params)
 
 
-def _softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
-    wide, weights = in_single(g), in_single(out)
-    found = rows.softmax_pull(wide, weights) if xp is np and axis == out.ndim - 1 else None
-    if found is not None:
-        return found if found.dtype == out.dtype else found.astype(out.dtype)
-    result = wide - _total(xp, wide * weights, axis)
-    result *= weights
-    return result if result.dtype == out.dtype else result.astype(out.dtype)
-
-
-def _log_softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
-    wide = in_single(g)
-    result = xp.exp(in_single(out))
-    result *= _total(xp, wide, axis)
-    result = xp.subtract(wide, result, out=result) if xp is np else wide - result
-    return result if result.dtype == out.dtype else result.astype(out.dtype)
+def _infer_pulled(avals: Any, params: dict[str, Any]) -> Aval:
+    matching("the result and its cotangent", avals[0].shape, avals[1].shape)
+    checked_axes(avals[1].shape, params["axis"])
+    return Aval(*avals[1])
 
 
 # The pullback of softmax: linear and self-adjoint in g, with `out` the softmax.
 softmax_pullback = primitive(
-    "softmax_pullback", kernel=_softmax_pull_kernel,
+    "softmax_pullback", kernel=_softmax_pull_kernel, numpy=_softmax_pull_numpy, kind="composite",
     vjps=[lambda h, _r, _g, out, *, axis: softmax_pullback(h, out, axis=axis),
           lambda h, _r, g, out, *, axis: h * (g - _inner(g, out, axis)) - g * _inner(h, out, axis)],
     jvp=lambda tangents, r, g, out, *, axis: _softmax_push(tangents, g, out, axis),
-    batch=batch_axes("axis"), infer=lambda avals, p: avals[1], samples=_pull_samples,
+    batch=batch_axes("axis"), infer=_infer_pulled, samples=_pull_samples,
 )  # fmt: skip
 
 
@@ -123,11 +164,11 @@ def _softmax_push(tangents: Any, g: Any, out: Any, axis: int) -> Any:
 
 # The pullback of log_softmax: g - softmax * sum(g), with `out` the log_softmax.
 log_softmax_pullback = primitive(
-    "log_softmax_pullback", kernel=_log_softmax_pull_kernel,
+    "log_softmax_pullback", kernel=_log_softmax_pull_kernel, numpy=_log_softmax_pull_numpy, kind="composite",
     vjps=[lambda h, _r, _g, out, *, axis: h - _inner(h, exp(out), axis),
           lambda h, _r, g, out, *, axis: -h * exp(out) * sum(g, axis=(axis,), keepdims=True)],
     jvp=lambda tangents, r, g, out, *, axis: _log_softmax_push(tangents, g, out, axis),
-    batch=batch_axes("axis"), infer=lambda avals, p: avals[1], samples=_pull_samples,
+    batch=batch_axes("axis"), infer=_infer_pulled, samples=_pull_samples,
 )  # fmt: skip
 
 
@@ -140,22 +181,23 @@ def _log_softmax_push(tangents: Any, g: Any, out: Any, axis: int) -> Any:
     return second if first is None else first + second
 
 
-def _softmax_like(name: str, kernel: Any) -> Any:
+def _softmax_like(name: str, kernel: Any, numpy: Any) -> Any:
     return primitive(
-        name, kernel=kernel, vjps=[lambda g, out, _x, *, axis: softmax_pullback(g, out, axis=axis)],
+        name, kernel=kernel, numpy=numpy, kind="composite",
+        vjps=[lambda g, out, _x, *, axis: softmax_pullback(g, out, axis=axis)],
         jvp=lambda tangents, out, x, *, axis: softmax_pullback(tangents[0], out, axis=axis),
-        batch=batch_axes("axis"), infer=infer_same, samples=_samples,
+        batch=batch_axes("axis"), infer=infer_along("axis"), samples=_samples,
     )  # fmt: skip
 
 
-softmax = _softmax_like("softmax", _softmax_kernel)
+softmax = _softmax_like("softmax", _softmax_kernel, _softmax_numpy)
 
 # The softmax with 0 where everything along the axis is -inf.
-safe_softmax = _softmax_like("safe_softmax", _safe_softmax_kernel)
+safe_softmax = _softmax_like("safe_softmax", _safe_softmax_kernel, _safe_softmax_numpy)
 
 log_softmax = primitive(
-    "log_softmax", kernel=_log_softmax_kernel,
+    "log_softmax", kernel=_log_softmax_kernel, numpy=_log_softmax_numpy, kind="composite",
     vjps=[lambda g, out, _x, *, axis: log_softmax_pullback(g, out, axis=axis)],
     jvp=lambda tangents, out, x, *, axis: tangents[0] - _inner(tangents[0], exp(out), axis),
-    batch=batch_axes("axis"), infer=infer_same, samples=_samples,
+    batch=batch_axes("axis"), infer=infer_along("axis"), samples=_samples,
 )  # fmt: skip

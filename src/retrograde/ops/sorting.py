@@ -6,20 +6,24 @@ derivative of them all. NaN counts as larger than any number. Ties stay in the o
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype, is_boolean, is_inexact
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from . import introselect
 from .indexing import along_add, take_along_axis
-from .kernels import in_single
+from .kernels import constant, in_single
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
-from .rules import batch_axes, batch_size, linear, materialise_batch, nondifferentiable
+from .rules import batch_axes, batch_size, checked_axes, linear, materialise_batch, nondifferentiable
 from .samples import distinct, normal, sample
+from .scan import scanned
+from .shapes import demand
 from .structural import reshape
 
 # ------------------------------------------------------------------------------------------ elements at positions
@@ -32,23 +36,41 @@ def _with_axis(indices: Any, shape: tuple[int, ...], axis: int) -> Any:
     return reshape(indices, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
 
 
-_along = take_along_axis.prim.kernel
+_along = take_along_axis.prim
 
 
 def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:
     if indices.ndim == x.ndim:
-        return _along(xp, x, indices, axis=axis)
+        return _along.kernel(xp, x, indices, axis=axis)
+    return xp.reshape(_along.kernel(xp, x, xp.expand_dims(indices, axis=axis), axis=axis), indices.shape)
+
+
+def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
+    if indices.ndim == x.ndim:
+        return _along.numpy_kernel(x, indices, axis=axis)
     if indices.ndim == 0:
         return x[indices]
     if indices.ndim == 1 and axis == 1:
         return x[np.arange(len(x)), indices]
     at = indices.reshape(*indices.shape[:axis], 1, *indices.shape[axis:])
-    return _along(xp, x, at, axis=axis).reshape(indices.shape)
+    return _along.numpy_kernel(x, at, axis=axis).reshape(indices.shape)
 
 
 def _unpick(g: Any, x: Any, indices: Any, axis: int) -> Any:
     shape = tuple(shape_of(x))
     return along_add(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
+
+
+def _infer_pick(avals: Any, params: dict[str, Any]) -> Aval:
+    x, indices, axis = avals[0].shape, avals[1].shape, params["axis"]
+    checked_axes(x, axis)
+    several = len(indices) == len(x)
+    demand(several or len(indices) == len(x) - 1, f"positions of shape {indices} do not belong to an operand of shape {x}")
+    rest = (*indices[:axis], *indices[axis + several :])
+    others = (*x[:axis], *x[axis + 1 :])
+    fits = all(n <= m for n, m in zip(rest, others)) if several else rest == others
+    demand(fits, f"positions of shape {indices} do not lie in an operand of shape {x}")
+    return Aval(indices, avals[0].dtype)
 
 
 def _batch_pick(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -60,9 +82,9 @@ def _batch_pick(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
 # The elements at positions along an axis: of x's rank for several of them, without the axis for one. `of` names the
 # operation that found the positions, for those who show graphs.
 pick = linear(
-    "pick", kernel=_pick_kernel, others=1,
+    "pick", kernel=_pick_kernel, numpy=_pick_numpy, kind="structural", others=1,
     transpose=lambda g, x_, indices, *, axis, of: _unpick(g, x_, indices, axis),
-    batch=_batch_pick, infer=lambda avals, p: Aval(avals[1].shape, avals[0].dtype),
+    batch=_batch_pick, infer=_infer_pick,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0]]), axis=0, of="max"),
                      sample(normal(3, 2), np.array([1, 0, 1]), axis=1, of="max"),
                      sample(normal(3), np.array(2), axis=0, of="max"),
@@ -74,11 +96,18 @@ pick = linear(
 
 def _order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
     """The positions that sort `x` along an axis, ties in order; NaN at the large end."""
-    x = in_single(x)
-    stable = {"kind": "stable"} if xp is np else {"stable": True}
+    x = astype(xp, x, np.uint8) if is_boolean(x) else in_single(x)
     if not descending:
-        return xp.argsort(x, axis=axis, **stable)
-    return x.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(x, axis=axis), axis=axis, **stable), axis=axis)
+        return astype(xp, xp.argsort(x, axis=axis, stable=True), np.int64)
+    order = xp.argsort(xp.flip(x, axis=axis), axis=axis, stable=True)
+    return astype(xp, x.shape[axis] - 1 - xp.flip(order, axis=axis), np.int64)
+
+
+def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
+    x = in_single(x)
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable"), axis=axis)
 
 
 def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
@@ -100,7 +129,12 @@ def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
 
 
 def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> Any:
-    order = _order(xp, x, axis, descending)
+    """In the standard ties stay in order, also where NumPy's arrays have them as C++'s algorithms leave them."""
+    return _order(xp, x, axis, descending)
+
+
+def _positions_numpy(x: Any, *, axis: int, descending: bool, ties: str) -> Any:
+    order = _order_numpy(x, axis, descending)
     n = x.shape[axis]
     if ties == "stable" or n <= introselect.SHORT:  # short rows are sorted by insertion, which is stable
         return order
@@ -108,6 +142,7 @@ def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> An
 
 
 def _infer_positions(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
     return Aval(avals[0].shape, np.dtype(np.int64))
 
 
@@ -122,16 +157,27 @@ def _order_samples(**params: Any) -> Any:
 
 # ties="stable" here and below: equal elements stay in order; "introsort": as C++'s algorithms leave them.
 argsort = nondifferentiable(
-    "argsort", kernel=_positions, batch=batch_axes("axis"), infer=_infer_positions,
+    "argsort", kernel=_positions, numpy=_positions_numpy, kind="scan",
+    batch=batch_axes("axis"), infer=_infer_positions,
     samples=_order_samples(descending=True, ties="stable"),
 )  # fmt: skip
 
 
+def _infer_topk(avals: Any, params: dict[str, Any]) -> Aval:
+    shape, axis, k = avals[0].shape, params["axis"], params["k"]
+    checked_axes(shape, axis)
+    return Aval((*shape[:axis], min(k, shape[axis]), *shape[axis + 1 :]), np.dtype(np.int64))
+
+
 def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
+    return _order(xp, x, axis, largest)[(*(slice(None),) * axis, slice(k), Ellipsis)]
+
+
+def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
     n = x.shape[axis]
     first = (slice(None),) * axis + (slice(k),)
-    if xp is not np or n < 1024 or k > n // 8 or not k:
-        order = _order(xp, x, axis, largest)
+    if n < 1024 or k > n // 8 or not k:
+        order = _order_numpy(x, axis, largest)
         if ties != "stable":
             order = _retied(x, order, axis, k + 1, lambda row: introselect.top(row, k, largest))
         return order[first]
@@ -140,24 +186,26 @@ def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool, ties: str
     chosen = np.argpartition(x, n - k if largest else k - 1, axis=axis)
     chosen = chosen[(slice(None),) * axis + (slice(n - k, None) if largest else slice(k),)]
     chosen = np.sort(chosen, axis=axis)
-    order = _order(xp, np.take_along_axis(x, chosen, axis), axis, largest)
+    order = _order_numpy(np.take_along_axis(x, chosen, axis), axis, largest)
     return np.take_along_axis(chosen, order, axis)
 
 
 argtopk = nondifferentiable(
-    "argtopk", kernel=_topk_kernel, batch=batch_axes("axis"),
-    infer=lambda avals, p: Aval(
-        (*avals[0].shape[: p["axis"]], p["k"], *avals[0].shape[p["axis"] + 1 :]), np.dtype(np.int64)),
+    "argtopk", kernel=_topk_kernel, numpy=_topk_numpy, kind="scan",
+    batch=batch_axes("axis"),
+    infer=_infer_topk,
     samples=_order_samples(k=2, largest=True, ties="stable"),
 )  # fmt: skip
 
 
 def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis"])
+    demand(avals[0].shape[params["axis"]] >= params.get("k", 1), "there are fewer elements along the axis than are asked for")
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), False), np.dtype(np.int64))
 
 
-def _kth_order(xp: Any, x: Any, axis: int, k: int, ties: str) -> Any:
-    order = _order(xp, x, axis, False)
+def _kth_order(x: Any, axis: int, k: int, ties: str) -> Any:
+    order = _order_numpy(x, axis, False)
     if ties == "stable":
         return order
 
@@ -170,13 +218,28 @@ def _kth_order(xp: Any, x: Any, axis: int, k: int, ties: str) -> Any:
 # The position of the k-th smallest element, k counted from 1.
 argkth = nondifferentiable(
     "argkth",
-    kernel=lambda xp, x, *, axis, k, ties: np.take(_kth_order(xp, x, axis, k, ties), k - 1, axis=axis),
+    kernel=lambda xp, x, *, axis, k, ties: _order(xp, x, axis, False)[(*(slice(None),) * axis, k - 1, Ellipsis)],
+    numpy=lambda x, *, axis, k, ties: np.take(_kth_order(x, axis, k, ties), k - 1, axis=axis), kind="reduction",
     batch=batch_axes("axis"), infer=_infer_position, samples=_order_samples(k=2, ties="stable"),
 )  # fmt: skip
 
 
 def _argmedian_kernel(xp: Any, x: Any, *, axis: int, ignore_nan: bool) -> Any:
-    order = np.moveaxis(_order(xp, x, axis, False), axis, -1)
+    order, n = _order(xp, x, axis, False), x.shape[axis]
+    middle = (n - 1) // 2
+    if not is_inexact(x):
+        return order[(*(slice(None),) * axis, middle, Ellipsis)]
+    missing = xp.sum(astype(xp, xp.isnan(x), np.int64), axis=axis, keepdims=True)
+    numbers = n - missing
+    if ignore_nan:
+        at = xp.maximum(numbers - 1, 0) // 2
+    else:
+        at = xp.where(missing > 0, xp.minimum(numbers, n - 1), middle)
+    return xp.squeeze(xp.take_along_axis(order, at, axis=axis), axis=axis)
+
+
+def _argmedian_numpy(x: Any, *, axis: int, ignore_nan: bool) -> Any:
+    order = np.moveaxis(_order_numpy(x, axis, False), axis, -1)
     n = x.shape[axis]
     middle = np.full(order.shape[:-1], (n - 1) // 2)
     if x.dtype.kind not in "iub":
@@ -191,14 +254,28 @@ def _argmedian_kernel(xp: Any, x: Any, *, axis: int, ignore_nan: bool) -> Any:
 
 # The position of the median, of an even number of elements the lower one; of the first NaN, unless they are ignored.
 argmedian = nondifferentiable(
-    "argmedian", kernel=_argmedian_kernel, batch=batch_axes("axis"), infer=_infer_position,
+    "argmedian", kernel=_argmedian_kernel, numpy=_argmedian_numpy, kind="reduction",
+    batch=batch_axes("axis"), infer=_infer_position,
     samples=_order_samples(ignore_nan=True),
 )  # fmt: skip
 
 
 def _argmode_kernel(xp: Any, x: Any, *, axis: int, ties: str) -> Any:
+    x = xp.moveaxis(x, axis, -1)
+    last, n = x.ndim - 1, x.shape[axis]
+    order = _order(xp, x, last, False)
+    ordered = xp.take_along_axis(x, order, axis=-1)
+    place = order * 0 + constant(xp, np.arange(n), x)
+    same = ordered[..., 1:] == ordered[..., :-1]
+    starts = xp.concat([place[..., :1], xp.where(same, 0, place[..., 1:])], axis=-1)
+    run = place - scanned(xp, xp.maximum, starts, last)  # how many equal ones came before
+    longest = xp.argmax(run, axis=-1, keepdims=True)
+    return xp.squeeze(xp.take_along_axis(order, longest, axis=-1), axis=-1)
+
+
+def _argmode_numpy(x: Any, *, axis: int, ties: str) -> Any:
     x = np.moveaxis(in_single(x), axis, -1)
-    order = _positions(xp, x, axis=x.ndim - 1, descending=False, ties=ties)
+    order = _positions_numpy(x, axis=x.ndim - 1, descending=False, ties=ties)
     ordered = np.take_along_axis(x, order, axis=-1)
     place = np.arange(x.shape[-1])
     starts = np.ones(x.shape, bool)
@@ -209,13 +286,23 @@ def _argmode_kernel(xp: Any, x: Any, *, axis: int, ties: str) -> Any:
 
 # The position of the most frequent element, of several the smallest: the last one in the order that sorts them.
 argmode = nondifferentiable(
-    "argmode", kernel=_argmode_kernel, batch=batch_axes("axis"), infer=_infer_position,
+    "argmode", kernel=_argmode_kernel, numpy=_argmode_numpy, kind="reduction",
+    batch=batch_axes("axis"), infer=_infer_position,
     samples=lambda: [sample(np.array([[2.0, 1.0, 2.0], [3.0, 1.0, 2.0]]), axis=1, ties="stable"),
                      sample(distinct(4), axis=0, ties="introsort")],
 )  # fmt: skip
 
 
 def _argcum_kernel(xp: Any, x: Any, *, axis: int, largest: bool) -> Any:
+    extremes = scanned(xp, xp.maximum if largest else xp.minimum, x, axis)
+    attained = x == extremes
+    if is_inexact(x):
+        attained = attained | (x != x)
+    place = constant(xp, np.arange(x.shape[axis]).reshape((-1,) + (1,) * (x.ndim - 1 - axis)), x)
+    return scanned(xp, xp.maximum, xp.where(attained, place, 0), axis)
+
+
+def _argcum_numpy(x: Any, *, axis: int, largest: bool) -> Any:
     extremes = (np.maximum if largest else np.minimum).accumulate(x, axis=axis)
     place = np.arange(x.shape[axis]).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
     attained = x == extremes
@@ -226,27 +313,36 @@ def _argcum_kernel(xp: Any, x: Any, *, axis: int, largest: bool) -> Any:
 
 # For each element the last position of the extreme so far.
 argcum = nondifferentiable(
-    "argcum", kernel=_argcum_kernel, batch=batch_axes("axis"), infer=_infer_positions,
+    "argcum", kernel=_argcum_kernel, numpy=_argcum_numpy, kind="scan",
+    batch=batch_axes("axis"), infer=_infer_positions,
     samples=_order_samples(largest=True),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ the median
 
 
-def _median_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool) -> Any:
+def _median(
+    xp: Any, x: Any, at: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool
+) -> Any:
+    """The median over several axes; `at(rows, axis=, ignore_nan=)` finds the position along one."""
     shape = x.shape
     others = tuple(i for i in range(x.ndim) if i not in axis)
-    rows = x.transpose(*others, *axis).reshape(*(shape[i] for i in others), math.prod(shape[a] for a in axis))
+    rows = xp.permute_dims(x, (*others, *axis))
+    rows = xp.reshape(rows, (*(shape[i] for i in others), math.prod(shape[a] for a in axis)))
     if not rows.shape[-1]:
-        return np.full(reduced_shape(shape, axis, keepdims), math.nan, x.dtype)
-    at = _argmedian_kernel(xp, rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
-    out = np.take_along_axis(rows, at[..., None], axis=-1)
-    return out.reshape(reduced_shape(shape, axis, keepdims))
+        return xp.full(reduced_shape(shape, axis, keepdims), math.nan, dtype=x.dtype)
+    places = at(rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
+    out = xp.take_along_axis(rows, xp.expand_dims(places, axis=-1), axis=-1)
+    return xp.reshape(out, reduced_shape(shape, axis, keepdims))
 
 
 # The median, of an even number of elements the lower one; elements equal to it share its gradient evenly.
 median = primitive(
-    "median", kernel=_median_kernel,
+    "median", kernel=lambda xp, x, *, axis, keepdims, ignore_nan: _median(
+        xp, x, functools.partial(_argmedian_kernel, xp), axis=axis, keepdims=keepdims, ignore_nan=ignore_nan),
+    numpy=lambda x, *, axis, keepdims, ignore_nan: _median(
+        np, x, _argmedian_numpy, axis=axis, keepdims=keepdims, ignore_nan=ignore_nan),
+    kind="reduction",
     vjps=[lambda g, out, x, *, axis, keepdims, ignore_nan:
           shared(g, out, x, axis, keepdims, "even")],
     jvp=lambda tangents, out, x, *, axis, keepdims, ignore_nan: sum(

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype
 from ..backend.jit import pointwise
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
 from .elementwise import absolute, cos, exp, log, log1p, sin
-from .kernels import special, special_functions, widened
+from .kernels import scalar, special, special_functions, widened, widened_numpy, zero_of
 from .rules import elementwise, infer_same
 from .samples import binary, sample, unary, uniform
 from .selection import between, drop, keep, sign, where
@@ -22,10 +23,11 @@ from .selection import between, drop, keep, sign, where
 SQRT_PI, SQRT2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
 
-def _one(name: str, function: str, partial: Any, samples: Any, generated: Any = None) -> Any:
+def _one(name: str, function: str, partial: Any, samples: Any, numpy: Any = None) -> Any:
     """A function of one operand that SciPy has, with its derivative."""
     return elementwise(
-        name, kernel=special(function, generated), operands=("x",), partials=[partial], samples=samples, infer=infer_same,
+        name, kernel=special(function), operands=("x",), partials=[partial], samples=samples, infer=infer_same,
+        numpy=numpy,
     )  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def _refuse(name: str, operand: str) -> Any:
 @widened
 def _logit_kernel(xp: Any, x: Any, *, eps: float | None) -> Any:
     if eps is not None:
-        x = xp.minimum(xp.maximum(x, x.dtype.type(eps)), x.dtype.type(1 - eps))
+        x = xp.minimum(xp.maximum(x, scalar(eps, x)), scalar(1 - eps, x))
     return special_functions(xp).logit(x)
 
 
@@ -58,7 +60,15 @@ logit = elementwise(
 
 # ------------------------------------------------------------------------------------------ error functions (DLMF 7)
 
-erf = _one("erf", "erf", lambda x, _out: exp(-(x * x)) * (2 / SQRT_PI), unary(-2, 2), pointwise.erf)
+
+
+@widened_numpy
+def _erf_numpy(x: Any) -> Any:
+    found = pointwise.erf(x)
+    return special_functions(np).erf(x) if found is None else found
+
+
+erf = _one("erf", "erf", lambda x, _out: exp(-(x * x)) * (2 / SQRT_PI), unary(-2, 2), _erf_numpy)
 erfc = _one("erfc", "erfc", lambda x, _out: exp(-(x * x)) * (-2 / SQRT_PI), unary(-2, 2))
 # exp(x^2) erfc(x).
 erfcx = _one("erfcx", "erfcx", lambda x, out: x * out * 2 - 2 / SQRT_PI, unary(-2, 2))
@@ -96,7 +106,7 @@ def _polygamma_kernel(xp: Any, x: Any, *, n: int) -> Any:
         return f.digamma(x)
     # Beyond 170! a double has no room; the result is the infinity that it would be.
     factor = math.factorial(n) if n <= 170 else math.inf
-    return (f.zeta(n + 1, x) * (factor if n % 2 else -factor)).astype(x.dtype)
+    return astype(xp, f.zeta(n + 1, x) * (factor if n % 2 else -factor), x.dtype)
 
 
 polygamma = elementwise(
@@ -124,7 +134,7 @@ def _multigammaln_kernel(xp: Any, x: Any, *, p: int) -> Any:
     total = _gammaln(xp, x)
     for i in range(1, p):
         total = total + _gammaln(xp, x - i / 2)
-    return total + x.dtype.type(p * (p - 1) / 4 * math.log(math.pi))
+    return total + scalar(p * (p - 1) / 4 * math.log(math.pi), x)
 
 
 def _multigammaln_partial(x: Any, _out: Any, *, p: int) -> Any:
@@ -220,10 +230,16 @@ def _sinc_partial(x: Any, _out: Any) -> Any:
     return where(near, t * series + 0.0, (far * cos(far) - sin(far)) / (far * far)) * math.pi
 
 
+@widened
+def _sinc_kernel(xp: Any, x: Any) -> Any:
+    t = xp.where(x == zero_of(x), scalar(1.0e-20, x), x) * math.pi  # of which the sine is itself
+    return xp.sin(t) / t
+
+
 # sin(pi x) / (pi x).
 sinc = elementwise(
-    "sinc", kernel=widened(lambda xp, x: np.sinc(x).astype(x.dtype)), partials=[_sinc_partial], infer=infer_same,
-    samples=unary(0.1, 2, complex_too=True),
+    "sinc", kernel=_sinc_kernel, numpy=widened_numpy(lambda x: np.sinc(x).astype(x.dtype)),
+    partials=[_sinc_partial], infer=infer_same, samples=unary(0.1, 2, complex_too=True),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ Bessel functions (DLMF 10)
@@ -251,7 +267,12 @@ k1e = _one("bessel_k1e", "k1e", lambda x, out: out - k0e(x) - out / x, unary(0.5
 
 @widened
 def _spherical_j0_kernel(xp: Any, x: Any) -> Any:
-    return xp.where(xp.isinf(x), x.dtype.type(0), np.sinc(x / math.pi).astype(x.dtype))
+    return xp.where(xp.isinf(x), zero_of(x), _sinc_kernel(xp, x / math.pi))
+
+
+@widened_numpy
+def _spherical_j0_numpy(x: Any) -> Any:
+    return np.where(np.isinf(x), x.dtype.type(0), np.sinc(x / math.pi).astype(x.dtype))
 
 
 def _spherical_j0_partial(x: Any, out: Any) -> Any:
@@ -260,14 +281,14 @@ def _spherical_j0_partial(x: Any, out: Any) -> Any:
 
 # sin(x) / x.
 spherical_j0 = elementwise(
-    "spherical_j0", kernel=_spherical_j0_kernel, partials=[_spherical_j0_partial], samples=unary(0.3, 3),
-    infer=infer_same,
+    "spherical_j0", kernel=_spherical_j0_kernel, numpy=_spherical_j0_numpy,
+    partials=[_spherical_j0_partial], samples=unary(0.3, 3), infer=infer_same,
 )  # fmt: skip
 
 
 def _airy(which: int) -> Any:
     # Above 110 both are 0 in double precision, where SciPy answers nan for the largest arguments.
-    return widened(lambda xp, x: special_functions(xp).airy(xp.minimum(x, x.dtype.type(110)))[which])
+    return widened(lambda xp, x: special_functions(xp).airy(xp.minimum(x, scalar(110, x)))[which])
 
 
 # Airy's function Ai and its derivative (DLMF 9).

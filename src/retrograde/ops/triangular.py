@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import astype
 from ..core.aval import Aval
 from ..core.primitive import primitive
-from ..core.value import dtype_of, shape_of
+from ..core.value import shape_of
 from .kernels import zero_of
-from .rules import batch_axes, batch_leading, batch_loop, batch_size, infer_same, linear, materialise_batch
+from .placement import places_of, taken, written_at
+from .rules import batch_axes, batch_leading, batch_loop, batch_size, checked_axes, linear, materialise_batch
 from .samples import normal, sample
-from .structural import getitem
+from .shapes import matching
+from .structural import getitem, zeros_like
 
 # ------------------------------------------------------------------------------------------ triangles
 
@@ -23,30 +26,36 @@ def _triangle(n: int, m: int, k: int) -> np.ndarray:
     return np.tri(n, m, k, dtype=bool)
 
 
-def _tril_kernel(xp: Any, x: Any, *, k: int) -> Any:
-    if xp is not np or x.shape[-1] * x.shape[-2] > _KEPT:
-        return xp.tril(x, k=k)
+def _tril_numpy(x: Any, *, k: int) -> Any:
+    if x.shape[-1] * x.shape[-2] > _KEPT:
+        return np.tril(x, k=k)
     return np.where(_triangle(*x.shape[-2:], k), x, zero_of(x))
 
 
-def _triu_kernel(xp: Any, x: Any, *, k: int) -> Any:
-    if xp is not np or x.shape[-1] * x.shape[-2] > _KEPT:
-        return xp.triu(x, k=k)
+def _triu_numpy(x: Any, *, k: int) -> Any:
+    if x.shape[-1] * x.shape[-2] > _KEPT:
+        return np.triu(x, k=k)
     return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), x)
 
 
 _KEPT = 1 << 18
 """Elements of a triangle's mask up to which it is kept: making one takes as long as using it."""
 
+def _infer_triangle(avals: Any, params: dict[str, Any]) -> Aval:
+    if len(avals[0].shape) < 2:
+        raise ValueError(f"a triangle is of matrices; wanted two axes or more, got shape {tuple(avals[0].shape)}")
+    return Aval(*avals[0])
+
+
 tril = linear(
-    "tril", kernel=_tril_kernel, transpose=lambda g, _x, *, k: tril(g, k=k),
-    batch=batch_leading, infer=infer_same,
+    "tril", kernel=lambda xp, x, *, k: xp.tril(x, k=k), numpy=_tril_numpy, transpose=lambda g, _x, *, k: tril(g, k=k),
+    batch=batch_leading, infer=_infer_triangle, kind="structural",
     samples=lambda: [sample(normal(3, 3), k=0), sample(normal(2, 3), k=-1), sample(normal(2, 2, 3), k=1)],
 )  # fmt: skip
 
 triu = linear(
-    "triu", kernel=_triu_kernel, transpose=lambda g, _x, *, k: triu(g, k=k),
-    batch=batch_leading, infer=infer_same,
+    "triu", kernel=lambda xp, x, *, k: xp.triu(x, k=k), numpy=_triu_numpy, transpose=lambda g, _x, *, k: triu(g, k=k),
+    batch=batch_leading, infer=_infer_triangle, kind="structural",
     samples=lambda: [sample(normal(3, 3), k=0), sample(normal(2, 3), k=-1), sample(normal(2, 2, 3), k=1)],
 )  # fmt: skip
 
@@ -55,26 +64,35 @@ triu = linear(
 
 
 def _diagonal_kernel(xp: Any, x: Any, *, offset: int, axis1: int, axis2: int) -> Any:
-    out = xp.diagonal(x, offset, axis1, axis2)
-    if xp is np and x.flags.writeable:
+    return taken(xp, x, np.diagonal(places_of(x.shape), offset, axis1, axis2))
+
+
+def _diagonal_numpy(x: Any, *, offset: int, axis1: int, axis2: int) -> Any:
+    out = np.diagonal(x, offset, axis1, axis2)
+    if x.flags.writeable:
         out.flags.writeable = True  # NumPy marks it read-only; it is a view like any other
     return out
 
 
 def _diagonal_embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
-    out = xp.zeros(shape, dtype=x.dtype)
+    places = np.diagonal(places_of(shape), offset, axis1, axis2)
+    return written_at(xp, xp.zeros(shape, dtype=x.dtype, device=x.device), x, places)
+
+
+def _diagonal_embed_numpy(x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
+    out = np.zeros(shape, dtype=x.dtype)
     rows = np.arange(x.shape[-1])
     index: list[Any] = [slice(None)] * len(shape)
     index[axis1], index[axis2] = rows + max(0, -offset), rows + max(0, offset)
     first, second = sorted((axis1, axis2))
     # Neighbouring index arrays stay in their place, separated ones go to the front.
     to = first if second == first + 1 else 0
-    out[tuple(index)] = xp.moveaxis(x, -1, to) if xp is np else xp.permute_dims(
-        x, (*range(to), x.ndim - 1, *range(to, x.ndim - 1)))  # fmt: skip
+    out[tuple(index)] = np.moveaxis(x, -1, to)
     return out
 
 
 def _infer_diagonal(avals: Any, params: dict[str, Any]) -> Aval:
+    checked_axes(avals[0].shape, params["axis1"], params["axis2"])
     shape, a, b, k = avals[0].shape, params["axis1"], params["axis2"], params["offset"]
     n = max(0, min(shape[a], shape[b] - k) if k >= 0 else min(shape[a] + k, shape[b]))
     return Aval((*(m for i, m in enumerate(shape) if i not in (a, b)), n), avals[0].dtype)
@@ -82,7 +100,7 @@ def _infer_diagonal(avals: Any, params: dict[str, Any]) -> Aval:
 
 # A view of the diagonal of two axes, as the last axis.
 diagonal = linear(
-    "diagonal", kernel=_diagonal_kernel,
+    "diagonal", kernel=_diagonal_kernel, numpy=_diagonal_numpy, kind="structural",
     transpose=lambda g, x_, *, offset, axis1, axis2: diagonal_embed(
         g, shape=tuple(shape_of(x_)), offset=offset, axis1=axis1, axis2=axis2),
     batch=batch_axes("axis1", "axis2"), infer=_infer_diagonal,
@@ -98,11 +116,17 @@ def _batch_diagonal_embed(op: Any, arrays: Any, dims: Any, params: dict[str, Any
               axis2=params["axis2"] + 1), 0  # fmt: skip
 
 
+def _infer_embedded(avals: Any, params: dict[str, Any]) -> Aval:
+    wanted = _infer_diagonal([Aval(params["shape"], avals[0].dtype)], params).shape
+    matching("diagonal_embed", avals[0].shape, wanted)
+    return Aval(params["shape"], avals[0].dtype)
+
+
 # Zeros of `shape` with the operand's last axis on the diagonal of two axes.
 diagonal_embed = linear(
-    "diagonal_embed", kernel=_diagonal_embed_kernel,
+    "diagonal_embed", kernel=_diagonal_embed_kernel, numpy=_diagonal_embed_numpy, kind="structural",
     transpose=lambda g, _x, *, shape, offset, axis1, axis2: diagonal(g, offset=offset, axis1=axis1, axis2=axis2),
-    batch=_batch_diagonal_embed, infer=lambda avals, p: Aval(p["shape"], avals[0].dtype),
+    batch=_batch_diagonal_embed, infer=_infer_embedded,
     samples=lambda: [sample(normal(3), shape=(3, 3), offset=0, axis1=0, axis2=1),
                      sample(normal(2, 3), shape=(4, 2, 4), offset=1, axis1=0, axis2=2),
                      sample(normal(2, 2), shape=(2, 3, 2), offset=-1, axis1=1, axis2=2)],
@@ -123,7 +147,17 @@ def _total(shapes: tuple[tuple[int, int], ...], axis: int) -> int:
 
 
 def _block_kernel(xp: Any, *xs: Any, shapes: tuple[tuple[int, int], ...]) -> Any:
-    out = xp.zeros((_total(shapes, 0), _total(shapes, 1)), dtype=xp.result_type(*xs))
+    dtype, width, row_blocks, column = xp.result_type(*xs), _total(shapes, 1), [], 0
+    for x, (m, n) in zip(xs, shapes):
+        left = xp.zeros((m, column), dtype=dtype, device=x.device)
+        right = xp.zeros((m, width - column - n), dtype=dtype, device=x.device)
+        row_blocks.append(xp.concat([left, astype(xp, x, dtype), right], axis=1))
+        column += n
+    return xp.concat(row_blocks, axis=0)
+
+
+def _block_numpy(*xs: Any, shapes: tuple[tuple[int, int], ...]) -> Any:
+    out = np.zeros((_total(shapes, 0), _total(shapes, 1)), dtype=np.result_type(*xs))
     row = column = 0
     for x, (m, n) in zip(xs, shapes):
         out[row : row + m, column : column + n] = x
@@ -131,21 +165,23 @@ def _block_kernel(xp: Any, *xs: Any, shapes: tuple[tuple[int, int], ...]) -> Any
     return out
 
 
+def _infer_block(avals: Any, params: dict[str, Any]) -> Aval:
+    shapes = params["shapes"]
+    for a, shape in zip(avals, shapes, strict=True):
+        matching("block_diagonal", a.shape, shape)
+    return Aval((_total(shapes, 0), _total(shapes, 1)), np.result_type(*(a.dtype for a in avals)))
+
+
 _block_diagonal = primitive(
-    "block_diagonal", kernel=_block_kernel,
+    "block_diagonal", kernel=_block_kernel, numpy=_block_numpy, kind="structural",
     vjp=lambda needs, g, _out, *xs_, shapes: _blocks(needs, g, shapes),
     jvp=lambda tangents, out, *xs, shapes: _block_diagonal(
-        *(_zeros(x) if t is None else t for t, x in zip(tangents, xs)), shapes=shapes),
+        *(zeros_like(x) if t is None else t for t, x in zip(tangents, xs)), shapes=shapes),
     batch=batch_loop, params=("shapes",),
-    infer=lambda avals, p: Aval(
-        (_total(p["shapes"], 0), _total(p["shapes"], 1)), np.result_type(*(a.dtype for a in avals))),
+    infer=_infer_block,
     samples=lambda: [sample(normal(2, 3), normal(1, 2), shapes=((2, 3), (1, 2)))],
 )  # fmt: skip
 
 def block_diagonal(*xs: Any) -> Any:
     """Matrices along the diagonal of a larger one that is zero elsewhere."""
     return _block_diagonal(*xs, shapes=tuple(tuple(shape_of(x)) for x in xs))
-
-
-def _zeros(like: Any) -> np.ndarray:
-    return np.zeros(shape_of(like), dtype_of(like))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import ShapeError
+from ..backend.dtypes import real_of
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import contraction as con
 from ..ops import linalg as la
@@ -324,7 +325,7 @@ def cond(x: Any, /, p: Any = None) -> Any:
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """How many singular values lie above `rtol` times the largest."""
     x = _matrices("matrix_rank", x)
-    s_dtype = la.real_dtype(dtype_of(x))
+    s_dtype = real_of(dtype_of(x))
     return norms.matrix_rank(x, atol=np.zeros((), s_dtype), rtol=np.asarray(_cut_off(x, rtol), s_dtype))
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..._errors import ShapeError
+from ...backend.dtypes import real_of
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import linalg as la
@@ -210,7 +211,7 @@ api("inverse")(inv)
 def pinv(x: Any, rcond: Any = 1e-15, hermitian: bool = False, name: Any = None) -> Any:
     """The pseudo-inverse: singular values below `rcond` times the largest count as 0."""
     x = _matrices("pinv", x)
-    cut = rcond if isinstance(rcond, Value) else max(float(rcond), float(np.finfo(la.real_dtype(dtype_of(x))).eps))
+    cut = rcond if isinstance(rcond, Value) else max(float(rcond), float(np.finfo(real_of(dtype_of(x))).eps))
     return la.pinv(x, rtol=cut, hermitian=bool(hermitian))
 
 
@@ -298,7 +299,7 @@ def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = No
                 name: Any = None) -> Any:  # fmt: skip
     """How many singular values lie above the tolerance: `tol`, or the larger of `atol` and `rtol` times the largest."""
     x = _matrices("matrix_rank", x)
-    d = la.real_dtype(dtype_of(x))
+    d = real_of(dtype_of(x))
     least = tol if tol is not None else 0.0 if atol is None else atol
     if rtol is None:
         rtol = 0.0 if tol is not None or atol is not None else max(shape_of(x)[-2:]) * float(np.finfo(d).eps)

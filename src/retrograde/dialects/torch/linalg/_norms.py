@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.dtypes import real_of
 from ....core.value import dtype_of, ndim_of, shape_of
 from ....ops import norms
 from ....ops.elementwise import divide, multiply
-from ....ops.linalg import inv, real_dtype
+from ....ops.linalg import inv
 from ....ops.linalg_spectral import svdvals
 from ....ops.selection import nan_to_num
 from ....ops.structural import cast, getitem, reshape
@@ -139,7 +140,7 @@ def cond(input: Any, p: Any = None) -> Tensor:
     if order not in (*_NAMED, 1, -1, 2, -2, math.inf, -math.inf):
         raise RuntimeError(f"{op}: p must be 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc', got {p!r}")
     if 0 in shape[-2:]:
-        return from_array(np.zeros(shape[:-2], real_dtype(dtype_of(input))))
+        return from_array(np.zeros(shape[:-2], real_of(dtype_of(input))))
     if order in (2, -2):
         return _ends(svdvals(input), order)
     matrices(op, input, square=True)

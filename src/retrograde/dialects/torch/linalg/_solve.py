@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backend.dtypes import real_of
 from ....core.value import Value, dtype_of, ndim_of, shape_of
 from ....ops import linalg as la
 from ....ops import linalg_factor as lf
@@ -153,7 +154,7 @@ def tensorinv(input: Any, ind: int = 2) -> Tensor:
 
 def cutoffs(op: str, x: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """Absolute and relative cut-off of singular values, as arrays or tensors; rtol's default as PyTorch has it."""
-    dtype = la.real_dtype(dtype_of(x))
+    dtype = real_of(dtype_of(x))
     default = max(shape_of(x)[-2:]) * float(np.finfo(dtype).eps)
     for name, tol in (("atol", atol), ("rtol", rtol)):
         if isinstance(tol, Value) and dtype_of(tol).kind == "c":
