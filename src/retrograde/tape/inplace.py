@@ -166,7 +166,17 @@ def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
     """Make `target` hold what `compute()` gives: the in-place form of an operation. Returns `target`."""
     check(op, target)
     start = tick()
-    return assign(op, target, compute(), start)
+    return assign(op, target, unpacked(compute) if SWITCHED and state.saved_hooks else compute(), start)
+
+
+def unpacked(compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What `compute` gives, with nothing that it saves packed by saved-tensor hooks yet: `assign` packs it, since what is
+    saved of an operand that is about to be overwritten has to be copied first."""
+    pairs, state.saved_hooks = state.saved_hooks, ()
+    try:
+        return compute(*args, **kwargs)
+    finally:
+        state.saved_hooks = pairs
 
 
 def assign(op: str, target: Value, new: Value, start: int) -> Value:
@@ -198,6 +208,9 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         history = _rebased(target, new._node)
     mutation.write(array, new._a, now=now)
     _commit(target, history)
+    if recording and SWITCHED and state.saved_hooks:
+        for node in _new_nodes(new, start):
+            hooks.pack(node, cls)
     return target
 
 

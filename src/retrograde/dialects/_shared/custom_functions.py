@@ -30,7 +30,7 @@ class SavedTensor:
         self.packed = self.unpack = None
         if state.saved_hooks and output is None:
             pack, self.unpack = state.saved_hooks[-1]
-            self.packed = pack(x.detach())
+            self.packed = pack(detached(x))  # of its own level only: what is below keeps its history
             self.array = None
         else:
             self.array = x._a
