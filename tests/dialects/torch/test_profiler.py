@@ -117,6 +117,21 @@ def test_regions_everywhere_and_limits():
         profile(with_stack=True)
 
 
+def test_transforms_and_what_runs_for_the_first_time():
+    def inside():
+        return torch.func.grad(lambda x: x.sinh())(torch.tensor(2.0))
+
+    inside()
+    with profile() as p:
+        inside()
+    assert counts(p)["aten::sinh"] == 1
+    with profile() as p:
+        torch.func.grad(lambda x: torch.special.erfcx(x))(torch.tensor(2.0))
+    before = len(p.events())
+    torch.func.grad(lambda x: torch.special.erfcx(x))(torch.tensor(2.0))
+    assert len(p.events()) == before
+
+
 PAIRS = "BCEWithLogitsLoss GaussianNLLLoss HuberLoss KLDivLoss L1Loss MSELoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss"
 SINGLE = {
     "LazyBatchNorm2d()": (2, 3, 4, 4), "LazyBatchNorm3d()": (2, 3, 2, 2, 2), "LazyInstanceNorm1d()": (2, 3, 5),
