@@ -379,7 +379,7 @@ def _check_reach(count: int, shape: tuple[int, ...], strides: tuple[int, ...], o
 def _as_strided_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
     _check_reach(math.prod(x.shape), shape, strides, offset)
     if xp is np:
-        flat = x.reshape(-1)
+        flat = np.ascontiguousarray(x).reshape(-1)  # a 1-d view may have gaps, or stride 0
         item = x.dtype.itemsize
         return np.lib.stride_tricks.as_strided(flat[offset:], shape, tuple(s * item for s in strides))
     flat = xp.reshape(x, (-1,))

@@ -190,8 +190,8 @@ copy = linear(
 # `new` in place of `x`: what an overwritten operand becomes. Its gradient is zero, not absent, as in PyTorch.
 replace = primitive(
     "replace", kernel=lambda xp, x, new: xp.asarray(new, copy=True),
-    vjps=[lambda g, _out, _x, _new: g * 0, lambda g, _out, _x, _new: g],
-    jvp=lambda tangents, out, x, new: out * 0 if tangents[1] is None else tangents[1],
+    vjps=[lambda g, _out, _x, _new: zeros_like(g), lambda g, _out, _x, _new: g],
+    jvp=lambda tangents, out, x, new: zeros_like(out) if tangents[1] is None else tangents[1],
     batch=batch_leading, infer=lambda avals, p: avals[1],
     samples=lambda: [sample(normal(3), normal(3, seed=1))],
 )  # fmt: skip

@@ -122,6 +122,22 @@ def live_views(base: Value) -> list[Value]:
 
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
+    check_history(op, target)
+    cls, array = type(target)._result, target._a
+    if type(array) is _ndarray:
+        if mutation.overlapping(array):
+            raise error_type(cls, GradError)(
+                f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
+                "cannot be changed in place; use clone() first"
+            )
+        if not array.flags.writeable:
+            raise error_type(cls, GradError)(
+                f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
+            )
+
+
+def check_history(op: str, target: Value) -> None:
+    """The same for changes that write no element: where the history of `target`, or its kind, forbids them."""
     cls: type[Value] = type(target)._result
     policy = cls._policy
     policy.check_change(op, target)
@@ -149,17 +165,6 @@ def check(op: str, target: Value) -> None:
                     f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
                     "recorded; make the view outside, or change it under no_grad() as well"
                 )
-    array = target._a
-    if type(array) is _ndarray:
-        if mutation.overlapping(array):
-            raise error_type(cls, GradError)(
-                f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
-                "cannot be changed in place; use clone() first"
-            )
-        if not array.flags.writeable:
-            raise error_type(cls, GradError)(
-                f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
-            )
 
 
 def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
@@ -212,6 +217,21 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         for node in _new_nodes(new, start):
             hooks.pack(node, cls)
     return target
+
+
+def anchor(target: Value) -> None:
+    """Before `target` gets another shape or other strides: its views become those of an anonymous base that looks at memory
+    as `target` does now, and so does `target` itself. A leaf, which gets no new history, stays as it is."""
+    if not target._views or target._base is not None or type(target._node) is Accumulate:
+        return
+    live = live_views(target)
+    if not live:
+        return
+    base = make(type(target)._result, target._a, target._node, target._level)
+    for v in live:
+        v._base = base
+    base._views, target._views = [_weak(v) for v in (*live, target)], None
+    target._base, target._view_steps = base, ()
 
 
 def adopt(target: Value, result: Value) -> None:
