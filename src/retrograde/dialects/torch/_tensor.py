@@ -259,7 +259,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def T(self) -> Tensor:
         """The axes in reverse order (the matrix transpose of a matrix)."""
         n = self.ndim
-        if n not in (0, 2):
+        if n != 2:
             warnings.warn(
                 f"T of a tensor with {n} dimensions is deprecated: use mT for batches of matrices, or permute()",
                 UserWarning, stacklevel=2,
@@ -271,6 +271,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """The last two axes exchanged."""
         n = self.ndim
         if n < 2:
+            if not n:
+                return self
             raise RuntimeError(f"mT: wanted at least 2 axes, got {n}")
         return show_as(inplace.view(st.transpose, self, axes=(*range(n - 2), n - 1, n - 2)), "TransposeBackward0")
 
