@@ -315,10 +315,21 @@ def _view_of(x: Any, steps: Any) -> Any:
     return x
 
 
+def _write_view(xp: Any, x: Any, steps: Any, part: Any) -> None:
+    for i, (op, params) in enumerate(steps):
+        if op is conj:  # the one step that shares no memory
+            inner = xp.conj(x)
+            _write_view(xp, inner, steps[i + 1 :], part)
+            x[...] = xp.conj(inner)
+            return
+        x = op(x, **dict(params))
+    x[...] = part
+
+
 def _scatter_kernel(xp: Any, base: Any, part: Any, *, steps: Any) -> Any:
     # C order, where every step gives a view: as_strided counts in it, a reshape may copy in others.
     out = np.array(base, order="C") if xp is np else xp.asarray(base, copy=True)
-    _view_of(out, steps)[...] = part
+    _write_view(xp, out, steps, part)
     return out
 
 

@@ -40,10 +40,21 @@ def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     return out
 
 
-def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = None) -> None:
-    """Remember `out` as the view of `x` that `steps` make, if it shares memory (or cannot own any)."""
+def mirrored(op: Callable[..., Any], x: Value) -> Value:
+    """The conjugates of `x`, which `op` computes, as its view: memory of its own that is kept in step with that of `x`."""
+    out: Value = op(x)
+    if type(x._a) is _ndarray and type(out._a) is _ndarray:
+        out._a = mutation.mirror(x._a, out._a)
+    attach(out, x, ((op, ()),), follows=True)
+    return out
+
+
+def attach(
+    out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = None, *, follows: bool = False
+) -> None:
+    """Remember `out` as the view of `x` that `steps` make, if it shares (or follows) its memory or cannot own any."""
     array = out._a
-    if type(array) is _ndarray:
+    if type(array) is _ndarray and not follows:
         owner = array.base
         if owner is None:
             return

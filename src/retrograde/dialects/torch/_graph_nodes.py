@@ -44,7 +44,7 @@ def node_name(node: Any, index: int = 0) -> str:
     if given is not None:
         return given
     if node.replayed:
-        return "AsStridedBackward0"
+        return "ConjBackward0" if node.prim.name == "conj" else "AsStridedBackward0"
     name = NAMES.get(node.prim.name)
     if name is None:
         return "".join(part.capitalize() for part in node.prim.name.split("_")) + "Backward0"
