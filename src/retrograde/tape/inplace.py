@@ -296,6 +296,11 @@ def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
         value._node = edge
 
 
+def rewritten(target: Value, edge: Any) -> None:
+    """Give `target`, whose memory user code has written, the history `edge`; its base and other views follow."""
+    _commit(target, _rebased(target, edge))
+
+
 def _move_retained(target: Value, edge: Any) -> None:
     """A value that keeps its gradient keeps that of its new self."""
     if edge is not None and target._node is not None and hooks.retains_grad(target):
