@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import SWITCHED, is_grad_enabled, state
+from .._state import SAVE_CHECKS, SWITCHED, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -67,7 +67,9 @@ def attach(
         base = x
     else:
         steps = x._view_steps + steps
-    if (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None:
+    if SAVE_CHECKS:
+        x._policy.viewed(out, x)
+    if (SWITCHED or state.tape is not None) and not is_grad_enabled():
         if x._policy.detaches_silent_views:
             if base._node is not None and type(array) is _ndarray:
                 return
@@ -98,7 +100,7 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
-    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None
+    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled()
     if silent and x._policy.detaches_silent_views:
         if base._node is not None and type(outs[0]._a) is _ndarray:
             return
@@ -110,6 +112,8 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
         live[:] = [reference for reference in live if reference() is not None]
     for out, value in zip(outs, values):
         out._base, out._view_steps, out._view_restriction = base, (*before, (op, ((name, value),))), MULTIPLE
+        if SAVE_CHECKS:
+            x._policy.viewed(out, x)
         if silent and base._node is not None and out._node is None and not out._level:
             autograd.leaf(out)
         live.append(_weak(out))
