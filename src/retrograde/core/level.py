@@ -6,8 +6,10 @@ reverse mode) has its own grad mode: no_grad() inside it leaves the tapes below 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from .. import _errors
@@ -61,6 +63,17 @@ class Reopened:
 
     def __exit__(self, *exception: object) -> None:
         _set_levels(self._before)
+
+
+@contextlib.contextmanager
+def exactly(levels: tuple[Level, ...]) -> Iterator[None]:
+    """A context in which these levels are open, some of them closed since, and no others."""
+    before = state.levels
+    _set_levels(levels)
+    try:
+        yield
+    finally:
+        _set_levels(before)
 
 
 def _set_levels(levels: tuple[Level, ...]) -> None:

@@ -57,6 +57,9 @@ class TapePolicy:
     def check_change(self, op: str, target: Any) -> None:
         """Raise where a value may not be changed in place for a reason of the dialect's own."""
 
+    def viewed(self, out: Any, x: Any) -> None:
+        """`out` has just become a view of `x`: asked where the dialect marks values (`_state.SAVE_CHECKS` says so)."""
+
     def from_scattered(self, x: Scattered) -> Any:
         """A gradient of which only a few elements are kept, as users see it: a tensor, or an array with all elements."""
         return x.dense()

@@ -522,6 +522,7 @@ def _on_first_call(prim: Primitive, count: int = 0) -> dict[str, Any]:
                 _define("\n".join([*writer.op(), *writer.bind(), *writer.bind_level()]), made, "bind")
                 scope.update({**made, **functions})  # they call each other by these names
                 _follow(prim, scope)
+                _follow(prim, made)  # whose globals `bind_level` has
                 for key, function in functions.items():
                     function.__code__ = made[key].__code__
         return functions[name]

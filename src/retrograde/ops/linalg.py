@@ -459,10 +459,10 @@ det = primitive(
 )  # fmt: skip
 
 
-def _slogdet_pull(needs: Any, g: Any, out: Any, x: Any) -> Any:
+def _slogdet_pull(needs: Any, g: Any, _out: Any, x: Any) -> Any:
     gsign, glog = g
-    if dtype_of(x).kind == "c" and gsign is not None:
-        turned = -1j * imag(conj(gsign) * out[0])
+    if dtype_of(x).kind == "c" and gsign is not None:  # what is rare computes the sign again: the results may be written
+        turned = -1j * imag(conj(gsign) * slogdet(x)[0])
         glog = turned if glog is None else glog + turned
     if glog is None:
         return (None,)

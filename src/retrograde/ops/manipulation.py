@@ -522,7 +522,7 @@ def _as_strided_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], strides: tupl
 
 def _as_strided_numpy(x: Any, *, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
     _check_reach(math.prod(x.shape), shape, strides, offset)
-    flat = x.reshape(-1)
+    flat = np.ascontiguousarray(x).reshape(-1)  # a 1-d view may have gaps, or stride 0
     item = x.dtype.itemsize
     return np.lib.stride_tricks.as_strided(flat[offset:], shape, tuple(s * item for s in strides))
 

@@ -14,9 +14,9 @@ from ..backend.dtypes import astype
 from ..backend.jit import pointwise
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
-from .elementwise import absolute, cos, exp, log, log1p, sin
+from .elementwise import absolute, cos, exp, log, sin
 from .kernels import scalar, special, special_functions, widened, widened_numpy, zero_of
-from .rules import elementwise, infer_same
+from .rules import elementwise, infer_same, sum_tangents
 from .samples import binary, sample, unary, uniform
 from .selection import between, drop, keep, sign, where
 
@@ -190,21 +190,26 @@ def _entr_partial(x: Any, _out: Any) -> Any:
 entr = _one("entr", "entr", _entr_partial, unary(0.2, 3))
 
 
-def _slope_unless(slope: Any, x: Any, y: Any, lowest: float) -> Any:
-    """The logarithm of y as the derivative of x log y, 0 where x is 0 and there is no logarithm."""
-    return drop(slope, logical_and(equal(x, 0), less_equal(y, lowest)))
+def _x_log(name: str, lowest: float) -> Any:
+    """x log(y - lowest), which is 0 where x is 0 (but for nan)."""
+
+    def along_x(g: Any, x: Any, y: Any) -> Any:
+        # What is 0 stays so where there is no logarithm, and so does the derivative where x is 0.
+        return drop(own(g, y), logical_and(equal(x, 0), less_equal(y, lowest)))
+
+    def jvp(tangents: Any, out: Any, x: Any, y: Any) -> Any:
+        dx, dy = tangents
+        return sum_tangents([None if dx is None else along_x(dx, x, y), None if dy is None else dy * (x / (y - lowest))])
+
+    own = elementwise(
+        name, kernel=special(name), operands=("x", "y"), samples=binary(0.5, 3), jvp=jvp,
+        vjps=[lambda g, _out, x, y: along_x(g, x, y), lambda g, _out, x, y: g * (x / (y - lowest))],
+    )  # fmt: skip
+    return own
 
 
-# x log y and x log(1 + y), which are 0 where x is 0 (but for nan).
-xlogy = elementwise(
-    "xlogy", kernel=special("xlogy"), operands=("x", "y"), samples=binary(0.5, 3),
-    partials=[lambda x, y, _out: _slope_unless(log(y), x, y, 0), lambda x, y, _out: x / y],
-)  # fmt: skip
-
-xlog1py = elementwise(
-    "xlog1py", kernel=special("xlog1py"), operands=("x", "y"), samples=binary(0.5, 3),
-    partials=[lambda x, y, _out: _slope_unless(log1p(y), x, y, -1), lambda x, y, _out: x / (y + 1)],
-)  # fmt: skip
+xlogy = _x_log("xlogy", 0)
+xlog1py = _x_log("xlog1py", -1)
 
 # ------------------------------------------------------------------------------------------ sinc
 

@@ -221,8 +221,8 @@ copy = linear(
 # `new` in place of `x`: what an overwritten operand becomes. Its gradient is zero, not absent, as in PyTorch.
 replace = primitive(
     "replace", kernel=lambda xp, x, new: xp.asarray(new, copy=True),
-    vjps=[lambda g, _out, _x, _new: g * 0, lambda g, _out, _x, _new: g],
-    jvp=lambda tangents, out, x, new: out * 0 if tangents[1] is None else tangents[1],
+    vjps=[lambda g, _out, _x, _new: zeros_like(g), lambda g, _out, _x, _new: g],
+    jvp=lambda tangents, out, x, new: zeros_like(out) if tangents[1] is None else tangents[1],
     batch=batch_leading, infer=lambda avals, p: avals[1],
     samples=lambda: [sample(normal(3), normal(3, seed=1))],
 )  # fmt: skip
@@ -389,14 +389,29 @@ def _view_of(x: Any, steps: Any) -> Any:
     return x
 
 
+def _write_view(x: Any, steps: Any, part: Any) -> None:
+    """Write `part` into the view that `steps` make of NumPy's array; conj is the one step that shares no memory."""
+    for i, (op, params) in enumerate(steps):
+        if op is conj:
+            inner = np.conj(x)
+            _write_view(inner, steps[i + 1 :], part)
+            x[...] = np.conj(inner)
+            return
+        x = op(x, **dict(params))
+    x[...] = part
+
+
 def _scatter_kernel(xp: Any, base: Any, part: Any, *, steps: Any) -> Any:
-    return written_at(xp, base, part, _view_of(places_of(base.shape), steps))
+    # Where elements go does not depend on conjugation, what goes there does.
+    turned = sum(op is conj for op, _ in steps) % 2
+    places = _view_of(places_of(base.shape), [step for step in steps if step[0] is not conj])
+    return written_at(xp, base, xp.conj(part) if turned else part, places)
 
 
 def _scatter_numpy(base: Any, part: Any, *, steps: Any) -> Any:
     # C order, where every step gives a view: as_strided counts in it, a reshape may copy in others.
     out = np.array(base, order="C")
-    _view_of(out, steps)[...] = part
+    _write_view(out, steps, part)
     return out
 
 

@@ -575,8 +575,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
                     f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was "
                     "expanded); put a clone() of it there"
                 )
-            mutation.note(before._a)
             np.add(before._a, g, out=before._a, casting="unsafe")
+            mutation.note(before._a)
         elif type(g) is Scattered and type(before._a) is Scattered:
             target._grad = values.as_value(cls, merged(before._a, g))
         else:

@@ -240,16 +240,23 @@ def _annotate(node: Node, cls: type[Value]) -> None:
     """What a node gets in WATCHED mode: the caller's trace, and its saved arrays packed."""
     if state.anomaly:
         node.trace = "".join(traceback.format_list(user_frames()))
-    if state.saved_hooks and node.saved:
-        pack, unpack = state.saved_hooks[-1]
-        packed = []
-        for array in node.saved:
-            if array is None or type(array) is tuple or dtype_of(array).kind in "b":
-                packed.append(array)
-                continue
-            packed.append(Packed(pack(make(cls, array)), unpack, cls, 0))
-        node.saved = tuple(packed)
-        node.packed, node.step = _unpack, None
+    if state.saved_hooks:
+        pack(node, cls)
+
+
+def pack(node: Node, cls: type[Value]) -> None:
+    """Let the saved-tensor hooks that hold now pack what a node saved; not what an in-place change has made unusable."""
+    if not node.saved or node.packed is not None or node.stale:
+        return
+    to_pack, unpack = state.saved_hooks[-1]
+    packed = []
+    for array in node.saved:
+        if array is None or type(array) is tuple or dtype_of(array).kind in "b":
+            packed.append(array)
+            continue
+        packed.append(Packed(to_pack(make(cls, array)), unpack, cls, 0))
+    node.saved = tuple(packed)
+    node.packed, node.step = _unpack, None
 
 
 def user_frames() -> list[traceback.FrameSummary]:

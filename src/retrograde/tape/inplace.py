@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import SWITCHED, is_grad_enabled, state
+from .._state import SAVE_CHECKS, SWITCHED, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -40,10 +40,21 @@ def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     return out
 
 
-def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = None) -> None:
-    """Remember `out` as the view of `x` that `steps` make, if it shares memory (or cannot own any)."""
+def mirrored(op: Callable[..., Any], x: Value) -> Value:
+    """The conjugates of `x`, which `op` computes, as its view: memory of its own that is kept in step with that of `x`."""
+    out: Value = op(x)
+    if type(x._a) is _ndarray and type(out._a) is _ndarray:
+        out._a = mutation.mirror(x._a, out._a)
+    attach(out, x, ((op, ()),), follows=True)
+    return out
+
+
+def attach(
+    out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = None, *, follows: bool = False
+) -> None:
+    """Remember `out` as the view of `x` that `steps` make, if it shares (or follows) its memory or cannot own any."""
     array = out._a
-    if type(array) is _ndarray:
+    if type(array) is _ndarray and not follows:
         owner = array.base
         if owner is None:
             return
@@ -56,7 +67,9 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
         base = x
     else:
         steps = x._view_steps + steps
-    if (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None:
+    if SAVE_CHECKS:
+        x._policy.viewed(out, x)
+    if (SWITCHED or state.tape is not None) and not is_grad_enabled():
         if x._policy.detaches_silent_views:
             if base._node is not None and type(array) is _ndarray:
                 return
@@ -87,7 +100,7 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
-    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None
+    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled()
     if silent and x._policy.detaches_silent_views:
         if base._node is not None and type(outs[0]._a) is _ndarray:
             return
@@ -99,6 +112,8 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
         live[:] = [reference for reference in live if reference() is not None]
     for out, value in zip(outs, values):
         out._base, out._view_steps, out._view_restriction = base, (*before, (op, ((name, value),))), MULTIPLE
+        if SAVE_CHECKS:
+            x._policy.viewed(out, x)
         if silent and base._node is not None and out._node is None and not out._level:
             autograd.leaf(out)
         live.append(_weak(out))
@@ -122,6 +137,22 @@ def live_views(base: Value) -> list[Value]:
 
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
+    check_history(op, target)
+    cls, array = type(target)._result, target._a
+    if type(array) is _ndarray:
+        if mutation.overlapping(array):
+            raise error_type(cls, GradError)(
+                f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
+                "cannot be changed in place; use clone() first"
+            )
+        if not array.flags.writeable:
+            raise error_type(cls, GradError)(
+                f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
+            )
+
+
+def check_history(op: str, target: Value) -> None:
+    """The same for changes that write no element: where the history of `target`, or its kind, forbids them."""
     cls: type[Value] = type(target)._result
     policy = cls._policy
     policy.check_change(op, target)
@@ -149,24 +180,23 @@ def check(op: str, target: Value) -> None:
                     f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
                     "recorded; make the view outside, or change it under no_grad() as well"
                 )
-    array = target._a
-    if type(array) is _ndarray:
-        if mutation.overlapping(array):
-            raise error_type(cls, GradError)(
-                f"{op}: several elements of this tensor share one place in memory (it was expanded), so it "
-                "cannot be changed in place; use clone() first"
-            )
-        if not array.flags.writeable:
-            raise error_type(cls, GradError)(
-                f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
-            )
 
 
 def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
     """Make `target` hold what `compute()` gives: the in-place form of an operation. Returns `target`."""
     check(op, target)
     start = tick()
-    return assign(op, target, compute(), start)
+    return assign(op, target, unpacked(compute) if SWITCHED and state.saved_hooks else compute(), start)
+
+
+def unpacked(compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What `compute` gives, with nothing that it saves packed by saved-tensor hooks yet: `assign` packs it, since what is
+    saved of an operand that is about to be overwritten has to be copied first."""
+    pairs, state.saved_hooks = state.saved_hooks, ()
+    try:
+        return compute(*args, **kwargs)
+    finally:
+        state.saved_hooks = pairs
 
 
 def assign(op: str, target: Value, new: Value, start: int) -> Value:
@@ -198,7 +228,25 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         history = _rebased(target, new._node)
     mutation.write(array, new._a, now=now)
     _commit(target, history)
+    if recording and SWITCHED and state.saved_hooks:
+        for node in _new_nodes(new, start):
+            hooks.pack(node, cls)
     return target
+
+
+def anchor(target: Value) -> None:
+    """Before `target` gets another shape or other strides: its views become those of an anonymous base that looks at memory
+    as `target` does now, and so does `target` itself. A leaf, which gets no new history, stays as it is."""
+    if not target._views or target._base is not None or type(target._node) is Accumulate:
+        return
+    live = live_views(target)
+    if not live:
+        return
+    base = make(type(target)._result, target._a, target._node, target._level)
+    for v in live:
+        v._base = base
+    base._views, target._views = [_weak(v) for v in (*live, target)], None
+    target._base, target._view_steps = base, ()
 
 
 def adopt(target: Value, result: Value) -> None:
@@ -250,6 +298,11 @@ def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
         _move_retained(target, history[0][1])
     for value, edge in history:
         value._node = edge
+
+
+def rewritten(target: Value, edge: Any) -> None:
+    """Give `target`, whose memory user code has written, the history `edge`; its base and other views follow."""
+    _commit(target, _rebased(target, edge))
 
 
 def _move_retained(target: Value, edge: Any) -> None:

@@ -54,10 +54,84 @@ def own_clock(array: Any) -> np.ndarray:
     return np.asarray(memoryview(array))
 
 
-def note(array: Any, before: int = 0, now: int = 0) -> None:
-    """Note that the memory of `array` is changed in place now, or was to be at clock reading `now`; `before` changes count
-    where none was known of it."""
+class _Mirror:
+    """Memory that holds the conjugates of what other memory holds: a view that NumPy has no strides for."""
+
+    __slots__ = ("source", "image")
+
+    def __init__(self, source: np.ndarray, image: np.ndarray, forget: Any) -> None:
+        self.source, self.image = source, weakref.ref(image, forget)
+
+
+MIRRORS: dict[int, list[_Mirror]] = {}
+"""id(root) -> the mirrors of which this memory is the source or the image; they live as long as the image does."""
+
+
+def _root_of(array: Any) -> Any:
+    """The array that owns memory, also where a view has a clock of its own."""
+    owner = owner_of(array)
+    while type(owner) is _ndarray and isinstance(owner.base, memoryview):
+        owner = owner_of(owner.base.obj)
+    return owner
+
+
+def mirror(source: np.ndarray, image: np.ndarray) -> np.ndarray:
+    """The conjugates of an array, just computed, in memory that follows it from now on, and that it follows, wherever either
+    is written."""
+    shared = overlapping(source)
+    shape, strides = source.shape, source.strides
+    if shared:
+        source = source[tuple([slice(None) if s else slice(0, 1) for s in strides])]
+        image = np.asarray(np.conjugate(source))
+    keys = id(_root_of(source)), id(image)
+
+    def forget(reference: Any) -> None:
+        for key in keys:
+            left = [m for m in MIRRORS.get(key, ()) if m.image is not reference]
+            if left:
+                MIRRORS[key] = left
+            else:
+                MIRRORS.pop(key, None)
+
+    made = _Mirror(source, image, forget)
+    for key in keys:
+        MIRRORS.setdefault(key, []).append(made)
+    known = MUTATED.get(id(owner_of(source)))
+    if known is not None:
+        MUTATED[keys[1]] = [known[0], known[1], weakref.ref(image, functools.partial(_forget, keys[1]))]
+    if not shared:
+        return image
+    return np.lib.stride_tricks.as_strided(image, shape, [t if s else 0 for s, t in zip(strides, image.strides)])
+
+
+def _reflect(array: Any, seen: tuple[int, ...]) -> None:
+    """Memory has been written: let what mirrors it follow."""
+    root = _root_of(array)
+    for m in MIRRORS.get(id(root), ()):
+        image = m.image()
+        if image is not None:
+            from_, to = (image, m.source) if root is image else (m.source, image)
+            if id(_root_of(to)) not in seen:
+                np.conjugate(from_, out=to)
+                tell = note if owner_of(array) is root else _reflect  # what has a clock of its own is not noted here either
+                tell(to, seen=(*seen, id(root)))
+
+
+def is_conjugate(array: Any) -> bool:
+    """Whether memory holds the conjugates of other memory that it follows."""
+    found = False
+    root = _root_of(array)
+    while (of := next((m for m in MIRRORS.get(id(root), ()) if m.image() is root), None)) is not None:
+        found, root = not found, _root_of(of.source)
+    return found
+
+
+def note(array: Any, before: int = 0, now: int = 0, seen: tuple[int, ...] = ()) -> None:
+    """Note that the memory of `array` has been changed in place now, or was at clock reading `now`; `before` changes count
+    where none was known of it. `seen`: the memory that follows from has been noted already."""
     global latest
+    if MIRRORS:
+        _reflect(array, seen)
     owner = owner_of(array)
     key = id(owner)
     entry = MUTATED.get(key)

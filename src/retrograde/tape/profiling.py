@@ -114,7 +114,7 @@ class Profiler(Observer):
                 if last is event:
                     break
 
-    def _timed(self, prim: Any, kernel: Callable[..., Any], *arrays: Any, **params: Any) -> Any:
+    def _timed(self, prim: Any, kernel: Callable[..., Any], /, *arrays: Any, **params: Any) -> Any:
         self._settle()
         event = self.begin(OPERATION, prim.name, [list(shape_of(x)) if hasattr(x, "shape") else [] for x in arrays])
         try:

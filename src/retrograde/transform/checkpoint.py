@@ -4,56 +4,118 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._errors import GradError
-from .._state import grad_mode, refresh, state
-from ..core.value import Value, content, error_type, make
+from .._errors import GradError, MutationError
+from .._state import OFF, recording, refresh, set_mode, state
+from .._tree import flatten
+from ..core import level as levels
+from ..core import value as values
+from ..core.node import tick
+from ..core.value import Value, dtype_of, error_type, shape_of
+from ..tape import mutation
 
 
-class _Frame:
-    """One checkpointed call: counts what it would have saved, and computes it again on demand."""
+class _Kept:
+    """Values saved in one call of the function, in the order in which they were saved."""
 
-    def __init__(self, run: Callable[[], Any], recompute_context: Callable[[], Any]) -> None:
-        self._run, self._context = run, recompute_context
-        self.count = 0
-        self._again: dict[int, Value] = {}
-        self._shapes: list[Any] = []
+    def __init__(self) -> None:
+        self.values: list[Value | None] = []
+        self._times: list[int] = []
 
     def pack(self, x: Value) -> int:
-        self._shapes.append((tuple(x._a.shape), x._a.dtype))
-        self.count += 1
-        return self.count - 1
+        """Keep a value: its number."""
+        self.values.append(x)
+        self._times.append(tick())
+        return len(self.values) - 1
 
     def unpack(self, index: int) -> Value:
-        if index not in self._again:
-            self._recompute()
-        x = self._again.pop(index)
-        if (tuple(x._a.shape), x._a.dtype) != self._shapes[index]:
-            raise error_type(type(x), GradError)(
-                f"checkpoint: computed again, saved value {index} has shape {tuple(x._a.shape)} and dtype "
-                f"{x._a.dtype}, the "
-                f"first time {self._shapes[index]}; the function must do the same each time it is called"
+        """The value with this number; raises MutationError where its memory has been written since."""
+        x = self.values[index]
+        assert x is not None
+        if mutation.changed_after(x._a, self._times[index]):
+            raise error_type(type(x), MutationError)(
+                f"checkpoint: a value of shape {tuple(shape_of(x))} was changed in place inside the function after an "
+                "operation had saved it; change a clone() instead"
             )
         return x
 
-    def _recompute(self) -> None:
-        kept: list[Value] = []
 
-        def keep(x: Value) -> int:
-            kept.append(make(type(x), content(x), None, 0))
-            return len(kept) - 1
+class _Frame:
+    """One checkpointed call: what it saved while it runs, from then on only what that looked like, and how to compute it
+    again: at the levels and in the grad modes in which it was computed first."""
 
-        with self._context(), saved_hooks(keep, kept.__getitem__), grad_mode(True):
-            self._run()
-        if len(kept) != self.count:
-            raise GradError(
-                f"checkpoint: the function saved {self.count} values the first time and {len(kept)} when computed "
-                "again; "
-                "it must do the same each time it is called (random draws and outer state included)"
+    def __init__(self, run: Callable[[], Any], recompute_context: Callable[[], Any]) -> None:
+        self._run, self._context = run, recompute_context
+        self._levels = state.levels
+        self._modes = [(tape, tape.mode != OFF) for tape in _tapes()]
+        self._first: _Kept | None = _Kept()
+        self._looks: list[tuple[tuple[int, ...], Any]] = []
+        self._again: dict[int, _Kept] = {}
+        """By the number of a backward pass what was computed again for it."""
+
+    def first(self) -> Any:
+        """The function's result; gradients that the function takes of its own find what they need still there."""
+        try:
+            with saved_hooks(self._pack, self._unpack):
+                return self._run()
+        finally:
+            self._first = None
+
+    def _pack(self, x: Value) -> int:
+        assert self._first is not None
+        self._looks.append((tuple(shape_of(x)), dtype_of(x)))
+        return self._first.pack(x)
+
+    def _unpack(self, index: int) -> Value:
+        if self._first is not None:
+            return self._first.unpack(index)
+        this = state.run
+        kept = None if this is None else self._again.get(this.number)
+        if kept is None or kept.values[index] is None:
+            kept = self._recompute()
+            if this is not None:
+                self._again[this.number] = kept
+                this.at_end(lambda: self._again.pop(this.number, None))
+        x = kept.unpack(index)
+        kept.values[index] = None
+        looks = tuple(shape_of(x)), dtype_of(x)
+        if looks != self._looks[index]:
+            raise error_type(type(x), GradError)(
+                f"checkpoint: computed again, saved value {index} has shape {looks[0]} and dtype {looks[1]}, the first time "
+                f"{self._looks[index]}; the function must do the same each time it is called"
             )
-        self._again = dict(enumerate(kept))
+        return x
+
+    def _recompute(self) -> _Kept:
+        kept = _Kept()
+        with self._as_then(), self._context(), saved_hooks(kept.pack, kept.unpack):
+            out = self._run()
+        if len(kept.values) != len(self._looks):
+            raise error_type(values.result_class(flatten(out)[0]), GradError)(
+                f"checkpoint: the function saved {len(self._looks)} values the first time and {len(kept.values)} when "
+                "computed again; it must do the same each time it is called (random draws and outer state included)"
+            )
+        return kept
+
+    @contextlib.contextmanager
+    def _as_then(self) -> Iterator[None]:
+        """The levels that were open at the first call are, and the tapes record that did."""
+        with levels.exactly(self._levels):
+            modes = [(tape, tape.mode) for tape in _tapes()]
+            try:
+                for tape, enabled in self._modes:
+                    set_mode(tape, recording(enabled))
+                yield
+            finally:
+                for tape, mode in modes:
+                    set_mode(tape, mode)
+
+
+def _tapes() -> list[Any]:
+    """What holds the grad mode of each open tape."""
+    return [state, *(level for level in state.levels if level.tape)]
 
 
 @contextlib.contextmanager
@@ -72,11 +134,12 @@ def saved_hooks(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any
 def checkpoint(
     f: Callable[..., Any], *, recompute_context: Callable[[], Any] = contextlib.nullcontext
 ) -> Callable[..., Any]:
-    """`f` with its saved values dropped after the forward pass and computed again in the backward pass.
+    """`f` with its saved values dropped when it returns and computed again in the backward pass.
 
     Memory for time. `f` must do the same when called again; `recompute_context` makes a context manager for the second
-    call (to restore a random state, say). Derivatives of any order work. Raises GradError when the second call saves
-    something else than the first.
+    call (to restore a random state, say). Derivatives of any order work, also where `f` takes gradients itself. Raises
+    GradError when the second call saves something else than the first, MutationError for a value that is written after an
+    operation has saved it.
 
     Examples
     --------
@@ -89,8 +152,6 @@ def checkpoint(
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        frame = _Frame(lambda: f(*args, **kwargs), recompute_context)
-        with saved_hooks(frame.pack, frame.unpack):
-            return f(*args, **kwargs)
+        return _Frame(lambda: f(*args, **kwargs), recompute_context).first()
 
     return checkpointed

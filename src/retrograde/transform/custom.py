@@ -8,7 +8,7 @@ function and its rule are mapped.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._errors import GradError
@@ -19,8 +19,11 @@ from ..core import value as values
 from ..core.batched import BatchedArray
 from ..core.dual import DualArray
 from ..core.value import Value, dtype_of, make
+from ..ops.reduction import sum as reduce_sum
+from ..ops.structural import transpose
 from ..tape import function as custom
 from . import forward as forward_mode
+from ._values import argument_positions
 from .vmap import vmap
 
 
@@ -29,16 +32,32 @@ class _Custom:
 
     def __init__(self, f: Callable[..., Any], nondiff_argnums: tuple[int, ...] = ()) -> None:
         functools.update_wrapper(self, f)
-        self.f, self.nondiff = f, tuple(nondiff_argnums)
+        self.f, self._nondiff_argnums = f, nondiff_argnums
+        self._name = getattr(f, "__name__", "custom function")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            raise TypeError(f"{getattr(self.f, '__name__', 'custom function')}: pass the arguments by position")
-        leaves, tree = flatten(tuple(args))
+            raise TypeError(f"{self._name}: pass the arguments by position")
+        leaves, tree = flatten(args)
         return self._at_level(leaves, tree)
 
     def _call(self, leaves: list[Any], tree: Any) -> Any:
         return self.f(*unflatten(tree, leaves))
+
+    def _constants(self, tree: Any) -> list[bool]:
+        """For each argument whether it has no derivative, by `nondiff_argnums`."""
+        count = len(tree.children)
+        found, _ = argument_positions(self._name, self._nondiff_argnums, count)
+        return [i in found for i in range(count)]
+
+    def _constant_leaves(self, tree: Any) -> list[bool]:
+        """The same for each leaf of the arguments."""
+        return [flag for flag, part in zip(self._constants(tree), tree.children) for _ in range(part.leaves)]
+
+    def _split(self, leaves: Sequence[Any], tree: Any) -> tuple[list[Any], tuple[Any, ...]]:
+        """The arguments that have no derivative, and the others."""
+        args, flags = unflatten(tree, list(leaves)), self._constants(tree)
+        return [a for a, flag in zip(args, flags) if flag], tuple(a for a, flag in zip(args, flags) if not flag)
 
     def _lower(self, leaves: list[Any], top: int) -> list[Any]:
         return [
@@ -83,7 +102,8 @@ class custom_vjp(_Custom):
     """A function with a reverse rule of its own: `@custom_vjp def f(...)`, then `f.defvjp(fwd, bwd)`.
 
     fwd(*args) -> (out, residuals); bwd(*nondiff_args, residuals, cotangent) -> tuple of cotangents, one per argument
-    (None for zero). Raises GradError when differentiated without a rule, or in forward mode.
+    that is not in `nondiff_argnums` (None for zero). Raises GradError when differentiated without a rule, or in forward
+    mode.
 
     Examples
     --------
@@ -104,41 +124,61 @@ class custom_vjp(_Custom):
         self.fwd, self.bwd = fwd, bwd
 
     def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
-        raise GradError(
-            f"{getattr(self.f, '__name__', 'f')}: a custom_vjp function has no forward-mode rule; use custom_jvp "
-            "instead"
-        )
+        raise GradError(f"{self._name}: a custom_vjp function has no forward-mode rule; use custom_jvp instead")
+
+    def _cotangents(self, found: Any, tree: Any) -> list[Any]:
+        """What the backward rule returned, as one cotangent (or None) per leaf of the arguments."""
+        flags = self._constants(tree)
+        if not isinstance(found, tuple):
+            raise GradError(f"{self._name}: the backward rule returned {type(found).__name__}, it must return a tuple")
+        if len(found) != flags.count(False):
+            raise GradError(
+                f"{self._name}: the backward rule returned {len(found)} cotangents for {flags.count(False)} arguments"
+            )
+        given = iter(found)
+        cotangents: list[Any] = []
+        for i, (constant, part) in enumerate(zip(flags, tree.children)):
+            cotangent = None if constant else next(given)
+            pieces = [None] * part.leaves if cotangent is None else flatten(cotangent, lambda x: x is None)[0]
+            if len(pieces) != part.leaves:
+                raise GradError(
+                    f"{self._name}: the backward rule returned {len(pieces)} cotangents for argument {i}, which holds "
+                    f"{part.leaves} values"
+                )
+            cotangents += pieces
+        return cotangents
 
     def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
-        count = len(axes)
-        mapped = custom_vjp(vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes))
+        constant = self._constant_leaves(tree)
+        mapped = custom_vjp(
+            vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes),
+            tuple(i for i, flag in enumerate(constant) if flag),
+        )
+        mapped._name = self._name
         if self.fwd is None or self.bwd is None:
             return mapped
         fwd, bwd = self.fwd, self.bwd
+        kept = tuple(axis for axis, flag in zip(axes, constant) if flag)
+        others = [axis for axis, flag in zip(axes, constant) if not flag]
 
         def forward(*xs: Any) -> Any:
             return vmap(lambda *ys: fwd(*unflatten(tree, ys)), in_axes=axes)(*xs)
 
-        def backward(residuals: Any, g: Any) -> Any:
-            def one(r: Any, h: Any) -> Any:
-                found = flatten(bwd(r, h), is_leaf=lambda x: x is None)[0]
-                return tuple(found)
+        def backward(*given: Any) -> Any:
+            *constants, residuals, g = given
+            present: list[bool] = []
 
-            from ..ops.reduction import sum as reduce_sum
+            def one(cs: Any, r: Any, h: Any) -> Any:
+                known = iter(cs)
+                args, _ = self._split([next(known) if flag else None for flag in constant], tree)
+                cotangents = self._cotangents(bwd(*args, r, h), tree)
+                chosen = [c for c, flag in zip(cotangents, constant) if not flag]
+                present[:] = [c is not None for c in chosen]
+                return tuple(c for c in chosen if c is not None)
 
-            pulled = vmap(one)(residuals, g)
-            cotangents = []
-            for x, axis in zip(pulled, axes):
-                if axis is None:
-                    cotangents.append(reduce_sum(x, axis=(0,), keepdims=False))
-                else:
-                    order = [*range(1, axis + 1), 0, *range(axis + 1, values.ndim_of(x))]
-                    from ..ops.structural import transpose
+            pulled = iter(vmap(one, in_axes=(kept, 0, 0))(tuple(constants), residuals, g))
+            return tuple(_of_mapped(next(pulled), axis) if there else None for there, axis in zip(present, others))
 
-                    cotangents.append(transpose(x, axes=tuple(order)))
-            return tuple(cotangents)
-
-        assert len(axes) == count
         mapped.defvjp(forward, backward)
         return mapped
 
@@ -149,7 +189,7 @@ class custom_vjp(_Custom):
         recording = mode != 0 and any(x._node is not None for x in operands if x._level == top)
         if self.fwd is None or self.bwd is None:
             if recording:
-                raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defvjp(fwd, bwd) first")
+                raise GradError(f"{self._name}: no rule was given; call defvjp(fwd, bwd) first")
             return self._call(leaves, tree) if not top else self._at_level(lower, tree)
         if not recording:
             return self._again(lower, tree, top)
@@ -157,35 +197,16 @@ class custom_vjp(_Custom):
             out, residuals = self.fwd(*unflatten(tree, [_plain(x) for x in lower] if not top else lower))
         outputs, out_tree = flatten(out)
         fresh = [make(type(y)._result, values.content(y), None, top) for y in outputs]
-        bwd, nondiff = self.bwd, self.nondiff
-        args = unflatten(tree, leaves)
-        constants = [args[i] for i in nondiff]
+        bwd = self.bwd
+        constants, _ = self._split(leaves, tree)
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
             given = [forward_mode.zero_like(y) if g is None else g for g, y in zip(cotangents, outputs)]
-            found = bwd(*constants, residuals, unflatten(out_tree, given))
-            if not isinstance(found, tuple):
-                raise GradError(f"{getattr(self.f, '__name__', 'f')}: the backward rule must return a tuple")
-            cots: list[Any] = []
-            chosen = [a for i, a in enumerate(args) if i not in nondiff]
-            if len(found) != len(chosen):
-                raise GradError(
-                    f"{getattr(self.f, '__name__', 'f')}: the backward rule returned {len(found)} cotangents for "
-                    f"{len(chosen)} arguments"
-                )
-            iterator = iter(found)
-            for i, a in enumerate(args):
-                parts, _ = flatten(a)
-                if i in nondiff:
-                    cots += [None for p in parts if isinstance(p, Value)]
-                    continue
-                cotangent = next(iterator)
-                pieces = [None] * len(parts) if cotangent is None else flatten(cotangent, lambda x: x is None)[0]
-                cots += [c for c, p in zip(pieces, parts) if isinstance(p, Value)]
-            return cots
+            found = self._cotangents(bwd(*constants, residuals, unflatten(out_tree, given)), tree)
+            return [c for c, x in zip(found, leaves) if isinstance(x, Value)]
 
         custom.attach(
-            getattr(self.f, "__name__", "custom_vjp"), operands, fresh, backward,
+            self._name, operands, fresh, backward,
             differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
             cls=values.result_class(operands),
         )  # fmt: skip
@@ -199,7 +220,8 @@ class custom_jvp(_Custom):
     """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def f_jvp(primals,
     tangents)`.
 
-    The rule returns (out, out_tangent) and is linear in the tangents; reverse mode transposes it.
+    The rule returns (out, out_tangent) and is linear in the tangents; reverse mode transposes it. With `nondiff_argnums`
+    it is called as f_jvp(*nondiff_args, primals, tangents), and those two leave these arguments out.
 
     Examples
     --------
@@ -222,9 +244,15 @@ class custom_jvp(_Custom):
         self.rule = rule
         return rule
 
+    def _applied(self, primals: Sequence[Any], tangents: Sequence[Any], tree: Any) -> Any:
+        """What the rule gives for the leaves of the arguments and their tangents."""
+        assert self.rule is not None
+        constants, at = self._split(primals, tree)
+        return self.rule(*constants, at, self._split(tangents, tree)[1])
+
     def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
         if self.rule is None:
-            raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defjvp(rule) first")
+            raise GradError(f"{self._name}: no rule was given; call defjvp(rule) first")
         primals: list[Any] = []
         tangents: list[Any] = []
         for x in leaves:
@@ -234,19 +262,19 @@ class custom_jvp(_Custom):
             else:
                 primals.append(x)
                 tangents.append(forward_mode.zero_like(x))
-        out, tangent = self.rule(unflatten(tree, primals), unflatten(tree, tangents))
+        out, tangent = self._applied(primals, tangents, tree)
         outputs, out_tree = flatten(out)
         pushed = flatten(tangent)[0]
         return unflatten(out_tree, [forward_mode.dual(y, t, top) for y, t in zip(outputs, pushed)])
 
     def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
         mapped = custom_jvp(vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes))
-        rule = self.rule
-        if rule is not None:
+        mapped._name = self._name
+        if self.rule is not None:
 
             def push(primals: Any, tangents: Any) -> Any:
                 def one(xs: Any, ts: Any) -> Any:
-                    return rule(unflatten(tree, xs), unflatten(tree, ts))
+                    return self._applied(xs, ts, tree)
 
                 return vmap(one, in_axes=(axes, axes))(tuple(primals), tuple(tangents))
 
@@ -261,8 +289,7 @@ class custom_jvp(_Custom):
         if not recording:
             return self._at_level(lower, tree) if top else self._call(lower, tree)
         if self.rule is None:
-            raise GradError(f"{getattr(self.f, '__name__', 'f')}: no rule was given; call defjvp(rule) first")
-        rule = self.rule
+            raise GradError(f"{self._name}: no rule was given; call defjvp(rule) first")
         primals = [x if not isinstance(x, Value) else _plain(x) if not top else y for x, y in zip(leaves, lower)]
         out = self._at_level(primals, tree)
         outputs, out_tree = flatten(out)
@@ -279,7 +306,7 @@ class custom_jvp(_Custom):
                 tangents = [forward_mode.zero_like(x) for x in at]
                 for i, t in zip(positions, ts):
                     tangents[i] = t
-                return rule(unflatten(tree, at), unflatten(tree, tangents))[1]
+                return self._applied(at, tangents, tree)[1]
 
             zeros = [forward_mode.zero_like(at[i]) for i in positions]
             _, pullback = vjp(push, *zeros)
@@ -287,11 +314,20 @@ class custom_jvp(_Custom):
             return list(pullback(unflatten(out_tree, given)))
 
         custom.attach(
-            getattr(self.f, "__name__", "custom_jvp"), operands, fresh, backward,
+            self._name, operands, fresh, backward,
             differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
             cls=values.result_class(operands),
         )  # fmt: skip
         return unflatten(out_tree, fresh)
+
+
+def _of_mapped(x: Any, axis: int | None) -> Any:
+    """The cotangent of a mapped argument from those of its entries, stacked in front."""
+    if axis is None:  # all entries got the same value
+        return reduce_sum(x, axis=(0,), keepdims=False)
+    if not axis:
+        return x
+    return transpose(x, axes=(*range(1, axis + 1), 0, *range(axis + 1, values.ndim_of(x))))
 
 
 class _same:

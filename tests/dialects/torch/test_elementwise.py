@@ -9,7 +9,7 @@ import pytest
 from dialects.torch import elementwise_cases
 
 from retrograde.dialects import torch
-from retrograde.ops import kernels
+from retrograde.ops import selection as sel
 
 RECORD = json.loads((Path(__file__).parent / "data" / "elementwise.json").read_text())
 STAGES = ("value", "node", "gradient", "second derivative")
@@ -176,11 +176,11 @@ def test_masks_select_exactly(dtype, n):
     mask = rng.random(n) < 0.5
     mask[:4] = False
     for chosen, wanted in (
-        (kernels.masked(np, x, mask), np.where(mask, x, x.dtype.type(0))),
-        (kernels.masked(np, x, mask, inverse=True), np.where(mask, x.dtype.type(0), x)),
-        (kernels.select(np, mask, x, y), np.where(mask, x, y)),
-        (kernels.select(np, mask, x[::-1], y[:1]), np.where(mask, x[::-1], y[:1])),
-        (kernels.masked(np, x[:1], mask[:, None]), np.where(mask[:, None], x[:1], x.dtype.type(0))),
+        (sel.keep(x, mask), np.where(mask, x, x.dtype.type(0))),
+        (sel.drop(x, mask), np.where(mask, x.dtype.type(0), x)),
+        (sel.where(mask, x, y), np.where(mask, x, y)),
+        (sel.where(mask, x[::-1], y[:1]), np.where(mask, x[::-1], y[:1])),
+        (sel.keep(x[:1], mask[:, None]), np.where(mask[:, None], x[:1], x.dtype.type(0))),
     ):
         assert chosen.dtype == wanted.dtype
         assert chosen.tobytes() == wanted.tobytes()

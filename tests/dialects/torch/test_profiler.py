@@ -1,8 +1,10 @@
 """The profiler: counts, times and regions of what the engine computes; the table in the form of PyTorch 2.13."""
 
 import json
+import re
 
 import pytest
+from dialects.torch import layer_cases
 
 import retrograde.dialects.torch as torch
 from retrograde.core.primitive import PRIMITIVES
@@ -113,3 +115,77 @@ def test_regions_everywhere_and_limits():
         schedule(wait=-1, warmup=0, active=1)
     with pytest.warns(UserWarning, match="with_stack"):
         profile(with_stack=True)
+
+
+def test_transforms_and_what_runs_for_the_first_time():
+    def inside():
+        return torch.func.grad(lambda x: x.sinh())(torch.tensor(2.0))
+
+    inside()
+    with profile() as p:
+        inside()
+    assert counts(p)["aten::sinh"] == 1
+    with profile() as p:
+        torch.func.grad(lambda x: torch.special.erfcx(x))(torch.tensor(2.0))
+    before = len(p.events())
+    torch.func.grad(lambda x: torch.special.erfcx(x))(torch.tensor(2.0))
+    assert len(p.events()) == before
+
+
+PAIRS = "BCEWithLogitsLoss GaussianNLLLoss HuberLoss KLDivLoss L1Loss MSELoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss"
+SINGLE = {
+    "LazyBatchNorm2d()": (2, 3, 4, 4), "LazyBatchNorm3d()": (2, 3, 2, 2, 2), "LazyInstanceNorm1d()": (2, 3, 5),
+    "LazyInstanceNorm2d()": (2, 3, 4, 4), "LazyInstanceNorm3d()": (2, 3, 2, 2, 2), "InstanceNorm3d(3)": (2, 3, 2, 2, 2),
+    "LazyConv1d(2, 2)": (2, 3, 4), "LazyConv3d(2, 2)": (2, 3, 3, 3, 3), "LazyConvTranspose1d(2, 2)": (2, 3, 4),
+    "LazyConvTranspose2d(2, 2)": (2, 3, 4, 4), "LazyConvTranspose3d(2, 2)": (2, 3, 3, 3, 3),
+    "ChannelShuffle(2)": (2, 4, 3, 3), "CrossMapLRN2d(3)": (2, 4, 3, 3), "DataParallel(nn.Linear(3, 2))": (2, 3),
+    "Identity()": (3,), "LogSoftmax(0)": (3,), "Softmax(0)": (3,), "Softmax2d()": (2, 3, 2, 2), "Threshold(0, 1)": (3,),
+    "PixelUnshuffle(2)": (1, 1, 4, 4), "SyncBatchNorm(3)": (2, 3, 4), "UpsamplingBilinear2d(4)": (1, 1, 2, 2),
+    "UpsamplingNearest2d(4)": (1, 1, 2, 2), "ZeroPad1d(1)": (2, 3), "ZeroPad2d(1)": (1, 2, 3), "ZeroPad3d(1)": (1, 2, 2, 3),
+}  # fmt: skip
+LABELS = "torch.tensor([1, 0, 2])"
+SEVERAL = {
+    "BCELoss()": ("torch.rand(3)", "torch.rand(3)"), "CrossEntropyLoss()": ((3, 4), LABELS), "NLLLoss()": ((3, 4), LABELS),
+    "CTCLoss()": ((5, 1, 4), "torch.tensor([[1, 2]])", "[5]", "[2]"), "NLLLoss2d()": ((3, 4, 1, 1), LABELS + "[:, None, None]"),
+    "CosineEmbeddingLoss()": ((3, 4), (3, 4), "torch.ones(3)"), "CosineSimilarity()": ((3, 4), (3, 4)),
+    "HingeEmbeddingLoss()": ((3,), "torch.ones(3)"), "MarginRankingLoss()": ((3,), (3,), "torch.ones(3)"),
+    "MultiLabelMarginLoss()": ((3, 4), "torch.tensor([[1, 0, -1, -1]] * 3)"), "MultiMarginLoss()": ((3, 4), LABELS),
+    "MultiLabelSoftMarginLoss()": ((3, 4), "torch.ones(3, 4)"), "PairwiseDistance()": ((3, 4), (3, 4)),
+    "TripletMarginLoss()": ((3, 4),) * 3, "TripletMarginWithDistanceLoss()": ((3, 4),) * 3,
+    "TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 1)": ((3, 1, 4), (2, 1, 4)),
+    "GaussianNLLLoss()": ((3,), (3,), "torch.ones(3)"),
+    "MaxUnpool1d(2)": ((1, 1, 2), "torch.tensor([[[0, 3]]])"), "MaxUnpool2d(2)": ((1, 1, 1, 1), "torch.tensor([[[[3]]]])"),
+    "MaxUnpool3d(2)": ((1, 1, 1, 1, 1), "torch.tensor([[[[[7]]]]])"),
+    "LinearCrossEntropyLoss(4, 5)": ((3, 4), LABELS),
+}  # fmt: skip
+NO_LAYERS = {
+    "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "RNNBase", "RNNCellBase", "Sequential",
+    "NonDynamicallyQuantizableLinear",
+}  # fmt: skip
+
+
+def every_layer():
+    """For each layer of torch.nn one expression, its inputs and its options."""
+    layers = {n for n, kind in vars(torch.nn).items() if isinstance(kind, type) and issubclass(kind, torch.nn.Module)}
+    left = layers - NO_LAYERS
+    for _, expression, inputs, options in layer_cases.cases():
+        used = left & set(re.findall(r"nn\.(\w+)\(", expression))
+        if used:
+            left -= used
+            yield expression, inputs, options
+    others = {f"{name}()": ((3,), (3,)) for name in PAIRS.split()} | {e: (x,) for e, x in SINGLE.items()} | SEVERAL
+    for expression, inputs in others.items():
+        left.discard(expression.partition("(")[0])
+        yield f"nn.{expression}", inputs, {}
+    assert not left
+
+
+def test_profiles_every_layer():
+    """Each gives what it gives unobserved, whatever its kernels call their parameters."""
+    cases = list(every_layer())
+    plain = [layer_cases.run(torch, *case) for case in cases]
+    with profile():
+        profiled = [layer_cases.run(torch, *case) for case in cases]
+    for case, before, now in zip(cases, plain, profiled):
+        assert "error" not in before, case
+        assert repr(now) == repr(before), case

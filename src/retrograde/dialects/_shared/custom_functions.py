@@ -30,7 +30,7 @@ class SavedTensor:
         self.packed = self.unpack = None
         if state.saved_hooks and output is None:
             pack, self.unpack = state.saved_hooks[-1]
-            self.packed = pack(x.detach())
+            self.packed = pack(detached(x))  # of its own level only: what is below keeps its history
             self.array = None
         else:
             self.array = x._a
@@ -120,9 +120,11 @@ def record(
             raise error_type(cls, GradError)(
                 f"{name}: a leaf that wants a gradient was changed in place by forward; pass a clone() of it"
             )
+        if recorded:
+            inplace.check_history(name, x)
         mutation.note(x._a)
     if not recorded:
-        return list(results)
+        return [detached(x) if isinstance(x, Value) and x._node is not None else x for x in results]
     constant = {id(x) for x in ctx._non_differentiable}
     originals = [x for x in results if isinstance(x, Value)]
     flags = [id(x) not in constant and dtype_of(x).kind not in "iub" for x in originals]
@@ -137,12 +139,21 @@ def record(
                 x = _own_output(x, operands)
         fresh.append(x)
     outputs = [x for x in fresh if isinstance(x, Value)]
+    changed = [x for x in outputs if id(x) in dirty]
+    if len(outputs) > 1 and any(x._base is not None for x in changed):
+        raise error_type(type(changed[0])._result, GradError)(
+            f"{name}: a function with several results cannot change a view in place; change a clone() of it"
+        )
+    before = [x._node for x in changed]
     saved = ctx._keep({id(x): k for k, x in enumerate(originals)})
     if not any(flags):
         return fresh
     node = custom.attach(
         name, sources, outputs, backward, differentiable=flags, level=level, cls=type(outputs[0])._result, saved=saved
     )
+    for x, edge in zip(changed, before):
+        new, x._node = x._node, edge
+        inplace.rewritten(x, new)
     node.ctx = ctx  # type: ignore[attr-defined]
     ctx._node = weakref.ref(node)
     ctx._dirty = ctx._non_differentiable = ()  # the node owns the context, and is not to own its results

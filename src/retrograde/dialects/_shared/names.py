@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from ..._state import SWITCHED, state
 from ...core.node import tick
 from ...tape import inplace
 from . import guard
@@ -80,7 +81,10 @@ class Registry:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             inplace.check(name, self)
             start = tick()
-            result = f(self, *args, **kwargs)
+            if SWITCHED and state.saved_hooks:
+                result = inplace.unpacked(f, self, *args, **kwargs)
+            else:
+                result = f(self, *args, **kwargs)
             return self if check_cast(name, result, self) else inplace.assign(name, self, result, start)
 
         method.__name__ = method.__qualname__ = name

@@ -7,9 +7,10 @@ such call, by an alias that its history goes through. Whatever was recorded befo
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,21 @@ def keep(x: Tensor) -> None:
 def is_recording() -> bool:
     """Whether a gradient function or a transform of this thread records what happens now."""
     return _depth.value > 0 or state.tape is not None
+
+
+def depth() -> int:
+    """In how many gradient functions of this thread what happens now is."""
+    return _depth.value
+
+
+@contextlib.contextmanager
+def nested(depth: int) -> Iterator[None]:
+    """As inside so many gradient functions."""
+    before, _depth.value = _depth.value, depth
+    try:
+        yield
+    finally:
+        _depth.value = before
 
 
 class Recording:

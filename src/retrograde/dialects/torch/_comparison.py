@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...core.unwrap import concrete
-from ...core.value import dtype_of, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...ops import comparison as cmp
+from ...tape import inplace
 from ._api import METHODS, api
 from ._elementwise import (
     ANY,
@@ -19,6 +21,7 @@ from ._elementwise import (
     operator,
     operators,
     register,
+    replaced,
     tensor_argument,
     unary,
 )
@@ -31,9 +34,24 @@ _COMPARISONS = {
     "ge greater_equal": (cmp.greater_equal, "...x"),
 }  # fmt: skip
 
+
+def _in_place(names: str, f: Callable[..., Any], shown: str) -> None:
+    """The in-place forms of a function without a derivative: what was there has the derivative 0."""
+    for name in names.split():
+        def form(self: Any, *other: Any, _name: str = name + "_") -> Any:
+            named = shown + "Backward" + ("1" if other and isinstance(other[0], Value) else "0")
+            return inplace.update(_name, tensor_argument(_name, self), lambda: replaced(self, f(self, *other), named))
+
+        form.__name__ = form.__qualname__ = name + "_"
+        form.__doc__ = f"`{name}` written into this tensor, as 0 and 1; returns it."
+        METHODS[name + "_"] = form
+
+
 for _names, (_op, _kinds) in _COMPARISONS.items():
     _name = _names.split()[0]
-    METHODS[f"__{_name}__"] = operator(register(_names, binary(_name, _op, _kinds)))
+    _f = register(_names, binary(_name, _op, _kinds), in_place=False)
+    METHODS[f"__{_name}__"] = operator(_f)
+    _in_place(_names, _f, _name.capitalize())
 
 
 @api(out=True)
@@ -66,10 +84,10 @@ def equal(input: Any, other: Any) -> bool:
 
 # ------------------------------------------------------------------------------------------ logic
 
-register("logical_and", binary("logical_and", cmp.logical_and, ANY, NEVER))
-register("logical_or", binary("logical_or", cmp.logical_or, ANY, NEVER))
-register("logical_xor", binary("logical_xor", cmp.logical_xor, ANY, NEVER))
-register("logical_not", unary("logical_not", cmp.logical_not, ANY))
+for _name, _op in (("and", cmp.logical_and), ("or", cmp.logical_or), ("xor", cmp.logical_xor)):
+    _f = register(f"logical_{_name}", binary(f"logical_{_name}", _op, ANY, NEVER), in_place=False)
+    _in_place(f"logical_{_name}", _f, f"Logical{_name.capitalize()}")
+_in_place("logical_not", register("logical_not", unary("logical_not", cmp.logical_not, ANY), in_place=False), "LogicalNot")
 
 # ------------------------------------------------------------------------------------------ bits
 

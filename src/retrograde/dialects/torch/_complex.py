@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.value import Value, dtype_of
 from ...ops import complex_parts
 from ...ops import structural as st
-from ...tape import inplace
+from ...tape import inplace, mutation
 from ._api import METHODS, api
 from ._creation import tensor
 from ._elementwise import tensor_argument
-from ._graph_nodes import NAMES, show_as
+from ._graph_nodes import NAMES
+from ._tensor import conjugate
 
 NAMES.update(
     real="SelectBackward0", imag="SelectBackward0", conj="ConjPhysicalBackward0", make_complex="ComplexBackward0",
@@ -79,12 +82,10 @@ METHODS["imag"] = _part("imag", imag)
 
 @api()
 def conj(input: Any) -> Any:
-    """The complex conjugate; a real tensor itself."""
+    """The complex conjugate, a view: what is written to one is seen in the other; a real tensor itself."""
     if dtype_of(tensor_argument("conj", input)).kind != "c":
         return input
-    out = show_as(st.conj(input), "ConjBackward0")
-    out._conjugated = not input.__dict__.get("_conjugated", False)
-    return out
+    return conjugate(input)
 
 
 @api(in_place=True, out=True)
@@ -97,8 +98,11 @@ def conj_physical(input: Any) -> Any:
 
 @api()
 def is_conj(input: Any) -> bool:
-    """Whether the tensor is the result of conj() of a complex tensor."""
-    return bool(tensor_argument("is_conj", input).__dict__.get("_conjugated", False))
+    """Whether the tensor is a conjugated view, the result of conj() or mH."""
+    x = tensor_argument("is_conj", input)
+    if type(x._a) is np.ndarray:
+        return dtype_of(x).kind == "c" and mutation.is_conjugate(x._a)
+    return sum(op is st.conj for op, _ in x._view_steps or ()) % 2 == 1
 
 
 @api()

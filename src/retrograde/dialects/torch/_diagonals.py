@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, dtype_of, shape_of
+from ...ops import elementwise as ew
 from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
+from ...ops.indexing import index_put
 from ...ops.reduction import sum as reduce_sum
 from ...tape import inplace, mutation
 from . import _joining, _shape
@@ -182,17 +184,36 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     if first == 0 and a.size == memory.size and a.transpose(order).flags.c_contiguous:
         return inplace.view(mp.as_strided, inplace.view(st.transpose, input, axes=order), **params)
     base = input._base
-    if base is not None and not recording(input) and base._a.size == memory.size and base._a.flags.c_contiguous:
-        return inplace.view(mp.as_strided, base, **params)
-    # A part of a larger storage: what lies outside of it is constant.
-    if recording(input):
-        positions = mp.positions(a.shape, tuple(s // a.itemsize for s in a.strides), first).reshape(-1)
-        from ...ops.indexing import index_put
+    if base is not None and not (
+        type(base._a) is _ndarray and base._a.size == memory.size and base._a.flags.c_contiguous
+    ):
+        base = None
+    if not recording(input):
+        return from_array(mp.as_strided(memory, **params)) if base is None else inplace.view(mp.as_strided, base, **params)
+    out = mp.as_strided(_in_storage(input, memory, first), **params)
+    seen = mp.as_strided(memory, **params)
+    mutation.rearrange(out, seen.copy() if base is None else seen)
+    if base is not None:
+        inplace.attach(out, base, ((mp.as_strided, tuple(params.items())),))
+    return out
 
-        unique = len(np.unique(positions)) == len(positions)
-        flat = index_put(memory.copy(), st.reshape(input, shape=(a.size,)), positions, axes=(0,), unique=unique)
-        return mp.as_strided(flat, **params)
-    return from_array(mp.as_strided(memory, **params))
+
+def _in_storage(x: Tensor, memory: _ndarray, first: int) -> Any:
+    """A storage, as a function of the tensor that looks at a part of it: what lies outside is constant, and where several
+    elements of the tensor share a place, each has an equal part in it."""
+    a = x._a
+    places = mp.positions(a.shape, tuple(s // a.itemsize for s in a.strides), first).reshape(-1)
+    flat = st.reshape(x, shape=(a.size,))
+    counts = np.bincount(places, minlength=memory.size)
+    unique = not a.size or int(counts.max()) == 1
+    whole = memory.copy()
+    if not unique:
+        whole[places] = 0
+        flat = ew.multiply(flat, (1 / counts[places]).astype(a.dtype))
+    return index_put(whole, flat, places, axes=(0,), accumulate=not unique, unique=unique)
+
+
+FUNCTIONS["as_strided_"] = _shape.in_place_view("as_strided", as_strided, "AsStridedBackward1")
 
 
 @api()

@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ...core.value import Value, dtype_of
-from ...ops.structural import cast
+from ...ops.structural import cast, copy, replace
 from .._shared.elementwise import OPERANDS, Builders, Function, operator, reflected
 from . import _dtype
 from ._api import METHODS, api, check_cast
 from ._dtype import FROM_NUMPY, dtype
+from ._graph_nodes import show_as
 from ._promote import operand, result_dtype, to_dtype
 
 _cast = cast.prim.bind
@@ -137,3 +138,13 @@ def register(names: str, f: Function, *, in_place: bool = True, function: bool =
     return api(*names.split(), function=function, method=method, in_place=in_place, out=True)(f)
 
 
+def replaced(x: Any, new: Any, name: str) -> Any:
+    """What a tensor holds when `new`, of its shape, is written over it: what was there has the derivative 0."""
+    fits = dtype_of(new) == dtype_of(x)
+    if not fits:
+        new = cast(new, dtype=dtype_of(x))
+    if x._node is not None:
+        new = replace(x, new)
+    elif fits and new._node is not None:
+        new = copy(new)
+    return show_as(new, name)

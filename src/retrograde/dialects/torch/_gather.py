@@ -83,6 +83,17 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     return axis, index._a if index._level == 0 and type(index._a) is _ndarray else index
 
 
+def _untouched(input: Tensor, src: Any) -> Any:
+    """A copy of the input, for an index without elements; the source has a gradient all the same."""
+    if not isinstance(src, Value) or not recording(src):
+        return st.copy(input)
+    shape = tuple(shape_of(input))
+    none = st.getitem(st.reshape(src, shape=(math.prod(shape_of(src)),)), index=(slice(0, 0),))
+    flat = st.reshape(input, shape=(math.prod(shape),))
+    out = ix.index_put(flat, none, np.zeros(0, np.int64), axes=(0,), accumulate=True, unique=True)
+    return st.reshape(out, shape=shape)
+
+
 def _source(src: Value, index: Any) -> Any:
     """The part of a source that the index covers."""
     shape = tuple(shape_of(index))
@@ -147,14 +158,14 @@ def scatter(
     if isinstance(src, Value):
         _same_dtype("scatter", input, src)
         axis, given = _along("scatter", input, dim, index, src)
-        src = _source(src, given)
+        src = _source(src, given) if 0 not in shape_of(given) else src
         shown = None
     else:
         axis, given = _along("scatter", input, dim, index)
         src = number_array("scatter", src, dtype_of(input))
         shown = "ScatterBackward1"
     if 0 in shape_of(given):
-        return st.copy(input)
+        return _untouched(input, src)
     if reduce is not None:
         if not shape_of(src) and shape_of(given):
             src = st.broadcast_to(src, shape=tuple(shape_of(given)))
@@ -171,7 +182,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     _same_dtype("scatter_add", input, src)
     axis, given = _along("scatter_add", input, dim, index, src)
     if 0 in shape_of(given):
-        return st.copy(input)
+        return _untouched(input, src)
     return ix.scatter_add(input, given, _source(src, given), axis=axis)
 
 
@@ -185,7 +196,7 @@ def scatter_reduce(
     _same_dtype("scatter_reduce", input, src)
     axis, given = _along("scatter_reduce", input, dim, index, src)
     if 0 in shape_of(given):
-        return st.copy(input)
+        return _untouched(input, src)
     return _reduced(input, given, _source(src, given), axis, reduce, bool(include_self))
 
 

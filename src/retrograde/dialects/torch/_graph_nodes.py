@@ -44,7 +44,7 @@ def node_name(node: Any, index: int = 0) -> str:
     if given is not None:
         return given
     if node.replayed:
-        return "AsStridedBackward0"
+        return "ConjBackward0" if node.prim.name == "conj" else "AsStridedBackward0"
     name = NAMES.get(node.prim.name)
     if name is None:
         return "".join(part.capitalize() for part in node.prim.name.split("_")) + "Backward0"
@@ -90,7 +90,7 @@ class GradFn:
         """The nodes that this one passes gradients to, each with the number of the output."""
         return tuple(
             (None, 0) if edge is None else (shown(edge), edge.index if isinstance(edge, Slot) else 0)
-            for edge in _differentiable(self._node)
+            for edge in (self._node.edges[i] for i in _differentiable(self._node))
         )
 
     @property
@@ -106,8 +106,23 @@ class GradFn:
         raise AttributeError(f"{self.name()} has no variable; only AccumulateGrad nodes have")
 
     def register_hook(self, hook: Callable[..., Any]) -> hooks.Handle:
-        """Call `hook(grad_inputs, grad_outputs)` after the node has run."""
-        return hooks.add(hooks.node_hooks(self._node, REGISTRY.tensor_class).post, hook)
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run; indices and masks have no grad_input."""
+        node, places = self._node, _differentiable(self._node)
+        table = hooks.node_hooks(node, REGISTRY.tensor_class).post
+        if len(places) == len(node.edges):
+            return hooks.add(table, hook)
+
+        def among(grad_inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> Any:
+            given = hook(tuple(grad_inputs[i] for i in places), grad_outputs)
+            if given is None:
+                return None
+            given = given if isinstance(given, tuple) else (given,)
+            if len(given) != len(places):
+                raise RuntimeError(f"a node's hook returned {len(given)} gradients; the node has {len(places)} operands")
+            replaced = dict(zip(places, given))
+            return tuple(replaced.get(i, g) for i, g in enumerate(grad_inputs))
+
+        return hooks.add(table, among)
 
     def register_prehook(self, hook: Callable[..., Any]) -> hooks.Handle:
         """Call `hook(grad_outputs)` before the node runs."""
@@ -130,16 +145,16 @@ class GradFn:
         return f"<{owner}{cls.__name__} object at {id(self):#x}>"
 
 
-def _differentiable(node: Any) -> tuple[Any, ...]:
-    """The edges of a node without those of operands that have no derivative (indices, masks)."""
+def _differentiable(node: Any) -> tuple[int, ...]:
+    """The places of a node's operands without those that have no derivative (indices, masks)."""
     if isinstance(node, Node):
         count = LEADING.get(node.prim.name)
         if count is not None:
-            return node.edges[:count]
+            return tuple(range(count))
         rules = getattr(node.prim, "vjps", None)  # a custom function's are its own affair
         if rules is not None:
-            return tuple(edge for edge, rule in zip(node.edges, rules) if rule is not None)
-    return node.edges
+            return tuple(i for i, rule in enumerate(rules) if rule is not None)
+    return tuple(range(len(node.edges)))
 
 
 def _saved(node: Any, name: str) -> Any:

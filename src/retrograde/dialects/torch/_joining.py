@@ -100,9 +100,10 @@ def _cat(tensors: Any, dim: int) -> Tensor:
                     f"cat: tensors must agree apart from dimension {along}, got shapes {list(first)} and {list(s)}"
                 )
     given = _one_dtype(given)
-    if not kept:
-        kept = list(range(len(given)))
-    return st.concatenate(*(given[i] for i in kept), axis=along)
+    if kept:  # the others take part as nothing of the right shape: they have a gradient, too
+        nothing = (*first[:along], 0, *first[along + 1 :])
+        given = [x if i in kept else st.reshape(x, shape=nothing) for i, x in enumerate(given)]
+    return st.concatenate(*given, axis=along)
 
 
 @api(method=False, out=True)

@@ -150,15 +150,6 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, d
     return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
 
-@api()
-def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """Let this tensor look at its memory with another shape and other strides."""
-    if input._node is not None:
-        raise RuntimeError("as_strided_: a tensor that requires grad cannot be laid out anew; use as_strided()")
-    input._a = as_strided(input, size, stride, storage_offset)._a
-    return input
-
-
 @api(function=False)
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Write a number on the main diagonal (all axes but those of a matrix must have one size); `wrap` goes on after it."""

@@ -252,6 +252,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
     if self._node is not None:
         raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
+    if shape == tuple(shape_of(self)):
+        return self
     flat, start = memory_of(self._a)
     total = math.prod(shape)
     if start + total <= flat.size:
@@ -261,6 +263,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
         kept = flat[start:]
         grown[: kept.size] = kept
         self._a = grown.reshape(shape)
+    mutation.note(self._a)
     return self
 
 

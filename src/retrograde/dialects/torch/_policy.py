@@ -24,6 +24,10 @@ class TorchPolicy(TapePolicy):
                 f"{op}: an inference tensor cannot be changed in place outside inference mode; change a clone() of it"
             )
 
+    def viewed(self, out: Any, x: Any) -> None:
+        if out._inference is not x._inference:
+            out._inference = x._inference  # a view is an inference tensor where what it looks at is one
+
     def from_scattered(self, x: Scattered) -> Any:
         from ._sparse_tensor import from_scattered
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
-from ...tape import inplace
+from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of, integer, numpy_names, varargs
@@ -624,12 +624,15 @@ def view_as_complex(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------------------------------ in place
 
 
-def _in_place_view(name: str, f: Callable[..., Any], shown: str) -> None:
-    """`x.NAME_()`: the tensor itself becomes the view that `NAME` gives of it."""
+def in_place_view(name: str, f: Callable[..., Any], shown: str) -> Any:
+    """`x.NAME_()`: the tensor itself becomes the view that `NAME` gives of it, which counts as a change of its memory."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        inplace.check(name + "_", self)
+        inplace.check_history(name + "_", self)
+        inplace.anchor(self)
         out = f(self, *args, **kwargs)
+        if type(out._a) is _ndarray:
+            mutation.note(out._a)
         inplace.adopt(self, out)
         if self._base is not None and out._base is not None:
             self._view_steps = out._view_steps
@@ -641,6 +644,7 @@ def _in_place_view(name: str, f: Callable[..., Any], shown: str) -> None:
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"This tensor seen as `{name}` gives it; returns it."
     METHODS[name + "_"] = method
+    return method
 
 
 for _name, _f, _shown in (
@@ -648,4 +652,4 @@ for _name, _f, _shown in (
     ("transpose", transpose, "TransposeBackward1"), ("swapaxes", transpose, "TransposeBackward1"),
     ("swapdims", transpose, "TransposeBackward1"),
 ):  # fmt: skip
-    _in_place_view(_name, _f, _shown)
+    in_place_view(_name, _f, _shown)

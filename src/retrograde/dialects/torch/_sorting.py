@@ -11,15 +11,17 @@ from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import counting, sorting
 from ...ops.structural import cast, reshape, transpose
+from ...tape import function as custom
 from ...tensor.quantiles import INTERPOLATIONS, interpolated
 from ._api import api
 from ._axes import axis_of, integer, numpy_names
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
+from ._indexing import recording
 from ._promote import pair, scalar_dtype
 from ._reductions import ALL_AXES, picked, real_only, tensor_of, vector_of, without_axis
 from ._return_types import return_type
-from ._tensor import from_array
+from ._tensor import Tensor, from_array
 
 NAMES["median"] = lambda node: "NanmedianBackward0" if node.params["ignore_nan"] else "MedianBackward0"
 
@@ -203,6 +205,15 @@ def nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, i
 # ------------------------------------------------------------------------------------------ distinct elements
 
 
+def _without_derivative(op: str, x: Any, out: Any, name: str) -> None:
+    """Let a result require grad all the same, as in PyTorch: asking for its derivative raises NotImplementedError."""
+
+    def backward(node: Any, cotangents: Any) -> Any:
+        raise NotImplementedError(f"{op}: which elements are equal has no derivative; detach() the result")
+
+    custom.attach(f"{name}Backward0", [x], [out], backward, differentiable=[True], level=x._level, cls=Tensor)
+
+
 def _distinct(op: str, input: Any, dim: Any, return_inverse: bool, return_counts: bool) -> Any:
     x = tensor_of(op, input)
     shape = tuple(shape_of(x))
@@ -212,6 +223,8 @@ def _distinct(op: str, input: Any, dim: Any, return_inverse: bool, return_counts
     if axis is not None and not shape:
         x = vector_of(x)
     found = getattr(counting, op)(x, axis=axis)
+    if recording(x):
+        _without_derivative(op, x, found[0], {"unique": "Unique2" if axis is None else "UniqueDim"}.get(op, "UniqueConsecutive"))
     wanted = (True, return_inverse, return_counts)
     results = tuple(r for r, want in zip(found, wanted) if want)
     return results if len(results) > 1 else results[0]

@@ -259,7 +259,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def T(self) -> Tensor:
         """The axes in reverse order (the matrix transpose of a matrix)."""
         n = self.ndim
-        if n not in (0, 2):
+        if n != 2:
             warnings.warn(
                 f"T of a tensor with {n} dimensions is deprecated: use mT for batches of matrices, or permute()",
                 UserWarning, stacklevel=2,
@@ -271,21 +271,23 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """The last two axes exchanged."""
         n = self.ndim
         if n < 2:
+            if not n:
+                warnings.warn("mT of a tensor with 0 dimensions is deprecated: it is the tensor itself", stacklevel=2)
+                return self
             raise RuntimeError(f"mT: wanted at least 2 axes, got {n}")
         return show_as(inplace.view(st.transpose, self, axes=(*range(n - 2), n - 1, n - 2)), "TransposeBackward0")
 
     @property
     def H(self) -> Tensor:
-        """The conjugate transpose of a matrix."""
+        """The conjugate transpose of a matrix; a view."""
         if self.ndim not in (0, 2):
             raise RuntimeError(f"H: wanted a matrix, got {self.ndim} axes; use mH for batches")
-        transposed = self.mT if self.ndim else self
-        return st.conj(transposed) if self.dtype.is_complex else transposed
+        return self.mH
 
     @property
     def mH(self) -> Tensor:
-        """The last two axes exchanged, conjugated."""
-        return st.conj(self.mT) if self.dtype.is_complex else self.mT
+        """The last two axes exchanged, conjugated; a view."""
+        return conjugate(self.mT) if self.dtype.is_complex else self.mT
 
     # -------------------------------------------------------------------- fixed answers
 
@@ -304,6 +306,11 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def __hash__(self) -> int:
         return id(self)
 
+
+
+def conjugate(x: Tensor) -> Tensor:
+    """The conjugates of a complex tensor, as its view."""
+    return show_as(inplace.mirrored(st.conj, x), "ConjBackward0")
 
 
 REGISTRY.tensor_class = Tensor

@@ -12,12 +12,10 @@ from ...ops import selection as sel
 from ...ops import structural as st
 from ...tape import inplace
 from ._api import FUNCTIONS, METHODS, api
-from ._elementwise import tensor_argument
-from ._graph_nodes import NAMES, show_as
+from ._elementwise import replaced, tensor_argument
+from ._graph_nodes import show_as
 from ._promote import constant, number_array
 from ._tensor import Tensor
-
-NAMES.update(fill=lambda node: "FillBackward0" if node.edges[1] is None else "FillBackward1")
 
 
 @api(function=False)
@@ -33,9 +31,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
             if len(shape_of(new)) > len(shape):
                 raise RuntimeError(f"copy_: a tensor of shape {list(shape_of(new))} does not fit into {list(shape)}")
             new = st.broadcast_to(new, shape=shape)
-        if dtype_of(new) != dtype_of(self):
-            return show_as(st.cast(new, dtype=dtype_of(self)), "CopyBackwards")
-        return new if new._node is None else show_as(st.copy(new), "CopyBackwards")
+        return replaced(self, new, "CopyBackwards")
 
     return inplace.update("copy_", self, compute)
 
@@ -55,14 +51,16 @@ def _filling(name: str, x: Any, value: Any) -> Any:
 @api(method=False, out=True)
 def fill(input: Any, value: Any) -> Any:
     """A tensor of the shape and dtype of `input` with every element `value`."""
-    return sel.fill(tensor_argument("fill", input), _filling("fill", input, value))
+    out = sel.fill(tensor_argument("fill", input), _filling("fill", input, value))
+    return show_as(out, "FillBackward1" if isinstance(value, Value) else "FillBackward0")
 
 
 @api("fill_")
 def fill_(self: Any, value: Any) -> Any:
     """Every element set to `value`, a number or a 0-d tensor."""
     tensor_argument("fill_", self)
-    return inplace.update("fill_", self, lambda: sel.fill(self, _filling("fill_", self, value)))
+    name = "FillBackward3" if isinstance(value, Value) else "FillBackward2"
+    return inplace.update("fill_", self, lambda: show_as(sel.fill(self, _filling("fill_", self, value)), name))
 
 
 @api("zero_")

@@ -39,7 +39,7 @@ def attend(
     mask: numbers that are added, or booleans (True: takes part); a row that is masked entirely gives zeros. scale is
     1/sqrt(E) unless given. drop_weights: applied to the weights (dropout).
     """
-    factor = 1.0 / math.sqrt(shape_of(q)[-1]) if scale is None else scale
+    factor = 1.0 / math.sqrt(shape_of(q)[-1] or 1) if scale is None else scale  # of width 0 there is nothing to scale
     # Both factors get the root, so that neither overflows in half precision.
     root = math.sqrt(abs(factor))
     scores = matmul(multiply(q, math.copysign(root, factor)), multiply(matrix_transpose(k), root))

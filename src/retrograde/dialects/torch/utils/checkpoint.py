@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....transform.checkpoint import checkpoint as _checkpoint
+from .. import _autocast
+from ..amp import autocast
 from ..random import get_rng_state, set_rng_state
 
 
+def _autocast_now() -> Callable[[], autocast]:
+    """What makes a region like the autocast region that holds in this thread."""
+    here = _autocast.state
+    return functools.partial(autocast, "cpu", here.dtype, here.enabled, here.cache_enabled)
+
+
 @contextlib.contextmanager
-def _restored(state: Any, inner: Any) -> Iterator[None]:
-    """The random state of the first call, for as long as the second runs."""
+def _restored(state: Any, region: Callable[[], autocast], inner: Any) -> Iterator[None]:
+    """The random state and the autocast region of the first call, for as long as the second runs."""
     before = get_rng_state()
     if state is not None:
         set_rng_state(state)
     try:
-        with inner:
+        with region(), inner:
             yield
     finally:
         if state is not None:
@@ -37,12 +46,13 @@ def checkpoint(
 ) -> Any:
     """`function(*args, **kwargs)`, whose saved tensors are computed again in the backward pass.
 
-    Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`.
+    Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`, and of
+    functions that take gradients themselves.
     """
-    state = get_rng_state() if preserve_rng_state else None
+    state, region = get_rng_state() if preserve_rng_state else None, _autocast_now()
     forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
     with forward_context:
-        return _checkpoint(function, recompute_context=lambda: _restored(state, recompute))(*args, **kwargs)
+        return _checkpoint(function, recompute_context=lambda: _restored(state, region, recompute))(*args, **kwargs)
 
 
 def checkpoint_sequential(

@@ -1,0 +1,182 @@
+"""Autograd where little is left to differentiate: empty operands, zero cotangents, inference mode, mark_dirty, node hooks,
+results without a derivative; each as PyTorch 2.13 has it."""
+
+import pytest
+
+import retrograde.dialects.torch as torch
+
+F = torch.nn.functional
+NONE = torch.tensor([], dtype=torch.int64)
+
+EMPTY = {
+    "cat": (lambda a, b: torch.cat([a, b]), (0,), (2,)),
+    "cat of matrices": (lambda a, b: torch.cat([a, b], 1), (0,), (2, 3)),
+    "hstack": (lambda a, b: torch.hstack([a, b]), (0,), (2,)),
+    "matmul": (lambda a, b: a @ b, (2, 0), (0, 3)),
+    "scatter": (lambda a, b: a.scatter(0, NONE, b), (3,), (0,)),
+    "scatter_add": (lambda a, b: a.scatter_add(0, NONE, b), (3,), (2,)),
+    "index_add": (lambda a, b: a.index_add(0, NONE, b), (3,), (0,)),
+    "attention of width 0": (lambda q, v: F.scaled_dot_product_attention(q, q, v), (2, 0), (2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_operands_without_elements_have_a_gradient(name):
+    f, *shapes = EMPTY[name]
+    xs = [torch.ones(s, requires_grad=True) for s in shapes]
+    f(*xs).sum().backward()
+    assert [tuple(x.grad.shape) for x in xs] == shapes
+
+
+def test_attention_of_width_0_averages():
+    q, v = torch.ones(2, 0), torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+    assert F.scaled_dot_product_attention(q, q, v).tolist() == [[2, 4], [2, 4]]
+
+
+@pytest.mark.parametrize("f", [torch.xlogy, torch.special.xlog1py])
+def test_a_zero_hides_where_there_is_no_logarithm(f):
+    x = torch.tensor([-1.5, 2.0], requires_grad=True)
+    (f(x, x) * 0).sum().backward()
+    assert x.grad.tolist() == [0, 0]
+    y = torch.tensor([0.0, 1.0], requires_grad=True)
+    f(y, torch.tensor([-2.0, 1.0])).sum().backward()
+    assert y.grad[0].item() == 0
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x.detach(), torch.zeros(2))
+        tangent = torch.autograd.forward_ad.unpack_dual(f(dual, torch.tensor([-2.0, 1.0]))).tangent
+    assert tangent.tolist() == [0, 0]
+
+
+def test_the_logarithm_of_a_determinant_may_be_written():
+    x = torch.eye(2, requires_grad=True)
+    value = torch.linalg.slogdet(x * 1)[1]
+    value.mul_(2)
+    value.backward()
+    assert x.grad.tolist() == [[2, 0], [0, 2]]
+    z = torch.tensor([[2 + 1j, 1j], [0.5, 3.0]], dtype=torch.complex128, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z: torch.view_as_real(torch.linalg.slogdet(z)[0]), (z,))
+
+
+def test_distinct_elements_require_grad():
+    x = torch.tensor([2.0, 1.0, 1.0], requires_grad=True)
+    for result, name in (
+        (torch.unique(x), "Unique2Backward0"), (torch.unique(x, dim=0), "UniqueDimBackward0"),
+        (torch.unique_consecutive(x), "UniqueConsecutiveBackward0"),
+    ):  # fmt: skip
+        assert result.grad_fn.name() == name
+        with pytest.raises(NotImplementedError, match="detach"):
+            result.sum().backward()
+    assert [r.requires_grad for r in torch.unique(x, return_inverse=True, return_counts=True)] == [True, False, False]
+    with torch.no_grad():
+        assert not torch.unique(x).requires_grad
+
+
+@pytest.mark.parametrize("view", [lambda x: x.view(3, 1), lambda x: x[:2], lambda x: x.unbind()[0]])
+def test_views_in_inference_mode(view):
+    """They are what they look at: ordinary tensors have ordinary views, as under no_grad."""
+    plain, leaf = torch.ones(3), torch.ones(3, requires_grad=True)
+    with torch.inference_mode():
+        v, w = view(plain), view(leaf)
+        made = torch.ones(3)
+        assert (plain * 2).is_inference()
+    assert [x.is_inference() for x in (v, w, view(made), view(plain))] == [False, False, True, False]
+    assert (v._version, v._is_view()) == (0, True)
+    v.mul_(2)
+    assert plain[0].item() == 2
+    assert (w.requires_grad, (w * 2).requires_grad, w.is_leaf) == (True, True, True)
+    with pytest.raises(RuntimeError, match="in place"):
+        w.mul_(2)
+    with pytest.raises(RuntimeError, match="inference"):
+        view(made).mul_(2)
+
+
+class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        x.mul_(3)
+        return x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+
+class Both(Times):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        x.mul_(3)
+        return x.clone(), x
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g * 3 + h * 3
+
+
+def test_what_a_function_writes_reaches_bases_and_views():
+    weights = torch.tensor([1.0, 10.0, 100.0])
+    x = torch.ones(3, requires_grad=True)
+    b = x * 1
+    v, u = b[1:], b[:2]
+    assert Times.apply(v) is v
+    (b * weights).sum().backward()
+    assert x.grad.tolist() == [1, 30, 300]
+    assert u.tolist() == [1, 3]
+    assert b._version == 2  # the write and the mark
+    for function in (Times, Both):
+        x.grad = None
+        b = x * 1
+        v = b[1:]
+        function.apply(b)
+        (v * weights[1:]).sum().backward()
+        assert x.grad.tolist() == [0, 30, 300]
+    for target, function in ((x, Times), (x[1:], Times), ((x * 1).unbind()[0], Times), ((x * 1)[1:], Both)):
+        with pytest.raises(RuntimeError):
+            function.apply(target)
+
+
+def test_what_a_function_writes_unrecorded():
+    x = torch.ones(3, requires_grad=True) * 1
+    with torch.no_grad():
+        y = Times.apply(x)
+    assert y is not x
+    assert (y.requires_grad, x.requires_grad, y.tolist(), x._version) == (False, True, [3, 3, 3], 2)
+
+
+I = torch.tensor([0, 1])
+HOOKED = {
+    "index": (lambda x: x[I], [True]),
+    "gather": (lambda x: x.gather(0, I), [True]),
+    "take": (lambda x: x.take(I), [True]),
+    "where": (lambda x: torch.where(x > 0, x, x * 2), [True, True]),
+    "scatter": (lambda x: x.scatter(0, I, torch.ones(2)), [True, False]),
+    "index_add": (lambda x: x.index_add(0, I, torch.ones(2)), [True, False]),
+    "masked_select": (lambda x: x.masked_select(x > 0), [True]),
+    "sort": (lambda x: x.sort()[0], [True]),
+}
+
+
+@pytest.mark.parametrize("name", HOOKED)
+def test_node_hooks_are_given_what_has_a_derivative(name):
+    f, wanted = HOOKED[name]
+    x = torch.tensor([0.5, 0.25, 0.75], requires_grad=True)
+    seen = []
+    y = f(x)
+    y.grad_fn.register_hook(lambda grads, outer: seen.append([g is not None for g in grads]))
+    y.grad_fn.register_hook(lambda grads, outer: tuple(None if g is None else g * 2 for g in grads))
+    assert len(y.grad_fn.next_functions) == len(wanted)
+    (plain,) = torch.autograd.grad(f(x).sum(), x)
+    y.sum().backward()
+    assert seen == [wanted]
+    assert torch.equal(x.grad, 2 * plain)
+
+
+def test_gradients_that_are_differentiated_stay_so():
+    x = torch.ones(2, requires_grad=True)
+    (x**2).sum().backward(create_graph=True)
+    first = x.grad
+    (x * 3).sum().backward()
+    assert x.grad.requires_grad
+    assert x.grad.tolist() == [5, 5]
+    assert first is not None

@@ -1,0 +1,114 @@
+"""torch.utils.checkpoint and saved-tensor hooks: gradients inside, random and autocast state, in-place changes."""
+
+import pytest
+
+import retrograde.dialects.torch as torch
+from retrograde.dialects.torch.utils.checkpoint import checkpoint
+
+X = [0.3, -0.7, 1.1]
+
+
+def leaf():
+    return torch.tensor(X, requires_grad=True)
+
+
+INSIDE = {
+    "hessian": lambda v: torch.func.hessian(lambda u: u.tanh().sum())(v) @ v,
+    "vmap of grad": lambda v: torch.func.vmap(torch.func.grad(lambda u: u.tanh()))(v),
+    "grad of grad": lambda v: torch.func.grad(lambda s: torch.func.grad(lambda q: q**3)(s) * s)(v[0]),
+    "autograd.grad": lambda v: torch.autograd.grad((v**3).sum(), v, create_graph=True)[0],
+    "jacrev": lambda v: torch.func.jacrev(lambda u: u.tanh())(v) @ v,
+}
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize("name", INSIDE)
+def test_gradients_inside(name, use_reentrant):
+    x = leaf()
+    (wanted,) = torch.autograd.grad(INSIDE[name](x).sum(), x)
+    (found,) = torch.autograd.grad(checkpoint(INSIDE[name], x, use_reentrant=use_reentrant).sum(), x)
+    assert torch.allclose(found, wanted)
+    checkpoint(INSIDE[name], x, use_reentrant=use_reentrant).sum().backward()
+    assert torch.allclose(x.grad, wanted)
+
+
+def test_a_region_and_a_stream_that_have_ended():
+    net, x = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout(), torch.nn.Linear(3, 1)), torch.ones(4, 3)
+    found = []
+    for call in (net, lambda x: checkpoint(net, x, use_reentrant=False)):
+        torch.manual_seed(0)
+        net.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = call(x)
+        torch.rand(3)
+        y.float().sum().backward()
+        found.append([p.grad for p in net.parameters()] + [torch.rand(2)])
+    assert all(map(torch.equal, *found))
+
+
+def test_a_custom_function_inside():
+    class Sine(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.sin()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0].cos()
+
+    x = leaf()
+    checkpoint(lambda v: torch.func.grad(lambda u: (Sine.apply(u) * u).sum())(v) * v, x, use_reentrant=False).sum().backward()
+    with torch.no_grad():
+        assert torch.allclose(x.grad, x.sin() + 3 * x * x.cos() - x * x * x.sin())
+
+
+WRITTEN = {
+    "mul_": lambda y, w: y.mul_(w),
+    "sin_": lambda y, w: y.sin_(),
+    "exp_": lambda y, w: y.exp_(),
+    "relu_": lambda y, w: y.relu_(),
+    "*=": lambda y, w: y.__imul__(w),
+    "y[0] =": lambda y, w: y.__setitem__(0, w[0] * w[1]),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_saved_values_of_what_is_overwritten(name):
+    """Hooks are given what the derivative needs, not the memory that is about to be written."""
+
+    def f(x, w):
+        y = x.sin()
+        WRITTEN[name](y, w)
+        return (y * y).sum()
+
+    ways = {
+        "plain": f,
+        "hooks": lambda x, w: hooked(f, x, w),
+        "checkpoint": lambda x, w: checkpoint(f, x, w, use_reentrant=False),
+    }
+
+    def hooked(f, x, w):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            return f(x, w)
+
+    found = {}
+    for way, call in ways.items():
+        x, w = leaf(), torch.tensor([2.0, 3.0, 4.0], requires_grad=True)
+        found[way] = torch.autograd.grad(call(x, w), (x, w), allow_unused=True)
+    for way in ("hooks", "checkpoint"):
+        for have, wanted in zip(found[way], found["plain"]):
+            assert (have is None) == (wanted is None)
+            assert wanted is None or torch.equal(have, wanted)
+
+
+def test_its_own_other_operand_overwritten():
+    x = leaf()
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        y = x.sin()
+        y.mul_(y)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        y.sum().backward()

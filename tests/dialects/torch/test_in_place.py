@@ -1,0 +1,157 @@
+"""In-place changes without a derivative, and of shape and strides: history, versions and views, as PyTorch 2.13 has them."""
+
+import pytest
+
+import retrograde.dialects.torch as torch
+
+W = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+def product(*shape):
+    """A leaf of ones, and a tensor computed from it."""
+    x = torch.ones(*shape, requires_grad=True)
+    return x, x * 1
+
+
+OVERWRITTEN = {
+    "copy_": (lambda y: y.copy_(torch.zeros(3)), "CopyBackwards"),
+    "copy_ of another dtype": (lambda y: y.copy_(torch.zeros(3, dtype=torch.int64)), "CopyBackwards"),
+    "copy_ of one row": (lambda y: y.copy_(torch.zeros(1, dtype=torch.float64)), "CopyBackwards"),
+    "lt_": (lambda y: y.lt_(2.0), "LtBackward0"),
+    "lt_ of a tensor": (lambda y: y.lt_(torch.zeros(3)), "LtBackward1"),
+    "eq_": (lambda y: y.eq_(1.0), "EqBackward0"),
+    "greater_": (lambda y: y.greater_(1.0), "GtBackward0"),
+    "not_equal_": (lambda y: y.not_equal_(1.0), "NeBackward0"),
+    "fill_": (lambda y: y.fill_(2.0), "FillBackward2"),
+    "fill_ of a tensor": (lambda y: y.fill_(torch.tensor(2.0)), "FillBackward3"),
+    "zero_": (lambda y: y.zero_(), "ZeroBackward0"),
+    "normal_": (lambda y: y.normal_(), "NormalBackward0"),
+    "logical_not_": (lambda y: y.logical_not_(), "LogicalNotBackward0"),  # where PyTorch keeps the old history
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITTEN)
+def test_what_is_overwritten_keeps_its_history(name):
+    """With the derivative 0, also where the gradient is infinite."""
+    change, shown = OVERWRITTEN[name]
+    x, y = product(3)
+    change(y)
+    assert y.requires_grad
+    assert y._version == 1
+    assert y.grad_fn.name().split("::")[-1] == shown
+    y.backward(torch.full((3,), float("inf")))
+    assert x.grad.tolist() == [0, 0, 0]
+    flat = torch.zeros(3)
+    change(flat)
+    assert not flat.requires_grad
+
+
+def test_a_view_that_is_overwritten():
+    x, y = product(3)
+    v = y[1:]
+    v.copy_(torch.zeros(2))
+    assert (v.requires_grad, y.grad_fn.name()) == (True, "torch::autograd::CopySlices")
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 0, 0]
+
+
+SHAPES = {
+    "t_": (lambda x: x.t_(), (3, 2), "TBackward1"),
+    "unsqueeze_": (lambda x: x.unsqueeze_(0), (1, 2, 3), "UnsqueezeBackward1"),
+    "squeeze_": (lambda x: x.squeeze_(), (2, 3), "SqueezeBackward3"),
+    "squeeze_ of an axis": (lambda x: x.squeeze_(0), (2, 3), "SqueezeBackward4"),
+    "transpose_": (lambda x: x.transpose_(0, 1), (3, 2), "TransposeBackward1"),
+    "swapaxes_": (lambda x: x.swapaxes_(0, 1), (3, 2), "TransposeBackward1"),
+    "as_strided_": (lambda x: x.as_strided_((2,), (1,)), (2,), "AsStridedBackward1"),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_changed_in_place(name):
+    change, shape, shown = SHAPES[name]
+    for x in (torch.ones(2, 3), torch.ones(3).expand(2, 3), product(2, 3)[1], product(2, 3)[1][:]):
+        recorded = x.requires_grad
+        assert change(x) is x
+        assert tuple(x.shape) == shape
+        assert x._version == 1
+        assert x.requires_grad is recorded
+        assert not recorded or x.grad_fn.name() == shown
+    leaf = torch.ones(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        change(leaf)
+    with torch.no_grad():
+        change(leaf)
+    assert leaf.is_leaf
+    _, y = product(2, 3)
+    z = y * y
+    change(y)
+    with pytest.raises(RuntimeError, match="in place"):
+        z.sum().backward()
+
+
+def test_views_of_what_got_another_shape():
+    w = torch.tensor(W)
+    weights = torch.tensor([1.0, 10.0, 100.0])
+    for change, factor in ((torch.Tensor.t_, w.t()), (lambda x: x.unsqueeze_(0), w)):
+        x, b = product(2, 3)
+        v = b[0]
+        change(b)
+        b.mul_(factor)
+        (v * weights).sum().backward()
+        assert v.tolist() == W[0]
+        assert x.grad.tolist() == [[1, 20, 300], [0, 0, 0]]
+    x, b = product(2, 3)
+    v = b[0]
+    b.t_()
+    v.mul_(3)
+    (b * w.t()).sum().backward()
+    assert b.tolist() == [[3, 1], [3, 1], [3, 1]]
+    assert x.grad.tolist() == [[3, 6, 9], [4, 5, 6]]
+    plain = torch.ones(2, 3)
+    v = plain[0]
+    plain.t_()
+    x = torch.ones(3, 2, requires_grad=True)
+    plain.mul_(x)
+    (v * weights).sum().backward()
+    assert x.grad.tolist() == [[1, 0], [10, 0], [100, 0]]
+
+
+def test_resize_counts_only_what_it_changes():
+    x = torch.ones(2, 3)
+    assert x.resize_(2, 3)._version == 0
+    assert x.resize_(3)._version == 1
+    expanded = torch.ones(3).expand(2, 3)
+    assert expanded.resize_(2, 3).stride() == (0, 1)
+
+
+STRIDED = {  # how the tensor comes from six elements; sizes, strides, offset; the gradient of the sum of k * y[k]
+    "expanded": (lambda x: x[:3].expand(2, 3), ((2,), (1,), 1), [0, 1, 2, 0, 0, 0]),
+    "expanded, as it is": (lambda x: x[:3].expand(2, 3), ((2, 3), (0, 1)), [5, 7, 9, 0, 0, 0]),
+    "expanded and transposed": (lambda x: x[:3].expand(2, 3).t(), ((2,), (1,), 1), [0, 1, 2, 0, 0, 0]),
+    "expanded column": (lambda x: x[:3, None].expand(3, 2), ((3,), (1,)), [1, 2, 3, 0, 0, 0]),
+    "one expanded": (lambda x: x[0].expand(3), ((2,), (0,)), [3, 0, 0, 0, 0, 0]),
+    "windows": (lambda x: x.unfold(0, 3, 1), ((2, 2), (1, 1)), [1, 5, 4, 0, 0, 0]),
+    "beyond it": (lambda x: x[:3].expand(2, 3), ((5,), (1,)), [1, 2, 3, 0, 0, 0]),
+    "between its elements": (lambda x: x[::2], ((3,), (1,)), [1, 0, 3, 0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", STRIDED)
+@pytest.mark.parametrize("computed", [False, True])
+def test_as_strided_where_elements_share_memory(name, computed):
+    make, arguments, wanted = STRIDED[name]
+    x = torch.arange(1.0, 7.0).requires_grad_()
+    y = torch.as_strided(make(x * 1 if computed else x), *arguments)
+    (y * torch.arange(1.0, 1 + y.numel()).reshape(y.shape)).sum().backward()
+    assert x.grad.tolist() == wanted
+
+
+def test_as_strided_of_an_expanded_tensor_is_written():
+    x = torch.arange(1.0, 7.0).requires_grad_()
+    b = x * 1
+    e = b[:3].expand(2, 3)
+    e.as_strided((2,), (1,), 1).mul_(3)
+    b.sum().backward()
+    assert b.tolist() == [1, 6, 9, 4, 5, 6]
+    assert e.tolist() == [[1, 6, 9], [1, 6, 9]]
+    assert x.grad.tolist() == [1, 3, 3, 1, 1, 1]
