@@ -1,7 +1,9 @@
 """Objects of any class in files: whole modules, what a program vouches for, and what is refused."""
 
+import copy
 import io
 import pickle
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
@@ -171,3 +173,19 @@ def test_what_no_name_leads_to_is_refused():
     nameless = eval("lambda: 1", {"__name__": __name__})
     with pytest.raises(pickle.PicklingError):
         torch.save(nameless, io.BytesIO())
+
+
+def test_computed_tensors_are_pickled_as_leaves_and_not_sent_to_processes():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    for found in (pickle.loads(pickle.dumps(y)), roundtrip(y)):
+        assert found.is_leaf
+        assert found.requires_grad
+        assert found.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="leaf"):
+        copy.deepcopy(y)
+    assert torch.multiprocessing.get_all_sharing_strategies()
+    for sent in (x, nn.Parameter(x), y.detach()):
+        assert pickle.loads(ForkingPickler.dumps(sent)).requires_grad == sent.requires_grad
+    with pytest.raises(RuntimeError, match=r"detach\(\)"):
+        ForkingPickler.dumps(y)

@@ -211,9 +211,9 @@ def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 @api("__reduce_ex__", function=False)
 def tensor_reduce(self: Tensor, protocol: int) -> Any:
-    """Pickle a tensor as its array, whether it wants a gradient, and the user's attributes."""
-    if self._node is not None and not isinstance(self._node, Accumulate):
-        raise RuntimeError("pickle: this tensor was computed by recorded operations; pickle a detach() of it")
+    """Pickle a tensor as its array, whether it wants a gradient, and the user's attributes; as in PyTorch, what was
+    computed by recorded operations comes back as a leaf.
+    """
     array = plain(self)
     if array is None:
         raise pickle.PicklingError("pickle: a tensor inside a functional transform cannot be pickled")
