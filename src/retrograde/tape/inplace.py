@@ -33,6 +33,10 @@ NO_GRAD, MULTIPLE = "no_grad", "multiple"
 Step = tuple[Callable[..., Any], tuple[tuple[str, Any], ...]]
 
 
+def _no_tensor(x: Any, op: str = "view") -> TypeError:
+    return TypeError(f"{op}: only a tensor can be looked at or changed through another, got {type(x).__name__}")
+
+
 def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
     out = op(x, **params)
@@ -47,11 +51,14 @@ def attach(out: Value, x: Value, steps: tuple[Step, ...], why_not: str | None = 
         owner = array.base
         if owner is None:
             return
-        source = x._a
+        source = x._a if isinstance(x, Value) else x
         # A reshape may have to copy and still return a view: of its copy.
         if owner is not source and type(source) is _ndarray and owner is not source.base and not _shared(array, source):
             return
-    base = x._base
+    try:
+        base = x._base
+    except AttributeError:
+        raise _no_tensor(x) from None
     if base is None:
         base = x
     else:
@@ -86,6 +93,8 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
     """
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
+    if not isinstance(x, Value):
+        raise _no_tensor(x)
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
     silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None
     if silent and x._policy.detaches_silent_views:
@@ -122,7 +131,10 @@ def live_views(base: Value) -> list[Value]:
 
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
-    cls: type[Value] = type(target)._result
+    try:
+        cls: type[Value] = type(target)._result
+    except AttributeError:
+        raise _no_tensor(target, op) from None
     policy = cls._policy
     policy.check_change(op, target)
     if levels.mode_at(target._level):

@@ -44,6 +44,13 @@ def axis_of(op: str, axis: Any, ndim: int, name: str = "axis", error: type[Excep
     return i + n if i < 0 else i
 
 
+def length_of(op: str, shape: Sequence[int], axis: int, error: type[Exception] = ValueError) -> int:
+    """The length of an axis; a 0-d tensor, whose -1 and 0 pass for axes elsewhere, has none to take apart."""
+    if not shape:
+        raise error(f"{op}: wanted a tensor with at least one axis, got a 0-d one")
+    return shape[axis]
+
+
 def axes_of(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
     """Axes as a sorted tuple of non-negative ints: all of them for None and for an empty sequence."""
     if axis is None:

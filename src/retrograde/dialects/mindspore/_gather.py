@@ -453,6 +453,9 @@ def select_method(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         return select(given[0], self, given[1])
     names = dict(zip(("dim", "index"), args)) | kwargs
+    tensor_argument("select", self)
+    if set(names) != {"dim", "index"}:
+        raise TypeError(f"select: wanted dim and index, got {', '.join(names) or 'nothing'}")
     i = axis_of("select", names["dim"], self.ndim, "dim")
     return self[(slice(None),) * i + (integer("select", "index", names["index"]),)]
 

@@ -126,6 +126,8 @@ def tensor_dot(x1: Any, x2: Any, axes: Any) -> Any:
     same_dtype("tensor_dot", x, y)
     if isinstance(axes, (tuple, list)):
         axes = tuple(integers("tensor_dot", "axes", a) for a in axes)
+        if len(axes) != 2:
+            raise ValueError(f"tensor_dot: axes must be a number or those of each tensor, got {len(axes)} parts")
         axes = tuple(tuple(axis_of("tensor_dot", a, z.ndim) for a in part) for part, z in zip(axes, (x, y)))
         if len(axes[0]) != len(axes[1]) or any(x.shape[a] != y.shape[b] for a, b in zip(*axes)):
             raise ValueError(f"tensor_dot: axes {axes} of shapes {x.shape} and {y.shape} do not fit")

@@ -62,6 +62,8 @@ def tensor(
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, sharing memory and history where it can."""
     check_device("as_tensor", device)
+    if dtype is not None:
+        np_dtype_of("as_tensor", dtype)
     if isinstance(data, Value):
         if dtype is None or data.dtype is dtype:
             return data  # type: ignore[return-value]

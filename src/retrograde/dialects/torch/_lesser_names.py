@@ -17,6 +17,7 @@ from ._api import FUNCTIONS, METHODS, api
 from ._creation import into_out, tensor
 from ._data import check_tensor, np_dtype_of, sizes
 from ._diagonals import as_strided
+from ._elementwise import tensor_argument
 from ._memory import TypedStorage, UntypedStorage
 from ._promote import stored_number
 from ._reductions import reduced_axes
@@ -153,7 +154,7 @@ def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, d
 @api()
 def as_strided_(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """Let this tensor look at its memory with another shape and other strides."""
-    if input._node is not None:
+    if tensor_argument("as_strided_", input)._node is not None:
         raise RuntimeError("as_strided_: a tensor that requires grad cannot be laid out anew; use as_strided()")
     input._a = as_strided(input, size, stride, storage_offset)._a
     return input

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.value import dtype_of, shape_of
+from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise as formulas
 from .._grad_modes import no_grad
 from .._tensor import from_array
@@ -40,6 +40,8 @@ def _memory(tensor: Any) -> Any:
 
     There, no_grad() holds for the transform, while a parameter lives on the tape outside.
     """
+    if not isinstance(tensor, Value):
+        raise AttributeError(f"torch.nn.init: wanted a tensor, got {type(tensor).__name__}")
     return tensor.detach() if type(tensor._a) is np.ndarray else tensor
 
 
@@ -191,7 +193,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     rows, columns = shape[0], math.prod(shape[1:])
     dtype = dtype_of(tensor)
     drawn = from_array(np.empty((rows, columns), dtype)).normal_(0, 1, generator=generator)._a
-    return _write(tensor, formulas.orthogonal(np.asarray(drawn), gain).reshape(shape))
+    return _write(tensor, formulas.orthogonal(np.asarray(drawn), float(gain)).reshape(shape))
 
 
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
