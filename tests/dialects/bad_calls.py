@@ -38,7 +38,7 @@ AS_THERE = {
     "torch": (
         "nn.init.kaiming_", "nn.utils.clip_grad", "nn.utils.fuse_", "nn.utils.parameters_to_vector",
         "nn.utils.remove_", "nn.utils.spectral_norm", "nn.utils.vector_to_parameters", "nn.utils.weight_norm",
-        "nn.Buffer", "nn.TransformerDecoder", "nn.TransformerEncoder",
+        "nn.Buffer", "optim.Rprop", "optim.Optimizer", "nn.TransformerDecoder", "nn.TransformerEncoder",
     ),
     "paddle": ("nn.BiRNN", "nn.RNN", "nn.Upsample", "nn.TransformerDecoder", "nn.TransformerEncoder"),
     "mindspore": (
@@ -106,8 +106,8 @@ def functions(framework: Any, place: str) -> Iterator[tuple[str, Any]]:
 def _is_helper(found: Any, name: str) -> bool:
     """Whether a module has a name only because its own functions need it."""
     home = getattr(found, "__module__", None) or ""
-    helpers = ("_shared", "_promote", "ops.", "core.", "tape.", "tensor.", "typing", "collections")
-    return getattr(found, "__name__", name) != name or any(part in home for part in helpers)
+    helpers = ("_shared", "_promote", "_graph_nodes", "ops.", "core.", "tape.", "tensor.", "typing", "collections")
+    return inspect.ismethod(found) or getattr(found, "__name__", name) != name or any(part in home for part in helpers)
 
 
 class _Slow(BaseException):

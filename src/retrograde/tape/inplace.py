@@ -39,7 +39,12 @@ def _no_tensor(x: Any, op: str = "view") -> TypeError:
 
 def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
-    out = op(x, **params)
+    try:
+        out = op(x, **params)
+    except AttributeError:
+        if not isinstance(x, Value):
+            raise _no_tensor(x) from None
+        raise
     attach(out, x, ((op, tuple(params.items())),))
     return out
 
@@ -91,10 +96,10 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
 
     Such views may not be changed in place while recording.
     """
-    if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
-        return
     if not isinstance(x, Value):
         raise _no_tensor(x)
+    if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
+        return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
     silent = (SWITCHED or state.tape is not None) and not is_grad_enabled() and state.mark is None
     if silent and x._policy.detaches_silent_views:

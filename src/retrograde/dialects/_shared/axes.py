@@ -26,6 +26,14 @@ def integer(op: str, name: str, n: Any) -> int:
         raise TypeError(f"{op}: {name} must be an int, got {type(n).__name__}") from None
 
 
+def count(op: str, name: str, n: Any) -> int:
+    """An integer that says how often something is done or made; raises OverflowError for one that would not end."""
+    found = integer(op, name, n)
+    if found >= 2**31:
+        raise OverflowError(f"{op}: {name} must be less than 2**31, got {found}")
+    return found
+
+
 def integers(op: str, name: str, sizes: Any) -> tuple[int, ...]:
     """Integers given as an int, a tuple, a list or an integer tensor; raises TypeError for anything else."""
     if isinstance(sizes, (Value, np.ndarray)):

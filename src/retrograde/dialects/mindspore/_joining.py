@@ -15,7 +15,7 @@ from ...ops import triangular
 from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, integer, integers, length_of
+from .._shared.axes import axis_of, count, integer, integers, length_of
 from ._api import api
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
@@ -205,10 +205,10 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[A
             inplace.view(st.getitem, x, index=(slice(None),) * i + (slice(a, max(a, b)),))
             for a, b in zip(starts, [*ends, n])
         )
-    count = integer("tensor_split", "indices_or_sections", indices_or_sections)
-    if count < 1:
-        raise ValueError(f"tensor_split: wanted at least one part, got {count}")
-    return _parts("tensor_split", x, [n // count + (k < n % count) for k in range(count)], i)
+    parts = count("tensor_split", "indices_or_sections", indices_or_sections)
+    if parts < 1:
+        raise ValueError(f"tensor_split: wanted at least one part, got {parts}")
+    return _parts("tensor_split", x, [n // parts + (k < n % parts) for k in range(parts)], i)
 
 
 for _name, _axis in (("hsplit", 1), ("vsplit", 0), ("dsplit", 2)):

@@ -14,7 +14,7 @@ from ...tensor import contraction as native
 from ...tensor import fft as native_fft
 from ...tensor import linalg as native_linalg
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, integer, integers
+from .._shared.axes import axis_of, count, integer, integers
 from ._api import api, value_errors
 from ._arithmetic import matmul, mul
 from ._norms import matrix_norm
@@ -458,7 +458,7 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 @api(method=False)
 def vander(x: Any, N: Any = None) -> Any:
     """The powers of a vector, falling, as columns."""
-    return nps.vander(_ranked("vander", x, 1, "x"), N)
+    return nps.vander(_ranked("vander", x, 1, "x"), None if N is None else count("vander", "N", N))
 
 
 def lu_factors(op: str, a: Any) -> tuple[Any, Any]:

@@ -74,6 +74,8 @@ def _hfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
 
 
 def _ihfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
+    if not axes or not shape_of(x):
+        raise ValueError("fft.ihfftn: there is no axis to transform")
     return op.ihfftn(x if s is None else op.resized(x, axes, tuple(s)), axes=axes, norm=norm) + 0.0
 
 

@@ -525,6 +525,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @api()
 def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """The order of elements reversed along dimensions; a copy."""
+    tensor_argument("flip", input)
     dims = varargs("flip", (given["dims"],) if "dims" in given else dims)
     if isinstance(dims, int):
         dims = (dims,)

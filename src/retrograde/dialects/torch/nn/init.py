@@ -70,6 +70,8 @@ def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Any:
     """Draw from the normal distribution cut to [a, b]."""
+    if not all(map(math.isfinite, (mean, std, a, b))):
+        raise ValueError(f"trunc_normal_: mean, std, a and b must be finite, got {mean}, {std}, {a} and {b}")
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "trunc_normal_: the mean is more than two deviations outside [a, b], so the values may be "
