@@ -390,3 +390,6 @@ def test_copies() -> None:
     assert x[0] == 1.0
     with pytest.raises(RuntimeError, match="leaves"):
         copy.deepcopy(x * 2)
+    with pytest.raises(RuntimeError, match=r"pickle: .*detach"):
+        pickle.dumps(x * 2)
+    close(pickle.loads(pickle.dumps((x * 2).detach())), [2, 4])

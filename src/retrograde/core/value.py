@@ -148,7 +148,10 @@ def shape_of(x: Any) -> tuple[int, ...]:
         x = x._a
     if isinstance(x, (bool, int, float, complex)):
         return ()
-    return x.shape
+    try:
+        return x.shape
+    except AttributeError:
+        raise _no_array(x) from None
 
 
 def dtype_of(x: Any) -> np.dtype:
@@ -157,7 +160,14 @@ def dtype_of(x: Any) -> np.dtype:
         x = x._a
     if isinstance(x, (bool, int, float, complex)):
         return np.result_type(type(x))
-    return x.dtype
+    try:
+        return x.dtype
+    except AttributeError:
+        raise _no_array(x) from None
+
+
+def _no_array(x: Any) -> TypeError:
+    return TypeError(f"wanted a tensor, an array or a number, got {type(x).__name__}")
 
 
 def ndim_of(x: Any) -> int:

@@ -33,9 +33,18 @@ NO_GRAD, MULTIPLE = "no_grad", "multiple"
 Step = tuple[Callable[..., Any], tuple[tuple[str, Any], ...]]
 
 
+def _no_tensor(x: Any, op: str = "view") -> TypeError:
+    return TypeError(f"{op}: only a tensor can be looked at or changed through another, got {type(x).__name__}")
+
+
 def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
-    out = op(x, **params)
+    try:
+        out = op(x, **params)
+    except AttributeError:
+        if not isinstance(x, Value):
+            raise _no_tensor(x) from None
+        raise
     attach(out, x, ((op, tuple(params.items())),))
     return out
 
@@ -58,11 +67,14 @@ def attach(
         owner = array.base
         if owner is None:
             return
-        source = x._a
+        source = x._a if isinstance(x, Value) else x
         # A reshape may have to copy and still return a view: of its copy.
         if owner is not source and type(source) is _ndarray and owner is not source.base and not _shared(array, source):
             return
-    base = x._base
+    try:
+        base = x._base
+    except AttributeError:
+        raise _no_tensor(x) from None
     if base is None:
         base = x
     else:
@@ -97,6 +109,8 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
 
     Such views may not be changed in place while recording.
     """
+    if not isinstance(x, Value):
+        raise _no_tensor(x)
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
@@ -153,7 +167,10 @@ def check(op: str, target: Value) -> None:
 
 def check_history(op: str, target: Value) -> None:
     """The same for changes that write no element: where the history of `target`, or its kind, forbids them."""
-    cls: type[Value] = type(target)._result
+    try:
+        cls: type[Value] = type(target)._result
+    except AttributeError:
+        raise _no_tensor(target, op) from None
     policy = cls._policy
     policy.check_change(op, target)
     if levels.mode_at(target._level):

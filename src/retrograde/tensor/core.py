@@ -442,7 +442,9 @@ class Tensor(Value):
         return found.requires_grad_() if self._node is not None else found
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.detach().numpy(), self._node is not None and self.is_leaf)
+        if not self.is_leaf:
+            raise RuntimeError("pickle: a history is not stored; pickle a leaf, or a detach() of this tensor")
+        return _rebuild, (self.detach().numpy(), self._node is not None)
 
     def __repr__(self) -> str:
         array = self._a

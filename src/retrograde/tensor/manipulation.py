@@ -332,7 +332,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     if ends[0] is not None or ends[1] is not None:
         x = concat([p for p in (ends[0], x, ends[1]) if p is not None], axis=i)
     before = (slice(None),) * i
-    for _ in range(n):
+    for _ in range(min(n, shape_of(x)[i])):  # then there is nothing left
         later, earlier = st.getitem(x, index=(*before, slice(1, None))), st.getitem(x, index=(*before, slice(0, -1)))
         x = cmp.not_equal(later, earlier) if dtype_of(x).kind == "b" else later - earlier
     return x

@@ -83,6 +83,8 @@ def jacfwd(
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions, single = argument_positions("jacfwd", argnums, len(args))
         leaves, in_tree = flatten_arguments("jacfwd", [args[i] for i in positions])
+        if not leaves:
+            raise ValueError("jacfwd: argnums names no array to differentiate with respect to")
         shown: list[Any] = []
 
         def g(*xs: Any) -> Any:

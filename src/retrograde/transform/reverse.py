@@ -99,6 +99,8 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
             for y, g in zip(record.outputs, given)
         ]
         for y, g in zip(record.outputs, given):
+            if isinstance(y, Value) and not is_array(g):
+                raise TypeError(f"vjp: a cotangent must be an array of its output's shape, got {type(g).__name__}")
             if isinstance(y, Value) and is_array(g) and tuple(shape_of(g)) != tuple(shape_of(y)):
                 raise error_type(type(y)._result, ShapeError)(
                     f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}"

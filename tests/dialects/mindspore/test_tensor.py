@@ -402,3 +402,9 @@ def test_a_tensor_of_a_tensor_keeps_its_history() -> None:
 def test_options_are_of_their_type(options: dict[str, Any], kind: type[Exception]) -> None:
     with pytest.raises(kind, match="set_context"):
         ms.set_context(**options)
+
+
+def test_copies_inside_a_gradient():
+    x = Tensor([1.0, 2.0])
+    assert ms.grad(lambda x: copy.deepcopy(x * 2).sum())(x).asnumpy().tolist() == [2.0, 2.0]
+    assert ms.grad(lambda x: pickle.loads(pickle.dumps(x * 2)).sum())(x).asnumpy().tolist() == [0.0, 0.0]

@@ -32,6 +32,23 @@ def describe(tensor: torch.Tensor, storages: list[int]) -> dict[str, Any]:
     }
 
 
+def layers() -> dict[str, Any]:
+    """Whole modules, each with an input and what it makes of it; they get parameters without hundreds of elements."""
+    nn = torch.nn
+    image, words = torch.arange(16.0).reshape(1, 1, 4, 4) / 16, torch.arange(6.0).reshape(3, 1, 2) / 6
+    modules = {
+        "linear": (nn.Linear(2, 3), words),
+        "sequential": (nn.Sequential(nn.Conv2d(1, 2, 3, padding=1), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten()), image),
+        "pools": (nn.ModuleDict({"most": nn.MaxPool2d(2), "mean": nn.AdaptiveAvgPool2d(1)}), None),
+        "recurrent": (nn.LSTM(2, 2, num_layers=2), words),
+        "attention": (nn.TransformerEncoderLayer(2, 1, 2, activation=nn.functional.gelu), words),
+        "embedding": (nn.Embedding(3, 2), torch.tensor([0, 2])),
+    }
+    with torch.no_grad():
+        called = {name: (m.eval(), x, None if x is None else m(x)) for name, (m, x) in modules.items()}
+    return {name: (m, x, y[0] if isinstance(y, tuple) else y) for name, (m, x, y) in called.items()}
+
+
 def main() -> None:
     torch.manual_seed(3)
     base = torch.arange(12.0).reshape(3, 4)
@@ -78,6 +95,7 @@ def main() -> None:
     }
     plain["ordered"]._metadata = {"version": 1}
     torch.save(plain, DATA / "plain.pt")
+    torch.save(layers(), DATA / "layers.pt")
     (DATA / "saved.json").write_text(json.dumps(found, indent=0) + "\n")
 
 

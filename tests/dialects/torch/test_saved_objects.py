@@ -1,12 +1,17 @@
 """Objects of any class in files: whole modules, what a program vouches for, and what is refused."""
 
+import copy
 import io
 import pickle
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 
 import pytest
 
 import retrograde.dialects.torch as torch
 from retrograde.dialects.torch import nn, serialization
+
+DATA = Path(__file__).parent / "data"
 
 
 class Point:
@@ -33,17 +38,91 @@ def roundtrip(obj, **options):
     return torch.load(saved(obj), **options)
 
 
-def test_whole_modules_of_classes_that_a_program_vouches_for():
+def same_modules(again, model):
+    assert repr(again) == repr(model)
+    assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), again.state_dict().values()))
+    assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in again.parameters())
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 1)
+
+
+def test_layers_load_without_weights_only():
     model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.LSTM(3, 2, batch_first=True)).eval()
-    for options in ({}, {"weights_only": False}):
-        with pytest.raises(pickle.UnpicklingError, match="Sequential"):
+    for options in ({}, {"weights_only": True}):
+        with pytest.raises(pickle.UnpicklingError, match=r"torch.nn.*Sequential.*weights_only=False.*state_dict"):
             roundtrip(model, **options)
-        with serialization.safe_globals([type(module) for module in model.modules()]):
-            again = roundtrip(model, **options)
-        assert repr(again) == repr(model)
-        assert not again.training
-        assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), again.state_dict().values()))
-        assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in again.parameters())
+    again = roundtrip({"net": model}, weights_only=False)["net"]
+    same_modules(again, model)
+    assert not any(module.training for module in again.modules())
+    attention = nn.TransformerEncoderLayer(2, 1, 2, activation=nn.functional.gelu)
+    assert roundtrip(attention, weights_only=False).activation is nn.functional.gelu
+
+
+def test_modules_of_the_programs_own_classes_are_vouched_for():
+    model = Net()
+    with pytest.raises(pickle.UnpicklingError, match=r"Net.*add_safe_globals"):
+        roundtrip(model, weights_only=False)
+    with serialization.safe_globals([Net]):
+        same_modules(roundtrip(model, weights_only=False), model)
+        with pytest.raises(pickle.UnpicklingError, match="Linear"):
+            roundtrip(model)
+    with serialization.safe_globals([Net, nn.Linear]):
+        same_modules(roundtrip(model), model)
+
+
+@pytest.mark.parametrize("source", ["bytes", "path"])
+def test_layers_of_pytorchs_files_compute_what_they_did_there(source):
+    path = DATA / "layers.pt"
+    found = torch.load(path if source == "path" else io.BytesIO(path.read_bytes()), weights_only=False)
+    assert len(found) == 6
+    for module, x, wanted in found.values():
+        if x is not None:
+            got = module(x)
+            torch.testing.assert_close((got[0] if isinstance(got, tuple) else got).detach(), wanted)
+
+
+def test_layers_are_written_under_pytorchs_names():
+    file = saved(nn.Sequential(nn.ChannelShuffle(2)))
+    names = {"torch.nn.modules.container.Sequential", "torch.nn.modules.channelshuffle.ChannelShuffle"}
+    assert names <= set(serialization.get_unsafe_globals_in_checkpoint(file))
+
+
+def layer_with(**state):
+    """A file of a Linear with other attributes, or with such as it has not."""
+    layer = nn.Linear(2, 1)
+    vars(layer).update(state)
+    return saved(layer)
+
+
+@pytest.mark.parametrize("name", ["forward", "__class__", "state_dict"])
+def test_a_layers_attributes_hide_no_method(name):
+    with pytest.raises(pickle.UnpicklingError, match=name):
+        torch.load(layer_with(**{name: nn.functional.relu}), weights_only=False)
+
+
+@pytest.mark.parametrize("function", [torch.save, torch.load, serialization.add_safe_globals])
+def test_only_the_functions_of_nn_functional_are_values(function):
+    with pytest.raises(pickle.UnpicklingError, match="which is refused"):
+        torch.load(layer_with(extra=function), weights_only=False)
+
+
+def test_functions_in_files_are_not_called():
+    class Calls:
+        def __reduce__(self):
+            return nn.functional.relu, (torch.ones(1),)
+
+    with pytest.raises(pickle.UnpicklingError, match="no function that files may call"):
+        roundtrip(Calls(), weights_only=False)
+
+
+def test_names_in_damaged_files():
+    for data in (b"", b"PK\x03\x04", b"text"):
+        with pytest.raises(RuntimeError, match="damaged"):
+            serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(data))
 
 
 def test_shared_tensors_stay_shared():
@@ -94,3 +173,19 @@ def test_what_no_name_leads_to_is_refused():
     nameless = eval("lambda: 1", {"__name__": __name__})
     with pytest.raises(pickle.PicklingError):
         torch.save(nameless, io.BytesIO())
+
+
+def test_computed_tensors_are_pickled_as_leaves_and_not_sent_to_processes():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    for found in (pickle.loads(pickle.dumps(y)), roundtrip(y)):
+        assert found.is_leaf
+        assert found.requires_grad
+        assert found.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="leaf"):
+        copy.deepcopy(y)
+    assert torch.multiprocessing.get_all_sharing_strategies()
+    for sent in (x, nn.Parameter(x), y.detach()):
+        assert pickle.loads(ForkingPickler.dumps(sent)).requires_grad == sent.requires_grad
+    with pytest.raises(RuntimeError, match=r"detach\(\)"):
+        ForkingPickler.dumps(y)

@@ -26,6 +26,14 @@ def integer(op: str, name: str, n: Any) -> int:
         raise TypeError(f"{op}: {name} must be an int, got {type(n).__name__}") from None
 
 
+def count(op: str, name: str, n: Any) -> int:
+    """An integer that says how often something is done or made; raises OverflowError for one that would not end."""
+    found = integer(op, name, n)
+    if found >= 2**31:
+        raise OverflowError(f"{op}: {name} must be less than 2**31, got {found}")
+    return found
+
+
 def integers(op: str, name: str, sizes: Any) -> tuple[int, ...]:
     """Integers given as an int, a tuple, a list or an integer tensor; raises TypeError for anything else."""
     if isinstance(sizes, (Value, np.ndarray)):
@@ -42,6 +50,13 @@ def axis_of(op: str, axis: Any, ndim: int, name: str = "axis", error: type[Excep
     if not -n <= i < n:
         raise error(f"{op}: {name} {i} is out of range for a tensor with {ndim} axes")
     return i + n if i < 0 else i
+
+
+def length_of(op: str, shape: Sequence[int], axis: int, error: type[Exception] = ValueError) -> int:
+    """The length of an axis; a 0-d tensor, whose -1 and 0 pass for axes elsewhere, has none to take apart."""
+    if not shape:
+        raise error(f"{op}: wanted a tensor with at least one axis, got a 0-d one")
+    return shape[axis]
 
 
 def axes_of(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:

@@ -220,7 +220,10 @@ def reflected(f: Function, *, swap: bool = True) -> Function:
 
 def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
     """`ufunc(target, other)` written straight into the target where no history is involved; whether it was done."""
-    x = target._a
+    try:
+        x = target._a
+    except AttributeError:  # no tensor: the general way says so
+        return False
     if type(x) is not _ndarray or x.dtype.kind != "f" or target._level or state.levels or OBSERVERS:
         return False
     recording = not SWITCHED or state.mode != 0

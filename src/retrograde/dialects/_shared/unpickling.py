@@ -2,6 +2,8 @@
 
 It knows the opcodes that plain data needs. A global is looked up in tables, never imported, and becomes a value or an
 inert `Internal`; REDUCE calls only what the tables hold. A dialect derives from `Machine` for what its files hold besides.
+What a few bytes can multiply (copies of a remembered list, hashes of tuples that share their items) is counted on a
+`Budget`, so that time and memory stay in proportion to the file.
 """
 
 from __future__ import annotations
@@ -14,12 +16,18 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
+from .file_budget import Budget, stream_size
 from .numpy_values import set_numpy_state
 
 # What running a damaged pickle may raise. Instructions that call out of the machine take care of it themselves,
 # since an error of the caller's functions must not pass for a damaged file.
 DAMAGE = (IndexError, KeyError, TypeError, ValueError, OverflowError, MemoryError, RecursionError, struct.error)
-_CALLING = (pickle.REDUCE, pickle.BINPERSID)
+_CALLING = (pickle.REDUCE, pickle.BINPERSID, pickle.BUILD)
+
+_ITEM = 64  # bytes that an item of a copied container may take: what a set keeps for one
+_HASHED = 16  # bytes that looking at one item for a hash counts for
+_DEPTH = 500  # tuples within tuples in a key: Python hashes them by recursion, without looking at its stack
+_SMALL = 4096  # bytes that are read without asking how many are left
 
 
 class Internal:
@@ -89,9 +97,10 @@ class Machine:
     """Runs one pickle from a stream.
 
     Args:
-        stream: binary, positioned at the pickle; left behind its last byte.
+        stream: binary and able to seek, positioned at the pickle; left behind its last byte.
         constants: values by full name, "torch.float32".
         functions: what may be called, by full name, "torch.Size".
+        budget: what the file may ask for; by default that of a file as long as the stream.
     """
 
     op = "load"
@@ -104,8 +113,13 @@ class Machine:
         stream: IO[bytes],
         constants: Mapping[str, Any] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self._stream = stream
+        self._end = stream_size(stream)
+        self._budget = budget if budget is not None else Budget(self.op, self._end)
+        self._keys: dict[int, tuple[Any, int, int]] = {}  # of hashed tuples: the tuple, its items, its depth
+        self._states: list[Any] = []
         self._constants = constants or {}
         self._functions = {**(functions or {}), **_PLAIN}
         self._stack: list[Any] = []
@@ -147,7 +161,7 @@ class Machine:
         if len(self._stack) != 1 or self._marks:
             self.damaged(None)
         result = self._stack.pop()
-        self.refuse_internals(result)
+        self._refuse_internals([result, *self._states])
         return result
 
     def damaged(self, error: Exception | None) -> NoReturn:
@@ -156,6 +170,8 @@ class Machine:
         raise pickle.UnpicklingError(f"{self.op}: the pickle in the file is damaged{detail}") from error
 
     def _read(self, count: int) -> bytes:
+        if count > _SMALL and count > self._end - self._stream.tell():  # a stream may make room for all of it first
+            raise ValueError("cut short")
         data = self._stream.read(count)
         if len(data) != count:
             raise ValueError("cut short")
@@ -276,22 +292,51 @@ class Machine:
     def _setitem(self) -> None:
         value = self._stack.pop()
         key = self._stack.pop()
-        self._target(dict)[key] = value
+        self._target(dict)[self._hashed(key)] = value
 
     def _setitems(self) -> None:
         items = self._since_mark()
-        self._target(dict).update(zip(items[::2], items[1::2], strict=True))
+        self._target(dict).update(zip(map(self._hashed, items[::2]), items[1::2], strict=True))
 
     def _set(self) -> None:
         self._stack.append(set())
 
     def _additems(self) -> None:
         items = self._since_mark()
-        self._target(set).update(items)
+        self._target(set).update(map(self._hashed, items))
 
     def _frozenset(self) -> None:
         items = self._since_mark()
-        self._stack.append(frozenset(items))
+        self._stack.append(frozenset(map(self._hashed, items)))
+
+    def _hashed(self, key: Any) -> Any:
+        """A key, once it is clear that its hash can be taken: a tuple's looks at every item as often as it occurs."""
+        if type(key) is tuple:
+            items, depth = self._weighed(key)
+            if depth > _DEPTH:
+                raise ValueError(f"a key of tuples that are nested more than {_DEPTH} deep")
+            self._budget.spend(_HASHED * items)
+        return key
+
+    def _weighed(self, key: tuple[Any, ...]) -> tuple[int, int]:
+        """How many items a tuple has, those of the tuples inside counted wherever they occur, and how deep it is."""
+        known = self._keys
+        pending = [key]
+        while pending:
+            item = pending[-1]
+            inner = [part for part in item if type(part) is tuple]
+            open_ones = [part for part in inner if id(part) not in known]
+            if open_ones:
+                pending.extend(open_ones)
+                continue
+            pending.pop()
+            weights = [known[id(part)] for part in inner]
+            known[id(item)] = (
+                item,
+                len(item) + sum(items for _, items, _ in weights),
+                1 + max((depth for _, _, depth in weights), default=0),
+            )
+        return known[id(key)][1:]
 
     def _target(self, kind: type) -> Any:
         target = self._stack[-1]
@@ -354,26 +399,51 @@ class Machine:
                 f"{self.op}: the file calls {named!r}, which is no function that files may call"
             )
         try:
+            self._count_arguments(args)
             self._stack.append(function.call(*args))
         except (*DAMAGE, AttributeError) as error:
             raise pickle.UnpicklingError(
                 f"{self.op}: the file calls {function.name!r} with arguments that it does not take: {error}"
             ) from error
 
+    def _count_arguments(self, args: tuple[Any, ...]) -> None:
+        """Spend what a copy of each argument may take, and what hashing the items of one may."""
+        for arg in args:
+            if isinstance(arg, (list, tuple, dict, set, frozenset)):
+                self._budget.spend(_ITEM * len(arg))
+                for item in arg:
+                    self._hashed(item)
+            elif isinstance(arg, (str, bytes, bytearray)):
+                self._budget.spend(4 * len(arg))
+
     def _build(self) -> None:
-        state = self._stack.pop()
-        target = self._stack[-1]
+        try:
+            state = self._stack.pop()
+            self._restore(self._stack[-1], state)
+        except (*DAMAGE, AttributeError) as error:
+            self.damaged(error)
+
+    def _restore(self, target: Any, state: Any) -> None:
+        """Give an object that the file made its state."""
         if isinstance(target, (np.ndarray, np.dtype)):
+            if isinstance(state, tuple) and isinstance(state[-1], bytes):
+                self._budget.spend(len(state[-1]))
             set_numpy_state(target, state)
         elif isinstance(target, OrderedDict):
-            vars(target).update(attributes(state))
+            check_attributes(target, state)
+            vars(target).update(state)
+            self.give(state)
         else:
             raise TypeError(f"attributes are given to {type(target).__name__}")
 
-    def refuse_internals(self, value: Any) -> None:
+    def give(self, state: Any) -> None:
+        """Have a state looked through at the end, as what the file gives: it holds no internals either."""
+        self._states.append(state)
+
+    def _refuse_internals(self, values: list[Any]) -> None:
         """Raise UnpicklingError if a storage, a storage class or a function ended up in the data itself."""
         seen: set[int] = set()
-        pending = [value]
+        pending = values
         while pending:
             item = pending.pop()
             if isinstance(item, Internal):
@@ -385,8 +455,7 @@ class Machine:
             seen.add(id(item))
             if isinstance(item, dict):
                 pending.extend(item)
-                pending.extend(item.values())
-                pending.extend(getattr(item, "__dict__", {}).values())
+                pending.extend(dict.values(item))
             else:
                 pending.extend(item)
 
@@ -440,11 +509,12 @@ _OPCODES = {
 }
 
 
-def attributes(state: Any) -> dict[str, Any]:
-    """The attributes that a file gives an object; raises TypeError or ValueError for what cannot be such."""
+def check_attributes(target: Any, state: Any, *, hiding: bool = False) -> None:
+    """Raise TypeError or ValueError unless a state is a dict of attributes, which hide no method unless they may."""
     if not isinstance(state, dict):
         raise TypeError(f"attributes come as {type(state).__name__}, wanted dict")
     for name in state:
         if not isinstance(name, str) or name.startswith("__"):
             raise ValueError(f"an attribute is called {name!r}")
-    return state
+        if not hiding and callable(getattr(type(target), name, None)):
+            raise ValueError(f"an attribute would hide {name!r} of {type(target).__name__}")

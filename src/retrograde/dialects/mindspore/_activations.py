@@ -13,7 +13,7 @@ from ...ops import manipulation as mp
 from ...ops import selection as sel
 from ...ops import softmax as soft
 from ...ops import structural as st
-from .._shared.axes import axis_of
+from .._shared.axes import axis_of, length_of
 from .._shared.elementwise import constant
 from ._api import api
 from ._dtype import FROM_NUMPY, as_dtype, float32
@@ -206,7 +206,7 @@ def glu(x: Any, axis: int = -1) -> Any:
     """The first half along an axis times the sigmoid of the second half."""
     x = single("glu", x, FLOATING)
     i = axis_of("glu", axis, len(shape_of(x)))
-    if shape_of(x)[i] % 2:
+    if length_of("glu", shape_of(x), i) % 2:
         raise ValueError(f"glu: axis {axis} must have even length, got {shape_of(x)[i]}")
     return act.glu(x, axis=i)
 
@@ -216,7 +216,7 @@ def swiglu(input: Any, dim: int = -1) -> Any:
     """silu of the first half along an axis times the second half."""
     x = single("swiglu", input, FLOATING)
     i = axis_of("swiglu", dim, len(shape_of(x)), "dim")
-    if shape_of(x)[i] % 2:
+    if length_of("swiglu", shape_of(x), i) % 2:
         raise ValueError(f"swiglu: dim {dim} must have even length, got {shape_of(x)[i]}")
     half = shape_of(x)[i] // 2
     first, second = mp.split(x, axis=i, sizes=(half, half))

@@ -450,9 +450,14 @@ def select(condition: Any, input: Any, other: Any) -> Any:
 def select_method(self: Any, *args: Any, **kwargs: Any) -> Any:
     """`select(condition, y)`: this tensor where the condition is true; `select(dim, index)`: one slice, a view."""
     if (args and isinstance(args[0], Value)) or "condition" in kwargs:
+        if len(args) + len(kwargs) != 2:
+            raise TypeError("select: wanted a condition and what stands where it is false")
         given = [*args, *kwargs.values()]
         return select(given[0], self, given[1])
     names = dict(zip(("dim", "index"), args)) | kwargs
+    tensor_argument("select", self)
+    if set(names) != {"dim", "index"}:
+        raise TypeError(f"select: wanted dim and index, got {', '.join(names) or 'nothing'}")
     i = axis_of("select", names["dim"], self.ndim, "dim")
     return self[(slice(None),) * i + (integer("select", "index", names["index"]),)]
 

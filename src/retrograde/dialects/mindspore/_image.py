@@ -245,7 +245,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Any:
 
     sizes = integers("affine_grid", "size", size)
     t = single("affine_grid", theta, FLOATING)
-    if t.shape != (sizes[0], len(sizes) - 2, len(sizes) - 1):
+    if not sizes or t.shape != (sizes[0], len(sizes) - 2, len(sizes) - 1):
         raise ValueError(f"affine_grid: theta {t.shape} does not go with the size {sizes}")
     return primitive(t, size=tuple(sizes[2:]), align=bool(align_corners))
 

@@ -15,7 +15,7 @@ from ...ops import triangular
 from ...tape import inplace
 from ...tensor import creation as native_creation
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, integer, integers
+from .._shared.axes import axis_of, count, integer, integers, length_of
 from ._api import api
 from ._promote import result_dtype, same_dtype, tensor_argument, to_dtype
 
@@ -139,7 +139,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     """All combinations of `r` elements of a vector."""
     x = tensor_argument("combinations", input)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = np.asarray(list(choose(range(shape_of(x)[0]), r)), np.int64).reshape(-1, r)
+    places = np.asarray(list(choose(range(length_of("combinations", shape_of(x), 0)), r)), np.int64).reshape(-1, r)
     from ...ops.indexing import take
 
     return take(x, places, axis=0)
@@ -162,7 +162,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Any,
     """Parts of a given size (the last one may be smaller), or of given sizes."""
     x = tensor_argument("split", tensor, "tensor")
     i = axis_of("split", axis, len(shape_of(x)))
-    n = shape_of(x)[i]
+    n = length_of("split", shape_of(x), i)
     if isinstance(split_size_or_sections, (tuple, list)):
         sizes = integers("split", "split_size_or_sections", split_size_or_sections)
         if any(k < 0 for k in sizes) or np.sum(sizes) != n:
@@ -181,7 +181,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Any, ...]:
     i = axis_of("chunk", axis, len(shape_of(x)))
     if integer("chunk", "chunks", chunks) < 1:
         raise ValueError(f"chunk: chunks must be positive, got {chunks}")
-    return split(x, max(1, -(-shape_of(x)[i] // chunks)), i)
+    return split(x, max(1, -(-length_of("chunk", shape_of(x), i) // chunks)), i)
 
 
 def equal_parts(op: str, x: Any, axis: int, count: int) -> tuple[Any, ...]:
@@ -197,7 +197,7 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[A
     """Parts that end before given positions, or that many parts of sizes as equal as can be."""
     x = tensor_argument("tensor_split", input)
     i = axis_of("tensor_split", axis, len(shape_of(x)))
-    n = shape_of(x)[i]
+    n = length_of("tensor_split", shape_of(x), i)
     if isinstance(indices_or_sections, (tuple, list)):
         ends = [min(max(k + n if k < 0 else k, 0), n) for k in indices_or_sections]
         starts = [0, *ends]
@@ -205,10 +205,10 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[A
             inplace.view(st.getitem, x, index=(slice(None),) * i + (slice(a, max(a, b)),))
             for a, b in zip(starts, [*ends, n])
         )
-    count = integer("tensor_split", "indices_or_sections", indices_or_sections)
-    if count < 1:
-        raise ValueError(f"tensor_split: wanted at least one part, got {count}")
-    return _parts("tensor_split", x, [n // count + (k < n % count) for k in range(count)], i)
+    parts = count("tensor_split", "indices_or_sections", indices_or_sections)
+    if parts < 1:
+        raise ValueError(f"tensor_split: wanted at least one part, got {parts}")
+    return _parts("tensor_split", x, [n // parts + (k < n % parts) for k in range(parts)], i)
 
 
 for _name, _axis in (("hsplit", 1), ("vsplit", 0), ("dsplit", 2)):
@@ -231,7 +231,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices along an axis, without it."""
     x = tensor_argument("unbind", input)
     i = axis_of("unbind", dim, len(shape_of(x)), "dim")
-    return tuple(inplace.view(st.getitem, x, index=(slice(None),) * i + (k,)) for k in range(shape_of(x)[i]))
+    return tuple(inplace.view(st.getitem, x, index=(slice(None),) * i + (k,)) for k in range(length_of("unbind", shape_of(x), i)))
 
 
 @api(method=False)

@@ -138,6 +138,7 @@ def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1,
 def conv3d_transpose(inputs: Any, weight: Any, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1,
                      dilation: Any = 1, group: int = 1, output_padding: Any = 0) -> Any:  # fmt: skip
     """The transposed convolution of (N, C, D, H, W) with a weight."""
+    weight = tensor_argument("conv3d_transpose", weight, "weight")
     given = pads("conv3d_transpose", pad_mode, padding, (), weight.shape[2:], (1,) * 3, (1,) * 3)
     return convolve_transposed("conv3d_transpose", 3, inputs, weight, None, stride, given, dilation, group,
                                output_padding)  # fmt: skip

@@ -11,7 +11,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...ops import triangular
 from ...tape import inplace
-from .._shared.axes import integers, spread
+from .._shared.axes import integers, length_of, spread
 from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._assign import write
 from ._dtype import as_dtype, int64
@@ -86,7 +86,7 @@ def matrix_diag(x: Any, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padd
     """Matrices with the last axis along diagonal k and `padding_value` elsewhere."""
     x = tensor_argument("matrix_diag", x, "x")
     offset = _one_diagonal("matrix_diag", k, align)
-    n = x.shape[-1]
+    n = length_of("matrix_diag", x.shape, -1)
     rows, columns = int(num_rows), int(num_cols)
     rows, columns = (n + abs(offset) if size == -1 else size for size in (rows, columns))
     out = triangular.diagonal_embed(x, shape=(*x.shape[:-1], rows, columns), offset=offset, axis1=x.ndim - 1, axis2=x.ndim)
@@ -130,7 +130,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
     lu = single("lu_unpack", LU_data, FLOATING)
     n, m = lu.shape[-2:]
-    pivots = np.minimum(np.asarray(LU_pivots._concrete("lu_unpack")), n - 1)
+    pivots = np.minimum(np.asarray(tensor_argument("lu_unpack", LU_pivots, "LU_pivots")._concrete("lu_unpack")), n - 1)
     p = permutation_matrix(from_array(pivots), n=n, dtype=dtype_of(lu)) if unpack_pivots else None
     if not unpack_data:
         return p, None, None

@@ -14,7 +14,7 @@ from ...tensor import contraction as native
 from ...tensor import fft as native_fft
 from ...tensor import linalg as native_linalg
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, integer, integers
+from .._shared.axes import axis_of, count, integer, integers
 from ._api import api, value_errors
 from ._arithmetic import matmul, mul
 from ._norms import matrix_norm
@@ -126,6 +126,8 @@ def tensor_dot(x1: Any, x2: Any, axes: Any) -> Any:
     same_dtype("tensor_dot", x, y)
     if isinstance(axes, (tuple, list)):
         axes = tuple(integers("tensor_dot", "axes", a) for a in axes)
+        if len(axes) != 2:
+            raise ValueError(f"tensor_dot: axes must be a number or those of each tensor, got {len(axes)} parts")
         axes = tuple(tuple(axis_of("tensor_dot", a, z.ndim) for a in part) for part, z in zip(axes, (x, y)))
         if len(axes[0]) != len(axes[1]) or any(x.shape[a] != y.shape[b] for a, b in zip(*axes)):
             raise ValueError(f"tensor_dot: axes {axes} of shapes {x.shape} and {y.shape} do not fit")
@@ -456,7 +458,7 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 @api(method=False)
 def vander(x: Any, N: Any = None) -> Any:
     """The powers of a vector, falling, as columns."""
-    return nps.vander(_ranked("vander", x, 1, "x"), N)
+    return nps.vander(_ranked("vander", x, 1, "x"), None if N is None else count("vander", "N", N))
 
 
 def lu_factors(op: str, a: Any) -> tuple[Any, Any]:

@@ -177,6 +177,8 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
         raise ValueError(f"clip_by_global_norm: clip_norm must be above 0, got {clip_norm}")
     if use_norm is not None:
         raise ValueError("clip_by_global_norm: use_norm must be None")
+    if not x or not all(isinstance(part, Value) for part in x):
+        raise ValueError("clip_by_global_norm: wanted one Tensor or more, and nothing else")
     squares = [rd.sum(ew.square(part), axis=tuple(range(part.ndim)), keepdims=False) for part in x]
     total = squares[0]
     for square in squares[1:]:

@@ -92,7 +92,7 @@ def top_k(input_x: Any, k: int, sorted: bool = True) -> tuple[Any, Any]:
 @api("kthvalue", function=False)
 def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Any, Any]:
     """The k-th smallest element along an axis, and where it comes from."""
-    i = axis_of("kthvalue", dim, self.ndim, "dim")
+    i = axis_of("kthvalue", dim, tensor_argument("kthvalue", self).ndim, "dim")
     at = argkth(self, axis=i, k=integer("kthvalue", "k", k), ties="stable")
     values = pick(self, at, axis=i, of="kthvalue")
     if keepdim:

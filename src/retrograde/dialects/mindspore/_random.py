@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, dtype_of
-from .._shared.axes import integer, integers, spread
+from .._shared.axes import integer, integers, length_of, spread
 from ._api import api
 from ._dtype import as_dtype, float32, int32, int64
 from ._promote import FLOATING, single, tensor_argument
@@ -190,6 +190,9 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: An
 def random_categorical(logits: Any, num_sample: int, seed: int = 0, dtype: Any = int64) -> Any:
     """Positions drawn from each row with the probabilities of its softmax."""
     x = np.asarray(tensor_argument("random_categorical", logits)._concrete("random_categorical"), np.float64)
+    if x.ndim != 2:
+        raise ValueError(f"random_categorical: logits must have two axes, got shape {x.shape}")
+    num_sample = integer("random_categorical", "num_sample", num_sample)
     noise = generator(seed or None).gumbel(size=(x.shape[0], num_sample, x.shape[1]))
     return from_array((x[:, None] + noise).argmax(axis=2).astype(as_dtype(dtype).np))
 
@@ -200,7 +203,7 @@ def shuffle(x: Any, seed: Any = None) -> Any:
     from ...ops.indexing import take
 
     x = tensor_argument("shuffle", x, "x")
-    return take(x, generator(seed).permutation(x.shape[0]), axis=0)
+    return take(x, generator(seed).permutation(length_of("shuffle", x.shape, 0)), axis=0)
 
 
 @api(method=False)

@@ -585,4 +585,5 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
     """The integral of samples along an axis by the trapezoidal rule; at points x, or at distances dx."""
     y = single("trapz", y, FLOAT)
+    x = x if x is None else tensor_argument("trapz", x, "x")
     return nps.trapezoid(y, x, dx, axis_of("trapz", dim, len(shape_of(y)), "dim"))

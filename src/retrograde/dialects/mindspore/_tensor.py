@@ -202,7 +202,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         return array
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        out = make(Tensor, self._concrete("deepcopy").copy())
+        out = self.copy()  # an operation: a copy made inside a gradient has its derivative, as in MindSpore
         memo[id(self)] = out
         return out
 

@@ -18,7 +18,7 @@ from ...ops import manipulation as mp
 from ...ops import selection as sel
 from ...ops import special as sp
 from ...ops import structural as st
-from .._shared.axes import integer
+from .._shared.axes import count, integer
 from .._shared.elementwise import Builders, constant
 from ._api import api, check_cast
 from ._promote import ANY, BUILD, FLOAT, FLOATING, NUMBER, REAL, pair, single, tensor_argument
@@ -141,7 +141,7 @@ def polygamma(n: Any, input: Any) -> Any:
 @api()
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension `p`."""
-    if integer("mvlgamma", "p", p) < 1:
+    if count("mvlgamma", "p", p) < 1:
         raise ValueError(f"mvlgamma: p must be at least 1, got {p}")
     return sp.multigammaln(single("mvlgamma", input, FLOATING), p=p)
 

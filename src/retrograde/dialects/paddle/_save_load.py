@@ -67,16 +67,27 @@ def _is_state(obj: Any) -> bool:
     return bool(tensors) and not any(_holds_tensor(v) for v in obj.values() if not isinstance(v, Value))
 
 
-def _prepared(obj: Any) -> Any:
-    """An object with its tensors replaced; raises ValueError for what files do not hold."""
+def _prepared(obj: Any, made: dict[int, Any]) -> Any:
+    """An object with its tensors replaced; raises ValueError for what files do not hold.
+
+    made: what has been prepared of lists and dicts, by id, so that what is shared is shared in the file.
+    """
     if isinstance(obj, Value):
         return _Named(obj.name, _array(obj))  # type: ignore[arg-type]
     if isinstance(obj, _PLAIN):
         return obj
+    if id(obj) in made:
+        return made[id(obj)]
     if isinstance(obj, dict):
-        return _like(obj, {_prepared(k): _prepared(v) for k, v in obj.items()})
-    if isinstance(obj, (list, set, frozenset)) or type(obj) is tuple:
-        return type(obj)(map(_prepared, obj))
+        table = made[id(obj)] = _like(obj, {})
+        table.update((_prepared(k, made), _prepared(v, made)) for k, v in obj.items())
+        return table
+    if isinstance(obj, list):
+        found = made[id(obj)] = type(obj)()
+        found.extend(_prepared(item, made) for item in obj)
+        return found
+    if isinstance(obj, (set, frozenset)) or type(obj) is tuple:
+        return made.setdefault(id(obj), type(obj)(_prepared(item, made) for item in obj))
     if hasattr(obj, "state_dict"):
         raise ValueError(f"save: a {type(obj).__name__} cannot be saved; save what its state_dict() gives")
     raise ValueError(
@@ -86,7 +97,7 @@ def _prepared(obj: Any) -> Any:
 
 def _state(obj: dict[Any, Any]) -> dict[Any, Any]:
     names = {k: v.name for k, v in obj.items() if isinstance(v, Value)}
-    state = {k: _array(v) if isinstance(v, Value) else _prepared(v) for k, v in obj.items()}  # type: ignore[arg-type]
+    state = {k: _array(v) if isinstance(v, Value) else _prepared(v, {}) for k, v in obj.items()}  # type: ignore[arg-type]
     state[_NAMES] = names
     return state
 
@@ -107,7 +118,7 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         raise ValueError(f"save: protocol must be an int, got {type(protocol).__name__}")
     if not 1 < protocol < 5:
         raise ValueError(f"save: protocol must be 2, 3 or 4, got {protocol}")
-    content = _state(obj) if _is_state(obj) else _prepared(obj)
+    content = _state(obj) if _is_state(obj) else _prepared(obj, {})
     if isinstance(path, io.BytesIO):
         pickle.dump(content, path, protocol)
         return
@@ -155,31 +166,65 @@ def _tensor(array: np.ndarray, name: str | None, plain: bool) -> Any:
     return x
 
 
-def _restored(value: Any, plain: bool, arrays: bool = False) -> Any:
-    """What a file holds, with tensors in the place of named arrays and, where `arrays`, of all."""
-    if isinstance(value, _NamedPair):
-        return _tensor(value[1], value[0], plain)
-    if arrays and isinstance(value, np.ndarray):
-        return _tensor(value, None, plain)
-    if isinstance(value, dict):
-        return _like(value, {k: _restored(v, plain, arrays) for k, v in value.items()})
-    if isinstance(value, (list, set, frozenset)) or type(value) is tuple:
-        return type(value)(_restored(v, plain, arrays) for v in value)
-    return value
+def _replace_named(content: Any, plain: bool, arrays: bool | None) -> Any:
+    """What a file holds, with tensors in the place of named arrays and, where `arrays`, of all.
+
+    `arrays` is None for a file from an older version, where all are tensors unless there is a named one. Lists and
+    dicts are changed in place and each container is looked at once, so that what a file shares stays shared, and what
+    holds itself, or is nested however deep or often, takes no longer than its size.
+    """
+    found = _containers(content)
+    if arrays is None:
+        arrays = not any(type(value) is _NamedPair for value in found)
+    made: dict[int, Any] = {}
+
+    def replaced(item: Any) -> Any:
+        if type(item) is _NamedPair:
+            return _tensor(item[1], item[0], plain)
+        if arrays and isinstance(item, np.ndarray):
+            return _tensor(item, None, plain)
+        return made.get(id(item), item)
+
+    for value in found:
+        if type(value) is tuple:
+            made[id(value)] = tuple(map(replaced, value))
+    for value in found:
+        if isinstance(value, dict):
+            for key, item in value.items():
+                value[key] = replaced(item)
+        elif isinstance(value, list):
+            value[:] = map(replaced, value)
+    return replaced(content)
 
 
-def _names_none(value: Any) -> bool:
-    """Whether nothing in a file's content is a named array."""
-    if isinstance(value, dict):
-        return all(map(_names_none, value.values()))
-    return not isinstance(value, _NamedPair) and (not isinstance(value, (list, tuple)) or all(map(_names_none, value)))
+def _containers(content: Any) -> list[Any]:
+    """The containers in a file's content, each once, and every tuple after the tuples that it holds."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    roots = [content]
+    while roots:
+        pending = [(roots.pop(), False)]
+        while pending:
+            value, is_done = pending.pop()
+            if is_done:
+                found.append(value)
+            elif isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+                seen.add(id(value))
+                pending.append((value, True))
+                if isinstance(value, tuple):
+                    pending.extend((part, False) for part in value if isinstance(part, tuple))
+                    roots.extend(part for part in value if not isinstance(part, tuple))
+                else:
+                    roots.extend(value.values() if isinstance(value, dict) else value)
+    return found
 
 
 @api(method=False)
 def load(path: Any, **configs: Any) -> Any:
     """Read what `paddle.save` wrote; with `return_numpy=True` arrays in the place of tensors.
 
-    Raises ValueError where there is no file, UnpicklingError for a file that is damaged or holds anything else.
+    Raises ValueError where there is no file, UnpicklingError for a file that is damaged, holds anything else, or asks
+    for much more memory than it has (unless the environment variable RETROGRADE_FILE_MEMORY allows as many bytes).
     """
     plain = bool(configs.pop("return_numpy", False))
     keep = bool(configs.pop("keep_name_table", False))
@@ -197,15 +242,15 @@ def load(path: Any, **configs: Any) -> Any:
         with open(path, "rb") as file:
             content = _read(file)
     if isinstance(content, dict) and _NAMES in content:
-        names = content[_NAMES]
-        return {
-            k: _tensor(v, names.get(k), plain) if isinstance(v, np.ndarray) else _restored(v, plain)
-            for k, v in content.items()
-            if k != _NAMES or keep
-        }
+        names = content.pop(_NAMES)
+        if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+            raise pickle.UnpicklingError("load: the table of names in the file is damaged")
+        arrays = {k: _tensor(v, names.get(k), plain) for k, v in content.items() if isinstance(v, np.ndarray)}
+        state = dict(_replace_named(content, plain, False)) | arrays
+        return state | {_NAMES: names} if keep else state
     # Files without a named array come from older versions, where every array was a tensor; not so in dicts of dicts.
     nested = isinstance(content, dict) and not any(isinstance(v, (np.ndarray, list, tuple)) for v in content.values())
-    return _restored(content, plain, not nested and _names_none(content))
+    return _replace_named(content, plain, False if nested else None)
 
 
 def _read(stream: Any) -> Any:

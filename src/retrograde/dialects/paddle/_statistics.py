@@ -16,7 +16,7 @@ from ...ops.reduction import sum as sum_op
 from ...ops.triangular import diagonal
 from ...tensor import manipulation
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, integer
+from .._shared.axes import axis_of, count, integer
 from ._api import api
 from ._data import number
 from ._device import check_device
@@ -79,7 +79,7 @@ def vander(x: Any, n: int | None = None, increasing: bool = False, name: Any = N
     x = single("vander", x)
     if len(shape_of(x)) != 1:
         raise ValueError(f"vander: wanted a vector, got shape {list(shape_of(x))}")
-    if n is not None and n < 0:
+    if n is not None and count("vander", "n", n) < 0:
         raise ValueError(f"vander: n must not be negative, got {n}")
     if n == 0:
         return from_array(np.zeros((shape_of(x)[0], 0), dtype_of(x)))

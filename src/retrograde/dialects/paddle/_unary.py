@@ -21,7 +21,7 @@ from ...ops import selection as sel
 from ...ops import structural as st
 from ...ops.softmax import softmax as softmax_op
 from ...tape import inplace
-from .._shared.axes import axis_of
+from .._shared.axes import axis_of, count
 from .._shared.elementwise import constant
 from ._api import api
 from ._dtype import FROM_NUMPY, as_dtype, float32, float64
@@ -173,7 +173,7 @@ def polygamma(x: Any, n: int, name: Any = None) -> Any:
 @api(in_place=True)
 def multigammaln(x: Any, p: int, name: Any = None) -> Any:
     """The logarithm of the multivariate gamma function of dimension `p`, elementwise."""
-    if p < 1:
+    if count("multigammaln", "p", p) < 1:
         raise AssertionError(f"multigammaln: p must be at least 1, got {p}")
     return special.multigammaln(_one_of("multigammaln", x, "fV", "a floating tensor"), p=int(p))
 

@@ -65,6 +65,8 @@ def _lengths(op_name: str, x: Any, s: Any, axes: Any) -> tuple[Any, tuple[int, .
 
 
 def _hfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
+    if not axes or not shape_of(x):
+        raise ValueError("fft.hfftn: there is no axis to transform")
     length = s[-1] if s is not None else 2 * (shape_of(x)[axes[-1]] - 1)
     sizes = [shape_of(x)[a] for a in axes] if s is None else list(s)
     sizes[-1] = length // 2 + 1
@@ -72,6 +74,8 @@ def _hfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
 
 
 def _ihfftn(x: Any, *, s: Any, axes: tuple[int, ...], norm: str) -> Any:
+    if not axes or not shape_of(x):
+        raise ValueError("fft.ihfftn: there is no axis to transform")
     return op.ihfftn(x if s is None else op.resized(x, axes, tuple(s)), axes=axes, norm=norm) + 0.0
 
 

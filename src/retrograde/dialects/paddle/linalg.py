@@ -291,6 +291,8 @@ def matrix_exp(x: Any, name: Any = None) -> Any:
 @_plain_errors
 def multi_dot(x: Any, name: Any = None) -> Any:
     """The product of matrices (vectors at the ends), multiplied in the cheapest order."""
+    if not isinstance(x, (list, tuple)) or len(x) < 2:
+        raise ValueError("multi_dot: wanted two or more Tensors in a list")
     same_dtype("multi_dot", *x)
     return native.multi_dot(list(x))
 

@@ -19,7 +19,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import structural as st
 from ...tape import inplace
-from .._shared.axes import integer
+from .._shared.axes import integer, length_of
 from ._api import api, write_out
 from ._data import check_tensor, number, sizes
 from ._device import check_device
@@ -314,7 +314,7 @@ def _like(x: Any, array: np.ndarray) -> Tensor:
 def multinomial(x: Any, num_samples: int = 1, replacement: bool = False, name: Any = None) -> Tensor:
     """Positions drawn with probabilities in proportion to the elements of each row."""
     weights = _plain("multinomial", x).astype(np.float64)
-    rows = weights.reshape(-1, weights.shape[-1])
+    rows = weights.reshape(-1, length_of("multinomial", weights.shape, -1))
     count = int(number("multinomial", "num_samples", num_samples))
     if (rows < 0).any() or not np.isfinite(rows).all() or not (rows.sum(1) > 0).all():
         raise ValueError("multinomial: the weights must not be negative and not all 0")

@@ -62,14 +62,15 @@ def tensor(
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, sharing memory and history where it can."""
     check_device("as_tensor", device)
+    np_dtype = None if dtype is None else np_dtype_of("as_tensor", dtype)
     if isinstance(data, Value):
-        if dtype is None or data.dtype is dtype:
+        if np_dtype is None or dtype_of(data) == np_dtype:
             return data  # type: ignore[return-value]
-        return st.cast(data, dtype=dtype.np)
+        return st.cast(data, dtype=np_dtype)
     if isinstance(data, np.ndarray):
         shared = from_numpy(data)
-        return shared if dtype is None or dtype.np == data.dtype else from_array(data.astype(dtype.np))
-    return from_array(data_array(data, None if dtype is None else np_dtype_of("as_tensor", dtype)))
+        return shared if np_dtype is None or np_dtype == data.dtype else from_array(data.astype(np_dtype))
+    return from_array(data_array(data, np_dtype))
 
 
 @api(method=False)

@@ -15,11 +15,13 @@ from ...ops import triangular as tr
 from ...ops.indexing import index_put
 from ...ops.reduction import sum as reduce_sum
 from ...tape import inplace, mutation
+from .._shared.axes import count
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer
 from ._data import np_dtype_of
 from ._dtype import int64
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording, unbind
 from ._memory import contiguous, memory_of
@@ -276,7 +278,7 @@ for _name, _f in {
     "permute_copy": _shape.permute, "select_copy": _joining.select, "squeeze_copy": _shape.squeeze,
     "t_copy": _shape.t, "transpose_copy": _shape.transpose, "unfold_copy": _shape.unfold,
     "unsqueeze_copy": _shape.unsqueeze, "view_copy": _shape.view, "view_as_real_copy": _shape.view_as_real,
-    "view_as_complex_copy": _shape.view_as_complex, "detach_copy": lambda input: input.detach(),
+    "view_as_complex_copy": _shape.view_as_complex, "detach_copy": lambda input: tensor_argument("detach_copy", input).detach(),
 }.items():  # fmt: skip
     _copy_form(_name, _f)
 for _name, _f in {"split_copy": _joining.split, "split_with_sizes_copy": _joining.split_with_sizes,
@@ -304,7 +306,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The matrix whose columns are powers of a vector, the highest first unless `increasing`."""
     if len(shape_of(x)) != 1:
         raise RuntimeError(f"vander: wanted a vector, got shape {list(shape_of(x))}")
-    n = shape_of(x)[0] if N is None else N
+    n = shape_of(x)[0] if N is None else count("vander", "N", N)
     if n < 0:
         raise RuntimeError(f"vander: N must not be negative, got {n}")
     powers = [FUNCTIONS["ones_like"](x, dtype=int64 if dtype_of(x).kind == "b" else None)][:n]

@@ -132,7 +132,10 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether a cast stays within its kind or goes up (float to int, say, does not)."""
-    return as_dtype(from_).category <= as_dtype(to).category
+    kinds = as_dtype(from_), as_dtype(to)
+    if not all(isinstance(kind, dtype) for kind in kinds):
+        raise TypeError(f"can_cast: wanted two dtypes, got {type(from_).__name__} and {type(to).__name__}")
+    return kinds[0].category <= kinds[1].category
 
 
 class finfo(FloatLimits):

@@ -60,7 +60,10 @@ def edge_name(edge: Any) -> str:
 
 def show_as(x: Any, name: str) -> Any:
     """Show the node that has just computed `x` under PyTorch's name for the function that was called; returns `x`."""
-    edge = x._node
+    try:
+        edge = x._node
+    except AttributeError:
+        raise TypeError(f"{name}: wanted tensors, got {type(x).__name__}") from None
     if edge is not None:
         node = producer(edge)
         if type(node) is Node:

@@ -15,6 +15,7 @@ from ...ops import manipulation as mp
 from ...ops import structural as st
 from ...ops import triangular as tr
 from ...tape import inplace
+from .._shared.axes import count
 from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
@@ -284,7 +285,7 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0, **given:
     if isinstance(where, (list, tuple)):
         cuts = [0, *(min(max(i + n if i < 0 else i, 0), n) for i in where), n]
     else:
-        parts = integer("tensor_split", "the number of sections", where)
+        parts = count("tensor_split", "the number of sections", where)
         if parts <= 0:
             raise RuntimeError(f"tensor_split: the number of sections must be positive, got {parts}")
         base, extra = divmod(n, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._api import api
+from ._elementwise import tensor_argument
 from ._graph_nodes import show_as
 from ._tensor import Tensor
 
@@ -29,6 +30,7 @@ def lobpcg(
 
     if tracker is not None:
         raise NotImplementedError("lobpcg: the eigenpairs are computed directly, so a tracker sees no iterations")
+    tensor_argument("lobpcg", A, argument="A")
     matrix = A.to_dense() if A.is_sparse else A
     shape = tuple(matrix.shape)
     if len(shape) < 2 or shape[-1] != shape[-2]:

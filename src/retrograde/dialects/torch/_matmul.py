@@ -17,6 +17,7 @@ from . import _shape
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY, promote_types
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._pointwise import factor
 from ._promote import number_array, python_number, to_dtype
@@ -205,6 +206,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 @api(out=True)
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: every element of `input` times all of `other`, in blocks."""
+    tensor_argument("kron", input), tensor_argument("kron", other, 2, "other")
     n = max(len(shape_of(input)), len(shape_of(other)))
     a = (1,) * (n - len(shape_of(input))) + tuple(shape_of(input))
     b = (1,) * (n - len(shape_of(other))) + tuple(shape_of(other))

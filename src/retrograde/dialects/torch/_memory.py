@@ -17,6 +17,7 @@ from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, varargs
 from ._dtype import FROM_NUMPY
+from ._elementwise import tensor_argument
 from ._indexing import recording
 from ._tensor import Tensor, from_array
 
@@ -54,7 +55,7 @@ def size(self: Tensor, dim: int | None = None) -> Any:
 @api()
 def numel(input: Tensor) -> int:
     """The number of elements."""
-    a = input._a
+    a = tensor_argument("numel", input)._a
     return a.size if type(a) is _ndarray else math.prod(shape_of(a))
 
 
@@ -250,7 +251,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """Give this tensor another shape; elements that it did not have before are undefined (zeros here)."""
     shape = tuple(integer("resize_", "a size", n) for n in varargs("resize_", sizes))
-    if self._node is not None:
+    if tensor_argument("resize_", self)._node is not None:
         raise RuntimeError("resize_: a tensor that requires grad cannot be resized; use reshape()")
     if shape == tuple(shape_of(self)):
         return self

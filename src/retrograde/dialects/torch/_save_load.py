@@ -110,7 +110,8 @@ def save(
     """Write tensors, containers of them and objects of any class to a file (path or stream) in PyTorch's zip format.
 
     Classes and functions are written as their names, so pickle.PicklingError or AttributeError is raised for those that
-    have none. `load` makes objects only of classes that a program vouches for: a module's `state_dict()` needs none.
+    have none. `load` makes objects of the layers of `torch.nn` with weights_only=False, and of a program's own classes
+    where `torch.serialization.add_safe_globals` names them; a module's `state_dict()` needs neither.
     """
     from ._files import write_zip
     from ._files._objects import resolver
@@ -127,31 +128,44 @@ def load(
 ) -> Any:  # fmt: skip
     """Read what `torch.save` wrote, here or in PyTorch.
 
-    The file is interpreted, never run: it can hold tensors, plain containers, dtypes, sizes (NumPy values too with
-    weights_only=False) and objects of the classes that `torch.serialization.add_safe_globals` vouches for; anything else
-    is refused by name with pickle.UnpicklingError, whatever `weights_only` says.
+    The file is interpreted, never run: it can hold tensors, plain containers, dtypes, sizes (with weights_only=False
+    NumPy values and layers of `torch.nn` too) and objects of the classes that `torch.serialization.add_safe_globals`
+    vouches for; anything else is refused by name with pickle.UnpicklingError, whatever `weights_only` says. So is a file
+    that asks for much more memory than it has, unless the environment variable RETROGRADE_FILE_MEMORY allows as many
+    bytes.
     """
     from ._files import NUMPY_CONSTANTS, NUMPY_FUNCTIONS, read
-    from ._files._safe_globals import safe_functions
 
-    constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
-    functions: dict[str, Callable[..., Any]] = {**_FUNCTIONS, **safe_functions()}
-    if weights_only is False:
-        constants.update(NUMPY_CONSTANTS)
-        functions.update(NUMPY_FUNCTIONS)
     if isinstance(map_location, device):
         map_location = str(map_location)
-    return read(f, _rebuild, constants=constants, functions=functions, map_location=map_location, mmap=bool(mmap))
+    admitted = _admitted()
+    if weights_only is False:
+        admitted["constants"].update(NUMPY_CONSTANTS)
+        admitted["functions"].update(NUMPY_FUNCTIONS)
+        admitted["admits_own"] = True
+    return read(f, _rebuild, map_location=map_location, mmap=bool(mmap), **admitted)
+
+
+def _admitted() -> dict[str, Any]:
+    """What files may name beside tensors and plain data while only weights are read, for the reader."""
+    from ._files._safe_globals import find_own, safe_functions
+
+    constants: dict[str, Any] = {f"torch.{d.name}": d for d in _dtype.ALL}
+    return {"constants": constants, "functions": {**_FUNCTIONS, **safe_functions()}, "find_own": find_own}
 
 
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """The names in a file that `load` refuses unless they are declared safe."""
-    from ._files._safe_globals import named_in, safe_functions
+    """The names in a file that `load` refuses unless they are declared safe; errors are those of `load`."""
+    from ._files import read_pickle
+    from ._files._safe_globals import named_in
     from ._files._unpickle import Unpickler
 
-    known = {f"torch.{d.name}": d for d in _dtype.ALL}
-    machine = Unpickler(io.BytesIO(), None, _rebuild, known, {**_FUNCTIONS, **safe_functions()})
-    return sorted({name for name in named_in(f) if machine.known(name) is None})
+    machine = Unpickler(io.BytesIO(), None, _rebuild, **_admitted())
+    try:
+        names = set(named_in(read_pickle(f)))
+    except ValueError as error:
+        machine.damaged(error)
+    return sorted(name for name in names if machine.known(name) is None)
 
 
 # ------------------------------------------------------------------------------------------ copies and pickles
@@ -197,9 +211,9 @@ def tensor_deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 @api("__reduce_ex__", function=False)
 def tensor_reduce(self: Tensor, protocol: int) -> Any:
-    """Pickle a tensor as its array, whether it wants a gradient, and the user's attributes."""
-    if self._node is not None and not isinstance(self._node, Accumulate):
-        raise RuntimeError("pickle: this tensor was computed by recorded operations; pickle a detach() of it")
+    """Pickle a tensor as its array, whether it wants a gradient, and the user's attributes; as in PyTorch, what was
+    computed by recorded operations comes back as a leaf.
+    """
     array = plain(self)
     if array is None:
         raise pickle.PicklingError("pickle: a tensor inside a functional transform cannot be pickled")

@@ -17,6 +17,7 @@ from . import _dtype
 from ._api import METHODS, api
 from ._axes import axes_of, axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY
+from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
 from ._indexing import recording
 from ._size import Size
@@ -117,7 +118,11 @@ def view(self: Tensor, *shape: Any, **given: Any) -> Tensor:
             shape = tuple(first)
     elif not shape:
         raise TypeError("view: give the sizes; () is the shape of a single number")
-    a = self._a
+    try:
+        a = self._a
+    except AttributeError:
+        tensor_argument("view", self)
+        raise
     plain = type(a) is _ndarray
     wanted = _fitting("view", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(self, shape=wanted)
@@ -166,7 +171,11 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
         shape = tuple(shape[0])
     elif not shape:
         raise TypeError("reshape: give the sizes; () is the shape of a single number")
-    a = input._a
+    try:
+        a = input._a
+    except AttributeError:
+        tensor_argument("reshape", input)
+        raise
     plain = type(a) is _ndarray
     wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(input, shape=wanted)
@@ -294,7 +303,7 @@ def t(input: Tensor) -> Tensor:
 @api()
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged, complex elements conjugated."""
-    return input.mH
+    return tensor_argument("adjoint", input).mH  # type: ignore[attr-defined]
 
 
 def _moved(input: Any, source: Any, destination: Any) -> tuple[int, ...]:
@@ -419,7 +428,7 @@ def tile(input: Tensor, *dims: Any, **given: Any) -> Tensor:
 def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: Any = None) -> Tensor:
     """Each slice along `dim` (each element, without one) repeated in a row; `repeats` is an int or one per slice."""
     if repeats is None:
-        counts = input._a
+        counts = tensor_argument("repeat_interleave", input)._a
         if counts.ndim != 1 or counts.dtype.kind not in "iu":
             raise RuntimeError("repeat_interleave: repeats alone must be a 1-d tensor of ints")
         return from_array(np.repeat(np.arange(len(counts)), counts))
@@ -516,6 +525,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 @api()
 def flip(input: Tensor, *dims: Any, **given: Any) -> Tensor:
     """The order of elements reversed along dimensions; a copy."""
+    tensor_argument("flip", input)
     dims = varargs("flip", (given["dims"],) if "dims" in given else dims)
     if isinstance(dims, int):
         dims = (dims,)
@@ -600,7 +610,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 @api()
 def view_as_real(input: Tensor) -> Tensor:
     """A complex tensor as a real one with a last dimension of 2; a view."""
-    if dtype_of(input).kind != "c":
+    if dtype_of(tensor_argument("view_as_real", input)).kind != "c":
         raise RuntimeError(f"view_as_real: wanted a complex tensor, got {input.dtype}")
     return inplace.view(mp.view_as_real, input)
 
@@ -608,7 +618,7 @@ def view_as_real(input: Tensor) -> Tensor:
 @api()
 def view_as_complex(input: Tensor) -> Tensor:
     """A real tensor with a last dimension of 2 as a complex one; a view."""
-    shape = tuple(shape_of(input))
+    shape = tuple(shape_of(tensor_argument("view_as_complex", input)))
     if dtype_of(input) not in (np.float32, np.float64):
         raise RuntimeError(f"view_as_complex: wanted float32 or float64, got {input.dtype}")
     if not shape or shape[-1] != 2:

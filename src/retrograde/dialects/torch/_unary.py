@@ -10,6 +10,7 @@ from ...ops import elementwise as ew
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...tape import inplace
+from .._shared.axes import count
 from ._api import METHODS, api
 from ._elementwise import ANY, FLOAT, FLOATING, REAL_FLOAT, register, settled, tensor_argument, unary
 from ._graph_nodes import NAMES
@@ -141,7 +142,7 @@ def polygamma_method(self: Any, n: int) -> Any:
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the multivariate gamma function of dimension `p`, elementwise."""
     x = settled("mvlgamma", input, REAL_FLOAT)
-    if p < 1:
+    if count("mvlgamma", "p", p) < 1:
         raise RuntimeError(f"mvlgamma: p must be at least 1, got {p}")
     return special.multigammaln(x, p=p)
 

@@ -104,7 +104,7 @@ def _real_inverse(op: str, x: Any, axes: tuple[int, ...], sizes: tuple[int, ...]
 
 def _last(op: str, x: Any, s: Any, axes: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...]:
     """The sizes of a real result: unless given, the last one is that of an even signal."""
-    last_given = s is not None and (s if isinstance(s, int) else tuple(s)[-1]) != -1
+    last_given = s is not None and (s if isinstance(s, int) else (*s, -1)[len(s) - 1]) != -1
     if last_given or not axes:
         return sizes
     n = 2 * (shape_of(x)[axes[-1]] - 1)

@@ -65,6 +65,8 @@ def check_convolution(op: str, x: Sizes, w: Sizes, b: Sizes | None, transposed: 
     The weight is (out, in / groups, *kernel), or (in, out / groups, *kernel) where `transposed`.
     """
     axes = len(w) - 2
+    if axes < 0:
+        raise ShapeError(f"{op}: weight must have two dimensions and those of the kernel, got shape {w}")
     if groups <= 0:
         raise ShapeError(f"{op}: groups must be positive, got {groups}")
     if len(x) not in (axes + 1, axes + 2):

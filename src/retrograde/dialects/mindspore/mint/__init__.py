@@ -157,7 +157,8 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
     if dim is not None:
         raise ValueError("unique: dim= is not supported; flatten the tensor, or use numpy")
-    values, inverse, counts = np.unique(input._concrete("unique"), return_inverse=True, return_counts=True)
+    x = tensor_argument("unique", input)._concrete("unique")
+    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
     extra = ([inverse.reshape(input.shape)] if return_inverse else []) + ([counts] if return_counts else [])
     found = [from_array(a) for a in (values, *extra)]
     return tuple(found) if extra else found[0]
@@ -252,7 +253,7 @@ def fix(input: Any) -> Any:
 @_export
 def item(input: Any) -> Any:
     """The only element as a Python number."""
-    return input.item()
+    return tensor_argument("item", input).item()
 
 
 @_export

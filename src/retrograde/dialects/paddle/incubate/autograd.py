@@ -85,6 +85,7 @@ class Jacobian(derivatives.Jacobian):
     """
 
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
+        is_batched = bool(is_batched)  # any truth value, as there; it counts axes below
         given = [_alias(x) for x in _inputs(type(self).__name__, xs)]
         self._of(derivatives.joined(_inputs(type(self).__name__, func(*given), "the result of func"), is_batched),
                  given, is_batched)  # fmt: skip
@@ -111,10 +112,11 @@ class Hessian(Jacobian):
     """
 
     def __init__(self, func: Callable[..., Any], xs: Any, is_batched: bool = False) -> None:
+        is_batched = bool(is_batched)
         given = [_alias(x) for x in _inputs("Hessian", xs)]
         y = func(*given)
         shape = tuple(shape_of(y)) if isinstance(y, Tensor) else None
-        if shape is None or int(np.prod(shape[1:] if is_batched else shape)) != 1:
+        if shape is None or (is_batched and not shape) or int(np.prod(shape[1:] if is_batched else shape)) != 1:
             raise RuntimeError(
                 f"Hessian: func must return a Tensor of one element{' per entry of the batch' if is_batched else ''}, "
                 f"got {type(y).__name__ if shape is None else f'shape {list(shape)}'}"

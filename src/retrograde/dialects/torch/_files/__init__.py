@@ -12,7 +12,7 @@ from ._legacy import read_legacy
 from ._numpy_values import NUMPY_CONSTANTS, NUMPY_FUNCTIONS
 from ._records import TensorRecord
 from ._safetensors import read_safetensors, write_safetensors
-from ._zip import read, read_zip, write_zip
+from ._zip import read, read_pickle, read_zip, write_zip
 
 __all__ = [
     "NUMPY_CONSTANTS",
@@ -20,6 +20,7 @@ __all__ = [
     "TensorRecord",
     "read",
     "read_legacy",
+    "read_pickle",
     "read_safetensors",
     "read_zip",
     "write_safetensors",

@@ -6,14 +6,13 @@ for each key the number of elements (int64) and the elements.
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
-from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 import numpy as np
 
+from ..._shared.file_budget import Budget, stream_size
 from ._records import Storage, check_location, storage_bytes
 from ._unpickle import Rebuild, Unpickler
 
@@ -21,35 +20,29 @@ _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
 
 
-def read_legacy(
-    stream: IO[bytes],
-    rebuild: Rebuild,
-    *,
-    constants: Mapping[str, Any] | None = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    map_location: Any = None,
-) -> Any:
+def read_legacy(stream: IO[bytes], rebuild: Rebuild, *, map_location: Any = None, **admitted: Any) -> Any:
     """Read one object in the old format and leave the stream behind it; arguments and errors are those of `read`."""
+    budget = Budget("torch.load", stream_size(stream))
     _refuse_tar(stream)
     try:
-        magic = Unpickler(stream).load()
+        magic = Unpickler(stream, budget=budget).load()
     except pickle.UnpicklingError as error:
         raise pickle.UnpicklingError("torch.load: the file was not written by torch.save, or is damaged") from error
     if magic != _MAGIC:
         raise pickle.UnpicklingError("torch.load: the file was not written by torch.save")
-    version = Unpickler(stream).load()
+    version = Unpickler(stream, budget=budget).load()
     if version != _PROTOCOL:
         raise RuntimeError(f"torch.load: the file has protocol version {version!r}, and {_PROTOCOL} is the one known")
-    facts = Unpickler(stream).load()
+    facts = Unpickler(stream, budget=budget).load()
     little = facts.get("little_endian", True) if isinstance(facts, dict) else True
     # The elements follow the object that is made of them, so the object is run twice: first for its storages only.
     start = stream.tell()
     storages = _Storages(stream, swapped=little != (sys.byteorder == "little"), map_location=map_location)
-    Unpickler(stream, storages.load, _no_tensor, constants, functions).load()
-    storages.fill(Unpickler(stream).load())
+    Unpickler(stream, storages.load, _no_tensor, budget=budget, **admitted).load()
+    storages.fill(Unpickler(stream, budget=budget).load())
     end = stream.tell()
     stream.seek(start)
-    value = Unpickler(stream, storages.load, rebuild, constants, functions).load()
+    value = Unpickler(stream, storages.load, rebuild, budget=budget, **admitted).load()
     stream.seek(end)
     return value
 
@@ -76,9 +69,7 @@ class _Storages:
     """The storages of a file: empty when a tensor first names them, filled once the object has been run."""
 
     def __init__(self, stream: IO[bytes], *, swapped: bool, map_location: Any) -> None:
-        start = stream.tell()
-        self._end = stream.seek(0, os.SEEK_END)
-        stream.seek(start)
+        self._left = stream_size(stream)
         self._stream = stream
         self._swapped = swapped
         self._map_location = map_location
@@ -93,7 +84,8 @@ class _Storages:
         storage = self._known.get(key)
         if storage is None:
             size = storage_bytes(dtype_name, count)
-            if size > self._end:
+            self._left -= size
+            if self._left < 0:
                 raise RuntimeError(f"torch.load: the file ends before storage {key!r}; it is damaged or cut short")
             storage = self._known[key] = Storage(np.zeros(size, np.uint8), dtype_name, swapped=self._swapped)
         return storage if view is None else self._view(storage, key, view)
@@ -115,7 +107,8 @@ class _Storages:
         return self._views[key, name]
 
     def fill(self, keys: Any) -> None:
-        if not isinstance(keys, list) or sorted(keys) != sorted(self._declared):
+        is_list = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
+        if not is_list or sorted(keys) != sorted(self._declared):
             raise pickle.UnpicklingError(
                 "torch.load: the list of storages does not match those in use; the file is damaged"
             )

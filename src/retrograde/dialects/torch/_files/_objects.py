@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+_PACKAGE = __package__.rpartition(".")[0]
+
 Resolve = Callable[[str, str], Any]
 """What a module has under a (dotted) name; raises ImportError or AttributeError where there is no such thing."""
 
@@ -30,6 +32,11 @@ def resolver(package: str) -> Resolve:
     return resolve
 
 
+def module_in_files(module: str) -> str:
+    """The name of a module as files give it: those of the dialect are `torch`, whatever a program imports them as."""
+    return "torch" + module[len(_PACKAGE) :] if module == _PACKAGE or module.startswith(_PACKAGE + ".") else module
+
+
 def global_name(obj: Any, resolve: Resolve) -> str:
     """The full name under which a class or function is found again.
 
@@ -37,9 +44,10 @@ def global_name(obj: Any, resolve: Resolve) -> str:
     """
     name = getattr(obj, "__qualname__", None) or obj.__name__
     module = getattr(obj, "__module__", None) or "builtins"
+    public = () if module.startswith("torch") or isinstance(obj, type) else ("torch", "torch.nn.functional")
+    module = module_in_files(module)
     if "<locals>" in name:
         raise AttributeError(f"torch.save: {module}.{name} is defined inside a function, so a file cannot name it")
-    public = () if module.startswith("torch") or isinstance(obj, type) else ("torch", "torch.nn.functional")
     for place in (*public, module):
         try:
             if resolve(place, name) is obj:

@@ -1,11 +1,14 @@
-"""Classes and functions that a program vouches for, so that files may name them although only weights are read."""
+"""Classes and functions that files may name: those that a program vouches for, and the dialect's own."""
 
 from __future__ import annotations
 
 import pickletools
-import zipfile
+import sys
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
+
+from ._objects import module_in_files
 
 _safe: dict[str, Any] = {}
 
@@ -15,7 +18,7 @@ def _named(entry: Any) -> tuple[str, Any]:
     if isinstance(entry, tuple):
         found, name = entry
         return name, found
-    return f"{entry.__module__}.{entry.__qualname__}", entry
+    return f"{module_in_files(entry.__module__)}.{entry.__qualname__}", entry
 
 
 def add_safe_globals(safe_globals: Iterable[Any]) -> None:
@@ -53,9 +56,23 @@ class safe_globals:
         _safe.update(self._before)
 
 
-def named_in(f: Any) -> list[str]:
-    """The full names of what the pickle in a zip archive (path or stream) names."""
-    with zipfile.ZipFile(f) as archive:
-        (place,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
-        data = archive.read(place)
+def find_own(name: str) -> Any:
+    """A layer of `torch.nn` by the full name of its class, or a function of `torch.nn.functional`; None for any other.
+
+    Nothing is imported for it. An object of such a class is its attributes: making one runs no code that a file chose.
+    """
+    from .. import nn
+
+    place, _, last = name.rpartition(".")
+    if place in ("torch.nn.functional", "torch._C._nn"):
+        found = None if last.startswith("_") else getattr(nn.functional, last, None)
+        return found if isinstance(found, FunctionType) else None
+    if place != "torch.nn" and not place.startswith("torch.nn."):
+        return None
+    found = getattr(sys.modules.get(nn.__name__ + place[8:]), last, None)
+    return found if isinstance(found, type) and issubclass(found, nn.Module) else None
+
+
+def named_in(data: bytes) -> list[str]:
+    """The full names of what a pickle of protocol 2 names; ValueError for what is no pickle."""
     return [arg.replace(" ", ".", 1) for op, arg, _ in pickletools.genops(data) if op.name == "GLOBAL" and arg]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -10,20 +11,34 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..._shared.unpickling import DAMAGE, Function, Internal, Machine, attributes
+from ..._shared.file_budget import Budget
+from ..._shared.unpickling import DAMAGE, Function, Internal, Machine, check_attributes
 from ._records import DTYPE_NAMES, STORAGE_CLASSES, UNTYPED_STORAGE, Storage, TensorRecord, fits
 
 Rebuild = Callable[..., Any]
 LoadStorage = Callable[[str | None, str, str, int, Any], Storage]
+FindOwn = Callable[[str], Any]
+"""The dialect's own class or function of a full name, None for any other."""
 
 _STORAGE_DTYPES: dict[str, str | None] = {name: dtype for dtype, name in STORAGE_CLASSES.items()}
 _STORAGE_DTYPES[UNTYPED_STORAGE] = None
+_MOST_AXES = 64  # NumPy's arrays have no more
 
 
 class _Dtype(Internal):
     """A dtype argument of `_rebuild_tensor_v3`, for which the caller passed no constant."""
 
     __slots__ = ()
+
+
+class _OwnClass(Internal):
+    """A class of the dialect, of which files may have objects made: empty ones, which are given their attributes."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, name: str, kind: type) -> None:
+        super().__init__(name)
+        self.kind = kind
 
 
 class Unpickler(Machine):
@@ -35,6 +50,9 @@ class Unpickler(Machine):
         rebuild: called with the first seven fields of a TensorRecord.
         constants: values by full name, "torch.float32".
         functions: what may be called, by full name, "torch.Size"; of classes, objects are made.
+        find_own: finds the dialect's own classes, of which objects are made, and functions, which are values.
+        admits_own: whether those are read; otherwise they are refused with what it takes.
+        budget: what the file may ask for.
     """
 
     op = "torch.load"
@@ -47,11 +65,17 @@ class Unpickler(Machine):
         rebuild: Rebuild | None = None,
         constants: Mapping[str, Any] | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
+        find_own: FindOwn | None = None,
+        admits_own: bool = False,
+        budget: Budget | None = None,
     ) -> None:
-        super().__init__(stream, constants, functions)
+        super().__init__(stream, constants, functions, budget)
         self._handlers[pickle.NEWOBJ[0]] = self._new
         self._load_storage = load_storage
         self._rebuild = rebuild
+        self._find_own = find_own
+        self._admits_own = admits_own
+        self._own: set[type] = set()
         # A parameter is rebuilt from the record of the tensor that precedes it; the tensor keeps its id taken.
         self._records: dict[int, tuple[Any, TensorRecord]] = {}
         if rebuild is not None:
@@ -65,12 +89,23 @@ class Unpickler(Machine):
             }
 
     def find_more(self, name: str) -> Any:
-        """Storage classes, the tensor class and dtypes, as inert values."""
+        """Storage classes, the tensor class and dtypes, as inert values; the dialect's own classes and functions."""
         if self._rebuild is None:
             return None
         if name in _STORAGE_DTYPES or name == "torch.Tensor":
             return Internal(name)
-        return _Dtype(name) if name.startswith("torch.") and name[6:] in DTYPE_NAMES else None
+        if name.startswith("torch.") and name[6:] in DTYPE_NAMES:
+            return _Dtype(name)
+        own = self._find_own(name) if self._find_own is not None else None
+        if own is not None and not self._admits_own:
+            raise pickle.UnpicklingError(
+                f"torch.load: the file holds objects of {name!r}, and only weights are read; pass weights_only=False, "
+                "or save the state_dict() of the module"
+            )
+        if isinstance(own, type):
+            self._own.add(own)
+            return _OwnClass(name, own)
+        return own
 
     def known(self, name: str) -> Any:
         """What a name in the file stands for, None where it is refused."""
@@ -79,28 +114,39 @@ class Unpickler(Machine):
         except pickle.UnpicklingError:
             return None
 
-    # Objects of classes that the caller has allowed
+    # Objects of the dialect's own classes, and of those that the caller has allowed
 
     def _new(self) -> None:
         args = self._stack.pop()
         kind = self._stack.pop()
+        if isinstance(kind, _OwnClass):
+            if args != ():
+                raise ValueError(f"an object of {kind.name!r} is made with arguments")
+            self._stack.append(object.__new__(kind.kind))
+            return
         if not isinstance(kind, Function) or not isinstance(kind.call, type):
             named = kind.name if isinstance(kind, Internal) else type(kind).__name__
             raise pickle.UnpicklingError(f"torch.load: the file makes an object of {named!r}, which is refused")
         self._stack.append(kind.call.__new__(kind.call, *args))
 
-    def _build(self) -> None:
-        target = self._stack[-2]
+    def _restore(self, target: Any, state: Any) -> None:
         kind = type(target)
-        if kind not in (OrderedDict, np.ndarray) and kind in self._functions.values():
-            state = self._stack.pop()
-            self.refuse_internals(state)
+        if kind in (OrderedDict, np.ndarray, np.dtype):
+            super()._restore(target, state)
+        elif kind in self._own:
+            check_attributes(target, state)
+            self.give(state)
+            target.__setstate__(state)
+        elif kind in self._functions.values():
+            # What a program vouches for may do with its state as it likes; what makes up the state is looked at here.
+            self.give(state)
             if hasattr(target, "__setstate__"):
                 target.__setstate__(state)
             else:
-                vars(target).update(attributes(state))
+                check_attributes(target, state, hiding=True)
+                vars(target).update(state)
         else:
-            super()._build()
+            super()._restore(target, state)
 
     # Storages
 
@@ -169,6 +215,8 @@ class Unpickler(Machine):
             raise TypeError("a tensor without a storage or a dtype")
         array = storage.array(dtype_name)
         shape, strides = tuple(shape), tuple(strides)
+        if len(shape) > _MOST_AXES:
+            raise ValueError(f"a tensor of {len(shape)} dimensions")
         if any(type(number) is not int for number in (offset, *shape, *strides)):
             raise TypeError("sizes that are no integers")
         if not fits(array.size, offset, shape, strides):
@@ -176,6 +224,7 @@ class Unpickler(Machine):
                 f"shape {shape}, strides {strides} and offset {offset} leave a storage of {array.size} elements"
             )
         if metadata:
+            self._budget.spend(2 * math.prod(shape) * array.itemsize)  # a view may repeat what is stored
             array, strides = _resolve(array, offset, shape, strides, metadata)
             offset = 0
         record = TensorRecord(array, dtype_name, offset, shape, strides, bool(requires_grad), False)
@@ -211,8 +260,9 @@ class Unpickler(Machine):
 
     def _with_attributes(self, tensor: Any, state: Any) -> Any:
         if state is not None:
-            self.refuse_internals(state)
-            for name, value in attributes(state).items():
+            check_attributes(tensor, state)
+            self.give(state)
+            for name, value in state.items():
                 if hasattr(type(tensor), name):
                     raise ValueError(f"an attribute would hide {name!r} of tensors")
                 setattr(tensor, name, value)

@@ -5,6 +5,7 @@ Records are stored uncompressed and start at multiples of 64 bytes, so that a st
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
@@ -13,13 +14,14 @@ import struct
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from ..._shared.file_budget import Budget, stream_size
 from ._legacy import read_legacy
 from ._objects import Resolve
 from ._pickle import Describe, Pickler, Reduce
@@ -33,7 +35,7 @@ _LOCAL_HEADER = 30  # bytes before the name in the header of a record
 _ZIP64_EXTRA = 20  # what zipfile adds to that header for a record that needs 64-bit sizes
 _LARGE = 2**31 - 1  # bytes from which a record does
 _CHUNK = 2**20  # bytes read at a time: what is checked and copied is still in the cache
-_DEFLATE_RATIO = 1032  # the most that compression can save
+_MADE_OF_A_BYTE = 64  # what an instruction of one byte makes, an empty dictionary for example
 _SIGNATURE = b"PK\x03\x04"
 
 
@@ -125,28 +127,23 @@ def _write_record(archive: zipfile.ZipFile, position: int, name: str, content: A
 
 
 def read(
-    file: File,
-    rebuild: Rebuild,
-    *,
-    constants: Mapping[str, Any] | None = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    map_location: Any = None,
-    mmap: bool = False,
-) -> Any:
+    file: File, rebuild: Rebuild, *, map_location: Any = None, mmap: bool = False, **admitted: Any,
+) -> Any:  # fmt: skip
     """Read what `torch.save` wrote, in the zip format or in the one before PyTorch 1.6.
 
     Args:
         file: a path, or a binary stream that can seek, positioned at the start.
         rebuild: called with storage (a 1-D array; the same object for tensors that share it), dtype name, offset,
             shape, strides, requires_grad and is_parameter; returns a tensor.
-        constants: values that files may name, by full name, such as {"torch.float32": float32}.
-        functions: what files may call, by full name, such as {"torch.Size": Size, "torch.device": device}.
         map_location: where storages of other devices go: "cpu", a device, a dict from location to location, or a
             function of storage and location that returns None to decline; as for `torch.load`.
         mmap: map the storages from the file (which must be a path to a zip archive) instead of reading them.
+        admitted: what the file may name beside tensors and plain data: `constants`, `functions`, `find_own` and
+            `admits_own` of the Unpickler.
 
     Raises:
-        UnpicklingError: the file asks for something else, which the message names, or its pickle is damaged.
+        UnpicklingError: the file asks for something else, which the message names, for more memory than is in
+            proportion to it, or its pickle is damaged.
         RuntimeError: the archive is damaged or cut short, or a tensor belongs on a device that is not here.
         EOFError: the file is empty.
         FileNotFoundError: there is no such file.
@@ -158,12 +155,12 @@ def read(
         stream.seek(-len(start), os.SEEK_CUR)
         if not start:
             raise EOFError("torch.load: the file is empty")
-        options = {"constants": constants, "functions": functions, "map_location": map_location}
         if start == _SIGNATURE:
-            return read_zip(stream if not isinstance(file, (str, os.PathLike)) else file, rebuild, mmap=mmap, **options)
+            source = stream if not isinstance(file, (str, os.PathLike)) else file
+            return read_zip(source, rebuild, mmap=mmap, map_location=map_location, **admitted)
         if mmap:
             raise RuntimeError("torch.load: only zip archives can be mapped; load without mmap and save again")
-        return read_legacy(stream, rebuild, **options)
+        return read_legacy(stream, rebuild, map_location=map_location, **admitted)
 
 
 @contextmanager
@@ -181,26 +178,29 @@ def _opened(file: File) -> Iterator[IO[bytes]]:
     yield file
 
 
-def read_zip(
-    file: File,
-    rebuild: Rebuild,
-    *,
-    constants: Mapping[str, Any] | None = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    map_location: Any = None,
-    mmap: bool = False,
-) -> Any:
+def read_zip(file: File, rebuild: Rebuild, *, map_location: Any = None, mmap: bool = False, **admitted: Any) -> Any:
     """Read an archive that `torch.save` or `write_zip` wrote; arguments and errors are those of `read`."""
     is_path = isinstance(file, (str, os.PathLike))
     if mmap and not is_path:
         raise ValueError("torch.load: mmap needs a path, and a stream was passed")
+    with _archive(file) as archive:
+        stream = io.BytesIO(archive.data_pickle())
+        storages = _Storages(archive, map_location, file if mmap else None)
+        return Unpickler(stream, storages.load, rebuild, budget=archive.budget, **admitted).load()
+
+
+def read_pickle(file: File) -> bytes:
+    """The pickle in an archive; errors are those of `read`."""
+    with _archive(file) as archive:
+        return archive.data_pickle()
+
+
+@contextmanager
+def _archive(file: File) -> Iterator[_Archive]:
     with _reported():
-        archive = zipfile.ZipFile(file)
-    with archive:
-        root = _root(archive)
-        storages = _Storages(archive, root, map_location, file if mmap else None)
-        stream = io.BytesIO(_content(archive, f"{root}/data.pkl"))
-        return Unpickler(stream, storages.load, rebuild, constants, functions).load()
+        opened = zipfile.ZipFile(file)
+    with opened:
+        yield _Archive(opened)
 
 
 @contextmanager
@@ -216,76 +216,69 @@ def _reported() -> Iterator[None]:
         ValueError,
         struct.error,
         zlib.error,
+        OSError,
     ) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise  # not the archive's doing: a place in it that is none is an invalid argument to seek
         raise RuntimeError(f"torch.load: the archive is damaged or cut short: {error}") from error
 
 
-def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    with _reported():
-        return archive.read(name)
+class _Archive:
+    """The records of an archive, read within its budget."""
 
-
-def _root(archive: zipfile.ZipFile) -> str:
-    names = archive.namelist()
-    roots = [name.removesuffix("/data.pkl") for name in names if name.endswith("/data.pkl") and name.count("/") == 1]
-    if len(roots) != 1:
-        raise RuntimeError(
-            "torch.load: the zip archive holds no data.pkl in a folder at its top, so torch.save did not write it"
-        )
-    if f"{roots[0]}/constants.pkl" in names:
-        raise RuntimeError("torch.load: the archive holds a TorchScript program; save the module's state_dict instead")
-    return roots[0]
-
-
-def _length(archive: zipfile.ZipFile) -> int:
-    assert archive.fp is not None
-    return archive.fp.seek(0, os.SEEK_END)
-
-
-class _Storages:
-    """The storages of an archive, each read when a tensor first names it."""
-
-    def __init__(self, archive: zipfile.ZipFile, root: str, map_location: Any, mapped_path: Any) -> None:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        assert archive.fp is not None
         self._archive = archive
-        self._root = root
-        self._map_location = map_location
-        self._mapped_path = mapped_path
-        self._known: dict[str, Storage] = {}
-        order = "little"
-        if f"{root}/byteorder" in archive.namelist():
-            order = _content(archive, f"{root}/byteorder").decode("ascii", "replace").strip()
-        if order not in ("little", "big"):
-            raise RuntimeError(f"torch.load: the archive gives its byte order as {order!r}; it is damaged")
-        self._swapped = order != sys.byteorder
-
-    def load(self, dtype_name: str | None, key: str, location: str, count: int, view: Any) -> Storage:
-        storage = self._known.get(key)
-        if storage is None:
-            raw = self._raw(key)
-            storage = self._known[key] = Storage(raw, dtype_name, swapped=self._swapped)
-            if raw.size == storage_bytes(dtype_name, count):
-                check_location(storage, location, self._map_location)
-        if storage.raw.size != storage_bytes(dtype_name, count) or storage.dtype_name != dtype_name:
-            raise pickle.UnpicklingError(
-                f"torch.load: storage {key!r} has {storage.raw.size} bytes of {storage.dtype_name or 'no dtype'}, "
-                f"and a tensor counts on {count} elements of {dtype_name or 'bytes'}; the file is damaged"
+        self._size = stream_size(archive.fp)
+        self.budget = Budget("torch.load", self._size)
+        names = archive.namelist()
+        roots = [
+            name.removesuffix("/data.pkl") for name in names if name.endswith("/data.pkl") and name.count("/") == 1
+        ]
+        if len(roots) != 1:
+            raise RuntimeError(
+                "torch.load: the zip archive holds no data.pkl in a folder at its top, so torch.save did not write it"
             )
-        return storage
+        self._root = roots[0]
+        if self.find("constants.pkl") is not None:
+            raise RuntimeError(
+                "torch.load: the archive holds a TorchScript program; save the module's state_dict instead"
+            )
 
-    def _raw(self, key: str) -> np.ndarray:
-        name = f"{self._root}/data/{key}"
+    def find(self, record: str) -> zipfile.ZipInfo | None:
+        """The entry of a record, None where there is none."""
         try:
-            info = self._archive.getinfo(name)
+            return self._archive.getinfo(f"{self._root}/{record}")
         except KeyError:
-            raise RuntimeError(f"torch.load: the archive lacks the record {name!r}; it is damaged") from None
-        if self._mapped_path is not None and info.file_size:
-            return self._mapped(info)
-        return self._copied(info)
+            return None
 
-    def _copied(self, info: zipfile.ZipInfo) -> np.ndarray:
-        most = info.compress_size * (1 if info.compress_type == zipfile.ZIP_STORED else _DEFLATE_RATIO)
-        if info.compress_size > _length(self._archive) or info.file_size > most:
+    def data_pickle(self) -> bytes:
+        """The pickle of the object."""
+        info = self._archive.getinfo(f"{self._root}/data.pkl")
+        # What compression hides can be instructions that make something of each byte.
+        self.budget.spend(_MADE_OF_A_BYTE * max(0, info.file_size - info.compress_size))
+        return self.content(info).tobytes()
+
+    def is_big_endian(self) -> bool:
+        """Whether the archive says of its storages that their highest bytes come first."""
+        info = self.find("byteorder")
+        order = "little"
+        if info is not None:
+            order = "too long" if info.file_size > 16 else self.content(info).tobytes().decode("ascii", "replace")
+        if order.strip() not in ("little", "big"):
+            raise RuntimeError(f"torch.load: the archive gives its byte order as {order!r}; it is damaged")
+        return order.strip() == "big"
+
+    def content(self, info: zipfile.ZipInfo) -> np.ndarray:
+        """The bytes of a record."""
+        stored = info.compress_type == zipfile.ZIP_STORED
+        if not stored and info.compress_type != zipfile.ZIP_DEFLATED:
+            raise RuntimeError(
+                f"torch.load: the record {info.filename!r} is compressed in another way than deflate; store it"
+            )
+        if info.compress_size > self._size or (stored and info.file_size != info.compress_size):
             raise RuntimeError(f"torch.load: the record {info.filename!r} gives an impossible size; it is damaged")
+        self.budget.spend(info.file_size)
         raw = np.empty(info.file_size, np.uint8)
         checksum = filled = 0
         with self._data(info) as stream:
@@ -312,14 +305,16 @@ class _Storages:
                 self._archive.fp.seek(self._start(info))
                 yield self._archive.fp
 
-    def _mapped(self, info: zipfile.ZipInfo) -> np.ndarray:
+    def mapped(self, info: zipfile.ZipInfo, path: str | os.PathLike[str]) -> np.ndarray:
+        """The bytes of a record, mapped from the file at a path."""
         if info.compress_type != zipfile.ZIP_STORED:
             raise RuntimeError(f"torch.load: the record {info.filename!r} is compressed; load it without mmap")
-        start = self._start(info)
-        if start + info.file_size > _length(self._archive):
+        with _reported():
+            start = self._start(info)
+        if start + info.file_size > self._size:
             raise RuntimeError(f"torch.load: the record {info.filename!r} is cut short")
         # Copy on write: changing a loaded tensor must not change the file.
-        return np.memmap(self._mapped_path, np.uint8, "c", start, (info.file_size,)).view(np.ndarray)
+        return np.memmap(path, np.uint8, "c", start, (info.file_size,)).view(np.ndarray)
 
     def _start(self, info: zipfile.ZipInfo) -> int:
         stream = self._archive.fp
@@ -330,3 +325,36 @@ class _Storages:
             raise RuntimeError(f"torch.load: the record {info.filename!r} has no header; the archive is damaged")
         name_length, extra_length = struct.unpack("<HH", header[26:])
         return info.header_offset + _LOCAL_HEADER + name_length + extra_length
+
+
+class _Storages:
+    """The storages of an archive, each read when a tensor first names it."""
+
+    def __init__(self, archive: _Archive, map_location: Any, mapped_path: str | os.PathLike[str] | None) -> None:
+        self._archive = archive
+        self._map_location = map_location
+        self._mapped_path = mapped_path
+        self._known: dict[str, Storage] = {}
+        self._swapped = archive.is_big_endian() != (sys.byteorder == "big")
+
+    def load(self, dtype_name: str | None, key: str, location: str, count: int, view: Any) -> Storage:
+        storage = self._known.get(key)
+        if storage is None:
+            raw = self._raw(key)
+            storage = self._known[key] = Storage(raw, dtype_name, swapped=self._swapped)
+            if raw.size == storage_bytes(dtype_name, count):
+                check_location(storage, location, self._map_location)
+        if storage.raw.size != storage_bytes(dtype_name, count) or storage.dtype_name != dtype_name:
+            raise pickle.UnpicklingError(
+                f"torch.load: storage {key!r} has {storage.raw.size} bytes of {storage.dtype_name or 'no dtype'}, "
+                f"and a tensor counts on {count} elements of {dtype_name or 'bytes'}; the file is damaged"
+            )
+        return storage
+
+    def _raw(self, key: str) -> np.ndarray:
+        info = self._archive.find(f"data/{key}")
+        if info is None:
+            raise RuntimeError(f"torch.load: the archive lacks the record 'data/{key}'; it is damaged")
+        if self._mapped_path is not None and info.file_size:
+            return self._archive.mapped(info, self._mapped_path)
+        return self._archive.content(info)

@@ -9,6 +9,7 @@ from ....core.dual import DualArray
 from ....core.level import Level
 from ....core.value import dtype_of, shape_of
 from ....transform.forward import dual
+from ..._shared.guard import kind_of
 from .._tensor import Tensor
 
 OPEN: list[Level] = []
@@ -50,10 +51,17 @@ def exit_dual_level(*, level: int | None = None) -> None:
     OPEN.pop().__exit__()
 
 
+def _check(op: str, name: str, x: object) -> None:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{op}: {name} must be a Tensor, got {kind_of(x)}")
+
+
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A tensor that carries `tangent`; raises RuntimeError outside a dual level or where shape or dtype differ."""
     if not OPEN:
         raise RuntimeError("make_dual: dual tensors are made inside `with torch.autograd.forward_ad.dual_level():`")
+    for name, x in (("tensor", tensor), ("tangent", tangent)):
+        _check("make_dual", name, x)
     if dtype_of(tensor).kind in "iub":
         raise ValueError(f"make_dual: only floating and complex tensors have tangents, this is {tensor.dtype}")
     if tuple(shape_of(tensor)) != tuple(shape_of(tangent)):
@@ -65,6 +73,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """Primal and tangent of a tensor."""
+    _check("unpack_dual", "tensor", tensor)
     array = tensor._a
     if OPEN and type(array) is DualArray and array._level == OPEN[-1].id:
         cls = type(tensor)._result

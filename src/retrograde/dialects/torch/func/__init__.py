@@ -124,7 +124,10 @@ def functionalize(func: Callable[..., _Any], *, remove: str = "mutations") -> Ca
 def replace_all_batch_norm_modules_(root: _Any) -> _Any:
     """Let all batch normalisations in a module forget their running statistics, in place, so that vmap can map it."""
     from ..nn.modules.batchnorm import _BatchNorm
+    from ..nn.modules.module import Module
 
+    if not isinstance(root, Module):
+        raise TypeError(f"replace_all_batch_norm_modules_: root must be a torch.nn.Module, got {type(root).__name__}")
     for module in root.modules():
         if isinstance(module, _BatchNorm):
             module.running_mean = module.running_var = module.num_batches_tracked = None

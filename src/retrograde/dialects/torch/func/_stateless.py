@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....core.value import Value
+from ..._shared.guard import kind_of
 
 
 def _owner(module: Any, name: str) -> tuple[Any, str]:
@@ -22,9 +23,18 @@ def functional_call(
 
     Names that the module has not are left aside; with `strict` they raise RuntimeError, as do missing ones.
     """
-    given: dict[str, Any] = {}
+    from ..nn.modules.module import Module
+
+    if not isinstance(module, Module):
+        raise TypeError(f"functional_call: module must be a torch.nn.Module, got {kind_of(module)}")
     dicts = parameter_and_buffer_dicts
-    for part in (dicts,) if isinstance(dicts, dict) else tuple(dicts):
+    parts = (dicts,) if isinstance(dicts, dict) else dicts
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(part, dict) for part in parts):
+        raise ValueError(
+            f"functional_call: parameter_and_buffer_dicts must be a dict or a list of dicts, got {kind_of(dicts)}"
+        )
+    given: dict[str, Any] = {}
+    for part in parts:
         for name, x in part.items():
             if name in given:
                 raise ValueError(f"functional_call: {name!r} is given twice")
@@ -59,6 +69,11 @@ def functional_call(
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and the buffers of several like modules, stacked along a new first dimension."""
+    from ..nn.modules.module import Module
+
+    models = list(models) if isinstance(models, Iterable) else models
+    if not isinstance(models, list) or not all(isinstance(model, Module) for model in models):
+        raise TypeError(f"stack_module_state: models must be modules in a list, got {kind_of(models)}")
     if not models:
         raise RuntimeError("stack_module_state: at least one model is needed")
     if len({(type(m), m.training) for m in models}) > 1:

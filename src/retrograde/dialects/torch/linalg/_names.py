@@ -20,6 +20,7 @@ from ....ops.selection import where
 from ....ops.structural import broadcast_to, cast, conj, copy
 from ....ops.structural import transpose as permute
 from ....tape import inplace
+from ..._shared.axes import count
 from .. import random
 from .._api import api, write_out
 from .._graph_nodes import show_as
@@ -280,7 +281,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     if M is not None:
         A = A - broadcast_to(M, shape=tuple(shape_of(A)))
     m, n = shape_of(A)[-2:]
-    rank, times = 6 if q is None else q, 2 if niter is None else niter
+    rank, times = 6 if q is None else q, 2 if niter is None else count(op, "niter", niter)
     wide = m < n
     if wide:
         A = la.adjoint(A)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.value import dtype_of, shape_of
+from ....core.value import Value, dtype_of, shape_of
 from ....learn import initialise as formulas
 from .._grad_modes import no_grad
 from .._tensor import from_array
@@ -40,6 +40,8 @@ def _memory(tensor: Any) -> Any:
 
     There, no_grad() holds for the transform, while a parameter lives on the tape outside.
     """
+    if not isinstance(tensor, Value):
+        raise AttributeError(f"torch.nn.init: wanted a tensor, got {type(tensor).__name__}")
     return tensor.detach() if type(tensor._a) is np.ndarray else tensor
 
 
@@ -68,6 +70,8 @@ def trunc_normal_(
     tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Any:
     """Draw from the normal distribution cut to [a, b]."""
+    if not all(map(math.isfinite, (mean, std, a, b))):
+        raise ValueError(f"trunc_normal_: mean, std, a and b must be finite, got {mean}, {std}, {a} and {b}")
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "trunc_normal_: the mean is more than two deviations outside [a, b], so the values may be "
@@ -191,7 +195,7 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     rows, columns = shape[0], math.prod(shape[1:])
     dtype = dtype_of(tensor)
     drawn = from_array(np.empty((rows, columns), dtype)).normal_(0, 1, generator=generator)._a
-    return _write(tensor, formulas.orthogonal(np.asarray(drawn), gain).reshape(shape))
+    return _write(tensor, formulas.orthogonal(np.asarray(drawn), float(gain)).reshape(shape))
 
 
 def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:

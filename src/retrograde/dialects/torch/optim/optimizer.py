@@ -446,6 +446,8 @@ def check_not_negative(name: str, value: Any) -> None:
 
 def check_betas(betas: tuple[Any, Any]) -> None:
     """Raise ValueError for a decay rate outside [0, 1)."""
+    if not isinstance(betas, (tuple, list)) or len(betas) < 2:
+        raise TypeError(f"optimizer: betas must be two decay rates, got {betas!r}")
     for i in (0, 1):
         if not 0.0 <= betas[i] < 1.0:
             raise ValueError(f"optimizer: betas[{i}] is {betas[i]}; wanted 0 <= beta < 1")

@@ -162,6 +162,8 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 def batch_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
                training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Any:  # fmt: skip
     """Each channel (axis 1) by the batch's statistics (training) or by the running ones."""
+    if not training and (running_mean is None or running_var is None):
+        raise TypeError("batch_norm: without training, running_mean and running_var must be Tensors")
     return _layers.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 

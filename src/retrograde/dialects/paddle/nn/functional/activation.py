@@ -14,6 +14,7 @@ from .....ops.indexing import scatter, take_along_axis
 from .....ops.reduction import argmax
 from .....ops.selection import between
 from .....tape import inplace
+from ...._shared.axes import length_of
 from ..._api import FUNCTIONS, aliases, to_dtype
 from ..._dtype import as_dtype
 from ...random import uniform_array
@@ -291,7 +292,7 @@ def swiglu(x: Any, y: Any = None, name: str | None = None) -> Any:
     """silu(x) y, elementwise; without `y` the two are the halves of `x` along the last axis."""
     x = floating("swiglu", x)
     if y is None:
-        n = shape_of(x)[-1]
+        n = length_of("swiglu", shape_of(x), -1)
         if n % 2:
             raise ValueError(f"swiglu: the last size must be even, got {n}")
         whole = move_axis(x, -1, 0)

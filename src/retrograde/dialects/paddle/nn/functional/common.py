@@ -23,6 +23,7 @@ from .....ops import structural as st
 from .....ops.distance import pdist as _pdist
 from .....ops.triangular import diagonal_embed
 from .....tape import inplace as _inplace
+from ...._shared.axes import length_of
 from ..._api import aliases
 from ..._data import number
 from ..._dtype import FROM_NUMPY, as_dtype
@@ -76,7 +77,7 @@ def embedding(
     tensor(op, x), floating(op, weight, "weight")
     if FROM_NUMPY[dtype_of(x)].label not in _INTEGERS:
         raise NotImplementedError(f"{op}: x must be int32 or int64, got {x.dtype}")
-    rows = shape_of(weight)[0]
+    rows = length_of(op, shape_of(weight), 0)
     padding = None
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
@@ -311,10 +312,11 @@ def label_smooth(label: Any, prior_dist: Any = None, epsilon: float = 0.1, name:
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(f"label_smooth: epsilon must be between 0 and 1, got {epsilon}")
     floating("label_smooth", label, "label")
+    classes = length_of("label_smooth", shape_of(label), -1)
     scaled = ew.multiply(label, constant(1 - epsilon, label))
     if prior_dist is None:
-        return ew.add(scaled, constant(epsilon / shape_of(label)[-1], label))
-    prior = st.reshape(prior_dist, shape=(1,) * (ndim_of(label) - 1) + (shape_of(label)[-1],))
+        return ew.add(scaled, constant(epsilon / classes, label))
+    prior = st.reshape(prior_dist, shape=(1,) * (ndim_of(label) - 1) + (classes,))
     return ew.add(scaled, ew.multiply(prior, constant(epsilon, label)))
 
 

@@ -16,6 +16,7 @@ from .....ops import selection as sel
 from .....ops.activation import relu, sigmoid
 from .....ops.comparison import equal
 from .....ops.structural import broadcast_to, reshape
+from ...._shared.axes import length_of
 from ..._api import to_dtype
 from ..._promote import pair
 from ._arguments import check_reduction, constant, floating, reduced, tensor
@@ -110,7 +111,7 @@ def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -
     from .class_loss import soft_cross_entropy
 
     a, b = floating("npair_loss", anchor, "anchor"), floating("npair_loss", positive, "positive")
-    n = shape_of(labels)[0]
+    n = length_of("npair_loss", shape_of(labels), 0)
     column = reshape(to_dtype(labels, dtype_of(a)), shape=(n, 1))
     same = to_dtype(equal(column, reshape(column, shape=(1, n))), dtype_of(a))
     target = ew.divide(same, rd.sum(same, axis=(1,), keepdims=True))
@@ -240,7 +241,7 @@ def dice_loss(input: Any, label: Any, epsilon: float = 1e-5, name: str | None = 
     """1 minus twice the overlap of probabilities (N, ..., C) and labels (N, ..., 1), over the sum of both."""
     from .common import one_hot
 
-    if ndim_of(input) < 2 or shape_of(label)[-1] != 1 or shape_of(input)[:-1] != shape_of(label)[:-1]:
+    if ndim_of(input) < 2 or shape_of(label)[-1:] != (1,) or shape_of(input)[:-1] != shape_of(label)[:-1]:
         raise AssertionError(f"dice_loss: label must be {[*shape_of(input)[:-1], 1]}, got {list(shape_of(label))}")
     x = floating("dice_loss", input, "input")
     hot = one_hot(reshape(label, shape=tuple(shape_of(label)[:-1])), shape_of(x)[-1])

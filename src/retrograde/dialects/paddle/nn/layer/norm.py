@@ -262,6 +262,8 @@ class SpectralNorm(Layer):
     ) -> None:
         super().__init__()
         self._shape, self._dim, self._power_iters, self._eps = tuple(weight_shape), dim, power_iters, eps
+        if not -len(self._shape) <= dim < len(self._shape):
+            raise AssertionError(f"SpectralNorm: dim {dim} is out of range for a weight of {len(self._shape)} axes")
         rows = self._shape[dim]
         columns = math.prod(self._shape) // rows
         for name, n in (("weight_u", rows), ("weight_v", columns)):

@@ -21,6 +21,7 @@ from ... import _matmul
 from ..._api import api
 from ..._axes import integer
 from ..._dtype import FROM_NUMPY
+from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
 from ..._indexing import INDEX_DTYPES
 from ..._matmul import bilinear
@@ -222,7 +223,7 @@ def embedding_bag(
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """For each integer a vector of zeros with a one in its place; as long as needed unless `num_classes` says."""
-    if dtype_of(tensor) != np.int64:
+    if dtype_of(tensor_argument("one_hot", tensor)) != np.int64:
         raise RuntimeError(f"one_hot: wanted int64, got {FROM_NUMPY[dtype_of(tensor)]}; use long()")
     if type(tensor._a) is not _ndarray and num_classes > 0:  # inside vmap: nothing depends on values
         classes = np.arange(num_classes)

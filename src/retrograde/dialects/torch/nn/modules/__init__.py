@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from . import channelshuffle, utils
+from . import utils
 from .activation import *
 from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .batchnorm import *
+from .channelshuffle import *
 from .container import *
 from .conv import *
 from .distance import *

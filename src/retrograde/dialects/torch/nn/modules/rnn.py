@@ -67,6 +67,8 @@ class RNNBase(Module):
         self.bidirectional, self.proj_size = bidirectional, proj_size
         directions = 2 if bidirectional else 1
         out_size = proj_size or hidden_size
+        if not isinstance(mode, str) or mode not in _MODES:
+            raise ValueError(f"RNNBase: mode must be one of {', '.join(_MODES)}, got {mode!r}")
         gates = rec.GATES[_MODES[mode]] * hidden_size
         self._all_weights: list[list[str]] = []
         for layer in range(num_layers):

@@ -17,6 +17,8 @@ def norm_without(v: Any, dim: int, power: float = 2) -> Any:
 @api(method=False)
 def norm_except_dim(v: Any, pow: float = 2, dim: int = 0) -> Any:
     """The norm of `v` over all dimensions but `dim`, which keep length 1."""
+    if not shape_of(v):
+        raise IndexError("norm_except_dim: wanted a tensor with at least one dimension, got a 0-d one")
     return norm_without(v, dim, pow)
 
 
