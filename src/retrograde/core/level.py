@@ -35,9 +35,14 @@ class Level:
         _names[self.id] = self.name
         if len(_names) > 4096:  # the names only serve an error message: keep the recent ones
             del _names[next(iter(_names))]
-        _set_levels((*state.levels, self))
-        if self.tape:
+        if self.tape:  # before it is open: an interrupt must not leave an open tape without a mode
             self.mode = recording(True)
+        before = state.levels
+        try:
+            _set_levels((*before, self))
+        except BaseException:
+            _set_levels(before)
+            raise
         return self
 
     def reopen(self) -> Reopened:

@@ -259,7 +259,7 @@ def anchor(target: Value) -> None:
     live = live_views(target)
     if not live:
         return
-    base = make(type(target)._result, target._a, target._node, target._level)
+    base: Value = make(type(target)._result, target._a, target._node, target._level)
     for v in live:
         v._base = base
     base._views, target._views = [_weak(v) for v in (*live, target)], None
