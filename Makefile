@@ -5,12 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Written when everything is installed, so that .venv is brought up to date only when pyproject.toml has changed.
 STAMP := $(VENV)/.installed
+LOWEST := .venv-lowest
+LOWEST_PYTHON ?= python3.11
 # Tests run on two processes: a BLAS thread pool in each would make them wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint bench bench-quick conformance opinfo clean
+.PHONY: help venv demo check test test-long test-lowest fuzz lint bench bench-quick conformance opinfo clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,8 +29,28 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## the reference documents against what is obtained, one network in three dialects, one with a picture
 	$(BIN)/python examples/demo.py
 
-test: $(STAMP) ## all tests
+check: $(STAMP) ## a subset of the tests that takes under a minute: the tape, transforms, the native API, the command line
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q tests/tape tests/native tests/test_activate.py tests/tools/test_run.py tests/test_house.py
+
+test: $(STAMP) ## all tests but the long ones: 2 minutes on two idle cores, more under load
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+test-long: $(STAMP) ## the tests that take longer than `make test` may
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m long || test $$? -eq 5
+
+test-lowest: $(LOWEST)/.installed ## all tests with the lowest versions that pyproject.toml allows, in an environment of their own
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal
+
+$(LOWEST)/.installed: pyproject.toml
+	@$(LOWEST_PYTHON) -c 'import sys; sys.version_info[:2] == (3, 11) or sys.exit("the lowest versions are those for Python 3.11, and $(LOWEST_PYTHON) is another; name one: make LOWEST_PYTHON=... test-lowest")'
+	@test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv --clear $(LOWEST)
+	@echo "installing the lowest versions into $(LOWEST) ..."
+	@$(LOWEST)/bin/python tests/lowest.py pyproject.toml > $(LOWEST)/constraints.txt
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/constraints.txt --editable '.[dev]'
+	@touch $@
+
+fuzz: $(STAMP) ## random programs against PyTorch and jax where they are installed
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz
 
 lint: $(STAMP) ## ruff, mypy and the floors of docs/architecture.md
 	$(BIN)/ruff check .
@@ -54,5 +76,5 @@ opinfo: $(STAMP) ## recorded samples of PyTorch's ops, values and derivatives
 	$(ONE_THREAD) $(BIN)/python tests/opinfo/replay.py --list --min-ops 245
 
 clean: ## remove .venv, caches and what the demo and benchmarks wrote
-	rm -rf $(VENV) build dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(LOWEST) build dist out .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -42,7 +42,6 @@ def dialects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         file.write_text(textwrap.dedent(text))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(_activate, "DIALECTS", "made_up_dialects")
-    monkeypatch.setattr(_activate, "real_modules", {})
     monkeypatch.setattr(_activate._finder, "active", set())
     monkeypatch.setattr(sys, "meta_path", [finder for finder in sys.meta_path if finder is not _activate._finder])
     before = dict(sys.modules)
@@ -109,14 +108,26 @@ def test_a_folder_of_that_name_changes_nothing(dialects):
         importlib.import_module("frame.extra")
 
 
-def test_the_real_framework_is_kept_aside(dialects):
-    real, nn = ModuleType("frame"), ModuleType("frame.nn")
-    sys.modules.update({"frame": real, "frame.nn": nn, "framework": ModuleType("framework")})
+def test_beside_the_real_framework(dialects):
+    sys.modules["framework"] = ModuleType("framework")
+    _activate.activate("other")
+    sys.modules["frame.nn"] = ModuleType("frame.nn")
+    with pytest.raises(RuntimeError, match=r"the real 'frame' has been imported already.*before.*retrograde run"):
+        _activate.activate("frame")
+    assert _activate.active() == ("other",)
+    del sys.modules["frame.nn"]
     _activate.activate("frame")
-    assert _activate.real_modules == {"frame": real, "frame.nn": nn}
     assert importlib.import_module("frame").answer == 42
-    assert importlib.import_module("frame.nn") is not nn
-    assert "framework" in sys.modules
+
+
+def test_packages_that_go_with_the_framework(dialects):
+    (dialects / "framepure.py").write_text("import frame\nanswer = frame.answer")
+    _activate.activate("frame")
+    assert importlib.import_module("framepure").answer == 42
+    assert importlib.util.find_spec("framevision") is None
+    with pytest.raises(ModuleNotFoundError, match=r"'framevision'.*not installed.*'frame' is retrograde's") as e:
+        importlib.import_module("framevision")
+    assert e.value.name == "framevision"
 
 
 def test_pickled_names_resolve(dialects):
@@ -182,8 +193,13 @@ def test_asking_for_a_spec(dialects):
 
 def test_a_name_that_is_no_attribute_either(dialects):
     _activate.activate("frame")
-    with pytest.raises(ImportError, match="cannot import name 'zzz'"):
+    with pytest.raises(ImportError, match="cannot import name 'zzz'.*no zzz.*retrograde's dialect") as e:
         exec("from frame import zzz")
+    assert type(e.value) is ImportError
+    assert e.value.name == "frame"
+    with pytest.raises(ImportError, match=r"cannot import name 'zzz' from 'frame\.nn'"):
+        exec("from frame.nn import zzz")
+    exec("from made_up_dialects.frame import lazy, nn")
 
 
 def test_a_submodule_that_fails_says_why(dialects):

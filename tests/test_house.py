@@ -1,5 +1,6 @@
 """The rules of the house that no other tool checks: file sizes, floors, leftovers, packaging."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MAX_LINES = 700
 # In pure Python or already needed by the others; each more is an install that somebody has to wait for.
-DEPENDENCIES = {"numpy", "ml-dtypes", "array-api-compat", "scipy", "safetensors"}
+DEPENDENCIES = {"numpy", "ml-dtypes", "array-api-compat", "scipy", "safetensors", "rich", "llvmlite"}
 
 
 def normal(name: str) -> str:
@@ -61,6 +62,28 @@ def test_dependencies() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {normal(re.split(r"[^A-Za-z0-9_.-]", requirement)[0]) for requirement in project["dependencies"]}
     assert names == DEPENDENCIES
+
+
+def imported(file: Path) -> set[str]:
+    """The packages outside this one and the standard library that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add((node.module or "").partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"retrograde"}
+
+
+def test_only_dependencies_are_imported() -> None:
+    """After a plain `pip install retrograde` everything runs but the backends of other array libraries."""
+    of_extras = {ROOT / f"src/retrograde/backend/{library}.py": {library} for library in ("cupy", "dask", "torch")}
+    others = {
+        str(path.relative_to(ROOT)): missing
+        for path in SOURCES
+        if (missing := {n for n in imported(path) if normal(n) not in DEPENDENCIES} - of_extras.get(path, set()))
+    }
+    assert not others, f"imported, but no dependency in pyproject.toml: {others}"
 
 
 def test_import_brings_in_little() -> None:

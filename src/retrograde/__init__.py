@@ -233,9 +233,18 @@ def __getattr__(name: str) -> _Any:
     elif name in _LAZY_NAMES:
         found = getattr(_importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise _missing(name)
     globals()[name] = found
     return found
+
+
+def _missing(name: str) -> AttributeError:
+    # Asking is common (`hasattr`, NumPy's and IPython's protocols), reading the answer rare.
+    from .dialects._shared.names import Message, near
+
+    error = AttributeError(Message(lambda: f"retrograde has no {name}{near(name, __dir__())} (this is its native module)"))
+    error.name = name
+    return error
 
 
 def __dir__() -> list[str]:

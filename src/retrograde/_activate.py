@@ -1,6 +1,6 @@
 """`activate`: make `import torch` (or another framework's name) give retrograde's dialect of it, in this process.
 
-Owns the import hook and the framework modules that it set aside. Called by users (`retrograde.activate`) and by
+Owns the import hook. Called by users (`retrograde.activate`) and by
 `retrograde run`. A dialect is the package of that name in `retrograde.dialects`; both names are one module object.
 """
 
@@ -11,17 +11,13 @@ import importlib.util
 import pkgutil
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType, TracebackType
 from typing import Any
 
 from ._version import __version__
 
 DIALECTS = "retrograde.dialects"
-
-real_modules: dict[str, ModuleType] = {}
-"""The modules of a real framework that had been imported before its name was taken over, by their full names."""
-
 
 def available() -> tuple[str, ...]:
     """The names of the dialects that this version of retrograde has, in alphabetical order."""
@@ -36,13 +32,13 @@ def activate(*dialects: str) -> None:
     """Make `import NAME`, and every `import NAME.x.y`, resolve to retrograde's dialect, for each name given.
 
     It holds for the whole process and cannot be taken back. An installed framework of that name, or a folder of that
-    name on the path, changes nothing. If the real framework has already been imported, the modules that hold it keep
-    it; whoever imports it from now on gets the dialect. `sys.excepthook` is wrapped, so that the report of a name that a
+    name on the path, changes nothing. `sys.excepthook` is wrapped, so that the report of a name that a
     tensor or module has not says who answers. Importing `mindspore` makes NumPy's scalars print as in NumPy 1, which
     MindSpore needs.
 
     Raises:
         ValueError: no name was given, or one that is not a dialect of this version.
+        RuntimeError: the real framework has been imported already; call this before the first import of it.
 
     Example:
         >>> import retrograde
@@ -56,20 +52,20 @@ def activate(*dialects: str) -> None:
 
 
 def take_over(dialects: Sequence[str]) -> None:
-    """What `activate` does to imports, and nothing else to the process; raises ValueError as it does."""
+    """What `activate` does to imports, and nothing else to the process; raises what it does."""
     known = available()
     if not dialects:
         raise ValueError(f"activate: name at least one dialect; there is {_listed(known)}")
     for name in dialects:
         if name not in known:
             raise ValueError(f"activate: retrograde {__version__} has no dialect {name!r}; there is {_listed(known)}")
-    for name in dialects:
-        if name not in _finder.active:
-            _finder.active.add(name)
-            _set_aside(name)
-    if _finder in sys.meta_path:
-        sys.meta_path.remove(_finder)
+        _refuse_beside_the_real_one(name)
+    _finder.active.update(dialects)
+    for finder in (_finder, _last):
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
     sys.meta_path.insert(0, _finder)
+    sys.meta_path.append(_last)
 
 
 def active() -> tuple[str, ...]:
@@ -110,9 +106,16 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _set_aside(dialect: str) -> None:
-    for name in [name for name in sys.modules if name == dialect or name.startswith(f"{dialect}.")]:
-        real_modules[name] = sys.modules.pop(name)
+def _refuse_beside_the_real_one(dialect: str) -> None:
+    """Raise RuntimeError where a module of the real framework is loaded: both would work on, each on its own tensors."""
+    for name, module in list(sys.modules.items()):
+        if (name == dialect or name.startswith(f"{dialect}.")) and module is not sys.modules.get(f"{DIALECTS}.{name}"):
+            where = getattr(sys.modules.get(dialect, module), "__file__", None) or "without a file"
+            raise RuntimeError(
+                f"activate: the real {dialect!r} has been imported already ({where}), and modules that hold it would go on "
+                f"with it; call retrograde.activate({dialect!r}) before anything imports {dialect}, start the program with "
+                f"`retrograde run`, or import the dialect under its own name: from {DIALECTS} import {dialect}"
+            )
 
 
 class _DialectFinder:
@@ -126,18 +129,28 @@ class _DialectFinder:
     ) -> ModuleSpec | None:
         dialect = fullname.partition(".")[0]
         if dialect not in self.active:
-            return None
+            return self._own(fullname, path) if fullname.startswith(f"{DIALECTS}.") else None
         ours = f"{DIALECTS}.{fullname}"
         found = importlib.util.find_spec(ours)
         if found is None:
             # `importlib.util.find_spec("torch.x")` asks whether there is such a module: that is None. An import
             # statement gets an error that says who answers, which plain None would not.
-            if sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
-                raise ModuleNotFoundError(_missing(fullname, ours), name=fullname)
+            if _importing():
+                raise _missing(fullname, ours)
             return None
         is_package = found.submodule_search_locations is not None
         loader: Any = _AliasLoader(ours)  # a Loader by its methods: the base class costs more to import than this file
         return ModuleSpec(fullname, loader, origin=found.origin, is_package=is_package)
+
+    def _own(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
+        """A dialect's module under its own name, which `from torch import x` looks for where torch has no x."""
+        program_s = fullname.removeprefix(f"{DIALECTS}.")
+        if program_s.partition(".")[0] not in self.active or "." not in program_s or not _in_from_import():
+            return None
+        found = PathFinder.find_spec(fullname, path)
+        if found is None:
+            raise _missing(program_s, fullname)
+        return found
 
     def find_distributions(self, context: Any) -> list[Any]:
         """Answer `importlib.metadata.version("torch")` as `import torch` is answered."""
@@ -145,6 +158,29 @@ class _DialectFinder:
 
         found = [DialectDistribution(name) for name in sorted(self.active)]
         return [distribution for distribution in found if context.name in (None, distribution.name)]
+
+
+class _LastFinder:
+    """A meta-path finder that is asked when no other has found a package that goes with an active dialect's framework."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        dialect = next((name for name in active() if fullname.startswith(name) and "." not in fullname), None)
+        if dialect is not None and _importing():
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: it is not installed, and in this process {dialect!r} is retrograde's dialect, "
+                f"which has nothing of it. If {fullname} is Python only, install it, and it will use the dialect; if it brings "
+                "compiled code for the framework, write out what the program takes from it, or run the program with the "
+                "framework itself (`retrograde run --real`)",
+                name=fullname,
+            )
+        return None
+
+
+def _importing() -> bool:
+    """Whether the finder that calls this is asked by an import, not by `importlib.util.find_spec`."""
+    return sys._getframe(3).f_code.co_name == "_find_and_load_unlocked"
 
 
 class _AliasLoader:
@@ -182,18 +218,44 @@ def _name_classes(name: str, module: ModuleType) -> None:
             x.__module__ = public
 
 
-_finder = _DialectFinder()
+_finder, _last = _DialectFinder(), _LastFinder()
 
 
-def _missing(fullname: str, ours: str) -> str:
-    import difflib  # only an error needs it, and importing it takes longer than importing this file
+def _missing(fullname: str, ours: str) -> ImportError:
+    """The error for a module that a dialect has not, or, in `from PARENT import NAME`, for a name that it has not."""
+    from .dialects._shared.names import near_names  # only an error needs it
 
     dialect = fullname.partition(".")[0]
     parent, _, last = fullname.rpartition(".")
-    folder = getattr(sys.modules.get(ours.rpartition(".")[0]), "__path__", ())
-    siblings = sorted(info.name for info in pkgutil.iter_modules(folder) if not info.name.startswith("_"))
-    near = difflib.get_close_matches(last, siblings, n=3)
-    return (
-        f"No module named {fullname!r}: in this process {dialect!r} is retrograde's dialect, which has no such module; "
-        + (f"near: {', '.join(f'{parent}.{name}' for name in near)}" if near else f"{parent} has {_listed(siblings)}")
+    package = sys.modules.get(ours.rpartition(".")[0])
+    siblings = sorted(info.name for info in pkgutil.iter_modules(getattr(package, "__path__", ())) if info.name[0] != "_")
+    remedy = "do without it, or run the program with the framework itself (`retrograde run --real`)"
+    if _in_from_import():
+        try:
+            getattr(package, last)
+            why = f"{parent} has no such name"
+        except AttributeError as missing:
+            why = str(missing)
+        return ImportError(
+            f"cannot import name {last!r} from {parent!r}: {why}; in this process {dialect!r} is retrograde's dialect: {remedy}",
+            name=parent, path=getattr(package, "__file__", None),
+        )  # fmt: skip
+    found = near_names(last, siblings)
+    there = f"near: {', '.join(f'{parent}.{name}' for name in found)}" if found else f"{parent} has {_listed(siblings)}"
+    return ModuleNotFoundError(
+        f"No module named {fullname!r}: in this process {dialect!r} is retrograde's dialect, which has no such module; {there}; "
+        + remedy,
+        name=fullname,
     )
+
+
+def _in_from_import() -> bool:
+    """Whether the import system looks for a module because `from PACKAGE import NAME` found no attribute."""
+    frame = sys._getframe(2)
+    for _ in range(9):
+        if frame is None:
+            return False
+        if frame.f_code.co_name == "_handle_fromlist":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False

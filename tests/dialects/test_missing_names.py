@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+import retrograde
+from retrograde.dialects._shared.names import near_names
+
 CASES = {
     "torch": ("PyTorch", "torch.ones(2)", "to_sparse_bsr"),
     "paddle": ("PaddlePaddle", "paddle.ones([2])", "to_sparse_csr"),
@@ -52,3 +55,32 @@ def test_a_name_that_cannot_be_imported_from_a_module(tmp_path, dialect, module,
     said = ends(tmp_path, dialect, f"from {module} import {name}")
     assert f"ImportError: cannot import name '{name}'" in said
     assert f"has no {module}.{name}; near it are {near}" in said
+
+
+@pytest.mark.parametrize(("statement", "missing"), [
+    ("from torchvision import transforms", "ModuleNotFoundError: No module named 'torchvision'"),
+    ("import paddle.vision", "ModuleNotFoundError: No module named 'paddle.vision'"),
+    ("import torch.quantization", "ModuleNotFoundError: No module named 'torch.quantization'"),
+    ("from torch import quantization", "ImportError: cannot import name 'quantization' from 'torch'"),
+])  # fmt: skip
+def test_a_module_that_there_is_not(tmp_path, statement, missing):
+    dialect = "paddle" if "paddle" in statement else "torch"
+    last = ends(tmp_path, dialect, statement).splitlines()[-1]
+    assert last.startswith(missing)
+    assert f"{dialect!r} is retrograde's dialect" in last
+    assert "retrograde run --real" in last
+    assert "version" not in last or "'version'" in last  # in the list of what there is, and no more
+    assert "near" not in last
+
+
+def test_what_is_near():
+    known = ["version", "annotations", "isin", "reshape", "BatchNorm2d", "log_softmax", "to_sparse_csr", "_reshape"]
+    for slip, meant in (("reshap", "reshape"), ("batchnorm2d", "BatchNorm2d"), ("logsoftmax", "log_softmax"),
+                        ("to_sparse_bsr", "to_sparse_csr"), ("vision", None), ("quantization", None)):  # fmt: skip
+        assert near_names(slip, known) == ([meant] if meant else [])
+
+
+def test_the_native_module():
+    with pytest.raises(AttributeError, match="retrograde has no cumulative_sums; near it are cumulative_sum"):
+        retrograde.cumulative_sums  # noqa: B018 - asking is what is tested
+    assert not hasattr(retrograde, "quantization")

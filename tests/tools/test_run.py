@@ -67,7 +67,13 @@ PROGRAMS = {
         1 / 0
         """,
     "pristine hooks": "import sys\nprint(sys.excepthook is sys.__excepthook__, sys.displayhook is sys.__displayhook__)",
-    "keyboard interrupt": "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time; time.sleep(5)",
+    # The handler is set because a background job of a shell, and what `nohup` starts, inherit SIGINT as ignored.
+    "keyboard interrupt": """
+        import os, signal, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+        """,
     "killed": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
     "threads and atexit": """
         import atexit, threading, time

@@ -75,30 +75,43 @@ class DaskBackend(Backend):
         return da.asarray(value, dtype=dtype)
 
 
+class _Kernel:
+    """A primitive's NumPy kernel with its parameters. The record goes to other processes as its name.
+
+    there: which operands there are; those come one after the other.
+    """
+
+    def __init__(self, prim: Any, there: tuple[bool, ...], params: dict[str, Any]) -> None:
+        self.prim, self.there, self.params = prim, there, params
+        self.__name__ = prim.name  # Dask names its tasks after it
+
+    def __call__(self, *arrays: Any) -> Any:
+        rest = iter(arrays)
+        out = self.prim.numpy_kernel(*(next(rest) if is_there else None for is_there in self.there), **self.params)
+        return tuple(map(np.asarray, out)) if type(out) is tuple else np.asarray(out)
+
+    def __dask_tokenize__(self) -> Any:
+        return dask.base.normalize_token((self.prim.module, self.prim.name, self.there, self.params))
+
+
+def _kernel(prim: Any, arrays: list[Any], params: dict[str, Any]) -> _Kernel:
+    return _Kernel(prim, tuple(x is not None for x in arrays), params)
+
+
 def _by_block(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
     """An elementwise kernel on each block."""
-    there = [x is not None for x in arrays]
-
-    def kernel(*blocks: np.ndarray) -> Any:
-        rest = iter(blocks)
-        return prim.numpy_kernel(*(next(rest) if is_there else None for is_there in there), **params)
-
     dtype = _inferred(prim, arrays, params).dtype
-    return da.core.elemwise(kernel, *(x for x in arrays if x is not None), dtype=dtype)
+    return da.core.elemwise(_kernel(prim, arrays, params), *(x for x in arrays if x is not None), dtype=dtype)
 
 
 def _whole(prim: Any, arrays: list[Any], params: dict[str, Any]) -> Any:
     """A kernel on whole arrays, when they are needed."""
     avals = _inferred(prim, arrays, params)
-    task = dask.delayed(_evaluate, pure=True)(prim.numpy_kernel, prim.multi, params, *arrays)
+    kernel = _kernel(prim, arrays, params)
+    task = dask.delayed(kernel, pure=True)(*(x for x in arrays if x is not None))
     if prim.multi:
         return tuple(da.from_delayed(task[i], aval.shape, aval.dtype) for i, aval in enumerate(avals))
     return da.from_delayed(task, avals.shape, avals.dtype)
-
-
-def _evaluate(kernel: Any, multi: bool, params: dict[str, Any], *arrays: Any) -> Any:
-    out = kernel(*arrays, **params)
-    return tuple(np.asarray(x) for x in out) if multi else np.asarray(out)
 
 
 register_backend(da.Array, DaskBackend())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -122,9 +123,22 @@ def primitive(
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")
     record.write_rules = specialise_rules
+    record.module = _module_being_imported()
     specialise(record)
+    record.op.__module__ = record.module  # where it is found by name, as pickling does
     PRIMITIVES[name] = record
     return record.op
+
+
+def _module_being_imported() -> str:
+    """The module whose top level calls this, through whichever helpers; "" inside a function that runs later."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name != "<module>":
+        if frame.f_back is None:
+            return ""
+        frame = frame.f_back
+    name: str = frame.f_globals["__name__"]
+    return name
 
 
 def lowering(library: str, *ops: Callable[..., Any]) -> Callable[[F], F]:

@@ -11,6 +11,7 @@ shape and a dtype (`shape_of`, `dtype_of`); one named `_x` is not needed at all 
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -52,6 +53,18 @@ composite: the kernel is a composition of functions of the standard, reductions 
 data_dependent: the shape of the result depends on values.
 general: what is none of these.
 """
+
+def _registered(module: str, name: str) -> Primitive:
+    """The primitive of a name, which a module registers."""
+    if name not in PRIMITIVES and module:
+        importlib.import_module(module)
+    if name not in PRIMITIVES:
+        raise LookupError(
+            f"the primitive {name!r} is not registered in this process; register it where a module is imported that "
+            "this process can import as well"
+        )
+    return PRIMITIVES[name]
+
 
 VALUE, AVAL, UNUSED = "value", "aval", "unused"
 
@@ -142,6 +155,12 @@ class Primitive:
         """`step(node, g, grads, fit, add)`: `pull` on raw arrays, the results added to `grads`."""
         self.write_rules: Callable[[Primitive], None]
         """Gives the record its `pull` and `step` when the first is asked for (core/specialise.py)."""
+        self.module: str
+        """The module that registers it."""
+
+    def __reduce__(self) -> Any:
+        # Another process has records of its own: its kernels may be others, and ours hold what belongs to this one.
+        return _registered, (self.module, self.name)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("pull", "step") and self.__dict__.get("differentiable"):

@@ -19,6 +19,7 @@ from .kernels import scalar, special, special_functions, widened, widened_numpy,
 from .rules import elementwise, infer_same, sum_tangents
 from .samples import binary, sample, unary, uniform
 from .selection import between, drop, keep, sign, where
+from .structural import cast
 
 SQRT_PI, SQRT2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
@@ -151,9 +152,9 @@ multigammaln = elementwise(
 )  # fmt: skip
 
 
-def _gamma_density(a: Any, x: Any) -> Any:
+def _gamma_density(a: Any, x: Any, out: Any) -> Any:
+    a = cast(a, dtype=dtype_of(out))  # it may be whole numbers
     return exp((a - 1) * log(x) - x - lgamma(a))
-
 
 
 def _whole_first() -> Any:
@@ -164,12 +165,12 @@ def _whole_first() -> Any:
 # The regularised incomplete gamma functions P(a, x) and Q(a, x).
 gammainc = elementwise(
     "gammainc", kernel=special("gammainc"), operands=("a", "x"), samples=_whole_first,
-    partials=[lambda _a, _x, _out: _refuse("gammainc", "a"), lambda a, x, _out: _gamma_density(a, x)],
+    partials=[lambda _a, _x, _out: _refuse("gammainc", "a"), lambda a, x, out: _gamma_density(a, x, out)],
 )  # fmt: skip
 
 gammaincc = elementwise(
     "gammaincc", kernel=special("gammaincc"), operands=("a", "x"), samples=_whole_first,
-    partials=[lambda _a, _x, _out: _refuse("gammaincc", "a"), lambda a, x, _out: -_gamma_density(a, x)],
+    partials=[lambda _a, _x, _out: _refuse("gammaincc", "a"), lambda a, x, out: -_gamma_density(a, x, out)],
 )  # fmt: skip
 
 # Hurwitz's zeta function, the sum of (k + q)^-x over k = 0, 1, 2... (DLMF 25.11).

@@ -434,6 +434,47 @@ class Tensor(Value):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return numpy_protocol.call_function(func, args, kwargs)
 
+    # A tensor over a Dask array is a Dask collection: `dask.compute(x)` gives a tensor over a NumPy array. Dask asks for
+    # these on any object, and takes None for "no collection".
+
+    def __dask_graph__(self) -> Any:
+        graph = getattr(self._a, "__dask_graph__", None)
+        return None if graph is None else graph()
+
+    def __dask_keys__(self) -> Any:
+        return self._a.__dask_keys__()
+
+    def __dask_layers__(self) -> Any:
+        return self._a.__dask_layers__()
+
+    def __dask_tokenize__(self) -> Any:
+        return type(self).__qualname__, self.requires_grad, getattr(self._a, "__dask_tokenize__", lambda: self._a)()
+
+    @property
+    def __dask_optimize__(self) -> Any:
+        return self._a.__dask_optimize__
+
+    @property
+    def __dask_scheduler__(self) -> Any:
+        return self._a.__dask_scheduler__
+
+    def __dask_postcompute__(self) -> Any:
+        finish, rest = self._a.__dask_postcompute__()
+        return _computed, (*self._kind_of_leaf("compute"), finish, rest)
+
+    def __dask_postpersist__(self) -> Any:
+        finish, rest = self._a.__dask_postpersist__()
+        return _persisted, (*self._kind_of_leaf("persist"), finish, rest)
+
+    def _kind_of_leaf(self, what: str) -> tuple[type, bool]:
+        """The class, and whether a gradient is wanted; raises GradError for a tensor with history."""
+        if not self.is_leaf:
+            raise _errors.GradError(
+                f"dask.{what}: this tensor is recorded for a gradient, which what Dask gives back cannot carry; give it "
+                "detach()"
+            )
+        return type(self), self.requires_grad
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError("deepcopy: only leaves can be copied with what they are; use copy() or detach()")
@@ -461,6 +502,16 @@ class Tensor(Value):
 
 def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
     return asarray(array, requires_grad=requires_grad)
+
+
+def _computed(results: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any) -> Tensor:
+    found = make(cls, np.asarray(finish(results, *rest)))
+    return found.requires_grad_() if requires_grad else found
+
+
+def _persisted(graph: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any, **options: Any) -> Tensor:
+    found = make(cls, finish(graph, *rest, **options))
+    return found.requires_grad_() if requires_grad else found
 
 
 values.set_core_class(Tensor)

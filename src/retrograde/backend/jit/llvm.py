@@ -1,4 +1,4 @@
-"""Machine code from LLVM's assembly language, through llvmlite where it is installed (the extra `jit`).
+"""Machine code from LLVM's assembly language, through llvmlite where it is installed (a dependency where it has wheels).
 
 `Code` writes a function with loops and values; `assembled` translates one to machine code for this processor. What has been
 translated is kept on disk (cache.py), for this processor and version of LLVM: 2 ms to load again instead of some hundred.

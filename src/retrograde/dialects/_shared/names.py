@@ -188,8 +188,31 @@ class Message:
 
 def near(name: str, known: Iterable[str]) -> str:
     """The clause of an error message that names what is near a name that does not exist."""
-    found = difflib.get_close_matches(name, [k for k in known if not k.startswith("_")], n=3, cutoff=0.6)
+    found = near_names(name, known)
     return f"; near it are {', '.join(found)}" if found else ""
+
+
+def near_names(name: str, known: Iterable[str]) -> list[str]:
+    """The names that `name` may be a slip for: up to three, the nearest first.
+
+    One letter in four may be wrong, missing or too many (one at least); capitals and underscores do not count.
+    """
+    folded = {k: k.replace("_", "").casefold() for k in known if not k.startswith("_")}
+    meant = name.replace("_", "").casefold()
+    likely = set(difflib.get_close_matches(meant, set(folded.values()), n=12, cutoff=0.6))
+    distances = {k: _edits(meant, text) for k, text in folded.items() if text in likely}
+    close = [k for k, distance in distances.items() if distance <= max(1, len(meant) // 4)]
+    return sorted(close, key=lambda k: (distances[k], k))[:3]
+
+
+def _edits(a: str, b: str) -> int:
+    """How many letters have to be put in, taken out or changed to make one text of another."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row = row, [i]
+        for j, y in enumerate(b, 1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y)))
+    return row[-1]
 
 
 def named(f: Any, name: str) -> Any:

@@ -1,4 +1,6 @@
-"""The initialisers of `mindspore.common.initializer`: each is called with an array and fills it."""
+"""The initialisers of `mindspore.common.initializer`: each is called with an array and fills it.
+
+NumPy's global stream is drawn from where MindSpore draws from it, and as much."""
 
 from __future__ import annotations
 
@@ -8,15 +10,25 @@ from typing import Any
 import numpy as np
 
 from ...learn import initialise
-from ._stream import generator
 
 
-def _uniform(shape: tuple[int, ...], low: float, high: float) -> np.ndarray:
-    return np.asarray(generator().random(shape, np.float32) * np.float32(high - low) + np.float32(low))
+def _stream() -> np.random.Generator:
+    """The stream of one array: its seed is one draw from NumPy's global stream, as in MindSpore.
+
+    So what a program draws from NumPy after it has built its network is what it draws there.
+    """
+    return np.random.default_rng(np.random.randint(1, 1 << 63, dtype=np.int64))
 
 
-def _normal(shape: tuple[int, ...], mean: float = 0.0, deviation: float = 1.0) -> np.ndarray:
-    drawn = generator().standard_normal(shape, np.float32)
+def _uniform(shape: tuple[int, ...], low: float, high: float, stream: np.random.Generator | None = None) -> np.ndarray:
+    drawn = (stream or _stream()).random(shape, np.float32)
+    return np.asarray(drawn * np.float32(high - low) + np.float32(low))
+
+
+def _normal(
+    shape: tuple[int, ...], mean: float = 0.0, deviation: float = 1.0, stream: np.random.Generator | None = None
+) -> np.ndarray:
+    drawn = (stream or _stream()).standard_normal(shape, np.float32)
     return np.asarray(drawn * np.float32(deviation) + np.float32(mean))
 
 
@@ -103,8 +115,9 @@ class TruncatedNormal(Initializer):
 
 
 def _truncated(shape: tuple[int, ...], mean: float, sigma: float, low: float, high: float) -> np.ndarray:
+    stream = _stream()
     return initialise.truncated_normal(
-        lambda m, s: _normal(shape, m, s), lambda a, b: _uniform(shape, a, b), mean, sigma, low, high
+        lambda m, s: _normal(shape, m, s, stream), lambda a, b: _uniform(shape, a, b, stream), mean, sigma, low, high
     )
 
 
@@ -247,7 +260,7 @@ class Sparse(Initializer):
         rows, columns = arr.shape
         drawn, zeros = _normal(arr.shape, 0.0, self.sigma), math.ceil(self.sparsity * rows)
         for column in range(columns):
-            drawn[generator().permutation(rows)[:zeros], column] = 0
+            drawn[np.random.permutation(rows)[:zeros], column] = 0
         arr[...] = drawn
 
 

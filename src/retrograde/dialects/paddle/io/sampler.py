@@ -1,4 +1,7 @@
-"""Samplers: the order in which a dataset is read, and its cutting into batches."""
+"""Samplers: the order in which a dataset is read, and its cutting into batches.
+
+Random order comes from NumPy's global stream, as in PaddlePaddle: `numpy.random.seed` repeats it, `paddle.seed` does not.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +60,9 @@ class RandomSampler(Sampler):
     def __iter__(self) -> Iterator[int]:
         n = len(self.data_source)
         if self.generator is not None:
-            return itertools.islice(iter(self.generator), self.num_samples)
-        draw = default_generator.draw
-        found = draw.integers(0, n, self.num_samples) if self.replacement else draw.permutation(n)[: self.num_samples]
-        return iter(found.tolist())
+            yield from itertools.islice(iter(self.generator), self.num_samples)
+        else:
+            yield from np.random.choice(np.arange(n), self.num_samples, replace=self.replacement).tolist()
 
     def __len__(self) -> int:
         return self.num_samples
@@ -84,8 +86,7 @@ class WeightedRandomSampler(Sampler):
         self._share = plain / plain.sum()
 
     def __iter__(self) -> Iterator[int]:
-        draw = default_generator.draw
-        return iter(draw.choice(len(self._share), self.num_samples, self.replacement, self._share).tolist())
+        return iter(np.random.choice(len(self._share), self.num_samples, self.replacement, self._share).tolist())
 
     def __len__(self) -> int:
         return self.num_samples
@@ -173,11 +174,10 @@ class DistributedBatchSampler(BatchSampler):
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[list[int]]:
-        indices = np.arange(len(self.data_source))
+        indices = np.resize(np.arange(len(self.data_source)), self.total_size)
         if self.shuffle:
-            indices = np.random.default_rng(self.epoch).permutation(indices)
+            np.random.RandomState(self.epoch).shuffle(indices)
             self.epoch += 1
-        indices = np.concatenate([indices, indices[: self.total_size - len(indices)]])
         # Whole batches go round; what is left is divided evenly.
         left = self.total_size % (self.batch_size * self.nranks)
         whole, rest = indices[: len(indices) - left], indices[len(indices) - left :]

@@ -76,13 +76,17 @@ class _Stack(Cell):
             input_size if layer == 0 else hidden_size * self.directions
             for layer in range(num_layers) for _ in range(self.directions)
         ]  # fmt: skip
-        self.w_ih_list = ParameterTuple(
-            _weight("weight_ih" + end, (rows, width), bound, dtype) for end, width in zip(ends, widths)
-        )
-        self.w_hh_list = ParameterTuple(_weight("weight_hh" + end, (rows, hidden_size), bound, dtype) for end in ends)
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if has_bias else 2]
+        drawn: dict[str, list[Parameter]] = {kind: [] for kind in kinds}
+        for end, width in zip(ends, widths):
+            for kind in kinds:
+                shape = (rows, width if kind == "weight_ih" else hidden_size) if kind.startswith("weight") else (rows,)
+                # From NumPy's global stream itself, where other layers draw a seed from it; in this order, as MindSpore.
+                uniform = np.random.uniform(-bound, bound, shape).astype(np.float32)
+                drawn[kind].append(Parameter(Tensor(uniform, dtype=dtype), name=kind + end))
+        self.w_ih_list, self.w_hh_list = (ParameterTuple(drawn[kind]) for kind in kinds[:2])
         if has_bias:
-            self.b_ih_list = ParameterTuple(_weight("bias_ih" + end, (rows,), bound, dtype) for end in ends)
-            self.b_hh_list = ParameterTuple(_weight("bias_hh" + end, (rows,), bound, dtype) for end in ends)
+            self.b_ih_list, self.b_hh_list = (ParameterTuple(drawn[kind]) for kind in kinds[2:])
 
     def _stacked_weights(self) -> list[rec.Weights]:
         biases = zip(self.b_ih_list, self.b_hh_list) if self.has_bias else ((None, None),) * len(self.w_ih_list)
@@ -167,6 +171,8 @@ class _Step(Cell):
         self.hidden_size = positive_int(name, "hidden_size", hidden_size)
         self.has_bias = a_bool(name, "has_bias", has_bias)
         rows, bound = rec.GATES[self._mode] * hidden_size, 1 / math.sqrt(hidden_size)
+        # MindSpore fills the parameters with normal numbers first; NumPy's global stream is to stand where it does there.
+        np.random.standard_normal(rows * (input_size + hidden_size + (2 if has_bias else 0)))
         self.weight_ih = _weight("weight_ih", (rows, input_size), bound, dtype)
         self.weight_hh = _weight("weight_hh", (rows, hidden_size), bound, dtype)
         self.bias_ih: Any = _weight("bias_ih", (rows,), bound, dtype) if has_bias else None
