@@ -27,6 +27,7 @@ from . import autograd, hooks, mutation
 
 _ndarray = np.ndarray
 _weak = weakref.ref
+_SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 
 NO_GRAD, MULTIPLE = "no_grad", "multiple"
 """Why a view may not be written while recording: made under no_grad, or one of several views made by one operation."""
@@ -231,7 +232,7 @@ def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
     if base._node is None and edge is None:
         return []
     node = record(
-        view_scatter.prim, {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
+        _SCATTER, {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
     )
     return [(base, node), *_replays(base, node)]
 
@@ -320,7 +321,7 @@ def _release_result(target: Value) -> None:
     """
     array = target._a
     node = producer((target if target._base is None else target._base)._node)
-    if isinstance(node, Node) and node.prim is view_scatter.prim:
+    if isinstance(node, Node) and node.prim is _SCATTER:
         node = producer(node.edges[1])
     while isinstance(node, Node):
         if not isinstance(node.prim, Primitive) or mutation.changed_after(array, node.seq):
