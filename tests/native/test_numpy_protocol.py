@@ -117,7 +117,10 @@ def outputs(y: Any) -> list[Any]:
 
 
 def check(f: Callable[[Any], Any], x: np.ndarray) -> None:
-    expected = outputs(f(x))
+    try:
+        expected = outputs(f(x))
+    except AttributeError as error:  # of an older NumPy
+        pytest.skip(str(error))
     found = outputs(f(rg.asarray(x)))
     assert len(found) == len(expected)
     for y, e in zip(found, expected):

@@ -1,9 +1,7 @@
 """The native Tensor: operators, methods, conversions, views and in-place changes, saving, the tape's options."""
 
-import copy
 import io
 import math
-import pickle
 import threading
 from typing import Any
 
@@ -377,19 +375,3 @@ def test_saving(tmp_path: Any) -> None:
     for bad, message in (({"a": [1]}, "list"), ({1: rg.ones(1)}, "string"), ({"a": rg.asarray([1j])}, "complex128")):
         with pytest.raises(TypeError, match=message):
             rg.save(io.BytesIO(), bad)
-
-
-def test_copies() -> None:
-    x = leaf(1.0, 2.0)
-    for y in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
-        assert y.requires_grad
-        close(y.detach(), [1, 2])
-    y = copy.deepcopy(x)
-    with rg.no_grad():
-        y[0] = 5.0
-    assert x[0] == 1.0
-    with pytest.raises(RuntimeError, match="leaves"):
-        copy.deepcopy(x * 2)
-    with pytest.raises(RuntimeError, match=r"pickle: .*detach"):
-        pickle.dumps(x * 2)
-    close(pickle.loads(pickle.dumps((x * 2).detach())), [2, 4])

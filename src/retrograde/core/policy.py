@@ -39,6 +39,9 @@ class TapePolicy:
     change is the view's history alone."""
     detaches_silent_views: bool = False
     """Whether what is made under no_grad of a value that wants a gradient only shares its memory, as `detach()` does."""
+    copies_saved_before_writing: bool = False
+    """Whether what an operation saved of its own result is copied before the result is written, so that the write is no
+    error (docs/decisions/0009)."""
     joint_gradients: Mapping[str, bool] = field(default_factory=dict)
     """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
     whether that of one operand alone does, too."""

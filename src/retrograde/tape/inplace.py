@@ -19,13 +19,15 @@ from .._state import SAVE_CHECKS, SWITCHED, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
-from ..core.node import Accumulate, Node, Slot, producer, tick
+from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ..core.record import Primitive
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ..ops.structural import cast, view_scatter
 from . import autograd, hooks, mutation
 
 _ndarray = np.ndarray
 _weak = weakref.ref
+_SCATTER: Primitive = view_scatter.prim  # type: ignore[attr-defined]
 
 NO_GRAD, MULTIPLE = "no_grad", "multiple"
 """Why a view may not be written while recording: made under no_grad, or one of several views made by one operation."""
@@ -237,8 +239,11 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     now = 0
     if recording:
         # Everything that can fail comes first; the change is noted as if before it, so that what it made counts as younger.
+        copy_all = target._policy.copies_saved_before_writing
+        if copy_all:
+            _release_result(target)
         if new._node is not None:
-            _release(new, array, start)
+            _release(new, array, start, copy_all)
         now = tick()
         if new._node is not None:
             _restamp(new, array, start)
@@ -292,7 +297,7 @@ def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
     if base._node is None and edge is None:
         return []
     node = record(
-        view_scatter.prim, {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
+        _SCATTER, {"steps": target._view_steps}, (base._node, edge), (base._a, target._a), base._a
     )
     return [(base, node), *_replays(base, node)]
 
@@ -377,25 +382,58 @@ def _new_nodes(new: Value, start: int) -> list[Node]:
     return sorted(seen, key=lambda node: node.seq)
 
 
-def _release(new: Value, array: np.ndarray, start: int) -> None:
-    """Before `array` is overwritten: what the new nodes saved of it is copied."""
+def _release_result(target: Value) -> None:
+    """Before `target` is overwritten: what the operation that made it saved of its result is copied.
+
+    That operation is the newest one below the tensor, behind linear operations on one operand (which may only see its
+    result in another shape), or behind the last write to a part. What earlier writes met has been copied then, so each
+    write looks at a handful of nodes.
+    """
+    array = target._a
+    node = producer((target if target._base is None else target._base)._node)
+    if isinstance(node, Node) and node.prim is _SCATTER:
+        node = producer(node.edges[1])
+    while isinstance(node, Node):
+        if not isinstance(node.prim, Primitive) or mutation.changed_after(array, node.seq):
+            return  # a custom function computes with what it has kept itself; what has been changed is lost
+        if node.saved and node.packed is None and node.saved is not FREED:
+            node.saved = _apart(node.saved, array, mutation.owner_of(array), {})
+        if len(node.edges) != 1 or node.prim.kind not in ("linear", "structural"):
+            return
+        node = producer(node.edges[0])
+
+
+def _apart(saved: tuple[Any, ...], array: np.ndarray, owner: Any, copies: dict[int, Any]) -> tuple[Any, ...]:
+    """Saved arrays, with copies of those that share memory with `array`."""
+    return tuple(
+        _apart(x, array, owner, copies) if type(x) is tuple
+        else copies.setdefault(id(x), x.copy()) if _overlaps(x, array, owner)
+        else x
+        for x in saved
+    )  # fmt: skip
+
+
+def _overlaps(x: Any, array: np.ndarray, owner: Any) -> bool:
+    return type(x) is _ndarray and mutation.owner_of(x) is owner and np.may_share_memory(x, array)
+
+
+def _release(new: Value, array: np.ndarray, start: int, copy_all: bool) -> None:
+    """Before `array` is overwritten: what the new nodes saved of it is copied.
+
+    Unless `copy_all`, a tensor that is its own other operand (`a.mul_(a)`) makes the node stale: PyTorch refuses that in
+    the backward pass.
+    """
     owner = mutation.owner_of(array)
     copies: dict[int, Any] = {}
     nodes = _new_nodes(new, start)
     for node in nodes:
         if not node.saved:
             continue
-        saved = []
-        for i, x in enumerate(node.saved):
-            if type(x) is _ndarray and mutation.owner_of(x) is owner and np.may_share_memory(x, array):
-                if len(nodes) == 1 and 0 < i < len(node.edges):
-                    # The tensor was its own other operand (`a.mul_(a)`): PyTorch refuses that in the backward pass.
-                    node.stale = True
-                    continue
-                x = copies.setdefault(id(x), x.copy())
-            saved.append(x)
-        if not node.stale:
-            node.saved = tuple(saved)
+        others = node.saved[1 : len(node.edges)] if len(nodes) == 1 and not copy_all else ()
+        if any(_overlaps(x, array, owner) for x in others):
+            node.stale = True
+        else:
+            node.saved = _apart(node.saved, array, owner, copies)
 
 
 def _restamp(new: Value, array: np.ndarray, start: int) -> None:

@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from opcode import opmap
 from typing import Any
 
 import numpy as np
 
-from .. import _errors
+from .._errors import GradError
 from .._state import OBSERVERS
 from ..core import value as values
+from ..core.dual import DualArray
 from ..core.level import innermost, is_tape
+from ..core.node import Accumulate
 from ..core.policy import TapePolicy
 from ..core.specialise import operator as fast_operator
 from ..core.unwrap import concrete, constant
 from ..core.value import Value, make
-from ..ops import comparison as cmp
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
 from . import contraction, conversion, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
 from .conversion import asarray
-from .operators import FLOATS, NUMBERS, as_double, bools_as_int8, in_place, integers, operator, ordered, refuse_bool
+from .operators import in_place, operator
 from .promotion import as_operand
+from .ways_out import call_site, library_call, recorded, refuse_recorded
 
 _ndarray = np.ndarray
-_REAL = (NUMBERS | {"?"}) - set("FD")
-_BITS = frozenset("?bhilqBHILQ")
+_STORE_SUBSCR = opmap["STORE_SUBSCR"]
 _PLAIN_DTYPES = frozenset(np.dtype(c) for c in "?ldD")
 
 
@@ -71,7 +73,8 @@ class Tensor(Value):
     __slots__ = ()
     __array_priority__ = 1000
     _policy = TapePolicy(
-        kernel_errors={**Value._policy.kernel_errors, np.linalg.LinAlgError: np.linalg.LinAlgError}
+        kernel_errors={**Value._policy.kernel_errors, np.linalg.LinAlgError: np.linalg.LinAlgError},
+        copies_saved_before_writing=True,
     )
 
     # -------------------------------------------------------------------- what it is
@@ -224,55 +227,10 @@ class Tensor(Value):
 
     # -------------------------------------------------------------------- operators
 
-    __add__ = operator("__add__", ew.add)
-    __radd__ = operator("__radd__", ew.add, reverse=True)
-    __sub__ = operator("__sub__", ew.subtract, prepare=refuse_bool, fast=NUMBERS)
-    __rsub__ = operator("__rsub__", ew.subtract, reverse=True, prepare=refuse_bool, fast=NUMBERS)
-    __mul__ = operator("__mul__", ew.multiply)
-    __rmul__ = operator("__rmul__", ew.multiply, reverse=True)
-    __truediv__ = operator("__truediv__", ew.divide, prepare=as_double, fast=FLOATS)
-    __rtruediv__ = operator("__rtruediv__", ew.divide, reverse=True, prepare=as_double, fast=FLOATS)
-    __floordiv__ = operator("__floordiv__", ew.floor_divide, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
-    __rfloordiv__ = operator(
-        "__rfloordiv__", ew.floor_divide, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD")
-    )
-    __mod__ = operator("__mod__", ew.modulo, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
-    __rmod__ = operator("__rmod__", ew.modulo, reverse=True, prepare=bools_as_int8, fast=NUMBERS - set("FD"))
-    __pow__ = _pow
-    __rpow__ = _rpow
-    __matmul__ = _matmul
-    __rmatmul__ = _rmatmul
-    __and__ = operator("__and__", cmp.bitwise_and, prepare=integers, fast=_BITS)
-    __rand__ = operator("__rand__", cmp.bitwise_and, reverse=True, prepare=integers, fast=_BITS)
-    __or__ = operator("__or__", cmp.bitwise_or, prepare=integers, fast=_BITS)
-    __ror__ = operator("__ror__", cmp.bitwise_or, reverse=True, prepare=integers, fast=_BITS)
-    __xor__ = operator("__xor__", cmp.bitwise_xor, prepare=integers, fast=_BITS)
-    __rxor__ = operator("__rxor__", cmp.bitwise_xor, reverse=True, prepare=integers, fast=_BITS)
-    __lshift__ = operator("__lshift__", cmp.left_shift, prepare=integers, fast=_BITS - {"?"})
-    __rlshift__ = operator("__rlshift__", cmp.left_shift, reverse=True, prepare=integers, fast=_BITS - {"?"})
-    __rshift__ = operator("__rshift__", cmp.right_shift, prepare=integers, fast=_BITS - {"?"})
-    __rrshift__ = operator("__rrshift__", cmp.right_shift, reverse=True, prepare=integers, fast=_BITS - {"?"})
+    # The binary ones that are functions of the namespace stand in the table below the class.
 
-    __iadd__ = in_place("__iadd__", __add__)
-    __isub__ = in_place("__isub__", __sub__)
-    __imul__ = in_place("__imul__", __mul__)
-    __itruediv__ = in_place("__itruediv__", __truediv__)
-    __ifloordiv__ = in_place("__ifloordiv__", __floordiv__)
-    __imod__ = in_place("__imod__", __mod__)
-    __ipow__ = in_place("__ipow__", __pow__)
-    __imatmul__ = in_place("__imatmul__", __matmul__)
-    __iand__ = in_place("__iand__", __and__)
-    __ior__ = in_place("__ior__", __or__)
-    __ixor__ = in_place("__ixor__", __xor__)
-    __ilshift__ = in_place("__ilshift__", __lshift__)
-    __irshift__ = in_place("__irshift__", __rshift__)
-
-    __eq__ = operator("__eq__", cmp.equal)
-    __ne__ = operator("__ne__", cmp.not_equal)
-    __lt__ = operator("__lt__", cmp.less, prepare=ordered, fast=_REAL)
-    __le__ = operator("__le__", cmp.less_equal, prepare=ordered, fast=_REAL)
-    __gt__ = operator("__gt__", cmp.greater, prepare=ordered, fast=_REAL)
-    __ge__ = operator("__ge__", cmp.greater_equal, prepare=ordered, fast=_REAL)
+    __pow__, __rpow__, __ipow__ = _pow, _rpow, in_place("__ipow__", _pow)
+    __matmul__, __rmatmul__, __imatmul__ = _matmul, _rmatmul, in_place("__imatmul__", _matmul)
     __hash__ = object.__hash__
 
     __neg__ = elementwise.negative
@@ -297,7 +255,12 @@ class Tensor(Value):
     def __iter__(self) -> Iterator[Tensor]:
         if not values.shape_of(self._a):
             raise TypeError("a 0-d tensor has no rows to iterate over; use item()")
-        return iter(manipulation.unstack(self))
+        rows = manipulation.unstack(self)
+        if rows and not rows[0].shape and recorded(self):
+            place = call_site(2)
+            for x in rows:
+                x._taken_out = place
+        return iter(rows)
 
     def __contains__(self, x: Any) -> bool:
         return bool((self == x).any())
@@ -329,7 +292,9 @@ class Tensor(Value):
 
     def copy(self) -> Tensor:
         """The elements in memory of their own; recorded."""
-        return elementwise.positive(self)
+        found = elementwise.positive(self)
+        found._born = innermost()  # a copy of a constant that is made inside a transform may be written there
+        return found
 
     def sort(self, *, axis: int = -1, descending: bool = False, stable: bool = True) -> None:
         """Put the elements in order along an axis, in place; `rg.sort` makes a sorted copy."""
@@ -352,18 +317,17 @@ class Tensor(Value):
     def numpy(self) -> np.ndarray:
         """The elements as a NumPy array, shared where the backend can share.
 
-        Raises GradError for a tensor with history, UnsupportedError inside vmap.
+        Raises GradError for a tensor with history or a tangent, UnsupportedError inside vmap.
         """
-        if self.requires_grad:
-            raise values.error_type(type(self), _errors.GradError)(
-                "numpy: this tensor is recorded for a gradient, which a NumPy array cannot carry; use "
-                "detach().numpy(), or "
-                "functions that take tensors"
-            )
+        refuse_recorded("numpy", self)
         return concrete("numpy", self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = self.numpy()
+        array = self._a
+        if self._node is not None or type(array) is not _ndarray:
+            op = library_call()
+            refuse_recorded(op, self)
+            array = concrete(op, self)
         return np.array(array, dtype=dtype, copy=copy)
 
     def item(self, *index: Any) -> Any:
@@ -378,13 +342,31 @@ class Tensor(Value):
         return bool(self._only("bool"))
 
     def __float__(self) -> float:
+        if self._node is not None or type(self._a) is not _ndarray:
+            self._refuse_store()
         return float(self._only("float"))
 
     def __int__(self) -> int:
         return int(self._only("int"))
 
     def __complex__(self) -> complex:
+        if self._node is not None or type(self._a) is not _ndarray:
+            self._refuse_store()
         return complex(self._only("complex"))
+
+    def _refuse_store(self) -> None:
+        """Raise where a number is asked for by a function that puts it into an array, not by the program.
+
+        NumPy asks for the number with `float()`, the program's own way out. Two cases can be told apart: the program
+        assigns to an element (`a[0] = x`), and a function takes the elements out of a tensor itself (`np.fromiter(x)`,
+        `math.fsum(x)`). `np.float64(x)` and `a.fill(x)` cannot.
+        """
+        if recorded(self):
+            _, code, at = place = call_site(3)
+            if code.co_code[at] == _STORE_SUBSCR:
+                refuse_recorded("an assignment to an element of a plain array", self)
+            if self.__dict__.get("_taken_out") == place:
+                refuse_recorded("a function that makes numbers of a tensor's elements (np.fromiter and the like)", self)
 
     def __index__(self) -> int:
         if self.dtype.kind not in "iu":
@@ -409,8 +391,7 @@ class Tensor(Value):
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
-        if self.requires_grad:
-            raise BufferError("this tensor is recorded for a gradient, which DLPack cannot carry; export detach()")
+        refuse_recorded("__dlpack__", self, BufferError)
         array = self._a
         if type(array) is not _ndarray:
             array = concrete("__dlpack__", self)
@@ -469,28 +450,29 @@ class Tensor(Value):
     def _kind_of_leaf(self, what: str) -> tuple[type, bool]:
         """The class, and whether a gradient is wanted; raises GradError for a tensor with history."""
         if not self.is_leaf:
-            raise _errors.GradError(
+            raise GradError(
                 f"dask.{what}: this tensor is recorded for a gradient, which what Dask gives back cannot carry; give it "
                 "detach()"
             )
         return type(self), self.requires_grad
 
+    def __copy__(self) -> Tensor:
+        return self.copy()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError("deepcopy: only leaves can be copied with what they are; use copy() or detach()")
-        found = make(type(self), concrete("deepcopy", self).copy())
-        memo[id(self)] = found
-        return found.requires_grad_() if self._node is not None else found
+        memo[id(self)] = found = self.copy()
+        return found
 
     def __reduce__(self) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError("pickle: a history is not stored; pickle a leaf, or a detach() of this tensor")
-        return _rebuild, (self.detach().numpy(), self._node is not None)
+        leaf = type(self._node) is Accumulate and not self._level
+        if not leaf:
+            refuse_recorded("pickle", self)
+        return _rebuild, (self.detach().numpy(), leaf)
 
     def __repr__(self) -> str:
         array = self._a
-        while isinstance(array, Value):
-            array = array._a
+        while isinstance(array, (Value, DualArray)):
+            array = array._a if isinstance(array, Value) else array.primal
         if isinstance(array, _ndarray):
             text = np.array2string(array, separator=", ", prefix="Tensor(")
             if array.dtype not in _PLAIN_DTYPES:
@@ -516,8 +498,20 @@ def _persisted(graph: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any
 
 values.set_core_class(Tensor)
 
-# Two tensors of one real floating dtype, the everyday case of operators and of derivative rules, in one function.
-for _name, _op in (
-    ("__add__", ew.add), ("__sub__", ew.subtract), ("__mul__", ew.multiply), ("__truediv__", ew.divide)
+# Operators and the functions that they are. The four everyday ones have a way of their own for two tensors of one real
+# floating dtype (core/specialise.py).
+for _name, _function in (
+    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("floordiv", "floor_divide"),
+    ("mod", "remainder"), ("and", "bitwise_and"), ("or", "bitwise_or"), ("xor", "bitwise_xor"),
+    ("lshift", "bitwise_left_shift"), ("rshift", "bitwise_right_shift"),
 ):  # fmt: skip
-    setattr(Tensor, _name, fast_operator(_op, Tensor, getattr(Tensor, _name)))
+    _plain = operator(f"__{_name}__", _function)
+    setattr(Tensor, f"__r{_name}__", operator(f"__r{_name}__", _function, reverse=True))
+    setattr(Tensor, f"__i{_name}__", in_place(f"__i{_name}__", _plain))
+    setattr(Tensor, f"__{_name}__", _plain)
+for _name, _function in (
+    ("eq", "equal"), ("ne", "not_equal"), ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
+):  # fmt: skip
+    setattr(Tensor, f"__{_name}__", operator(f"__{_name}__", _function))
+for _name, _op in (("add", ew.add), ("sub", ew.subtract), ("mul", ew.multiply), ("truediv", ew.divide)):
+    setattr(Tensor, f"__{_name}__", fast_operator(_op, Tensor, getattr(Tensor, f"__{_name}__")))

@@ -18,8 +18,6 @@ from ..ops import structural as st
 from ..tape import inplace
 from .conversion import operand, value
 from .operators import (
-    FLOATS,
-    NUMBERS,
     as_double,
     as_floating,
     binary,
@@ -28,35 +26,40 @@ from .operators import (
     ordered,
     promoted_all,
     refuse_bool,
+    rounding,
     unary,
-)
+)  # fmt: skip
 from .promotion import double, floating, is_number, lifted, promote
+from .ways_out import refuse_recorded
 
 # ------------------------------------------------------------------------------------------ arithmetic
 
 add = binary("add", ew.add, "The sum of two operands, elementwise.")
-subtract = binary("subtract", ew.subtract, "The difference of two operands, elementwise; TypeError for booleans.",
-                  prepare=refuse_bool, fast=NUMBERS)  # fmt: skip
+subtract = binary("subtract", ew.subtract, "The difference of two operands, elementwise; TypeError for booleans.", refuse_bool)
 multiply = binary("multiply", ew.multiply, "The product of two operands, elementwise.")
-divide = binary("divide", ew.divide, "The quotient of two operands, elementwise; integers are divided in float64.",
-                prepare=as_double, fast=FLOATS)  # fmt: skip
-floor_divide = binary("floor_divide", ew.floor_divide, "The quotient rounded down, elementwise; its derivative is 0.",
-                      prepare=bools_as_int8, fast=NUMBERS - set("FD"))  # fmt: skip
-remainder = binary("remainder", ew.modulo, "What is left after `floor_divide`, with the sign of the divisor.",
-                   prepare=bools_as_int8, fast=NUMBERS - set("FD"))  # fmt: skip
-hypot = binary("hypot", ew.hypot, "The root of the sum of two squares, without overflow.",
-               prepare=as_floating, fast=FLOATS)  # fmt: skip
-logaddexp = binary("logaddexp", ew.logaddexp, "log(exp(x1) + exp(x2)), without overflow.",
-                   prepare=as_floating, fast=FLOATS)  # fmt: skip
-atan2 = binary("atan2", ew.atan2, "The angle of the point (x2, x1), in radians from -pi to pi.",
-               prepare=as_floating, fast=FLOATS)  # fmt: skip
-copysign = binary("copysign", ew.copysign, "The size of x1 with the sign of x2.", prepare=as_floating, fast=FLOATS)
-nextafter = binary("nextafter", ew.nextafter, "The next number after x1 in the direction of x2.",
-                   prepare=as_floating, fast=FLOATS)  # fmt: skip
-maximum = binary("maximum", sel.maximum, "The greater of two, nan where either is; equal ones share the gradient.",
-                 prepare=ordered, fast=NUMBERS - set("FD"), ties="half")  # fmt: skip
-minimum = binary("minimum", sel.minimum, "The smaller of two, nan where either is; equal ones share the gradient.",
-                 prepare=ordered, fast=NUMBERS - set("FD"), ties="half")  # fmt: skip
+divide = binary("divide", ew.divide, "The quotient of two operands, elementwise; integers are divided in float64.", as_double)
+floor_divide = binary(
+    "floor_divide", ew.floor_divide, "The quotient rounded down, elementwise; its derivative is 0.", bools_as_int8
+)
+remainder = binary("remainder", ew.modulo, "What is left after `floor_divide`, with the sign of the divisor.", bools_as_int8)
+hypot = binary("hypot", ew.hypot, "The root of the sum of two squares, without overflow.", as_floating)
+logaddexp = binary("logaddexp", ew.logaddexp, "log(exp(x1) + exp(x2)), without overflow.", as_floating)
+atan2 = binary("atan2", ew.atan2, "The angle of the point (x2, x1), in radians from -pi to pi.", as_floating)
+copysign = binary("copysign", ew.copysign, "The size of x1 with the sign of x2.", as_floating)
+maximum = binary(
+    "maximum", sel.maximum, "The greater of two, nan where either is; equal ones share the gradient.", ordered, ties="half"
+)
+minimum = binary(
+    "minimum", sel.minimum, "The smaller of two, nan where either is; equal ones share the gradient.", ordered, ties="half"
+)
+_nextafter = binary("nextafter", ew.nextafter, "", as_floating)
+
+
+def nextafter(x1: Any, x2: Any, /) -> Any:
+    """The next number after x1 in the direction of x2; raises GradError where one is recorded, since it has no derivative."""
+    for x in (x1, x2):
+        refuse_recorded("nextafter", x)
+    return _nextafter(x1, x2)
 
 
 def negative(x: Any, /) -> Any:
@@ -166,24 +169,10 @@ def conj(x: Any, /) -> Any:
 # ------------------------------------------------------------------------------------------ rounding
 
 
-def _rounded(op: Any, x: Any) -> Any:
-    x = value(x)
-    return st.copy(x) if dtype_of(x).kind in "iub" else op(x)
-
-
-def floor(x: Any, /) -> Any:
-    """The greatest whole number not above each element; its derivative is 0."""
-    return _rounded(sel.floor, x)
-
-
-def ceil(x: Any, /) -> Any:
-    """The smallest whole number not below each element; its derivative is 0."""
-    return _rounded(sel.ceil, x)
-
-
-def trunc(x: Any, /) -> Any:
-    """The whole part of each element, towards 0; its derivative is 0."""
-    return _rounded(sel.trunc, x)
+floor = rounding("floor", sel.floor, "The greatest whole number not above each element; its derivative is 0.")
+ceil = rounding("ceil", sel.ceil, "The smallest whole number not below each element; its derivative is 0.")
+trunc = rounding("trunc", sel.trunc, "The whole part of each element, towards 0; its derivative is 0.")
+_rint = rounding("rint", sel.rint, "")
 
 
 def round(x: Any, /, decimals: int = 0) -> Any:
@@ -198,7 +187,7 @@ def round(x: Any, /, decimals: int = 0) -> Any:
     x = value(x)
     if decimals and (decimals < 0 or dtype_of(x).kind not in "iub"):
         return sel.round_to(x, decimals=int(decimals))
-    return _rounded(sel.rint, x)
+    return _rint(x)
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -222,34 +211,31 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     bounds = [None if b is None else operand("clip", b) for b in (min, max)]
     given = promoted_all(x, *(b for b in bounds if b is not None))
     x, rest = given[0], iter(given[1:])
-    return sel.clip_by(x, *(None if b is None else next(rest) for b in bounds))
+    low, high = (None if b is None else next(rest) for b in bounds)
+    # Of equal ones the first gets the gradient: the element at a bound, the lower bound where both are the same.
+    x = x if low is None else sel.maximum(x, low, ties="first")
+    return x if high is None else sel.minimum(x, high, ties="first")
 
 
 # ------------------------------------------------------------------------------------------ comparisons, logic, bits
 
 equal = binary("equal", cmp.equal, "Whether two operands are equal, elementwise.")
 not_equal = binary("not_equal", cmp.not_equal, "Whether two operands differ, elementwise.")
-_REAL = (NUMBERS | {"?"}) - set("FD")
-less = binary("less", cmp.less, "Whether x1 < x2, elementwise.", prepare=ordered, fast=_REAL)
-less_equal = binary("less_equal", cmp.less_equal, "Whether x1 <= x2, elementwise.", prepare=ordered, fast=_REAL)
-greater = binary("greater", cmp.greater, "Whether x1 > x2, elementwise.", prepare=ordered, fast=_REAL)
-greater_equal = binary(
-    "greater_equal", cmp.greater_equal, "Whether x1 >= x2, elementwise.", prepare=ordered, fast=_REAL
-)
+less = binary("less", cmp.less, "Whether x1 < x2, elementwise.", ordered)
+less_equal = binary("less_equal", cmp.less_equal, "Whether x1 <= x2, elementwise.", ordered)
+greater = binary("greater", cmp.greater, "Whether x1 > x2, elementwise.", ordered)
+greater_equal = binary("greater_equal", cmp.greater_equal, "Whether x1 >= x2, elementwise.", ordered)
 
 logical_and = binary("logical_and", cmp.logical_and, "Whether both are true, elementwise.")
 logical_or = binary("logical_or", cmp.logical_or, "Whether either is true, elementwise.")
 logical_xor = binary("logical_xor", cmp.logical_xor, "Whether exactly one is true, elementwise.")
 logical_not = unary("logical_not", cmp.logical_not, "Whether each element is false.")
 
-_BITS = frozenset("?bhilqBHILQ")
-bitwise_and = binary("bitwise_and", cmp.bitwise_and, "The bits set in both.", prepare=integers, fast=_BITS)
-bitwise_or = binary("bitwise_or", cmp.bitwise_or, "The bits set in either.", prepare=integers, fast=_BITS)
-bitwise_xor = binary("bitwise_xor", cmp.bitwise_xor, "The bits set in exactly one.", prepare=integers, fast=_BITS)
-bitwise_left_shift = binary("bitwise_left_shift", cmp.left_shift, "The bits of x1 moved up by x2 places.",
-                            prepare=integers, fast=_BITS - {"?"})  # fmt: skip
-bitwise_right_shift = binary("bitwise_right_shift", cmp.right_shift, "The bits of x1 moved down by x2 places.",
-                             prepare=integers, fast=_BITS - {"?"})  # fmt: skip
+bitwise_and = binary("bitwise_and", cmp.bitwise_and, "The bits set in both.", integers)
+bitwise_or = binary("bitwise_or", cmp.bitwise_or, "The bits set in either.", integers)
+bitwise_xor = binary("bitwise_xor", cmp.bitwise_xor, "The bits set in exactly one.", integers)
+bitwise_left_shift = binary("bitwise_left_shift", cmp.left_shift, "The bits of x1 moved up by x2 places.", integers)
+bitwise_right_shift = binary("bitwise_right_shift", cmp.right_shift, "The bits of x1 moved down by x2 places.", integers)
 
 
 def bitwise_invert(x: Any, /) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -29,55 +30,16 @@ from .promotion import double, to_dtype
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
     "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
-    "qr",
-    "slogdet",
-    "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+    "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
-
-class EighResult(NamedTuple):
-    """What `eigh` returns."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class EigResult(NamedTuple):
-    """What `eig` returns."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class QRResult(NamedTuple):
-    """What `qr` returns."""
-
-    Q: Any
-    R: Any
-
-
-class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
-
-    sign: Any
-    logabsdet: Any
-
-
-class SVDResult(NamedTuple):
-    """What `svd` returns."""
-
-    U: Any
-    S: Any
-    Vh: Any
-
-
-class LstsqResult(NamedTuple):
-    """What `lstsq` returns."""
-
-    x: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+# What the functions of these names return.
+EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+QRResult = namedtuple("QRResult", "Q R")
+SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+SVDResult = namedtuple("SVDResult", "U S Vh")
+LstsqResult = namedtuple("LstsqResult", "x residuals rank singular_values")
 
 
 def _matrices(name: str, x: Any, *, square: bool = False) -> Any:

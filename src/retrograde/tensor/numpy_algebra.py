@@ -1,62 +1,45 @@
-"""NumPy's linear algebra and Fourier transforms on Tensors."""
+"""NumPy's linear algebra, statistics of several variables, convolutions and Fourier transforms on Tensors."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
 from ..core.value import dtype_of, shape_of
 from ..ops import linalg_orthogonal as orth
 from ..ops import linalg_spectral as spectral
+from ..ops import manipulation as mani
 from ..ops import norms
 from ..ops import structural as st
-from . import contraction, fft, linalg, manipulation, reductions
+from . import contraction, elementwise, fft, linalg, manipulation, reductions
 from ._values import axis_of, rank
 from .conversion import value
-from .numpy_protocol import implements, unsupported
-from .numpy_shapes import diagonal as diagonal_of
+from .numpy_protocol import implements, same, unsupported
+from .numpy_shapes import atleast_1d, diagonal
 from .promotion import double
+
+same(contraction, "dot inner kron tensordot")
+same(linalg, "cholesky cond cross det diagonal eig eigvals inv matmul matrix_norm matrix_power multi_dot norm outer", "linalg.")
+same(linalg, "slogdet solve svdvals tensordot trace vecdot vector_norm", "linalg.")
+same(fft, "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn fftshift ifftshift", "fft.")
 
 # ------------------------------------------------------------------------------------------ products
 
-implements("kron")(contraction.kron)
-for _name in ("det", "eig", "eigvals", "inv", "slogdet", "multi_dot", "svdvals", "matmul", "vecdot", "solve", "outer"):
-    implements(f"linalg.{_name}")(getattr(linalg, _name))
-
-
-@implements("dot")
-def dot(a: Any, b: Any, out: Any = None) -> Any:
-    return contraction.dot(a, b)
-
-
-@implements("inner")
-def inner(a: Any, b: Any) -> Any:
-    return contraction.inner(a, b)
-
 
 @implements("outer")
-def outer(a: Any, b: Any, out: Any = None) -> Any:
+def outer(a: Any, b: Any) -> Any:
     return contraction.outer(manipulation.flatten(a), manipulation.flatten(b))
 
 
 @implements("vdot")
-def vdot(a: Any, b: Any, /) -> Any:
+def vdot(a: Any, b: Any) -> Any:
     return contraction.vecdot(manipulation.flatten(a), manipulation.flatten(b))
 
 
-@implements("tensordot")
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    return contraction.tensordot(a, b, axes=axes)
-
-
-@implements("linalg.tensordot")
-def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    return contraction.tensordot(x1, x2, axes=axes)
-
-
 @implements("einsum")
-def einsum(*operands: Any, out: Any = None, optimize: Any = False) -> Any:
+def einsum(*operands: Any, optimize: Any = False) -> Any:
     if not isinstance(operands[0], str):
         raise unsupported("np.einsum with labels in place of subscripts")
     return contraction.einsum(*operands)
@@ -72,24 +55,9 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return manipulation.moveaxis(linalg.cross(x, y), -1, axisc)
 
 
-@implements("linalg.cross")
-def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    return linalg.cross(x1, x2, axis=axis)
-
-
 @implements("trace")
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
-    return reductions.sum(diagonal_of(a, offset, axis1, axis2), axis=-1, dtype=dtype)
-
-
-@implements("linalg.trace")
-def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    return linalg.trace(x, offset=offset, dtype=dtype)
-
-
-@implements("linalg.diagonal")
-def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    return linalg.diagonal(x, offset=offset)
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    return reductions.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 # ------------------------------------------------------------------------------------------ decompositions
@@ -111,11 +79,6 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     return spectral.eigvalsh(double(value(a)), upper=_upper(UPLO))
 
 
-@implements("linalg.cholesky")
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    return linalg.cholesky(a, upper=upper)
-
-
 @implements("linalg.qr")
 def qr(a: Any, mode: str = "reduced") -> Any:
     if mode == "r":
@@ -126,40 +89,27 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 @implements("linalg.svd")
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    if hermitian:
-        raise unsupported("np.linalg.svd(hermitian=True)")
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return linalg.svd(a, full_matrices=full_matrices) if compute_uv else linalg.svdvals(a)
 
 
-@implements("linalg.pinv")
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    if hermitian:
-        raise unsupported("np.linalg.pinv(hermitian=True)")
-    if rcond is None and rtol is None:
-        rtol = 1e-15
-    return linalg.pinv(a, rtol=rcond if rtol is None else rtol)
-
-
-@implements("linalg.matrix_power")
-def matrix_power(a: Any, n: int) -> Any:
-    return linalg.matrix_power(a, n)
+@implements("linalg.pinv", rcond="rtol")
+def pinv(a: Any, rtol: Any = 1e-15) -> Any:
+    return linalg.pinv(a, rtol=rtol)
 
 
 @implements("linalg.matrix_rank")
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    if tol is None:
-        return linalg.matrix_rank(A, rtol=rtol)
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, rtol: Any = None) -> Any:
     x = double(value(A))
-    zero = np.zeros((), np.zeros((), dtype_of(x)).real.dtype)
-    return norms.matrix_rank(x, atol=np.asarray(tol, zero.dtype), rtol=zero, hermitian=hermitian)
+    if rank(x) < 2:
+        return int(reductions.any(x))
+    if tol is None:
+        return linalg.matrix_rank(x, rtol=rtol)
+    real = np.zeros((), dtype_of(x)).real.dtype
+    return norms.matrix_rank(x, atol=np.asarray(tol, real), rtol=np.zeros((), real), hermitian=hermitian)
 
 
-class _LstsqResult(NamedTuple):
-    x: Any
-    residuals: Any
-    rank: Any
-    s: Any
+_LstsqResult = namedtuple("_LstsqResult", "x residuals rank s")
 
 
 @implements("linalg.lstsq")
@@ -172,55 +122,29 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return _LstsqResult(x, residuals, count, s)
 
 
-@implements("linalg.norm")
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    return linalg.norm(x, ord, axis, keepdims)
-
-
-@implements("linalg.vector_norm")
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    return linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
-
-@implements("linalg.matrix_norm")
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    return linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-
-
-@implements("linalg.cond")
-def cond(x: Any, p: Any = None) -> Any:
-    return linalg.cond(x, p)
-
-
 # ------------------------------------------------------------------------------------------ statistics, convolution
 
 
 @implements("cov")
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
-    m = double(value(m))
-    rows = m if rank(m) == 2 else manipulation.reshape(m, (1, -1))
-    if not rowvar and rank(m) == 2:
-        rows = manipulation.matrix_transpose(rows)
-    if y is not None:
-        y = double(value(y))
-        more = y if rank(y) == 2 else manipulation.reshape(y, (1, -1))
-        rows = manipulation.concat([rows, manipulation.matrix_transpose(more) if not rowvar and rank(y) == 2 else more])
-    n = shape_of(rows)[1]
+    def rows_of(x: Any) -> Any:
+        x = double(value(x))
+        if rank(x) != 2:
+            return manipulation.reshape(x, (1, -1))
+        return x if rowvar else manipulation.matrix_transpose(x)
+
+    rows = rows_of(m) if y is None else manipulation.concat([rows_of(m), rows_of(y)])
     d = rows - reductions.mean(rows, axis=1, keepdims=True)
-    found = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d))) / (
-        n - (ddof if ddof is not None else 1 - bias)
-    )
-    return manipulation.squeeze(found)
+    products = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d)))
+    return manipulation.squeeze(products / (shape_of(rows)[1] - (ddof if ddof is not None else 1 - bias)))
 
 
 @implements("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    from .elementwise import sqrt
-
     found = cov(x, y, rowvar)
     if not rank(found):
         return found / found
-    scale = sqrt(st.real(diagonal_of(found)))
+    scale = elementwise.sqrt(st.real(diagonal(found)))
     return found / manipulation.reshape(scale, (-1, 1)) / scale
 
 
@@ -236,9 +160,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
 
 def _sliding(a: Any, v: Any, mode: str, *, flip: bool) -> Any:
     """The products of a vector with another that slides over it."""
-    from ..ops import manipulation as mani
-
-    a, v = contraction.in_common(value(a), value(v))
+    a, v = contraction.in_common(*atleast_1d(a, v))
     m, n = shape_of(a)[0], shape_of(v)[0]
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode is 'full', 'same' or 'valid', not {mode!r}")
@@ -266,39 +188,12 @@ def polyval(p: Any, x: Any) -> Any:
     return y
 
 
-# ------------------------------------------------------------------------------------------ Fourier transforms
+# ------------------------------------------------------------------------------------------ Fourier transforms in two axes
 
 
-def _along(name: str) -> Any:
-    f = getattr(fft, name)
-
-    def transform(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-        return f(a, n=n, axis=axis, norm=norm or "backward")
-
-    return transform
+def _of_planes(transform: Any) -> Any:
+    return lambda a, s=None, axes=(-2, -1), norm="backward": transform(a, s=s, axes=axes, norm=norm)
 
 
-def _over(name: str, default: Any) -> Any:
-    f = getattr(fft, name)
-
-    def transform(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None) -> Any:
-        return f(a, s=s, axes=axes, norm=norm or "backward")
-
-    return transform
-
-
-for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    implements(f"fft.{_name}")(_along(_name))
-for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
-    implements(f"fft.{_name}")(_over(_name, None))
-    implements(f"fft.{_name[:-1]}2")(_over(_name, (-2, -1)))
-
-
-@implements("fft.fftshift")
-def fftshift(x: Any, axes: Any = None) -> Any:
-    return fft.fftshift(x, axes=axes)
-
-
-@implements("fft.ifftshift")
-def ifftshift(x: Any, axes: Any = None) -> Any:
-    return fft.ifftshift(x, axes=axes)
+for _name in ("fft", "ifft", "rfft", "irfft"):
+    implements(f"fft.{_name}2")(_of_planes(getattr(fft, f"{_name}n")))

@@ -14,49 +14,34 @@ from ..ops import indexing as ix
 from ..ops import manipulation as mani
 from ..ops import structural as st
 from ..ops import triangular
-from . import conversion, creation, elementwise, manipulation
+from . import conversion, creation, elementwise, manipulation, reductions
 from ._values import axis_of, rank, shape_tuple
 from .conversion import value
-from .numpy_protocol import implements, unsupported
+from .numpy_protocol import implements, same, unsupported
+from .promotion import double
+
+same(creation, "tril triu")
+same(conversion, "astype")
+same(manipulation, "matrix_transpose swapaxes moveaxis expand_dims squeeze broadcast_to unstack flip roll tile repeat diff")
+same(manipulation, "matrix_transpose", "linalg.")
 
 # ------------------------------------------------------------------------------------------ created alike
 
 
-def _alike(a: Any, shape: Any, dtype: Any) -> tuple[Any, Any]:
-    return (tuple(shape_of(a)) if shape is None else shape_tuple(shape)), dtype_of(a) if dtype is None else dtype
+def _alike(create: Any) -> Any:
+    def alike(a: Any, *number: Any, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
+        shape = tuple(shape_of(a)) if shape is None else shape_tuple(shape)
+        return create(shape, *number, dtype=dtype_of(a) if dtype is None else dtype, device=device)
+
+    return alike
 
 
-@implements("zeros_like")
-def zeros_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-    shape, dtype = _alike(a, shape, dtype)
-    return creation.zeros(shape, dtype=dtype)
-
-
-@implements("ones_like")
-def ones_like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-    shape, dtype = _alike(a, shape, dtype)
-    return creation.ones(shape, dtype=dtype)
-
-
-@implements("empty_like")
-def empty_like(prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None) -> Any:
-    shape, dtype = _alike(prototype, shape, dtype)
-    return creation.empty(shape, dtype=dtype)
-
-
-@implements("full_like")
-def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
-) -> Any:
-    shape, dtype = _alike(a, shape, dtype)
-    return creation.full(shape, fill_value, dtype=dtype)
+for _name in ("zeros", "ones", "empty", "full"):
+    implements(f"{_name}_like")(_alike(getattr(creation, _name)))
 
 
 @implements("linspace")
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
-             axis: int = 0) -> Any:  # fmt: skip
-    if retstep:
-        raise unsupported("np.linspace(retstep=True)")
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     return manipulation.moveaxis(creation.linspace(start, stop, num, endpoint=endpoint, dtype=dtype), 0, axis)
 
 
@@ -74,16 +59,6 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         manipulation.reshape(x, tuple(-1 if j == place else 1 for j in range(len(vectors))))
         for x, place in zip(vectors, places)
     )
-
-
-@implements("tril")
-def tril(m: Any, k: int = 0) -> Any:
-    return creation.tril(m, k=k)
-
-
-@implements("triu")
-def triu(m: Any, k: int = 0) -> Any:
-    return creation.triu(m, k=k)
 
 
 @implements("diag")
@@ -120,9 +95,9 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------ shape
 
 
-@implements("reshape")
-def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Any:
-    wanted = shape_tuple(newshape if shape is None else shape)
+@implements("reshape", newshape="shape")
+def reshape(a: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
+    wanted = shape_tuple(shape)
     if order != "F":
         return manipulation.reshape(a, wanted, copy=copy)
     turned = manipulation.reshape(transpose(a), wanted[::-1], copy=copy)
@@ -135,29 +110,9 @@ def ravel(a: Any, order: str = "C") -> Any:
     return reshape(a, (math.prod(shape_of(a)),), order)
 
 
-@implements("transpose")
+@implements("transpose", "permute_dims")
 def transpose(a: Any, axes: Any = None) -> Any:
     return manipulation.permute_dims(a, tuple(range(rank(a)))[::-1] if axes is None else axes)
-
-
-@implements("permute_dims")
-def permute_dims(a: Any, axes: Any = None) -> Any:
-    return transpose(a, axes)
-
-
-@implements("matrix_transpose", "linalg.matrix_transpose")
-def matrix_transpose(x: Any, /) -> Any:
-    return manipulation.matrix_transpose(x)
-
-
-@implements("swapaxes")
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    return manipulation.swapaxes(a, axis1, axis2)
-
-
-@implements("moveaxis")
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
-    return manipulation.moveaxis(a, source, destination)
 
 
 @implements("rollaxis")
@@ -168,95 +123,71 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return manipulation.moveaxis(a, i, to - 1 if i < to else to)
 
 
-@implements("expand_dims")
-def expand_dims(a: Any, axis: Any) -> Any:
-    return manipulation.expand_dims(a, axis)
+# Where the axes of a tensor of few stand among n: the last of one or two is not the last of three.
+_PLACES = {3: ((1, 1, 1), (1, -1, 1), (-1, -1, 1)), 2: ((1, 1), (1, -1)), 1: ((1,),)}
 
 
-@implements("squeeze")
-def squeeze(a: Any, axis: Any = None) -> Any:
-    return manipulation.squeeze(a, axis)
-
-
-def _at_least(x: Any, n: int) -> Any:
+def _with_axes(x: Any, n: int) -> Any:
     x = value(x)
-    shape = tuple(shape_of(x))
-    if len(shape) >= n:
+    if rank(x) >= n:
         return x
-    if n == 3:
-        shape = (1, 1, 1) if not shape else (1, *shape, 1) if len(shape) == 1 else (*shape, 1)
-    else:
-        shape = (1,) * (n - len(shape)) + shape
-    return manipulation.reshape(x, shape)
+    sizes = iter(shape_of(x))
+    return manipulation.reshape(x, tuple(next(sizes) if place < 0 else 1 for place in _PLACES[n][rank(x)]))
 
 
-@implements("atleast_1d")
-def atleast_1d(*arys: Any) -> Any:
-    found = tuple(_at_least(x, 1) for x in arys)
-    return found[0] if len(found) == 1 else found
+def _at_least(n: int) -> Any:
+    def at_least(*arys: Any) -> Any:
+        found = tuple(_with_axes(x, n) for x in arys)
+        return found[0] if len(found) == 1 else found
+
+    return implements(f"atleast_{n}d")(at_least)
 
 
-@implements("atleast_2d")
-def atleast_2d(*arys: Any) -> Any:
-    found = tuple(_at_least(x, 2) for x in arys)
-    return found[0] if len(found) == 1 else found
-
-
-@implements("atleast_3d")
-def atleast_3d(*arys: Any) -> Any:
-    found = tuple(_at_least(x, 3) for x in arys)
-    return found[0] if len(found) == 1 else found
-
-
-@implements("broadcast_to")
-def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
-    return manipulation.broadcast_to(array, shape)
+atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
 
 
 @implements("broadcast_arrays")
-def broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+def broadcast_arrays(*args: Any) -> Any:
     return tuple(manipulation.broadcast_arrays(*args))
 
 
 # ------------------------------------------------------------------------------------------ joining, splitting
 
 
-def _cast(found: Any, dtype: Any) -> Any:
+def _joined(join: Any, arrays: Any, axis: Any, dtype: Any = None) -> Any:
+    found = join(list(arrays), axis=axis)
     return found if dtype is None else conversion.astype(found, dtype, copy=False)
 
 
 @implements("concatenate", "concat")
-def concatenate(
-    arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
-) -> Any:
-    return _cast(manipulation.concat(list(arrays), axis=axis), dtype)
+def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    return _joined(manipulation.concat, arrays, axis, dtype)
 
 
 @implements("stack")
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return _cast(manipulation.stack(list(arrays), axis=axis), dtype)
+def stack(arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
+    return _joined(manipulation.stack, arrays, axis, dtype)
 
 
 @implements("vstack", "row_stack")
-def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return _cast(manipulation.concat([_at_least(x, 2) for x in tup], axis=0), dtype)
+def vstack(tup: Any, dtype: Any = None) -> Any:
+    return concatenate([_with_axes(x, 2) for x in tup], 0, dtype)
 
 
 @implements("hstack")
-def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    parts = [_at_least(x, 1) for x in tup]
-    return _cast(manipulation.concat(parts, axis=0 if rank(parts[0]) == 1 else 1), dtype)
+def hstack(tup: Any, dtype: Any = None) -> Any:
+    parts = [_with_axes(x, 1) for x in tup]
+    return concatenate(parts, 0 if rank(parts[0]) == 1 else 1, dtype)
 
 
 @implements("dstack")
 def dstack(tup: Any) -> Any:
-    return manipulation.concat([_at_least(x, 3) for x in tup], axis=2)
+    return concatenate([_with_axes(x, 3) for x in tup], 2)
 
 
 @implements("column_stack")
 def column_stack(tup: Any) -> Any:
-    columns = [manipulation.reshape(x, (math.prod(shape_of(value(x))), 1)) if rank(value(x)) < 2 else x for x in tup]
-    return manipulation.concat(columns, axis=1)
+    return concatenate([manipulation.reshape(x, (-1, 1)) if rank(value(x)) < 2 else x for x in tup], 1)
 
 
 @implements("block")
@@ -264,19 +195,11 @@ def block(arrays: Any) -> Any:
     def depth(x: Any) -> int:
         return 1 + max(depth(y) for y in x) if isinstance(x, list) else 0
 
+    def most(x: Any) -> int:
+        return max(most(y) for y in x) if isinstance(x, list) else rank(value(x))
+
     deep = depth(arrays)
-    most = 0
-
-    def visit(x: Any) -> None:
-        nonlocal most
-        if isinstance(x, list):
-            for y in x:
-                visit(y)
-        else:
-            most = max(most, rank(value(x)))
-
-    visit(arrays)
-    n = max(most, deep)
+    n = max(most(arrays), deep)
 
     def joined(x: Any, level: int) -> Any:
         if not isinstance(x, list):
@@ -294,9 +217,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
     return manipulation.concat([arr, values], axis=axis)
 
 
-@implements("array_split")
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    return manipulation.split(ary, indices_or_sections, axis=axis)
+implements("array_split")(manipulation.split)
 
 
 @implements("split")
@@ -309,47 +230,14 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return manipulation.split(ary, indices_or_sections, axis=axis)
 
 
-@implements("hsplit")
-def hsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return split(ary, indices_or_sections, 0 if rank(ary) == 1 else 1)
-
-
-@implements("vsplit")
-def vsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return split(ary, indices_or_sections, 0)
-
-
-@implements("dsplit")
-def dsplit(ary: Any, indices_or_sections: Any) -> Any:
-    return split(ary, indices_or_sections, 2)
-
-
-@implements("unstack")
-def unstack(x: Any, /, *, axis: int = 0) -> Any:
-    return manipulation.unstack(x, axis=axis)
-
+implements("hsplit")(lambda ary, indices_or_sections: split(ary, indices_or_sections, 0 if rank(ary) == 1 else 1))
+implements("vsplit")(lambda ary, indices_or_sections: split(ary, indices_or_sections, 0))
+implements("dsplit")(lambda ary, indices_or_sections: split(ary, indices_or_sections, 2))
 
 # ------------------------------------------------------------------------------------------ rearranging, repeating
 
-
-@implements("flip")
-def flip(m: Any, axis: Any = None) -> Any:
-    return manipulation.flip(m, axis)
-
-
-@implements("flipud")
-def flipud(m: Any) -> Any:
-    return manipulation.flip(m, 0)
-
-
-@implements("fliplr")
-def fliplr(m: Any) -> Any:
-    return manipulation.flip(m, 1)
-
-
-@implements("roll")
-def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    return manipulation.roll(a, shift, axis)
+implements("flipud")(lambda m: manipulation.flip(m, 0))
+implements("fliplr")(lambda m: manipulation.flip(m, 1))
 
 
 @implements("rot90")
@@ -357,16 +245,6 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     m = value(m)
     a, b = (axis_of("rot90", i, rank(m)) for i in axes)
     return mani.rot90(m, k=int(k), axes=(a, b))
-
-
-@implements("tile")
-def tile(A: Any, reps: Any) -> Any:
-    return manipulation.tile(A, reps)
-
-
-@implements("repeat")
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    return manipulation.repeat(a, repeats, axis=axis)
 
 
 @implements("delete")
@@ -399,11 +277,6 @@ def pad(
     return mani.pad_constant(x, widths=widths, value=constant_values)
 
 
-@implements("diff")
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    return manipulation.diff(a, n=n, axis=axis, prepend=prepend, append=append)
-
-
 @implements("ediff1d")
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     found = manipulation.diff(manipulation.flatten(ary))
@@ -411,24 +284,26 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return parts[0] if len(parts) == 1 else manipulation.concat(parts)
 
 
-@implements("astype")
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return conversion.astype(x, dtype, copy=copy)
+# ------------------------------------------------------------------------------------------ slopes, areas
 
 
-def _strided(x: Any, i: int, part: slice) -> Any:
-    return st.getitem(x, index=((slice(None),) * i + (part,)))
+def _strided(x: Any, i: int, start: Any, stop: Any) -> Any:
+    return st.getitem(x, index=((slice(None),) * i + (slice(start, stop),)))
+
+
+def _along(x: Any, i: int, n: int) -> Any:
+    """A vector as an operand along axis i of n."""
+    return manipulation.reshape(x, tuple(-1 if j == i else 1 for j in range(n)))
 
 
 @implements("gradient")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     if edge_order != 1:
         raise unsupported("np.gradient(edge_order=2)")
-    from .promotion import double
-
     f = double(value(f))
-    axes = tuple(range(rank(f))) if axis is None else tuple(
-        axis_of("gradient", a, rank(f)) for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))  # fmt: skip
+    n = rank(f)
+    given = range(n) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [axis_of("gradient", a, n) for a in given]
     spacing = list(varargs) or [1.0]
     if len(spacing) == 1:
         spacing *= len(axes)
@@ -443,33 +318,28 @@ def _slopes(f: Any, i: int, h: Any) -> Any:
     n = shape_of(f)[i]
     if n < 2:
         raise ValueError(f"np.gradient: at least 2 elements are needed along axis {i}, there are {n}")
+    rises = manipulation.diff(f, axis=i)
     if isinstance(h, (int, float)) or not rank(value(h)):  # a number gives way to the dtype of f
-        inner = (_strided(f, i, slice(2, None)) - _strided(f, i, slice(None, -2))) / (h * 2)
-        first = (_strided(f, i, slice(1, 2)) - _strided(f, i, slice(0, 1))) / h
-        last = (_strided(f, i, slice(n - 1, n)) - _strided(f, i, slice(n - 2, n - 1))) / h
-        return manipulation.concat([first, inner, last], axis=i)
-    steps = manipulation.reshape(manipulation.diff(value(h)), tuple(-1 if j == i else 1 for j in range(rank(f))))
-    slopes = manipulation.diff(f, axis=i) / steps
-    before, after = _strided(steps, i, slice(None, -1)), _strided(steps, i, slice(1, None))
-    left, right = _strided(slopes, i, slice(None, -1)), _strided(slopes, i, slice(1, None))
-    inner = (left * after + right * before) / (before + after)
-    return manipulation.concat(
-        [_strided(slopes, i, slice(0, 1)), inner, _strided(slopes, i, slice(n - 2, n - 1))], axis=i
-    )
+        slopes = rises / h
+        inner = (_strided(f, i, 2, None) - _strided(f, i, None, -2)) / (h * 2)
+    else:
+        h = value(h)
+        steps = _along(double(manipulation.diff(h if dtype_of(h).kind == "b" else double(h))), i, rank(f))
+        slopes = rises / steps
+        before, after = _strided(steps, i, None, -1), _strided(steps, i, 1, None)
+        left, right = _strided(slopes, i, None, -1), _strided(slopes, i, 1, None)
+        inner = (left * after + right * before) / (before + after)
+    return manipulation.concat([_strided(slopes, i, 0, 1), inner, _strided(slopes, i, n - 2, n - 1)], axis=i)
 
 
 @implements("trapezoid", "trapz")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y = value(y)
     i = axis_of("trapezoid", axis, rank(y))
-    if x is None:
-        steps: Any = dx
-    else:
+    steps: Any = dx
+    if x is not None:
         x = value(x)
         steps = manipulation.diff(x, axis=0 if rank(x) == 1 else i)
         if rank(x) == 1:
-            steps = manipulation.reshape(steps, tuple(-1 if j == i else 1 for j in range(rank(y))))
-    both = (_strided(y, i, slice(1, None)) + _strided(y, i, slice(None, -1))) * steps
-    from .reductions import sum as add_up
-
-    return add_up(both, axis=i) / 2
+            steps = _along(steps, i, rank(y))
+    return reductions.sum((_strided(y, i, 1, None) + _strided(y, i, None, -1)) * steps, axis=i) / 2

@@ -11,26 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..core.value import Value, dtype_of
+from ..ops.structural import copy
 from ..tape import inplace
 from .conversion import operand, value
-from .promotion import (
-    as_operand,
-    common_dtype,
-    constant,
-    double,
-    floating,
-    is_number,
-    lifted,
-    promote,
-    to_dtype,
-)
+from .promotion import as_operand, common_dtype, constant, double, floating, is_number, lifted, promote, to_dtype
 
 _ndarray = np.ndarray
 Op = Callable[..., Any]
 
-FLOATS = frozenset("efdFD")
-NUMBERS = frozenset("efdFDbhilqBHILQ")
-ANY = NUMBERS | {"?"}
+Prepare = Callable[[str, Any, Any], tuple[Any, Any]]
+
+_BINARY: dict[str, tuple[Op, Prepare | None]] = {}
+"""The primitive and the preparation of each binary function of the namespace."""
 
 
 def _described(f: Callable[..., Any], name: str, doc: str) -> Any:
@@ -58,12 +50,21 @@ def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable
     return _described(f, name, doc)
 
 
-def binary(
-    name: str, op: Op, doc: str, *, prepare: Callable[[str, Any, Any], Any] | None = None,
-    fast: frozenset[str] = ANY, **params: Any,
-) -> Callable[[Any, Any], Any]:  # fmt: skip
-    """A function of two operands, promoted to one dtype; `prepare` sees what is not of the dtypes `fast`."""
+def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Any]:
+    """A function of one operand that leaves whole numbers as they are, in memory of their own."""
+
+    def f(x: Any, /) -> Any:
+        x = value(x)
+        return copy(x) if dtype_of(x).kind in "iub" else op(x)
+
+    return _described(f, name, doc)
+
+
+def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params: Any) -> Callable[[Any, Any], Any]:
+    """A function of two operands, promoted to one dtype; `prepare` sees what is of a dtype that it does not pass over."""
     bind = op if params else op.prim.bind  # type: ignore[attr-defined]
+    fast = _READY[prepare]
+    _BINARY[name] = op, prepare
 
     def f(x1: Any, x2: Any, /) -> Any:
         if isinstance(x1, Value) and isinstance(x2, Value):
@@ -78,13 +79,15 @@ def binary(
     return _described(f, name, doc)
 
 
-def operator(name: str, op: Op, *, reverse: bool = False, prepare: Callable[[str, Any, Any], Any] | None = None,
-             fast: frozenset[str] = ANY, **params: Any) -> Callable[[Any, Any], Any]:  # fmt: skip
-    """A binary operator; NotImplemented for operands that are no arrays or numbers.
+def operator(name: str, function: str, reverse: bool = False) -> Callable[[Any, Any], Any]:
+    """The operator of a binary function of the namespace; NotImplemented for operands that are no arrays or numbers.
 
-    Beside an operand of a dtype in `fast`, another of the same dtype, or a number of its kind, is used as it is.
+    Beside an operand of a dtype that needs no preparation, another of the same dtype, or a number of its kind, is used as
+    it is.
     """
-    bind = op if params else op.prim.bind  # type: ignore[attr-defined]
+    op, prepare = _BINARY[function]
+    bind = op.prim.bind  # type: ignore[attr-defined]
+    fast = _READY[prepare]
 
     def method(self: Any, other: Any) -> Any:
         a = self._a
@@ -93,17 +96,17 @@ def operator(name: str, op: Op, *, reverse: bool = False, prepare: Callable[[str
             if kind is type(self):
                 b = other._a
                 if type(b) is _ndarray and b.dtype is a.dtype:
-                    return bind(other, self, **params) if reverse else bind(self, other, **params)
+                    return bind(other, self) if reverse else bind(self, other)
             elif (kind is float and a.dtype.kind == "f") or (kind is int and a.dtype.kind in "fiu"):
                 b = constant(other, a.dtype)
-                return bind(b, self, **params) if reverse else bind(self, b, **params)
+                return bind(b, self) if reverse else bind(self, b)
         other = as_operand(other)
         if other is NotImplemented:
             return NotImplemented
         x, y = promote(other, self) if reverse else promote(self, other)
         if prepare is not None:
             x, y = prepare(name, x, y)
-        return bind(x, y, **params)
+        return bind(x, y)
 
     method.__name__ = name
     return method
@@ -177,6 +180,14 @@ def ordered(name: str, x: Any, y: Any) -> tuple[Any, Any]:
     if dtype_of(x).kind == "c":
         raise TypeError(f"{name}: complex numbers are not ordered; compare their parts or abs()")
     return x, y
+
+
+_FLOATS, _WHOLE = frozenset("efdFD"), frozenset("bhilqBHILQ")
+_READY: dict[Prepare | None, frozenset[str]] = {
+    None: _FLOATS | _WHOLE | {"?"}, refuse_bool: _FLOATS | _WHOLE, as_double: _FLOATS, as_floating: _FLOATS,
+    bools_as_int8: frozenset("efd") | _WHOLE, integers: _WHOLE | {"?"}, ordered: frozenset("efd") | _WHOLE | {"?"},
+}  # fmt: skip
+"""The dtypes, by their characters, that a preparation leaves as they are."""
 
 
 def promoted_all(*operands: Any) -> list[Any]:

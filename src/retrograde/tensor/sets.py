@@ -6,7 +6,8 @@ Every nan is distinct. The distinct values carry the gradient to the first place
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -17,28 +18,10 @@ from ..ops import structural as st
 from ._values import new
 from .conversion import value
 
-
-class UniqueAll(NamedTuple):
-    """What `unique_all` returns."""
-
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-class UniqueCounts(NamedTuple):
-    """What `unique_counts` returns."""
-
-    values: Any
-    counts: Any
-
-
-class UniqueInverse(NamedTuple):
-    """What `unique_inverse` returns."""
-
-    values: Any
-    inverse_indices: Any
+# What the functions of these names return.
+UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
+UniqueCounts = namedtuple("UniqueCounts", "values counts")
+UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
 
 
 def _found(name: str, x: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:

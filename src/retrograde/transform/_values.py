@@ -26,6 +26,13 @@ def as_tensor(x: Any) -> Value:
     return make(values.core_class, canonical(np.asarray(x)))
 
 
+def output_tensor(name: str, y: Any) -> Value:
+    """A leaf of what a function returned, as a value: arrays and numbers are constants. Raises TypeError for others."""
+    if not is_array(y) and not isinstance(y, int):
+        raise TypeError(f"{name}: the function returned {type(y).__name__}; only arrays and numbers have derivatives")
+    return as_tensor(y)
+
+
 def leave(x: Any, level: int) -> Any:
     """What is left of a value when its level closes: its content, as a value of its class; others unchanged."""
     if isinstance(x, Value) and x._level == level:

@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .._errors import GradError
 from .._state import grad_mode
 from .._tree import flatten, unflatten
@@ -209,6 +211,7 @@ class custom_vjp(_Custom):
             self._name, operands, fresh, backward,
             differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
             cls=values.result_class(operands),
+            saved=tuple(x._a for x in flatten(residuals)[0] if isinstance(x, Value) and type(x._a) is np.ndarray),
         )  # fmt: skip
         return unflatten(out_tree, fresh)
 

@@ -12,7 +12,7 @@ from ..core.arrays import zeros_for
 from ..core.dual import DualArray
 from ..core.level import Level
 from ..core.value import Value, error_type, make, shape_of
-from ._values import Function, as_tensor, flatten_arguments, leave_tree, split_aux
+from ._values import Function, as_tensor, flatten_arguments, leave_tree, output_tensor, split_aux
 
 
 def dual(primal: Value, tangent: Any, level: int) -> Value:
@@ -23,7 +23,7 @@ def dual(primal: Value, tangent: Any, level: int) -> Value:
 
 
 def parts(y: Any, level: int) -> tuple[Any, Any]:
-    """Primal and tangent of a value outside the level; the tangent is None where it does not depend on the inputs."""
+    """Primal and tangent of a leaf outside the level; the tangent is None where it does not depend on the inputs."""
     if not isinstance(y, Value):
         return y, None
     cls = type(y)._result
@@ -59,10 +59,10 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
         duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
         out, aux = split_aux("jvp", f(*unflatten(in_tree, duals)), has_aux)
         outputs, out_tree = flatten(out)
-        pairs = [parts(y, level.id) for y in outputs]
+        pairs = [parts(output_tensor("jvp", y), level.id) for y in outputs]
         aux = leave_tree(aux, level.id) if not has_aux else _leave_duals(aux, level.id)
     primal_out = unflatten(out_tree, [p for p, _ in pairs])
-    tangent_out = unflatten(out_tree, [zero_like(p) if t is None else t for p, t in pairs])
+    tangent_out = unflatten(out_tree, [zeros_for(p) if t is None else t for p, t in pairs])
     return (primal_out, tangent_out, aux) if has_aux else (primal_out, tangent_out)
 
 
@@ -91,7 +91,7 @@ def linearize(f: Function, *primals: Any) -> tuple[Any, Callable[..., Any]]:
     # The pullback is recorded once and is linear in its cotangent; its own pullback is the pushforward.
     out, pullback = vjp(f, *primals)
     leaves, out_tree = flatten(out)
-    zeros = unflatten(out_tree, [zero_like(y) for y in leaves])
+    zeros = unflatten(out_tree, [zeros_for(y) for y in leaves])
     _, pushforward = vjp(pullback, zeros)
 
     def push(*tangents: Any) -> Any:

@@ -12,7 +12,7 @@ from .._tree import flatten, unflatten
 from ..core.arrays import bottom, from_host, zeros_for
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops.structural import reshape
-from ._values import Function, argument_positions, as_tensor, flatten_arguments, replaced, split_aux
+from ._values import Function, argument_positions, flatten_arguments, replaced, split_aux
 from .forward import jvp
 from .reverse import grad, vjp
 from .vmap import vmap
@@ -137,7 +137,6 @@ def hvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     >>> rg.hvp(lambda x: (x * x * x).sum(), (rg.asarray([1.0, 2.0]),), (rg.asarray([1.0, 1.0]),))
     Tensor([ 6., 12.])
     """
-    many = len(tuple(primals)) > 1
-    gradient = grad(f, argnums=tuple(range(len(tuple(primals)))) if many else 0)
-    return jvp(gradient, tuple(as_tensor(x) if not isinstance(x, (tuple, list, dict)) else x for x in primals),
-               tuple(tangents))[1]  # fmt: skip
+    primals = tuple(primals)
+    gradient = grad(f, argnums=0 if len(primals) == 1 else tuple(range(len(primals))))
+    return jvp(gradient, primals, tuple(tangents))[1]

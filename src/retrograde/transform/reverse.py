@@ -24,6 +24,7 @@ from ._values import (
     is_array,
     leave,
     leave_tree,
+    output_tensor,
     replaced,
     scalar_output,
     split_aux,
@@ -42,7 +43,8 @@ class _Record:
             for x in self.inputs:
                 tape.leaf(x)
             out, aux = split_aux(name, f(*unflatten(self.in_tree, self.inputs)), has_aux)
-            self.outputs, self.out_tree = flatten(out)
+            outputs, self.out_tree = flatten(out)
+            self.outputs = [output_tensor(name, y) for y in outputs]
             self.aux = leave_tree(aux, level.id)
         self.raw_out = out
 

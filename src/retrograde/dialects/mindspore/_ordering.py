@@ -14,6 +14,7 @@ from ...ops import structural as st
 from ...ops.sorting import argkth, argtopk, pick
 from ...ops.sorting import argsort as arg_order
 from ...tape import inplace
+from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from .._shared.axes import axis_of, integer
 from ._api import api
@@ -96,7 +97,7 @@ def kthvalue(self: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[A
     at = argkth(self, axis=i, k=integer("kthvalue", "k", k), ties="stable")
     values = pick(self, at, axis=i, of="kthvalue")
     if keepdim:
-        return nps.expand_dims(values, i), to_dtype(nps.expand_dims(at, i), int64)
+        return nm.expand_dims(values, i), to_dtype(nm.expand_dims(at, i), int64)
     return values, to_dtype(at, int64)
 
 

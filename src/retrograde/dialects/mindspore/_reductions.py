@@ -18,6 +18,7 @@ from ...ops import scan
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...ops.sorting import argcum, argmedian, pick
+from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from ...tensor import quantiles
 from .._shared.axes import axes_of, axis_of, integer
@@ -578,7 +579,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if integer("diff", "n", n) < 0:
         raise ValueError(f"diff: n must not be negative, got {n}")
     i = axis_of("diff", axis, len(shape_of(x)))
-    return nps.diff(x, n, i, **{k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None})
+    return nm.diff(x, n=n, axis=i, **{k: v for k, v in (("prepend", prepend), ("append", append)) if v is not None})
 
 
 @api(method=False)

@@ -14,9 +14,8 @@ import numpy as _np
 from ....backend.canonical import canonical
 from ....core.value import Value, dtype_of
 from ....ops import structural as st
-from ....tensor import numpy_algebra as _algebra
-from ....tensor import numpy_functions as _functions
 from ....tensor import numpy_shapes as _shapes
+from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
 from .. import _binary, _dtype, _gather, _joining, _linear, _norms, _ordering, _random, _reductions, _shape
 from .._api import FUNCTIONS as _F
@@ -456,15 +455,13 @@ _TENSOR_SECOND = frozenset((
 for _name in _OF_SHAPES.split():
     _name, _, _target = _name.partition("=")
     if not _target:
-        TABLE[_name] = _native(_name, getattr(_shapes, _name), False)
+        TABLE[_name] = _native(_name, numpy_function(_name))
 for _name in _JOINING.split():
-    TABLE[_name] = _native(_name, getattr(_shapes, _name), list_of=True)
+    TABLE[_name] = _native(_name, numpy_function(_name), list_of=True)
 for _name in _OF_VALUES.split():
-    if hasattr(_functions, _name):
-        TABLE[_name] = _native(_name, getattr(_functions, _name), _name.startswith("nan") or _name == "average")
+    TABLE[_name] = _native(_name, numpy_function(_name), _name.startswith("nan") or _name == "average")
 for _name in _ALGEBRA.split():
-    if hasattr(_algebra, _name):
-        TABLE[_name] = _native(_name, getattr(_algebra, _name))
+    TABLE[_name] = _native(_name, numpy_function(f"linalg.{_name}" if _name == "matrix_power" else _name))
 
 
 def copy(a: Any) -> Any:
