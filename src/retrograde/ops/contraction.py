@@ -475,9 +475,9 @@ def kron(x: Any, y: Any) -> Any:
 
 
 def _cross_kernel(xp: Any, x: Any, y: Any, *, axis: int) -> Any:
-    before = (slice(None),) * axis
-    a, b, c = (x[(*before, i, ...)] for i in range(3))
-    d, e, f = (y[(*before, i, ...)] for i in range(3))
+    before, behind = (slice(None),) * axis, () if axis == x.ndim - 1 else (...,)
+    a, b, c = (x[(*before, i, *behind)] for i in range(3))
+    d, e, f = (y[(*before, i, *behind)] for i in range(3))
     return xp.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=axis)
 
 
