@@ -62,3 +62,11 @@ def test_shapes_that_the_kernel_refuses(name):
                 else:
                     pairs = zip(told, found, strict=True) if prim.multi else [(told, found)]
                     assert all((tuple(a.shape), a.dtype) == (y.shape, y.dtype) for a, y in pairs), shapes
+
+
+@pytest.mark.parametrize("pivots", [[0, 5], [-1, 1], [0]])
+def test_pivots_outside_of_the_matrix_are_refused(pivots):
+    """LAPACK would exchange rows of other memory."""
+    factors, b = np.eye(2), np.ones((2, 1))
+    with pytest.raises(ValueError, match="2 pivots from 0 to 1 are wanted"):
+        PRIMITIVES["lu_solve"].op(factors, np.array(pivots), b, left=True, adjoint=False)

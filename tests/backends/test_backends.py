@@ -20,6 +20,7 @@ import pytest
 import retrograde as rg
 import retrograde.ops
 from retrograde.backend import backend_of
+from retrograde.backend.standard import StandardBackend
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.core.value import make
 
@@ -109,10 +110,21 @@ def outcome(name: str, wrap: Callable[[np.ndarray], Any]) -> str:
     return ""
 
 
+convert = StandardBackend.beside
+
+
+def numbers_only(backend: Any, prim: Any, host: Any, arrays: Any) -> Any:
+    """In place of `beside`: a rule makes its constants where its operands are, and not in NumPy."""
+    assert not host.ndim, f"an array of NumPy's in the middle of {prim.name}"
+    return convert(backend, prim, host, arrays)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("part", range(8))
-def test_primitives(library: str, part: int) -> None:
+def test_primitives(library: str, part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wrap, listed = arrays_of(library), expected_failures(library)
+    if library == "array_api_strict":
+        monkeypatch.setattr(StandardBackend, "beside", numbers_only)
     found = {name: outcome(name, wrap) for name in sorted(PRIMITIVES)[part::8]}
     broken = {name: why for name, why in found.items() if why and name not in listed}
     assert not broken, f"not listed in {library}-xfails.txt: {broken}"

@@ -20,8 +20,7 @@ from .kernels import scalar, widened
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
-from .shapes import at_least, demand
-from .shapes import product as fits_product
+from .shapes import at_least, demand, meeting
 from .structural import broadcast_to, reshape, transpose
 from .triangular import diagonal_embed
 
@@ -180,7 +179,7 @@ def _infer_project(avals: Any, p: dict[str, Any]) -> Aval:
     x, w, *b = avals
     at_least(1, x)
     demand(len(w.shape) == 2, f"the weights are a matrix, got the shape {tuple(w.shape)}")
-    fits_product(x, w, -1, 1)
+    meeting(x, w, -1, 1)
     shape = (*x.shape[:-1], w.shape[0])
     if b:
         demand(np.broadcast_shapes(shape, b[0].shape) == shape, f"a bias of shape {tuple(b[0].shape)} beside {shape}")
@@ -237,7 +236,7 @@ def _batch_transposed(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -
 def _infer_transposed(avals: Any, p: dict[str, Any]) -> Aval:
     for a in avals:
         demand(len(a.shape) == 2, f"matrices are wanted, got the shape {tuple(a.shape)}")
-    fits_product(*avals, 0, 0)
+    meeting(avals[0], avals[1], 0, 0)
     return Aval((avals[0].shape[1], avals[1].shape[1]), avals[0].dtype)
 
 
@@ -476,9 +475,9 @@ def kron(x: Any, y: Any) -> Any:
 
 
 def _cross_kernel(xp: Any, x: Any, y: Any, *, axis: int) -> Any:
-    before = (slice(None),) * axis
-    a, b, c = (x[(*before, i, ...)] for i in range(3))
-    d, e, f = (y[(*before, i, ...)] for i in range(3))
+    before, behind = (slice(None),) * axis, () if axis == x.ndim - 1 else (...,)
+    a, b, c = (x[(*before, i, *behind)] for i in range(3))
+    d, e, f = (y[(*before, i, *behind)] for i in range(3))
     return xp.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=axis)
 
 

@@ -197,7 +197,7 @@ def _padded(x: Any, padding: Pads) -> Any:
     """`x` with zeros around its spatial axes."""
     if not any(any(pair) for pair in padding):
         return x
-    out = np.zeros((*x.shape[:2], *(n + lo + hi for n, (lo, hi) in zip(x.shape[2:], padding))), dtype=x.dtype)
+    out: Any = np.zeros((*x.shape[:2], *(n + lo + hi for n, (lo, hi) in zip(x.shape[2:], padding))), dtype=x.dtype)
     out[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(x.shape[2:], padding)))] = x
     return out
 

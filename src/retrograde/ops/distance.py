@@ -25,7 +25,7 @@ from .reduction import divide_or_zero, sum, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
 from .selection import keep, where
-from .shapes import at_least, demand, matching, product
+from .shapes import at_least, demand, matching, meeting
 from .structural import real, reshape, transpose
 
 _NORM = vector_norm.prim  # type: ignore[attr-defined]
@@ -198,7 +198,7 @@ def _cdist_samples() -> Any:
 def _infer_cdist(avals: Any, p: dict[str, Any]) -> Aval:
     x, y = avals
     at_least(2, x, y)
-    product(x, y, -1, -1)
+    meeting(x, y, -1, -1)
     if len(x.shape) > 2 or len(y.shape) > 2:
         matching("the leading axes of the second set", y.shape[:-2], x.shape[:-2])
     return Aval((*x.shape[:-1], y.shape[-2]), x.dtype)

@@ -273,7 +273,10 @@ def _dots(left: Arrangement, right: Arrangement, shape: tuple[int, ...], ways: S
 def _product(
     left: Arrangement, right: Arrangement, first: bool, last: bool, shape: tuple[int, ...], ways: Standard, x: Any, y: Any
 ) -> Any:
-    x, y = ways.arrange(x, *left), ways.arrange(y, *right)
+    if left[0] is not None or x.shape != left[1]:  # each call takes 0.1 µs
+        x = ways.arrange(x, *left)
+    if right[0] is not None or y.shape != right[1]:
+        y = ways.arrange(y, *right)
     if first:
         x = x.T
     if last:

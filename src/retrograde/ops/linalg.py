@@ -22,7 +22,7 @@ from .kernels import widened, widened_numpy
 from .reduction import sum as reduce_sum
 from .rules import batch_size, conj, from_vjp, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
-from .shapes import at_least, leading, product, square
+from .shapes import at_least, leading, meeting, square
 from .structural import concatenate, getitem, imag, real, reshape
 from .triangular import diagonal_embed, tril, triu
 
@@ -247,7 +247,7 @@ def _infer_solve(avals: Any, p: dict[str, Any]) -> Aval:
     core = _vector_core(p)
     square(avals[0])
     at_least(core, avals[1])
-    product(*avals, -1, -core if p["left"] or p["vector"] else -1)
+    meeting(avals[0], avals[1], -1, -core if p["left"] or p["vector"] else -1)
     return Aval((*leading((avals[0], 2), (avals[1], core)), *avals[1].shape[-core:]), avals[0].dtype)
 
 
@@ -322,7 +322,7 @@ def _triangular_push(tangents: Any, out: Any, a: Any, b: Any, *, upper: bool, le
 def _infer_pair(avals: Any, p: dict[str, Any]) -> Aval:
     square(avals[0])
     at_least(2, avals[1])
-    product(*avals, -1, -2 if p["left"] else -1)
+    meeting(avals[0], avals[1], -1, -2 if p["left"] else -1)
     return Aval((*leading((avals[0], 2), (avals[1], 2)), *avals[1].shape[-2:]), avals[0].dtype)
 
 
@@ -354,7 +354,7 @@ def _trace_kernel(xp: Any, x: Any) -> Any:
 
 
 trace = linear(
-    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, *shape_of(x_)[-2:]),
+    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, shape_of(x_)[-2], shape_of(x_)[-1]),
     batch=batch_matrices(2),
     infer=lambda avals, p: Aval(leading((avals[0], 2)), avals[0].dtype),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
@@ -650,7 +650,7 @@ def _lstsq_pull(needs: Any, g: Any, out: Any, a: Any, b: Any, *, rcond: float, d
 def _infer_lstsq(avals: Any, p: dict[str, Any]) -> Any:
     (a, dtype), (b, _) = avals
     at_least(2, *avals)
-    product(*avals, -2, -2)
+    meeting(avals[0], avals[1], -2, -2)
     lead, (m, n), k = leading((avals[0], 2), (avals[1], 2)), a[-2:], b[-1]
     real = real_of(dtype)
     return (Aval((*lead, n, k), dtype), Aval((*lead, k), real), Aval(lead, np.dtype(np.int64)),

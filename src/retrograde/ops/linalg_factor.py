@@ -30,7 +30,7 @@ from .linalg import (
 )
 from .rules import from_vjp, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
-from .shapes import at_least, leading, matching, product, square
+from .shapes import at_least, leading, matching, meeting, square
 from .structural import concatenate, embed, getitem
 from .triangular import tril, triu
 
@@ -167,7 +167,7 @@ def _infer_cholesky_solve(avals: Any, p: dict[str, Any]) -> Aval:
     b, factor = avals
     lead = leading((b, 2), (factor, 2))
     square(factor)
-    product(factor, b, -1, -2)
+    meeting(factor, b, -1, -2)
     return Aval((*lead, *b.shape[-2:]), b.dtype)
 
 
@@ -482,7 +482,7 @@ def _infer_lu_solve(avals: Any, p: dict[str, Any]) -> Aval:
     lead = leading((a, 2), (pivots, 1), (b, 2))
     square(a)
     matching("the pivots of each matrix", pivots.shape[-1:], a.shape[-1:])
-    product(a, b, -1, -2 if p.get("left", True) else -1)
+    meeting(a, b, -1, -2 if p.get("left", True) else -1)
     return Aval((*lead, *b.shape[-2:]), b.dtype)
 
 

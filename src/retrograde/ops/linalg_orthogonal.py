@@ -27,7 +27,7 @@ from .linalg import (
 )
 from .rules import conj, from_vjp, sum_tangents
 from .samples import complex_normal, normal, sample, uniform
-from .shapes import at_least, demand, leading, product
+from .shapes import at_least, demand, leading, meeting
 from .structural import concatenate, embed, getitem, stack
 from .triangular import tril, triu
 
@@ -209,7 +209,7 @@ def _householder_numpy(a: Any, tau: Any) -> Any:
 
 
 def _householder_pull(needs: Any, g: Any, _out: Any, a: Any, tau: Any) -> Any:
-    start = identity_like(a, *shape_of(a)[-2:])
+    start = identity_like(a, shape_of(a)[-2], shape_of(a)[-1])
     return _reflected_pull((*needs, False), g, a, tau, start, True, False)[:2]
 
 
@@ -243,7 +243,7 @@ def _infer_reflected(avals: Any, p: dict[str, Any]) -> Aval:
     a, tau, c = avals
     lead = leading((a, 2), (tau, 1), (c, 2))
     _check_vectors(a, tau)
-    product(a, c, -2, -2 if p["left"] else -1)
+    meeting(a, c, -2, -2 if p["left"] else -1)
     return Aval((*lead, *c.shape[-2:]), c.dtype)
 
 

@@ -39,7 +39,7 @@ def numbers(xp: Any, n: int, like: Any) -> Any:
 
 def broadcast_batch(xp: Any, *arrays_and_cores: tuple[Any, int]) -> list[Any]:
     """Operands with the leading axes, those before the `core` last ones, broadcast against each other."""
-    lead = ()
+    lead: tuple[int, ...] = ()
     for x, core in arrays_and_cores:
         lead = _broadcast(lead, tuple(x.shape[: x.ndim - core]))
     return [xp.broadcast_to(x, (*lead, *x.shape[x.ndim - core :])) for x, core in arrays_and_cores]

@@ -6,7 +6,7 @@ Losses over classes are in loss_classes.py, the CTC loss in ctc.py.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -47,8 +47,10 @@ def _averaged(total: Any, losses: Any, reduction: str) -> Any:
     return total
 
 
-def kernels_of(losses: Any) -> dict[str, Any]:
-    """The standard and the NumPy kernel of a loss from `losses(xp, *arrays, **params)`, the unreduced ones."""
+def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
+    """The standard and the NumPy kernel of a loss from `losses(xp, *arrays, **params)`, the unreduced ones, and what NumPy
+    does better than that."""
+    by_numpy = losses if by_numpy is None else by_numpy
 
     @widened
     def kernel(xp: Any, *arrays: Any, reduction: str, **params: Any) -> Any:
@@ -56,7 +58,7 @@ def kernels_of(losses: Any) -> dict[str, Any]:
 
     @widened_numpy
     def numpy(*arrays: Any, reduction: str, **params: Any) -> Any:
-        return reduced_numpy(losses(np, *arrays, **params), reduction)
+        return reduced_numpy(by_numpy(np, *arrays, **params), reduction)
 
     return {"kernel": kernel, "numpy": numpy}
 
@@ -188,7 +190,21 @@ _LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a f
 
 def _bce(xp: Any, x: Any, y: Any, weight: Any) -> Any:
     if x.size and not bool((xp.min(x) >= 0) & (xp.max(x) <= 1)):
-        raise ValueError("the probabilities must lie between 0 and 1; use the form with logits for others")
+        _refuse_probabilities()
+    return _bce_losses(xp, x, y, weight)
+
+
+def _bce_numpy(xp: Any, x: Any, y: Any, weight: Any) -> Any:
+    if x.size and not (x.min() >= 0 and x.max() <= 1):
+        _refuse_probabilities()
+    return _bce_losses(xp, x, y, weight)
+
+
+def _refuse_probabilities() -> NoReturn:
+    raise ValueError("the probabilities must lie between 0 and 1; use the form with logits for others")
+
+
+def _bce_losses(xp: Any, x: Any, y: Any, weight: Any) -> Any:
     lowest = scalar(_LOWEST, x)
     with np.errstate(divide="ignore"):
         losses = (y - 1) * xp.maximum(xp.log1p(-x), lowest) - y * xp.maximum(xp.log(x), lowest)
@@ -218,7 +234,7 @@ def _bce_jvp(tangents: Any, out: Any, x: Any, y: Any, weight: Any, *, reduction:
 
 # -(y log x + (1 - y) log(1 - x)) of a probability x, times a weight (or None).
 binary_cross_entropy = primitive(
-    "binary_cross_entropy", **kernels_of(_bce), operands=("x", "y", "weight"), params=("reduction",),
+    "binary_cross_entropy", **kernels_of(_bce, _bce_numpy), operands=("x", "y", "weight"), params=("reduction",),
     vjps=[lambda g, _out, x, y, weight, *, reduction: _bce_slope(x, y) * _weighted(g, x, weight, reduction),
           lambda g, _out, x, _y, weight, *, reduction: _bce_target_slope(x) * _weighted(g, x, weight, reduction),
           None],

@@ -312,6 +312,13 @@ def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
     return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=target.device), dtype)
 
 
+def _one_hot_numpy(target: Any, *, classes: int, dtype: Any) -> Any:
+    if target.size and not (target.min() >= 0 and target.max() < classes):
+        bad = int(target.min() if target.min() < 0 else target.max())
+        raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
+    return (target[..., None] == np.arange(classes)).astype(dtype)
+
+
 def _outside(xp: Any, target: Any, low: int, end: int) -> int | None:
     """A number that is not in the range, if there is one."""
     least, most = int(xp.min(target)), int(xp.max(target))
@@ -320,7 +327,7 @@ def _outside(xp: Any, target: Any, low: int, end: int) -> int | None:
 
 # 1 at the class that each target names, 0 at the others.
 one_hot = nondifferentiable(
-    "one_hot", kernel=_one_hot_kernel, batch=lambda op, arrays, dims, p: (op(arrays[0], **p), dims[0]),
+    "one_hot", kernel=_one_hot_kernel, numpy=_one_hot_numpy, batch=lambda op, arrays, dims, p: (op(arrays[0], **p), dims[0]),
     infer=lambda avals, p: Aval((*avals[0].shape, p["classes"]), np.dtype(p["dtype"])),
     samples=lambda: [sample(np.array([[2, 0]]), classes=3, dtype=np.dtype(np.float64))],
 )  # fmt: skip
@@ -356,7 +363,14 @@ def _excess(x: Any, hot: Any, margin: float) -> Any:
 
 
 def _multi_margin(xp: Any, x: Any, target: Any, weight: Any, *, p: int, margin: float) -> Any:
-    hot = _one_hot_kernel(xp, target, classes=x.shape[-1], dtype=x.dtype)
+    return _margins(xp, x, target, weight, _one_hot_kernel(xp, target, classes=x.shape[-1], dtype=x.dtype), p, margin)
+
+
+def _multi_margin_numpy(xp: Any, x: Any, target: Any, weight: Any, *, p: int, margin: float) -> Any:
+    return _margins(xp, x, target, weight, _one_hot_numpy(target, classes=x.shape[-1], dtype=x.dtype), p, margin)
+
+
+def _margins(xp: Any, x: Any, target: Any, weight: Any, hot: Any, p: int, margin: float) -> Any:
     z = (x - xp.sum(x * hot, axis=-1, keepdims=True) + margin) * (1 - hot)
     z = xp.maximum(z, scalar(0, z))
     if p == 2:
@@ -401,7 +415,7 @@ def _multi_margin_samples() -> Any:
 
 # sum_j max(0, margin - x[target] + x[j])^p / C over the other classes j, for p = 1 or 2.
 multi_margin_loss = primitive(
-    "multi_margin_loss", **kernels_of(_multi_margin), operands=("x", "target", "weight"),
+    "multi_margin_loss", **kernels_of(_multi_margin, _multi_margin_numpy), operands=("x", "target", "weight"),
     params=("reduction", "p", "margin"),
     vjps=[lambda g, _out, x, target, weight, *, reduction, p, margin:
           _multi_margin_slope(x, target, weight, p, margin) * _row_share(g, x, reduction), None, None],

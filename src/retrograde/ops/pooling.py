@@ -82,7 +82,7 @@ def _padded(x: Any, padding: Pads, value: Any) -> Any:
     if not any(any(pair) for pair in padding):
         return x
     lead, size = x.shape[: -len(padding)], x.shape[-len(padding) :]
-    out = np.full((*lead, *(n + lo + hi for n, (lo, hi) in zip(size, padding))), value, dtype=x.dtype)
+    out: Any = np.full((*lead, *(n + lo + hi for n, (lo, hi) in zip(size, padding))), value, dtype=x.dtype)
     out[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))] = x
     return out
 

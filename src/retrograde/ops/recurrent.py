@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
 from .activation import sigmoid
 from .elementwise import tanh
-from .kernels import sigmoid_array, widened
+from .kernels import sigmoid_array, sigmoid_numpy, widened, widened_numpy
 from .rules import batch_leading, from_vjp
 from .samples import normal, sample
 from .shapes import at_least, matching
@@ -21,9 +23,19 @@ def _part(x: Any, k: int, size: int) -> Any:
     return getitem(x, index=(Ellipsis, slice(k * size, (k + 1) * size)))
 
 
+@widened
 def _lstm_kernel(xp: Any, gates: Any, c: Any) -> Any:
+    return _lstm_step(xp, lambda x: sigmoid_array(xp, x), gates, c)
+
+
+@widened_numpy
+def _lstm_numpy(gates: Any, c: Any) -> Any:
+    return _lstm_step(np, sigmoid_numpy, gates, c)
+
+
+def _lstm_step(xp: Any, sigmoid: Any, gates: Any, c: Any) -> Any:
     n = c.shape[-1]
-    i, f, o = (sigmoid_array(xp, gates[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
+    i, f, o = (sigmoid(gates[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
     g = xp.tanh(gates[..., 2 * n : 3 * n])
     new = f * c + i * g
     return o * xp.tanh(new), new
@@ -58,16 +70,26 @@ def _infer_state(avals: Any, gates: int) -> Aval:
 
 # (h, c') of an LSTM from the summed gates (..., 4n) in the order input, forget, cell, output, and c (..., n).
 lstm_pointwise = primitive(
-    "lstm_pointwise", kernel=widened(_lstm_kernel), vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
+    "lstm_pointwise", kernel=_lstm_kernel, numpy=_lstm_numpy, vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
     infer=lambda avals, p: (_infer_state(avals, 4),) * 2,
     samples=lambda: [sample(normal(2, 8), normal(2, 2)), sample(normal(4), normal(1))],
 )  # fmt: skip
 
 
+@widened
 def _gru_kernel(xp: Any, gx: Any, gh: Any, h: Any) -> Any:
+    return _gru_step(xp, lambda x: sigmoid_array(xp, x), gx, gh, h)
+
+
+@widened_numpy
+def _gru_numpy(gx: Any, gh: Any, h: Any) -> Any:
+    return _gru_step(np, sigmoid_numpy, gx, gh, h)
+
+
+def _gru_step(xp: Any, sigmoid: Any, gx: Any, gh: Any, h: Any) -> Any:
     n = h.shape[-1]
-    r = sigmoid_array(xp, gx[..., :n] + gh[..., :n])
-    z = sigmoid_array(xp, gx[..., n : 2 * n] + gh[..., n : 2 * n])
+    r = sigmoid(gx[..., :n] + gh[..., :n])
+    z = sigmoid(gx[..., n : 2 * n] + gh[..., n : 2 * n])
     new = xp.tanh(gx[..., 2 * n :] + r * gh[..., 2 * n :])
     return (h - new) * z + new
 
@@ -91,7 +113,7 @@ def _gru_vjp(needs: Any, g: Any, _out: Any, gx: Any, gh: Any, h: Any) -> Any:
 
 # h' of a GRU from the input's and the hidden state's gates (..., 3n) in the order reset, update, new, and h (..., n).
 gru_pointwise = primitive(
-    "gru_pointwise", kernel=widened(_gru_kernel), vjp=_gru_vjp, jvp=from_vjp, batch=batch_leading,
+    "gru_pointwise", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_vjp, jvp=from_vjp, batch=batch_leading,
     infer=lambda avals, p: _infer_state(avals, 3),
     samples=lambda: [sample(normal(2, 6), normal(2, 6, seed=3), normal(2, 2))],
 )  # fmt: skip

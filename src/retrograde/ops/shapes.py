@@ -40,7 +40,7 @@ def leading(*avals_and_cores: tuple[Any, int]) -> Shape:
     return np.broadcast_shapes(*(a.shape[: len(a.shape) - core] for a, core in avals_and_cores))
 
 
-def product(left: Any, right: Any, k: int, m: int) -> None:
+def meeting(left: Any, right: Any, k: int, m: int) -> None:
     """Check that axis k of one operand is as long as axis m of the other, as a product of them needs."""
     demand(
         left.shape[k] == right.shape[m],
