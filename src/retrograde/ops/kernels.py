@@ -171,6 +171,8 @@ class _Special:
         self._xp = xp
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         module = _SPECIAL_MODULES.get(self._xp.__name__.removeprefix("array_api_compat."))
         own = getattr(self._xp, "special", None) if module is None else importlib.import_module(module)
         found = getattr(own, name, None)
