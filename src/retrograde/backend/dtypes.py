@@ -46,7 +46,8 @@ def numpy_dtype(dtype: Any) -> np.dtype:
 
 def kind_of(x: Any) -> str:
     """The kind of the elements: b(ool), i(nteger), u(nsigned), f(loating) or c(omplex)."""
-    kind = numpy_dtype(getattr(x, "dtype", x)).kind
+    dtype = getattr(x, "dtype", x)
+    kind = dtype.kind if isinstance(dtype, np.dtype) else numpy_dtype(dtype).kind
     return "f" if kind == "V" else kind  # NumPy calls the kind of bfloat16 V
 
 
@@ -72,7 +73,8 @@ def is_floating(x: Any) -> bool:
 
 def is_complex(x: Any) -> bool:
     """Whether the elements are complex numbers."""
-    return kind_of(x) == "c"
+    dtype = getattr(x, "dtype", x)
+    return (dtype if isinstance(dtype, np.dtype) else numpy_dtype(dtype)).kind == "c"
 
 
 def is_inexact(x: Any) -> bool:
@@ -82,7 +84,9 @@ def is_inexact(x: Any) -> bool:
 
 def is_half(x: Any) -> bool:
     """Whether the elements are of float16 or bfloat16."""
-    dtype = numpy_dtype(getattr(x, "dtype", x))
+    dtype = getattr(x, "dtype", x)
+    if not isinstance(dtype, np.dtype):
+        dtype = numpy_dtype(dtype)
     return dtype.itemsize == 2 and dtype.kind not in "iu"
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import real_of
+from ..backend.dtypes import numpy_dtype
 from ..backend.jit import pointwise
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
 from ..core.value import dtype_of, shape_of
 from .comparison import greater_equal
 from .elementwise import tanh
-from .kernels import on_numpy, scalar, sigmoid_array, special_functions, widened, widened_numpy, zero_of
+from .kernels import on_numpy, scalar, sigmoid_array, sigmoid_numpy, special_functions, widened, widened_numpy, zero_of
 from .rules import batch_axes, checked_axes, conj, elementwise, infer_same, sum_tangents
 from .samples import distinct, sample, unary, uniform
 from .selection import between, drop, keep_nonzero
@@ -29,7 +29,8 @@ from .structural import concatenate, getitem, zeros_like
 # ------------------------------------------------------------------------------------------ sigmoid and its kin
 
 sigmoid = elementwise(
-    "sigmoid", kernel=widened(sigmoid_array), samples=unary(-3, 3, complex_too=True),
+    "sigmoid", kernel=widened(sigmoid_array), numpy=widened_numpy(sigmoid_numpy),
+    samples=unary(-3, 3, complex_too=True),
     partials=[lambda _x, out: (1 - out) * out],
     vjps=[lambda g, out, _x: sigmoid_slope(g, out) if dtype_of(out).kind != "c" else g * conj((1 - out) * out)],
 )  # fmt: skip
@@ -56,7 +57,7 @@ def _softplus_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
     soft = _log_one_plus_exp(xp, z)
     if beta != 1:
         soft = soft / scalar(beta, x)
-    if threshold == math.inf or (threshold >= 18 and real_of(x.dtype).itemsize <= 4):
+    if threshold == math.inf or (threshold >= 18 and numpy_dtype(x.dtype).itemsize <= 4):
         return soft  # in single precision it is x there already
     return xp.where(z > threshold, x, soft)
 

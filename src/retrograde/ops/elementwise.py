@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
-from .kernels import scalar, sigmoid_array, widened, widened_numpy, zero_of
+from .kernels import scalar, sigmoid_array, sigmoid_numpy, widened, widened_numpy, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
@@ -469,7 +469,8 @@ def _logaddexp_kernel(xp: Any, x: Any, y: Any) -> Any:
 # The logistic function as statistics writes it. Unlike that of `sigmoid`, which frameworks take from the result, its
 # derivative keeps its digits at both ends, where 1 - out would cancel, and so do those of higher order.
 expit = elementwise(
-    "expit", kernel=widened(sigmoid_array), samples=unary(-3, 3, complex_too=True),
+    "expit", kernel=widened(sigmoid_array), numpy=widened_numpy(sigmoid_numpy),
+    samples=unary(-3, 3, complex_too=True),
     partials=[lambda x, out: out * expit(-x)],
 )  # fmt: skip
 

@@ -41,7 +41,7 @@ class Indexed(NamedTuple):
         return tuple(n for i, n in enumerate(self.shape) if i not in self.axes)
 
     @property
-    def count(self) -> int:
+    def height(self) -> int:
         """The number of rows."""
         return math.prod(self.shape[a] for a in self.axes)
 
@@ -54,7 +54,7 @@ class Indexed(NamedTuple):
 
     def rows(self, xp: Any, x: Any) -> Any:
         """An array of the shape as the matrix."""
-        return xp.reshape(xp.permute_dims(x, self.order), (self.count, math.prod(self.rest)))
+        return xp.reshape(xp.permute_dims(x, self.order), (self.height, math.prod(self.rest)))
 
     def array(self, xp: Any, rows: Any) -> Any:
         """The matrix as an array of the shape."""

@@ -192,7 +192,7 @@ def _advanced_add_kernel(
     xp: Any, g: Any, *indices: Any, shape: tuple[int, ...], axes: tuple[int, ...], unique: bool
 ) -> Any:
     seen = indexed(shape, indices, axes)
-    rows = reduce_by_number(xp, add, seen.named_rows(xp, g), seen.numbers(xp, indices), seen.count, 0)
+    rows = reduce_by_number(xp, add, seen.named_rows(xp, g), seen.numbers(xp, indices), seen.height, 0)
     return seen.array(xp, rows)
 
 

@@ -255,7 +255,7 @@ def _unpad_edges_numpy(g: Any, *, shape: tuple[int, ...], widths: Any, mode: str
         if not (lo or hi):
             continue
         n = shape[axis]
-        before = (slice(None),) * axis
+        before: tuple[Any, ...] = (slice(None),) * axis
         out = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), dtype=g.dtype)
         first, last = max(0, -lo), n - max(0, -hi)
         out[(*before, slice(first, last))] = g[(*before, slice(first + lo, last + lo))]

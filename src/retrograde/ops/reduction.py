@@ -15,7 +15,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
-from .kernels import NUMPY, on_numpy, scalar, widened, widened_numpy, zero_of
+from .kernels import in_single, scalar, widened, widened_numpy, zero_of
 from .rules import (
     batch_axes,
     batch_elementwise,
@@ -196,15 +196,13 @@ def _sum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> An
     return xp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-@widened_numpy
 def _sum_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
-    if x.dtype.kind in "iub":
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+    dtype = x.dtype
+    if dtype.itemsize == 2 and dtype.kind not in "iu":
+        return _sum_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
+    if dtype.kind in "iub":
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=dtype)
     return sum_array(x, axis, keepdims)
-
-
-# Composite kernels get these on NumPy.
-NUMPY.sum = lambda x, *, axis, keepdims=False, dtype=None: _sum_numpy(x, axis=axis, keepdims=keepdims)
 
 
 sum = linear(
@@ -221,8 +219,17 @@ def _mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
     return total / n if n else total * math.nan
 
 
+def _mean_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    dtype = x.dtype
+    if dtype.itemsize == 2 and dtype.kind not in "iu":
+        return _mean_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
+    n = reduced_count(x, axis)
+    total = _sum_numpy(x, axis=axis, keepdims=keepdims)
+    return total / n if n else total * math.nan
+
+
 mean = linear(
-    "mean", kernel=_mean_kernel, numpy=on_numpy(_mean_kernel), kind="reduction",
+    "mean", kernel=_mean_kernel, numpy=_mean_numpy, kind="reduction",
     transpose=lambda g, x_, *, axis, keepdims: expand_reduced(g / max(reduced_count(x_, axis), 1), x_, axis, keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=reduction_samples,
 )  # fmt: skip
@@ -232,6 +239,10 @@ def _nansum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) ->
     return _sum_kernel(xp, xp.where(x != x, zero_of(x), x), axis=axis, keepdims=keepdims)
 
 
+def _nansum_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    return _sum_numpy(np.where(x != x, zero_of(x), x), axis=axis, keepdims=keepdims)
+
+
 # 1 where an element is a number and 0 where it is NaN, in the dtype of the operand.
 is_number = nondifferentiable(
     "is_number", kernel=lambda xp, x: astype(xp, x == x, x.dtype), infer=lambda avals, p: avals[0],
@@ -239,7 +250,7 @@ is_number = nondifferentiable(
 )  # fmt: skip
 
 nansum = primitive(
-    "nansum", kernel=_nansum_kernel, numpy=on_numpy(_nansum_kernel), kind="reduction",
+    "nansum", kernel=_nansum_kernel, numpy=_nansum_numpy, kind="reduction",
     vjps=[lambda g, _out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * is_number(x)],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(tangents[0] * is_number(x), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=_real_samples(),
@@ -318,6 +329,42 @@ def _std_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, ke
     return xp.sqrt(_var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)[0])
 
 
+def _moments_numpy(x: Any, axis: tuple[int, ...], correction: float) -> tuple[Any, Any]:
+    n = reduced_count(x, axis)
+    center = _mean_numpy(x, axis=axis, keepdims=True)
+    d = x - center
+    square = d.real * d.real + d.imag * d.imag if x.dtype.kind == "c" else d * d
+    total = _sum_numpy(square, axis=axis, keepdims=True)
+    freedom = n - correction
+    if freedom > 0:
+        return total / freedom, center
+    return np.where(total > 0, total.dtype.type(math.inf), total.dtype.type(math.nan)), center
+
+
+def _var_mean_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    wide = in_single(x)
+    var, center = _moments_numpy(wide, axis, correction)
+    if not keepdims and axis:
+        shape = reduced_shape(x.shape, axis, False)
+        var, center = var.reshape(shape), center.reshape(shape)
+    return (var, center) if wide is x else (var.astype(x.dtype), center.astype(x.dtype))
+
+
+def _var_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    return _var_mean_numpy(x, axis=axis, correction=correction, keepdims=keepdims)[0]
+
+
+@widened_numpy
+def _std_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    return np.sqrt(_var_mean_numpy(x, axis=axis, correction=correction, keepdims=keepdims)[0])
+
+
+def _std_mean_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    wide = in_single(x)
+    spread, center = _var_mean_numpy(wide, axis=axis, correction=correction, keepdims=keepdims)
+    return np.sqrt(spread).astype(spread.dtype if wide is x else x.dtype), center.astype(x.dtype)
+
+
 def _deviation(x: Any, axis: tuple[int, ...], correction: float) -> Any:
     """The derivative of the variance by each element: 2 (x - mean) / (n - correction).
 
@@ -355,7 +402,7 @@ def _moment_samples() -> Any:
 
 
 var = primitive(
-    "var", kernel=_var_kernel, numpy=on_numpy(_var_kernel), kind="reduction",
+    "var", kernel=_var_kernel, numpy=_var_numpy, kind="reduction",
     vjps=[lambda g, _out, x, *, axis, correction, keepdims:
           kept(g, x, axis, keepdims) * _deviation(x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: _dot(
@@ -364,7 +411,7 @@ var = primitive(
 )  # fmt: skip
 
 std = primitive(
-    "std", kernel=_std_kernel, numpy=on_numpy(_std_kernel), kind="reduction",
+    "std", kernel=_std_kernel, numpy=_std_numpy, kind="reduction",
     vjps=[lambda g, out, x, *, axis, correction, keepdims:
           kept(divide_or_zero(g, out * 2), x, axis, keepdims) * _deviation(x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: divide_or_zero(
@@ -388,7 +435,7 @@ def _pair_vjp(g: Any, x: Any, axis: tuple[int, ...], correction: float, keepdims
 
 
 var_mean = primitive(
-    "var_mean", kernel=_var_mean_kernel, numpy=on_numpy(_var_mean_kernel), kind="reduction", multi=True,
+    "var_mean", kernel=_var_mean_kernel, numpy=_var_mean_numpy, kind="reduction", multi=True,
     vjps=[lambda g, _out, x, *, axis, correction, keepdims: _pair_vjp(g, x, axis, correction, keepdims)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: (
         _dot(tangents[0], _deviation(x, axis, correction), axis, keepdims),
@@ -404,7 +451,7 @@ def _std_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: floa
 
 
 std_mean = primitive(
-    "std_mean", kernel=_std_mean_kernel, numpy=on_numpy(_std_mean_kernel), kind="reduction", multi=True,
+    "std_mean", kernel=_std_mean_kernel, numpy=_std_mean_numpy, kind="reduction", multi=True,
     vjps=[lambda g, out, x, *, axis, correction, keepdims: _pair_vjp(
         (None if g[0] is None else divide_or_zero(g[0], out[0] * 2), g[1]), x, axis, correction, keepdims)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: (
@@ -505,10 +552,6 @@ def extreme_in(xp: Any, name: str, x: Any, axis: tuple[int, ...], keepdims: bool
     if is_boolean(x):
         return (xp.any if name == "max" else xp.all)(x, axis=axis, keepdims=keepdims)
     return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
-
-
-NUMPY.max = lambda x, *, axis, keepdims=False: extreme_array("max", x, axis, keepdims)
-NUMPY.min = lambda x, *, axis, keepdims=False: extreme_array("min", x, axis, keepdims)
 
 
 def shared(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
@@ -627,13 +670,23 @@ def _logsumexp_of_some(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool
     size = xp.real(x) if is_complex(x) else x
     top = xp.max(size, axis=axis, keepdims=True)
     top = xp.where(xp.abs(top) == math.inf, zero_of(top), top)
-    with np.errstate(divide="ignore"):
-        out = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True, dtype=x.dtype)) + top
+    out = xp.log(xp.sum(xp.exp(x - top), axis=axis, keepdims=True, dtype=x.dtype)) + top
     return astype(xp, xp.reshape(out, reduced_shape(x.shape, axis, keepdims)), x.dtype)
 
 
+def _logsumexp_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if not x.size:
+        return np.full(reduced_shape(x.shape, axis, keepdims), -math.inf, dtype=x.dtype)
+    wide = in_single(x)
+    top = extreme_array("max", wide.real if wide.dtype.kind == "c" else wide, axis, True)
+    top = np.where(np.abs(top) == math.inf, top.dtype.type(0), top)
+    with np.errstate(divide="ignore"):
+        out = np.log(_sum_numpy(np.exp(wide - top), axis=axis, keepdims=True)) + top
+    return np.reshape(out, reduced_shape(x.shape, axis, keepdims)).astype(x.dtype)
+
+
 logsumexp = primitive(
-    "logsumexp", kernel=_logsumexp_kernel, numpy=on_numpy(_logsumexp_kernel), kind="composite",
+    "logsumexp", kernel=_logsumexp_kernel, numpy=_logsumexp_numpy, kind="composite",
     vjps=[lambda g, out, x, *, axis, keepdims:
           kept(g, x, axis, keepdims) * conj(exp(x - kept(out, x, axis, keepdims)))],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(

@@ -78,7 +78,13 @@ def _scanned_numpy(ufunc: Any) -> Any:
     """What accumulates with a NumPy function."""
 
     def lowered(x: Any, *, axis: int, reverse: bool) -> Any:
-        return _turned(np, lambda y: ufunc.accumulate(y, axis=axis, dtype=y.dtype), x, axis, reverse)
+        wide = _accumulating(np, x)
+        if reverse:
+            wide = np.flip(wide, axis=axis)
+        out = ufunc.accumulate(wide, axis=axis, dtype=wide.dtype)
+        if reverse:
+            out = np.flip(out, axis=axis)
+        return out.astype(x.dtype, copy=False)
 
     return lowered
 

@@ -377,9 +377,19 @@ def _sign_kernel(xp: Any, x: Any, *, nan_to_zero: bool) -> Any:
     return astype(xp, above - below, x.dtype)
 
 
+def _sign_numpy(x: Any, *, nan_to_zero: bool) -> Any:
+    kind = x.dtype.kind
+    if kind == "b":
+        return np.asarray(x, copy=True)
+    if not nan_to_zero or kind not in "fV":
+        return np.sign(x)
+    zero = zero_of(x)
+    return (np.greater(x, zero).astype(np.int8) - np.less(x, zero).astype(np.int8)).astype(x.dtype)
+
+
 # -1, 0 or 1. The sign of nan is nan, or 0 with nan_to_zero.
 sign = elementwise(
-    "sign", kernel=_sign_kernel, vjps=[lambda g, _out, _x, *, nan_to_zero: zeros_like(g)],
+    "sign", kernel=_sign_kernel, numpy=_sign_numpy, vjps=[lambda g, _out, _x, *, nan_to_zero: zeros_like(g)],
     jvp=lambda tangents, out, x, *, nan_to_zero: None, infer=infer_same,
     samples=lambda: [sample(uniform(-2, 2, 2, 3), nan_to_zero=True), sample(uniform(1, 2), nan_to_zero=False)],
 )  # fmt: skip

@@ -6,7 +6,6 @@ derivative of them all. NaN counts as larger than any number. Ties stay in the o
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -321,27 +320,32 @@ argcum = nondifferentiable(
 # ------------------------------------------------------------------------------------------ the median
 
 
-def _median(
-    xp: Any, x: Any, at: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool
-) -> Any:
-    """The median over several axes; `at(rows, axis=, ignore_nan=)` finds the position along one."""
+def _median_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool) -> Any:
     shape = x.shape
     others = tuple(i for i in range(x.ndim) if i not in axis)
     rows = xp.permute_dims(x, (*others, *axis))
     rows = xp.reshape(rows, (*(shape[i] for i in others), math.prod(shape[a] for a in axis)))
     if not rows.shape[-1]:
         return xp.full(reduced_shape(shape, axis, keepdims), math.nan, dtype=x.dtype)
-    places = at(rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
-    out = xp.take_along_axis(rows, xp.expand_dims(places, axis=-1), axis=-1)
+    at = _argmedian_kernel(xp, rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
+    out = xp.take_along_axis(rows, xp.expand_dims(at, axis=-1), axis=-1)
     return xp.reshape(out, reduced_shape(shape, axis, keepdims))
+
+
+def _median_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: bool) -> Any:
+    shape = x.shape
+    others = tuple(i for i in range(x.ndim) if i not in axis)
+    rows = x.transpose(*others, *axis).reshape(*(shape[i] for i in others), math.prod(shape[a] for a in axis))
+    if not rows.shape[-1]:
+        return np.full(reduced_shape(shape, axis, keepdims), math.nan, x.dtype)
+    at = _argmedian_numpy(rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
+    out = np.take_along_axis(rows, at[..., None], axis=-1)
+    return out.reshape(reduced_shape(shape, axis, keepdims))
 
 
 # The median, of an even number of elements the lower one; elements equal to it share its gradient evenly.
 median = primitive(
-    "median", kernel=lambda xp, x, *, axis, keepdims, ignore_nan: _median(
-        xp, x, functools.partial(_argmedian_kernel, xp), axis=axis, keepdims=keepdims, ignore_nan=ignore_nan),
-    numpy=lambda x, *, axis, keepdims, ignore_nan: _median(
-        np, x, _argmedian_numpy, axis=axis, keepdims=keepdims, ignore_nan=ignore_nan),
+    "median", kernel=_median_kernel, numpy=_median_numpy,
     kind="reduction",
     vjps=[lambda g, out, x, *, axis, keepdims, ignore_nan:
           shared(g, out, x, axis, keepdims, "even")],

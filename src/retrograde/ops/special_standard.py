@@ -157,8 +157,7 @@ def gammaln(xp: Any, x: Any) -> Any:
         power = power * square
     value = (z - 0.5) * xp.log(z) - z + 0.5 * math.log(2 * math.pi) + tail - xp.log(product)
     value = xp.where(xp.isinf(y), xp.abs(y), value)
-    fraction = x - xp.floor(x)
-    mirrored = math.log(math.pi) - xp.log(xp.sin(math.pi * xp.where(fraction > 0.5, 1 - fraction, fraction))) - value
+    mirrored = math.log(math.pi) - xp.log(xp.sin(math.pi * xp.abs(x - xp.round(x)))) - value
     return xp.where(reflected, xp.where(xp.isinf(x), x, mirrored), value)
 
 
@@ -177,7 +176,7 @@ def digamma(xp: Any, x: Any) -> Any:
         tail = tail + power * (b / (2 * n))
         power = power * square
     value = total + xp.log(z) - 0.5 / z - tail
-    fraction = x - xp.floor(x)
+    fraction = x - xp.round(x)
     poles = reflected & (fraction == 0) & (x != 0)
     mirrored = value - math.pi / xp.tan(math.pi * fraction)
     found = xp.where(reflected, xp.where(poles, x * math.nan, mirrored), value)
