@@ -165,7 +165,7 @@ class JaxProgram(Transforms):
         if a is None or not found:
             return None
         text, shape, _ = found
-        if text.startswith("["):  # a list is no index in jax
+        if text.startswith("[") or "True" in text or "False" in text:  # neither lists nor masks index a traced array
             return None
         return Expression(f"{a.name}[{text.replace('torch.tensor', 'xp.asarray')}]", shape, a.dtype, True)
 

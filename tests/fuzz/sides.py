@@ -26,6 +26,7 @@ class Side:
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
             environment["PYTHONPATH"] = str(SOURCES) if self.kind.startswith("retrograde") else ""
             environment["JAX_PLATFORMS"] = "cpu"
+            environment["XLA_FLAGS"] = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"  # compiling is all it does
             self.process = subprocess.Popen(
                 [self.python, str(HERE / "worker.py"), self.kind],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
@@ -39,16 +40,20 @@ class Side:
         worker.stdin.write(json.dumps(texts) + "\n")
         worker.stdin.flush()
 
-    def collect(self) -> list[Answer]:
+    def collect(self, retry: bool = True) -> list[Answer]:
+        """The answers; where the process has died of one of the texts, with `retry` the others are run again."""
         assert self.process is not None
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if line:
             return [{**answer, "side": self.kind} for answer in json.loads(line)]
         self.close()
-        if len(self.pending) == 1:
-            return [{"stopped": ["the process died", 0, ""], "seen": {}, "log": [], "side": self.kind}]
-        return [answer for text in list(self.pending) for answer in self.run([text])]
+        if len(self.pending) == 1 or not retry:
+            died: Answer = {"stopped": ["the process died", 0, ""], "seen": {}, "log": [], "side": self.kind}
+            return [died] * len(self.pending)
+        half = len(self.pending) // 2
+        first, second = self.pending[:half], self.pending[half:]
+        return self.run(first) + self.run(second)
 
     def run(self, texts: list[str]) -> list[Answer]:
         if not texts:
@@ -71,11 +76,11 @@ class Pair:
         self.ours = ours
         self.count = 0
 
-    def run(self, texts: list[str]) -> list[tuple[Answer, Answer]]:
+    def run(self, texts: list[str], retry: bool = True) -> list[tuple[Answer, Answer]]:
         self.count += len(texts)
         self.reference.start(texts)
         self.ours.start(texts)
-        return list(zip(self.reference.collect(), self.ours.collect()))
+        return list(zip(self.reference.collect(retry), self.ours.collect(retry)))
 
     def close(self) -> None:
         self.reference.close()
