@@ -2,12 +2,13 @@
 
 import argparse
 import collections
+import re
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from . import known
+from . import compare, known
 from .compare import Difference, differences, ill_conditioned, numeric, widened
 from .minimise import minimise
 from .sides import Answer, Pair, Side
@@ -86,8 +87,11 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print the programs of the seeds and stop")
     parser.add_argument("--no-minimise", action="store_true")
     parser.add_argument("--max-findings", type=int, default=60, help="stop after as many")
+    parser.add_argument("--ignore", metavar="REGEX", help="leave out differences whose kind and place match")
     parser.add_argument("--seconds", type=float, default=1e9)
     options = parser.parse_args()
+    if options.ignore:
+        compare.ignored = re.compile(options.ignore)
     failed = 0
     for name, python in (("torch", options.torch), ("jax", options.jax)):
         if python:

@@ -368,13 +368,17 @@ class _Walk:
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""
         this, hooks = self.this, node.hooks
+        if needs is None and node not in pending:
+            return  # nothing that was asked for lies below: its hooks are not called
         hooked = this.policy.captures_hooked
+        if hooks is not None:
+            g = hooks.seen(this, g)
         if node in pending and not hooked:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
-        if hooks is not None:
-            g = hooks.before(this, node, g)
-            if g is None:
-                return
+        if hooks is not None and hooks.pre:
+            g = hooks.before(this, g)
+        if g is None:
+            return
         if hooked and node in pending:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
         for observer in OBSERVERS:
@@ -517,7 +521,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         elif not others:
             return
     if leaf.node_hooks is not None:
-        g = leaf.node_hooks.before(this, leaf, g)
+        g = leaf.node_hooks.before(this, leaf.node_hooks.seen(this, g))
     target = leaf.leaf()
     box = [g]
     if leaf.node_hooks is None:
