@@ -317,13 +317,13 @@ def _arrivals(grads: dict[Any, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 class _Walk:
     """The pass over the nodes: what has arrived where, and which leaves are complete after which node."""
 
-    __slots__ = ("this", "grads", "wanted", "others", "finish")
+    __slots__ = ("this", "grads", "roots", "wanted", "others", "finish")
 
     def __init__(
         self, this: Run, roots: Sequence[Any], gradients: Sequence[Any], last: dict[Any, Node | None],
         wanted: set[Any] | None, others: bool,
     ) -> None:  # fmt: skip
-        self.this, self.wanted, self.others = this, wanted, others
+        self.this, self.roots, self.wanted, self.others = this, roots, wanted, others
         self.grads: dict[Any, Any] = {}
         for edge, g in zip(roots, gradients):
             _add(self.grads, edge, g)
@@ -369,7 +369,9 @@ class _Walk:
         """One node with everything that the plain loop leaves out."""
         this, hooks = self.this, node.hooks
         if needs is None and node not in pending:
-            return  # nothing that was asked for lies below: its hooks are not called
+            if hooks is not None and any(producer(root) is node for root in self.roots):
+                hooks.seen(this, g)
+            return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
         hooked = this.policy.captures_hooked
         if hooks is not None:
             g = hooks.seen(this, g)
