@@ -14,6 +14,14 @@ LIMITS = re.compile(
 )
 """The reference says that it has no such thing: what this library answers then cannot be compared."""
 
+REFUSALS = re.compile(
+    "returns multiple views|created in no_grad mode|created inside a custom Function|refers? to a single memory location"
+)
+"""The reference refuses a change in place that is allowed here: its views of several outputs, views made without
+recording, memory that an expanded array shares (jacfwd and others fall over this inside)."""
+CHANGED = "modified by an inplace operation"
+"""The reference refuses a pass because something that it had saved was changed: it saves more than is needed here."""
+
 TOLERANCE = {"float64": 1e-9, "complex128": 1e-9, "float32": 3e-5, "complex64": 3e-5, "bfloat16": 4e-2}
 ignored: re.Pattern[str] | None = None
 """Kinds and places that one is not interested in at the moment."""
@@ -143,6 +151,12 @@ def widened(text: str) -> str:
     """The program in double precision."""
     text = text.replace("float32", "float64").replace("bfloat16", "float64").replace("complex64", "complex128")
     return re.sub(r"torch\.autocast\(.*?\)", "torch.enable_grad()", text)
+
+
+def allowing_changes(text: str) -> str:
+    """The program on PyTorch with copies of what is changed after it was saved, so that nothing is refused."""
+    body = "".join(f"    {line}\n" for line in text.splitlines())
+    return f"with torch.autograd.graph.allow_mutation_on_saved_tensors():\n{body}"
 
 
 def numeric(found: list[Difference]) -> bool:

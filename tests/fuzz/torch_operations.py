@@ -11,7 +11,7 @@ torch.log({a}.abs() + 0.5) | torch.sqrt({a}.abs() + 0.1) | torch.rsqrt({a}.squar
 F.hardtanh({a}) | torch.erf({a}) | torch.atan({a}) | torch.asinh({a}) | torch.log1p({a}.abs()) | F.logsigmoid({a}) | F.mish({a})
 F.celu({a}) | F.selu({a}) | {a}.clamp(-0.8, 0.9) | {a}.clamp(min=-0.5) | {a} ** 2 | {a} ** 3 | {a}.pow(3) | {a} * 2.0 | 3.0 - {a}
 {a} / 2.0 | 1.5 * {a} + 0.5 | {a} + 1 | 2 - {a} | ({a}.abs() + 0.2) ** 0.5 | ({a}.abs() + 0.3) ** -1.5 | torch.nan_to_num({a})
-torch.sinc({a}) | torch.exp2({a}.clamp(max=2)) | F.gelu({a}, approximate="tanh") | F.hardswish({a}) | F.hardsigmoid({a}) | F.relu6({a})
+torch.sinc({a}) | torch.exp2({a}.clamp(max=2)) | F.gelu({a}, approximate="tanh") | F.hardswish({a}) | F.relu6({a})
 F.softsign({a}) | F.tanhshrink({a}) | F.softshrink({a}, 0.3) | F.hardshrink({a}, 0.3) | F.threshold({a}, 0.1, -0.2) | torch.sinh({a}.clamp(-2, 2))
 torch.cosh({a}.clamp(-2, 2)) | torch.logit({a}.sigmoid() * 0.9 + 0.05) | torch.asin({a}.tanh() * 0.9) | torch.acos({a}.tanh() * 0.9)
 torch.atanh({a}.tanh() * 0.9) | torch.acosh({a}.abs() + 1.2) | torch.lgamma({a}.abs() + 0.5) | torch.digamma({a}.abs() + 0.5) | torch.frac({a} + 0.013)
@@ -47,7 +47,7 @@ ALL = """
 """
 SCANS = """
 {a}.cumsum({d}) | {a}.cumprod({d}) | torch.softmax({a}, {d}) | torch.log_softmax({a}, {d}) | {a}.sort({d}).values | {a}.flip({d}) | {a}.roll(1, {d})
-{a}.sort({d}, descending=True)[0] | torch.logcumsumexp({a}, {d}) | F.normalize({a}, dim={d}) | {a}.cummax({d})[0] | F.softmin({a}, {d}) | {a}.diff(dim={d}, prepend={a})
+{a}.sort({d}, descending=True)[0] | F.normalize({a}, dim={d}) | {a}.cummax({d})[0] | F.softmin({a}, {d}) | {a}.diff(dim={d}, prepend={a})
 """
 
 

@@ -63,6 +63,9 @@ class Transforms(Operations):
                 made.append(self.bind(found))
         real = [v for v in made if v.dtype == parameters[0].dtype and v.size]
         last = real[-1] if real else last
+        if last in parameters:
+            found = self.unary()
+            last = self.bind(found) if found is not None else last
         if not self.depends(last, parameters, start):
             p = self.choice(parameters)
             name = self.name()

@@ -528,7 +528,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
     box = [g]
     if leaf.node_hooks is None:
         del g
-    if target is not None:
+    if target is not None and target._node is not None:  # requires_grad_(False) since then: it wants none any more
         for observer in OBSERVERS:
             observer.arriving(this, target, box[0])
         accumulate_grad(this.create_graph, target, box)
