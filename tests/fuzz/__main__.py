@@ -65,7 +65,9 @@ def smallest(text: str, found: list[Difference], pair: Pair) -> str:
     return minimise(text, still)
 
 
-def hunt(pair: Pair, make: type[TorchProgram], seeds: range, seconds: float) -> Iterator[tuple[int, str, list[Difference]]]:
+def hunt(
+    pair: Pair, make: type[TorchProgram], seeds: range, seconds: float
+) -> Iterator[tuple[int, str, list[Difference]]]:
     """Seeds whose programs differ."""
     start = time.monotonic()
     for first in range(seeds.start, seeds.stop, CHUNK):
@@ -81,10 +83,11 @@ def hunt(pair: Pair, make: type[TorchProgram], seeds: range, seconds: float) -> 
 
 def report(text: str, pair: Pair) -> str:
     reference, ours = pair.run([text])[0]
-    lines = [text.rstrip()]
-    for d in differences(reference, ours)[:4]:
-        lines.append(f"    # {d.kind} {d.where}: {pair.reference.kind} {d.reference!s:.160} | here {d.ours!s:.160}")
-    return "\n".join(lines)
+    lines = [
+        f"    # {d.kind} {d.where}: {pair.reference.kind} {d.reference!s:.160} | here {d.ours!s:.160}"
+        for d in differences(reference, ours)[:4]
+    ]
+    return "\n".join([text.rstrip(), *lines])
 
 
 def main() -> int:
@@ -147,7 +150,10 @@ def fuzz(name: str, python: str, options: argparse.Namespace) -> int:
     with ThreadPoolExecutor(len(pairs)) as pool:
         list(pool.map(share, range(len(pairs))))
     seconds = time.monotonic() - start
-    print(f"{name}: {len(seeds)} programs, seeds {seeds.start} to {seeds.stop - 1}, {seconds:.0f} s; {sum(pair.count for pair in pairs)} runs")
+    print(
+        f"{name}: {len(seeds)} programs, seeds {seeds.start} to {seeds.stop - 1}, {seconds:.0f} s; "
+        f"{sum(pair.count for pair in pairs)} runs"
+    )
     for reason, count in causes.most_common():
         print(f"  known, {count} times: {reason}")
     for entry in listed:

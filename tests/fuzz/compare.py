@@ -98,7 +98,10 @@ def differences(reference: Answer, ours: Answer, slack: float = 1.0) -> list[Dif
         found.append(Difference("exception", "", a, b))
         return found
     if a:  # how far a pass comes before it refuses is each side's own business
-        reference, ours = ({**answer, "log": [], "seen": {k: [*x[:4], None] if len(x) > 1 else x for k, x in answer["seen"].items()}} for answer in (reference, ours))
+        reference, ours = (
+            {**answer, "log": [], "seen": {k: [*x[:4], None] if len(x) > 1 else x for k, x in answer["seen"].items()}}
+            for answer in (reference, ours)
+        )
     for name in reference["seen"].keys() | ours["seen"].keys():
         x, y = reference["seen"].get(name), ours["seen"].get(name)
         if x is None or y is None:
@@ -135,7 +138,9 @@ def differences(reference: Answer, ours: Answer, slack: float = 1.0) -> list[Dif
 
 
 NUMBER = re.compile(r"-?\d+\.\d+(?![\d.]*\))")
-LITERAL = re.compile(r"(?:torch\.tensor|xp\.asarray)\([^=]*?, dtype=(?:torch|xp)\.(float64|float32|bfloat16|complex64|complex128)")
+LITERAL = re.compile(
+    r"(?:torch\.tensor|xp\.asarray)\([^=]*?, dtype=(?:torch|xp)\.(float64|float32|bfloat16|complex64|complex128)"
+)
 
 
 def perturbed(text: str, factor: Callable[[], float]) -> str:
@@ -170,18 +175,17 @@ def arrays_of(answer: Answer) -> dict[str, list[Any]]:
     return made
 
 
-def ill_conditioned(text: str, found: list[Difference], run: Callable[[list[str]], list[Answer]], reference: Answer) -> bool:
+def ill_conditioned(
+    text: str, found: list[Difference], run: Callable[[list[str]], list[Answer]], reference: Answer
+) -> bool:
     """Numbers differ by no more than a rounding of the program's numbers does to the reference's own answer.
 
     The perturbation multiplies all numbers alike, and then each by its own factor: with the first kind ties stay ties.
     """
     epsilon = 5e-3 if "bfloat16" in text else 3e-7 if "float32" in text or "complex64" in text else 4e-16
-    texts = []
-    for k in (1, 2, -3, 7):
-        texts.append(perturbed(text, lambda k=k: 1 + k * epsilon))
+    texts = [perturbed(text, lambda k=k: 1 + k * epsilon) for k in (1, 2, -3, 7)]
     signs = iter(((i * 7919) % 13 - 6) / 3 for i in range(10**9))
-    for _ in range(3):
-        texts.append(perturbed(text, lambda: 1 + next(signs) * epsilon))
+    texts += [perturbed(text, lambda: 1 + next(signs) * epsilon) for _ in range(3)]
     spread: dict[str, float] = {}
     base = arrays_of(reference)
     for answer in run(texts):

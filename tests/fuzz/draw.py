@@ -102,7 +102,7 @@ class Draw:
     def chance(self, p: float) -> bool:
         return self.random.random() < p
 
-    def choice(self, options: Sequence):  # noqa: ANN201, whatever the options are
+    def choice(self, options: Sequence):
         return self.random.choice(options)
 
     def line(self, text: str) -> None:

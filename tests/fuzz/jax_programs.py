@@ -39,7 +39,13 @@ CUSTOM = (
 class JaxProgram(Transforms):
     """One program: `JaxProgram(seed).text()`."""
 
-    FORMS = ("xp.sum({a})", "xp.sum(xp.square({a}))", "xp.sum(xp.sin({a} * 0.5))", "xp.mean({a})", "xp.sum({a}) * xp.sum(xp.square({p}))")
+    FORMS = (
+        "xp.sum({a})",
+        "xp.sum(xp.square({a}))",
+        "xp.sum(xp.sin({a} * 0.5))",
+        "xp.mean({a})",
+        "xp.sum({a}) * xp.sum(xp.square({p}))",
+    )
     FORMS_COMPLEX = ("xp.sum(xp.abs({a}))",)
     SUM = "xp.sum({a})"
 
@@ -50,7 +56,10 @@ class JaxProgram(Transforms):
 
     def text(self) -> str:
         for _ in range(self.random.randint(1, 3)):
-            shape, name = self.random.choice([(), (2,), (3,), (2, 2), (2, 3), (3, 2), (1, 3), (2, 1), (2, 2, 3)]), self.name()
+            shape, name = (
+                self.random.choice([(), (2,), (3,), (2, 2), (2, 3), (3, 2), (1, 3), (2, 1), (2, 2, 3)]),
+                self.name(),
+            )
             self.line(f"{name} = xp.asarray({self.numbers(shape, self.dtype)}, dtype=xp.{self.dtype})")
             self.add(Variable(name, shape, self.dtype, True, memory=self.counter))
         for _ in range(self.random.randint(1, 3)):
@@ -63,13 +72,27 @@ class JaxProgram(Transforms):
 
     @staticmethod
     def translated(text: str) -> str:
-        for old, new in (("torch.func.", "tr."), ("in_dims", "in_axes"), ("out_dims", "out_axes"), (", chunk_size=2", "")):
+        for old, new in (
+            ("torch.func.", "tr."),
+            ("in_dims", "in_axes"),
+            ("out_dims", "out_axes"),
+            (", chunk_size=2", ""),
+        ):
             text = text.replace(old, new)
         text = re.sub(r"torch\.tensor\(([^a-z]*), dtype=torch\.", r"xp.asarray(\1, dtype=xp.", text)
         return text.replace("torch.ones_like", "xp.ones_like")
 
     def expression(self) -> Expression | None:
-        kinds = {self.unary: 5, self.binary: 7, self.reduction: 2.5, self.scan: 1.3, self.product: 2, self.shaped: 3, self.indexed: 2, self.matrix: 0.4}
+        kinds = {
+            self.unary: 5,
+            self.binary: 7,
+            self.reduction: 2.5,
+            self.scan: 1.3,
+            self.product: 2,
+            self.shaped: 3,
+            self.indexed: 2,
+            self.matrix: 0.4,
+        }
         made = self.random.choices(list(kinds), list(kinds.values()))[0]()
         if made is None or len(made.shape) > 4:
             return None
@@ -80,7 +103,9 @@ class JaxProgram(Transforms):
 
     def unary(self) -> Expression | None:
         a = self.some()
-        return a and Expression(self.choice(UNARY).replace("xp.float64", f"xp.{a.dtype}").format(a=a.name), a.shape, a.dtype, True)
+        return a and Expression(
+            self.choice(UNARY).replace("xp.float64", f"xp.{a.dtype}").format(a=a.name), a.shape, a.dtype, True
+        )
 
     def binary(self) -> Expression | None:
         a = self.some()
@@ -103,7 +128,12 @@ class JaxProgram(Transforms):
         text = self.choice(REDUCTIONS[:-4] if keep else REDUCTIONS)
         if "logsumexp" in text:
             keep = False
-        return Expression(text.format(a=a.name, d=f"{axis}, keepdims=True" if keep else axis), without(a.shape, axis, keep), a.dtype, True)
+        return Expression(
+            text.format(a=a.name, d=f"{axis}, keepdims=True" if keep else axis),
+            without(a.shape, axis, keep),
+            a.dtype,
+            True,
+        )
 
     def scan(self) -> Expression | None:
         a = self.pick(lambda v: v.shape and v.size)
@@ -119,12 +149,18 @@ class JaxProgram(Transforms):
         if len(a.shape) == 1 and len(b.shape) == 1:
             forms += [(f"xp.einsum('i,j->ij', {A}, {B})", (*a.shape, *b.shape))]
         if a.shape[-1] == b.shape[0] and len(b.shape) <= 2:
-            forms += [(f"{A} @ {B}", (*a.shape[:-1], *b.shape[1:])), (f"xp.matmul({A}, {B})", (*a.shape[:-1], *b.shape[1:]))]
+            forms += [
+                (f"{A} @ {B}", (*a.shape[:-1], *b.shape[1:])),
+                (f"xp.matmul({A}, {B})", (*a.shape[:-1], *b.shape[1:])),
+            ]
             forms += [(f"xp.tensordot({A}, {B}, axes=1)", (*a.shape[:-1], *b.shape[1:]))]
         if a.shape == b.shape:
             forms += [(f"xp.vecdot({A}, {B})", a.shape[:-1]), (f"xp.einsum('...i,...i->...', {A}, {B})", a.shape[:-1])]
         if len(a.shape) == 2 and len(b.shape) == 2 and a.shape[1] == b.shape[1]:
-            forms += [(f"xp.einsum('ij,kj->ki', {A}, {B})", (b.shape[0], a.shape[0])), (f"{A} @ {B}.T", (a.shape[0], b.shape[0]))]
+            forms += [
+                (f"xp.einsum('ij,kj->ki', {A}, {B})", (b.shape[0], a.shape[0])),
+                (f"{A} @ {B}.T", (a.shape[0], b.shape[0])),
+            ]
         if not forms:
             return None
         text, shape = self.choice(forms)
@@ -136,8 +172,16 @@ class JaxProgram(Transforms):
             return None
         n, m = a.shape
         square = f"{a.name} @ {a.name}.T + 2 * xp.eye({n}, dtype=xp.{a.dtype})"
-        forms: list[tuple[str, Shape]] = [(f"xp.linalg.inv({square})", (n, n)), (f"xp.linalg.det({square})", ()), (f"xp.linalg.solve({square}, {a.name})", (n, m))]
-        forms += [(f"xp.linalg.cholesky({square})", (n, n)), (f"xp.linalg.slogdet({square})[1]", ()), (f"xp.linalg.trace({square})", ())]
+        forms: list[tuple[str, Shape]] = [
+            (f"xp.linalg.inv({square})", (n, n)),
+            (f"xp.linalg.det({square})", ()),
+            (f"xp.linalg.solve({square}, {a.name})", (n, m)),
+        ]
+        forms += [
+            (f"xp.linalg.cholesky({square})", (n, n)),
+            (f"xp.linalg.slogdet({square})[1]", ()),
+            (f"xp.linalg.trace({square})", ()),
+        ]
         text, shape = self.choice(forms)
         return Expression(text, shape, a.dtype, True)
 
@@ -146,16 +190,31 @@ class JaxProgram(Transforms):
         if a is None:
             return None
         shape, n = a.shape, len(a.shape)
-        forms: list[tuple[str, Shape]] = [(f"xp.expand_dims({a.name}, axis=0)", (1, *shape)), (f"xp.stack([{a.name}, {a.name} * 2], axis=-1)", (*shape, 2)), (f"xp.broadcast_to({a.name}, {(2, *shape)})", (2, *shape))]
+        forms: list[tuple[str, Shape]] = [
+            (f"xp.expand_dims({a.name}, axis=0)", (1, *shape)),
+            (f"xp.stack([{a.name}, {a.name} * 2], axis=-1)", (*shape, 2)),
+            (f"xp.broadcast_to({a.name}, {(2, *shape)})", (2, *shape)),
+        ]
         new = self.choice(factorings(a.size))
         forms += [(f"xp.reshape({a.name}, {new})", new)]
         if n:
-            forms += [(f"xp.concat([{a.name}, {a.name}], axis=0)", (2 * shape[0], *shape[1:])), (f"xp.repeat({a.name}, 2, axis=0)", (2 * shape[0], *shape[1:])), (f"xp.tile({a.name}, (2,))", (*shape[:-1], 2 * shape[-1]))]
+            forms += [
+                (f"xp.concat([{a.name}, {a.name}], axis=0)", (2 * shape[0], *shape[1:])),
+                (f"xp.repeat({a.name}, 2, axis=0)", (2 * shape[0], *shape[1:])),
+                (f"xp.tile({a.name}, (2,))", (*shape[:-1], 2 * shape[-1])),
+            ]
             forms += [(f"xp.diff({a.name}, axis=0)", (shape[0] - 1, *shape[1:]))] if shape[0] > 1 else []
         if n >= 2:
             order = self.random.sample(range(n), n)
-            forms += [(f"xp.permute_dims({a.name}, {tuple(order)})", tuple(shape[k] for k in order)), (f"xp.matrix_transpose({a.name})", (*shape[:-2], shape[-1], shape[-2]))]
-            forms += [(f"xp.tril({a.name})", shape), (f"xp.triu({a.name}, k=1)", shape), (f"xp.moveaxis({a.name}, 0, -1)", (*shape[1:], shape[0]))]
+            forms += [
+                (f"xp.permute_dims({a.name}, {tuple(order)})", tuple(shape[k] for k in order)),
+                (f"xp.matrix_transpose({a.name})", (*shape[:-2], shape[-1], shape[-2])),
+            ]
+            forms += [
+                (f"xp.tril({a.name})", shape),
+                (f"xp.triu({a.name}, k=1)", shape),
+                (f"xp.moveaxis({a.name}, 0, -1)", (*shape[1:], shape[0])),
+            ]
         text, new = self.choice(forms)
         return Expression(text, new, a.dtype, True)
 

@@ -17,7 +17,12 @@ def defined(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return {node.name}
     if isinstance(node, ast.Assign):
-        return {n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return {
+            n.id
+            for target in node.targets
+            for n in ast.walk(target)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
     if isinstance(node, (ast.With, ast.If)):
         return set().union(*(defined(child) for child in node.body))
     return set()
@@ -45,7 +50,9 @@ def without_unreachable(source: str) -> str | None:
         for body in blocks(tree):
             for node in list(body):
                 own = [node] if not isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.With, ast.If)) else []
-                used = {n.id for part in own for n in ast.walk(part) if isinstance(n, ast.Name) and NAME.fullmatch(n.id)}
+                used = {
+                    n.id for part in own for n in ast.walk(part) if isinstance(n, ast.Name) and NAME.fullmatch(n.id)
+                }
                 if used - names:
                     body.remove(node)
                     lost = True
@@ -54,7 +61,9 @@ def without_unreachable(source: str) -> str | None:
         for body in blocks(tree):
             for node in list(body):
                 empty = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.With, ast.If)) and not node.body
-                headless = isinstance(node, ast.FunctionDef) and not isinstance(node.body[-1] if node.body else None, (ast.Return, ast.Expr))
+                headless = isinstance(node, ast.FunctionDef) and not isinstance(
+                    node.body[-1] if node.body else None, (ast.Return, ast.Expr)
+                )
                 if empty or headless:
                     body.remove(node)
                     lost = True
@@ -75,7 +84,9 @@ def dropped(source: str) -> Iterator[str]:
                 if any(isinstance(node, ast.Return) for node in body[start : start + size]):
                     continue
                 del body[start : start + size]
-                text = without_unreachable(ast.unparse(ast.fix_missing_locations(changed)) if body or which == 0 else "pass")
+                text = without_unreachable(
+                    ast.unparse(ast.fix_missing_locations(changed)) if body or which == 0 else "pass"
+                )
                 if text is not None:
                     yield text
             size //= 2
@@ -98,7 +109,11 @@ def inlined(source: str) -> Iterator[str]:
     tree = ast.parse(source)
     for which, body in enumerate(blocks(tree)):
         for i, node in enumerate(body):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and isinstance(node.targets[0], ast.Name):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Name)
+                and isinstance(node.targets[0], ast.Name)
+            ):
                 changed = copy.deepcopy(tree)
                 del list(blocks(changed))[which][i]
                 text = ast.unparse(changed)
@@ -139,12 +154,16 @@ class Replace(ast.NodeTransformer):
                 shorter = copy.deepcopy(node)
                 del shorter.elts[i]
                 found.append(shorter)
-        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Call) and ast.unparse(node.func) in ("torch.tensor", "xp.asarray")):
+        if isinstance(node, ast.Lambda) or (
+            isinstance(node, ast.Call) and ast.unparse(node.func) in ("torch.tensor", "xp.asarray")
+        ):
             return found
         children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             children = [node.func.value, *node.args]
-        return found + [c for c in children if not (isinstance(c, ast.Name) and c.id in ("torch", "F", "xp", "tr", "ops"))]
+        return found + [
+            c for c in children if not (isinstance(c, ast.Name) and c.id in ("torch", "F", "xp", "tr", "ops"))
+        ]
 
 
 def simplified(source: str) -> Iterator[str]:

@@ -30,7 +30,12 @@ def rounded(x: Any) -> Any:
 def compact(answer: Answer) -> Answer:
     """What the comparison looks at, and no message."""
     stopped = answer["stopped"]
-    kept = {"stopped": stopped and [*stopped[:2], ""], "seen": answer["seen"], "log": answer["log"], "side": answer["side"]}
+    kept = {
+        "stopped": stopped and [*stopped[:2], ""],
+        "seen": answer["seen"],
+        "log": answer["log"],
+        "side": answer["side"],
+    }
     return rounded(kept)
 
 

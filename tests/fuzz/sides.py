@@ -26,7 +26,9 @@ class Side:
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
             environment["PYTHONPATH"] = str(SOURCES) if self.kind.startswith("retrograde") else ""
             environment["JAX_PLATFORMS"] = "cpu"
-            environment["XLA_FLAGS"] = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"  # compiling is all it does
+            environment["XLA_FLAGS"] = (
+                "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"  # compiling is all it does
+            )
             self.process = subprocess.Popen(
                 [self.python, str(HERE / "worker.py"), self.kind],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,

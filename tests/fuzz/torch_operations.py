@@ -24,7 +24,9 @@ torch.sin({a}) | torch.cos({a}) | torch.tanh({a}) | torch.exp({a}) | {a}.conj() 
 torch.reciprocal({a} + 3.0) | {a}.conj() | {a} ** 2 | torch.sgn({a} + 0.1) | torch.sqrt({a} + 4.0) | torch.log({a} + 4.0) | {a}.clone() | {a}.conj().clone() | torch.sigmoid({a})
 {a} / 2 | 1 / ({a} + 4.0) | ({a} + 4.0) ** 0.5 | {a}.conj_physical() | {a}.resolve_conj()
 """
-COMPLEX_TO_REAL = "{a}.abs() | {a}.real | {a}.imag | torch.angle({a} + 4.0) | {a}.abs().square() | torch.view_as_real({a}).sum(-1)"
+COMPLEX_TO_REAL = (
+    "{a}.abs() | {a}.real | {a}.imag | torch.angle({a} + 4.0) | {a}.abs().square() | torch.view_as_real({a}).sum(-1)"
+)
 BINARY = """
 {a} + {b} | {a} - {b} | {a} * {b} | {a} * {b} | {a} / ({b}.abs() + 0.5) | torch.maximum({a}, {b}) | torch.minimum({a}, {b}) | torch.fmax({a}, {b})
 torch.fmin({a}, {b}) | torch.atan2({a}, {b}) | torch.hypot({a}, {b}) | torch.logaddexp({a}, {b}) | torch.where({a} > 0.2, {a}, {b})
@@ -233,19 +235,31 @@ class Operations(Draw):
                 forms += [(f"torch.kron({A}, {B})", (k * k,))]
         if len(b.shape) == 2:
             if b.shape[0] == k:
-                forms += [(f"{A} @ {B}", (*a.shape[:-1], b.shape[1])), (f"torch.tensordot({A}, {B}, 1)", (*a.shape[:-1], b.shape[1]))]
+                forms += [
+                    (f"{A} @ {B}", (*a.shape[:-1], b.shape[1])),
+                    (f"torch.tensordot({A}, {B}, 1)", (*a.shape[:-1], b.shape[1])),
+                ]
                 if len(a.shape) == 2:
-                    forms += [(f"torch.einsum('ij,jk->ki', {A}, {B})", (b.shape[1], a.shape[0])), (f"torch.mm({A}, {B})", (a.shape[0], b.shape[1]))]
+                    forms += [
+                        (f"torch.einsum('ij,jk->ki', {A}, {B})", (b.shape[1], a.shape[0])),
+                        (f"torch.mm({A}, {B})", (a.shape[0], b.shape[1])),
+                    ]
                     forms += [(f"torch.addmm({A} @ {B}, {A}, {B}, beta=0.5, alpha=2)", (a.shape[0], b.shape[1]))]
             if b.shape[1] == k:
-                forms += [(f"F.linear({A}, {B})", (*a.shape[:-1], b.shape[0])), (f"{A} @ {B}.T", (*a.shape[:-1], b.shape[0]))]
+                forms += [
+                    (f"F.linear({A}, {B})", (*a.shape[:-1], b.shape[0])),
+                    (f"{A} @ {B}.T", (*a.shape[:-1], b.shape[0])),
+                ]
                 if len(a.shape) == 2:
                     forms += [(f"torch.einsum('ij,kj->ik', {A}, {B})", (a.shape[0], b.shape[0]))]
                     forms += [(f"({B} @ {A}.t()).mT", (a.shape[0], b.shape[0]))]
         if len(a.shape) == len(b.shape) == 3 and a.shape[0] == b.shape[0] and b.shape[1] == k:
             forms += [(f"torch.bmm({A}, {B})", (*a.shape[:2], b.shape[2])), (f"{A} @ {B}", (*a.shape[:2], b.shape[2]))]
         if a.shape == b.shape:
-            forms += [(f"torch.linalg.vecdot({A}, {B})", a.shape[:-1]), (f"torch.einsum('...i,...i->...', {A}, {B})", a.shape[:-1])]
+            forms += [
+                (f"torch.linalg.vecdot({A}, {B})", a.shape[:-1]),
+                (f"torch.einsum('...i,...i->...', {A}, {B})", a.shape[:-1]),
+            ]
         if not forms:
             return None
         text, shape = self.choice(forms)
@@ -280,12 +294,23 @@ class Operations(Draw):
         if a is None:
             return None
         shape, n = a.shape, len(a.shape)
-        forms: list[tuple[str, Shape]] = [(f"{a.name}.unsqueeze(0)", (1, *shape)), (f"{a.name}.unsqueeze(-1)", (*shape, 1))]
-        forms += [(f"{a.name}.view_as({a.name})", shape), (f"{a.name}[...]", shape), (f"{a.name}.squeeze()", tuple(k for k in shape if k != 1))]
+        forms: list[tuple[str, Shape]] = [
+            (f"{a.name}.unsqueeze(0)", (1, *shape)),
+            (f"{a.name}.unsqueeze(-1)", (*shape, 1)),
+        ]
+        forms += [
+            (f"{a.name}.view_as({a.name})", shape),
+            (f"{a.name}[...]", shape),
+            (f"{a.name}.squeeze()", tuple(k for k in shape if k != 1)),
+        ]
         forms += [(f"{a.name}[None]", (1, *shape)), (f"{a.name}[..., None]", (*shape, 1))]
         if a.complex:
             forms += [(f"{a.name}.conj()", shape)]
-        expands: list[tuple[str, Shape]] = [(f"{a.name}.expand(2, {', '.join(map(str, shape))})", (2, *shape)) if shape else (f"{a.name}.expand(3)", (3,))]
+        expands: list[tuple[str, Shape]] = [
+            (f"{a.name}.expand(2, {', '.join(map(str, shape))})", (2, *shape))
+            if shape
+            else (f"{a.name}.expand(3)", (3,))
+        ]
         if a.size <= 24:
             for other in self.random.sample(factorings(a.size), min(2, len(factorings(a.size)))):
                 forms += [(f"{a.name}.{self.choice(['reshape', 'reshape', 'view'])}{other}", other)]
@@ -300,29 +325,57 @@ class Operations(Draw):
                 rest = without(shape, axis)
                 positive = axis % n
                 replaced = (*shape[:positive], stop - start, *shape[positive + 1 :])
-                forms += [(f"{a.name}.select({axis}, {k})", rest), (f"{a.name}.narrow({axis}, {start}, {stop - start})", replaced)]
+                forms += [
+                    (f"{a.name}.select({axis}, {k})", rest),
+                    (f"{a.name}.narrow({axis}, {start}, {stop - start})", replaced),
+                ]
                 forms += [(f"{a.name}.unbind({axis})[{k}]", rest)]
                 forms += [(f"{a.name}[{', '.join([':'] * positive + [f'{start}:{stop}'])}]", replaced)]
                 forms += [(f"{a.name}[{', '.join([':'] * positive + [str(k)])}]", rest)]
-                forms += [(f"{a.name}[{', '.join([':'] * positive + ['::2'])}]", (*shape[:positive], (size + 1) // 2, *shape[positive + 1 :]))]
+                forms += [
+                    (
+                        f"{a.name}[{', '.join([':'] * positive + ['::2'])}]",
+                        (*shape[:positive], (size + 1) // 2, *shape[positive + 1 :]),
+                    )
+                ]
                 first = (size + 1) // 2
                 forms += [(f"{a.name}.chunk(2, {axis})[0]", (*shape[:positive], first, *shape[positive + 1 :]))]
-                forms += [(f"{a.name}.split([1, {size - 1}], {axis})[1]", (*shape[:positive], size - 1, *shape[positive + 1 :]))]
+                forms += [
+                    (
+                        f"{a.name}.split([1, {size - 1}], {axis})[1]",
+                        (*shape[:positive], size - 1, *shape[positive + 1 :]),
+                    )
+                ]
                 forms += [(f"{a.name}.unfold({axis}, 2, 1)", (*shape[:positive], size - 1, *shape[positive + 1 :], 2))]
             if size == 1:
                 forms += [(f"{a.name}.squeeze({axis})", without(shape, axis))]
                 positive = axis % n
-                expands += [(f"{a.name}.expand({', '.join(map(str, (*[-1] * positive, 3, *[-1] * (n - 1 - positive))))})", (*shape[:positive], 3, *shape[positive + 1 :]))]
+                expands += [
+                    (
+                        f"{a.name}.expand({', '.join(map(str, (*[-1] * positive, 3, *[-1] * (n - 1 - positive))))})",
+                        (*shape[:positive], 3, *shape[positive + 1 :]),
+                    )
+                ]
         if n >= 2:
             i, j = self.random.sample(range(n), 2)
             swapped = list(shape)
             swapped[i], swapped[j] = swapped[j], swapped[i]
             order = self.random.sample(range(n), n)
-            forms += [(f"{a.name}.transpose({i}, {j})", tuple(swapped)), (f"{a.name}.permute({', '.join(map(str, order))})", tuple(shape[k] for k in order))]
-            forms += [(f"{a.name}.mT", (*shape[:-2], shape[-1], shape[-2])), (f"{a.name}.swapaxes({i}, {j})", tuple(swapped))]
+            forms += [
+                (f"{a.name}.transpose({i}, {j})", tuple(swapped)),
+                (f"{a.name}.permute({', '.join(map(str, order))})", tuple(shape[k] for k in order)),
+            ]
+            forms += [
+                (f"{a.name}.mT", (*shape[:-2], shape[-1], shape[-2])),
+                (f"{a.name}.swapaxes({i}, {j})", tuple(swapped)),
+            ]
             forms += [(f"{a.name}.movedim(0, -1)", (*shape[1:], shape[0]))]
             if n == 2:
-                forms += [(f"{a.name}.t()", shape[::-1]), (f"{a.name}.diagonal()", (min(shape),)), (f"{a.name}.T", shape[::-1])]
+                forms += [
+                    (f"{a.name}.t()", shape[::-1]),
+                    (f"{a.name}.diagonal()", (min(shape),)),
+                    (f"{a.name}.T", shape[::-1]),
+                ]
                 if self.chance(0.3) and a.size:
                     forms += [(f"{a.name}.as_strided((2,), (1,), {self.random.randrange(max(a.size - 1, 1))})", (2,))]
             forms += [(f"{a.name}.flatten(0, 1)", (shape[0] * shape[1], *shape[2:]))]
@@ -330,7 +383,9 @@ class Operations(Draw):
             text, new = self.choice(expands)
             return Expression(text, new, a.dtype, a.differentiable, a, expanded=True)
         if self.chance(0.06):
-            return Expression(f"{a.name}.detach()", shape, a.dtype, False, Variable(a.name, shape, a.dtype, memory=a.memory))
+            return Expression(
+                f"{a.name}.detach()", shape, a.dtype, False, Variable(a.name, shape, a.dtype, memory=a.memory)
+            )
         text, new = self.choice(forms)
         return Expression(text, new, a.dtype, a.differentiable, a)
 
@@ -342,23 +397,45 @@ class Operations(Draw):
         b = self.pick(lambda v: v.shape == shape, lambda v: v.dtype == a.dtype)
         other = b or a
         diff = a.differentiable or other.differentiable
-        forms: list[tuple[str, Shape]] = [(f"torch.stack([{a.name}, {other.name}])", (2, *shape)), (f"torch.stack([{other.name}, {a.name}], -1)", (*shape, 2))]
+        forms: list[tuple[str, Shape]] = [
+            (f"torch.stack([{a.name}, {other.name}])", (2, *shape)),
+            (f"torch.stack([{other.name}, {a.name}], -1)", (*shape, 2)),
+        ]
         if n:
             axis = self.axis(shape)
             p = axis % n
             forms += [(f"torch.cat([{a.name}, {other.name}], {axis})", (*shape[:p], 2 * shape[p], *shape[p + 1 :]))]
-            forms += [(f"{a.name}.repeat_interleave(2, {axis})", (*shape[:p], 2 * shape[p], *shape[p + 1 :])), (f"{a.name}.tile(2)", (*shape[:-1], 2 * shape[-1]))]
-            forms += [(f"F.pad({a.name}, (1, 0), value=0.5)", (*shape[:-1], shape[-1] + 1)), (f"F.pad({a.name}, (-1, 2))", (*shape[:-1], shape[-1] + 1))]
-            forms += [(f"{a.name}.contiguous()", shape), (f"torch.diag_embed({a.name})", (*shape, shape[-1])), (f"{a.name}.repeat(2, {', '.join('1' * n)})", (2, *shape))]
+            forms += [
+                (f"{a.name}.repeat_interleave(2, {axis})", (*shape[:p], 2 * shape[p], *shape[p + 1 :])),
+                (f"{a.name}.tile(2)", (*shape[:-1], 2 * shape[-1])),
+            ]
+            forms += [
+                (f"F.pad({a.name}, (1, 0), value=0.5)", (*shape[:-1], shape[-1] + 1)),
+                (f"F.pad({a.name}, (-1, 2))", (*shape[:-1], shape[-1] + 1)),
+            ]
+            forms += [
+                (f"{a.name}.contiguous()", shape),
+                (f"torch.diag_embed({a.name})", (*shape, shape[-1])),
+                (f"{a.name}.repeat(2, {', '.join('1' * n)})", (2, *shape)),
+            ]
         if n == 2:
-            forms += [(f"{a.name}.tril()", shape), (f"{a.name}.triu(1)", shape), (f"torch.rot90({a.name})", shape[::-1]), (f"torch.hstack([{a.name}, {a.name}])", (shape[0], 2 * shape[1]))]
+            forms += [
+                (f"{a.name}.tril()", shape),
+                (f"{a.name}.triu(1)", shape),
+                (f"torch.rot90({a.name})", shape[::-1]),
+                (f"torch.hstack([{a.name}, {a.name}])", (shape[0], 2 * shape[1])),
+            ]
         if n == 1:
             forms += [(f"torch.diag({a.name})", (shape[0], shape[0])), (f"torch.cumsum({a.name}, 0).flip(0)", shape)]
         text, new = self.choice(forms)
         return Expression(text, new, a.dtype, diff)
 
     def places(self, size: int, count: int, unique: bool) -> str:
-        places = self.random.sample(range(size), min(count, size)) if unique else [self.random.randrange(size) for _ in range(count)]
+        places = (
+            self.random.sample(range(size), min(count, size))
+            if unique
+            else [self.random.randrange(size) for _ in range(count)]
+        )
         if self.chance(0.3):
             places = [p - size for p in places]
         return f"torch.tensor({places})"
@@ -380,7 +457,10 @@ class Operations(Draw):
         first = self.places(shape[0], count, unique)
         forms += [(first, (count, *shape[1:]), False)]
         forms += [(first.removeprefix("torch.tensor(").removesuffix(")"), (count, *shape[1:]), False)]
-        forms += [(str(self.random.randrange(shape[0])), shape[1:], True), ("1:", (max(shape[0] - 1, 0), *shape[1:]), True)]
+        forms += [
+            (str(self.random.randrange(shape[0])), shape[1:], True),
+            ("1:", (max(shape[0] - 1, 0), *shape[1:]), True),
+        ]
         forms += [("..., 0", shape[:-1], True), ("...", shape, True), ("::2", ((shape[0] + 1) // 2, *shape[1:]), True)]
         bits = [self.chance(0.6) for _ in range(shape[0])]
         forms += [(f"torch.tensor({bits})", (sum(bits), *shape[1:]), False)]
@@ -388,10 +468,16 @@ class Operations(Draw):
             both = min(shape[0], shape[1], count) if unique else count
             second = self.places(shape[1], both, unique)
             forms += [(f"{self.places(shape[0], both, unique)}, {second}", (both, *shape[2:]), False)]
-            forms += [(f":, {second}", (shape[0], both, *shape[2:]), False), (f"0, {second}", (both, *shape[2:]), False)]
+            forms += [
+                (f":, {second}", (shape[0], both, *shape[2:]), False),
+                (f"0, {second}", (both, *shape[2:]), False),
+            ]
             forms += [(f"None, :, {self.random.randrange(shape[1])}", (1, shape[0], *shape[2:]), True)]
             forms += [(f"{self.places(shape[0], 1, unique)}[:, None], {second}", (1, both, *shape[2:]), False)]
-            forms += [(f"1:, {second}", (max(shape[0] - 1, 0), both, *shape[2:]), False), (f"..., {self.places(shape[-1], 1, unique)}", (*shape[:-1], 1), False)]
+            forms += [
+                (f"1:, {second}", (max(shape[0] - 1, 0), both, *shape[2:]), False),
+                (f"..., {self.places(shape[-1], 1, unique)}", (*shape[:-1], 1), False),
+            ]
         if n == 3:
             third = self.places(shape[2], count, unique)
             k = min(count, shape[2]) if unique else count
@@ -423,10 +509,18 @@ class Operations(Draw):
         count = self.random.randint(1, 3)
         index = self.places(shape[p], count, False)
         picked = (*shape[:p], count, *shape[p + 1 :])
-        forms: list[tuple[str, Shape]] = [(f"{a.name}.index_select({axis}, {index.replace('-', '') if '-' not in index else self.places_positive(shape[p], count)})", picked)]
+        forms: list[tuple[str, Shape]] = [
+            (
+                f"{a.name}.index_select({axis}, {index.replace('-', '') if '-' not in index else self.places_positive(shape[p], count)})",
+                picked,
+            )
+        ]
         rows = [self.random.randrange(shape[p]) for _ in range(count)]
         full = f"torch.tensor({rows}).view{(*[1] * p, count, *[1] * (n - 1 - p))}.expand{picked}"
-        forms += [(f"{a.name}.gather({axis}, {full})", picked), (f"torch.take_along_dim({a.name}, {full}, {axis})", picked)]
+        forms += [
+            (f"{a.name}.gather({axis}, {full})", picked),
+            (f"torch.take_along_dim({a.name}, {full}, {axis})", picked),
+        ]
         forms += [(f"{a.name}.take(torch.tensor({[self.random.randrange(a.size) for _ in range(2)]}))", (2,))]
         mask = self.mask(a)
         if mask:
@@ -441,9 +535,19 @@ class Operations(Draw):
             repeated = [self.random.randrange(shape[p]) for _ in order]
             places = f"torch.tensor({order}).view{(*[1] * p, shape[p], *[1] * (n - 1 - p))}.expand{shape}"
             more = f"torch.tensor({repeated}).view{(*[1] * p, shape[p], *[1] * (n - 1 - p))}.expand{shape}"
-            new = [(f"{a.name}.index_add({axis}, torch.tensor({repeated}), {b})", shape), (f"{a.name}.index_copy({axis}, torch.tensor({order}), {b})", shape)]
-            new += [(f"{a.name}.scatter({axis}, {places}, {b})", shape), (f"{a.name}.scatter_add({axis}, {more}, {b})", shape)]
-            new += [(f"torch.index_put({a.name}, (torch.tensor({repeated}),), {b}[0], accumulate=True)", shape)] if p == 0 else []
+            new = [
+                (f"{a.name}.index_add({axis}, torch.tensor({repeated}), {b})", shape),
+                (f"{a.name}.index_copy({axis}, torch.tensor({order}), {b})", shape),
+            ]
+            new += [
+                (f"{a.name}.scatter({axis}, {places}, {b})", shape),
+                (f"{a.name}.scatter_add({axis}, {more}, {b})", shape),
+            ]
+            new += (
+                [(f"torch.index_put({a.name}, (torch.tensor({repeated}),), {b}[0], accumulate=True)", shape)]
+                if p == 0
+                else []
+            )
             if self.chance(0.6):
                 text, new_shape = self.choice(new)
                 return Expression(text, new_shape, a.dtype, diff or source.differentiable)
@@ -460,6 +564,8 @@ class Operations(Draw):
         if a.complex:
             other = "complex64" if a.dtype == "complex128" else "complex128"
         else:
-            other = self.choice([d for d in ("float32", "float64", "bfloat16", "complex64", "complex128") if d != a.dtype])
+            other = self.choice(
+                [d for d in ("float32", "float64", "bfloat16", "complex64", "complex128") if d != a.dtype]
+            )
         text = self.choice([f"{a.name}.to(torch.{other})", f"{a.name}.type(torch.{other})"])
         return Expression(text, a.shape, other, a.differentiable)

@@ -4,8 +4,34 @@ from .draw import FLOATS, Shape, Variable, broadcast
 from .torch_operations import Expression
 from .torch_transforms import Transforms
 
-IN_PLACE_UNARY = """sin_() tanh_() mul_(2.0) add_(1.5) neg_() relu_() sigmoid_() clamp_(-0.5,0.8) pow_(2) exp_() zero_() fill_(0.5) abs_() div_(2)
- square_() sub_(0.25) cos_() sqrt_() tril_() cumsum_(0) erf_() atan_() clamp_(min=0.1) masked_fill_(torch.tensor(True),0.5) round_() leaky_relu_""".split()
+IN_PLACE_UNARY = [
+    "sin_()",
+    "tanh_()",
+    "mul_(2.0)",
+    "add_(1.5)",
+    "neg_()",
+    "relu_()",
+    "sigmoid_()",
+    "clamp_(-0.5,0.8)",
+    "pow_(2)",
+    "exp_()",
+    "zero_()",
+    "fill_(0.5)",
+    "abs_()",
+    "div_(2)",
+    "square_()",
+    "sub_(0.25)",
+    "cos_()",
+    "sqrt_()",
+    "tril_()",
+    "cumsum_(0)",
+    "erf_()",
+    "atan_()",
+    "clamp_(min=0.1)",
+    "masked_fill_(torch.tensor(True),0.5)",
+    "round_()",
+    "leaky_relu_",
+]
 IN_PLACE_BINARY = """{a}.add_({b}) | {a}.mul_({b}) | {a}.sub_({b}, alpha=2) | {a}.div_({b}.abs() + 0.6) | {a}.copy_({b}) | {a} += {b} | {a} *= {b}
 {a}.addcmul_({b}, {b}, value=0.5) | {a}.lerp_({b}, 0.3) | {a}.masked_fill_({b} > 0.2, 0.5) | {a} -= {b} | {a}[...] = {b} | {a}.atan2_({b}) | {a}.copy_({b} * {b})"""
 TENSOR_HOOKS = (
@@ -53,7 +79,9 @@ class TorchProgram(Transforms):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self.dtype = self.random.choices(["float64", "float32", "bfloat16", "complex128", "mixed"], [60, 18, 5, 8, 9])[0]
+        self.dtype = self.random.choices(["float64", "float32", "bfloat16", "complex128", "mixed"], [60, 18, 5, 8, 9])[
+            0
+        ]
         self.profile = self.random.choices(["tape", "transforms", "second"], [6, 3, 2])[0]
         self.quiet = False  # inside no_grad
         self.with_gradient: list[Variable] = []
@@ -87,13 +115,21 @@ class TorchProgram(Transforms):
 
     def leaf(self) -> None:
         shape, dtype, name = self.shape(), self.draw_dtype(), self.name()
-        self.line(f"{name} = torch.tensor({self.numbers(shape, dtype)}, dtype=torch.{dtype}, requires_grad=True)" if 0 not in shape else f"{name} = torch.ones({shape}, dtype=torch.{dtype}, requires_grad=True)")
+        self.line(
+            f"{name} = torch.tensor({self.numbers(shape, dtype)}, dtype=torch.{dtype}, requires_grad=True)"
+            if 0 not in shape
+            else f"{name} = torch.ones({shape}, dtype=torch.{dtype}, requires_grad=True)"
+        )
         self.add(Variable(name, shape, dtype, True, leaf=True, memory=self.counter))
 
     def constant(self) -> None:
         shape, name = self.shape(), self.name()
         dtype = self.draw_dtype() if self.chance(0.85) else self.choice(["int64", "bool"])
-        self.line(f"{name} = torch.tensor({self.numbers(shape, dtype)}, dtype=torch.{dtype})" if 0 not in shape else f"{name} = torch.ones({shape}, dtype=torch.{dtype})")
+        self.line(
+            f"{name} = torch.tensor({self.numbers(shape, dtype)}, dtype=torch.{dtype})"
+            if 0 not in shape
+            else f"{name} = torch.ones({shape}, dtype=torch.{dtype})"
+        )
         self.add(Variable(name, shape, dtype, memory=self.counter))
 
     def operation(self) -> None:
@@ -107,7 +143,9 @@ class TorchProgram(Transforms):
         self.transformed(self.random.randint(1, 4))
 
     def quietly(self) -> None:
-        how = self.choice(["torch.no_grad()", "torch.no_grad()", "torch.enable_grad()", "torch.set_grad_enabled(False)"])
+        how = self.choice(
+            ["torch.no_grad()", "torch.no_grad()", "torch.enable_grad()", "torch.set_grad_enabled(False)"]
+        )
         before, self.quiet = self.quiet, "enable" not in how
         with self.block(f"with {how}:"):
             count = len(self.lines)
@@ -133,7 +171,9 @@ class TorchProgram(Transforms):
         """What may be written; rarely what may not."""
         if self.chance(0.04):
             return self.pick(lambda v: v.inexact)
-        return self.pick(lambda v: v.inexact, lambda v: not v.expanded, lambda v: self.quiet or not (v.leaf and v.differentiable))
+        return self.pick(
+            lambda v: v.inexact, lambda v: not v.expanded, lambda v: self.quiet or not (v.leaf and v.differentiable)
+        )
 
     def source(self, a: Variable, shape: Shape) -> Variable | None:
         """Something of other memory that broadcasts to `shape`."""
@@ -158,7 +198,18 @@ class TorchProgram(Transforms):
         if form == "unary" or (form == "through" and not a.shape):
             name = self.choice([n for n in IN_PLACE_UNARY if n.endswith(")")])
             if a.complex:
-                name = self.choice(["mul_(2.0)", "neg_()", "add_(1.5)", "sin_()", "zero_()", "fill_(0.5)", "div_(2)", "conj_physical_()"])
+                name = self.choice(
+                    [
+                        "mul_(2.0)",
+                        "neg_()",
+                        "add_(1.5)",
+                        "sin_()",
+                        "zero_()",
+                        "fill_(0.5)",
+                        "div_(2)",
+                        "conj_physical_()",
+                    ]
+                )
             if name == "sqrt_()":
                 name = "abs_().add_(0.1).sqrt_()"
             self.line(f"{a.name}.{name}")
@@ -180,8 +231,20 @@ class TorchProgram(Transforms):
             self.scattered(a)
             return
         if form == "through":
-            text, _ = self.choice([(f"{a.name}[0]", 0), (f"{a.name}[..., -1]", 0), (f"{a.name}.view(-1)[:1]", 0), (f"{a.name}.detach()", 0), (f"{a.name}.data", 0), (f"{a.name}.unsqueeze(0)", 0), (f"{a.name}.mT[..., 0]" if len(a.shape) > 1 else f"{a.name}[:1]", 0)])
-            self.line(f"{text}.{self.choice(['mul_(2)', 'add_(1)', 'zero_()', 'neg_()'] + (['real.mul_(2)'] if a.complex else []))}")
+            text, _ = self.choice(
+                [
+                    (f"{a.name}[0]", 0),
+                    (f"{a.name}[..., -1]", 0),
+                    (f"{a.name}.view(-1)[:1]", 0),
+                    (f"{a.name}.detach()", 0),
+                    (f"{a.name}.data", 0),
+                    (f"{a.name}.unsqueeze(0)", 0),
+                    (f"{a.name}.mT[..., 0]" if len(a.shape) > 1 else f"{a.name}[:1]", 0),
+                ]
+            )
+            self.line(
+                f"{text}.{self.choice(['mul_(2)', 'add_(1)', 'zero_()', 'neg_()'] + (['real.mul_(2)'] if a.complex else []))}"
+            )
             return
         found = self.index(a, unique=True)
         if found is None:
@@ -200,7 +263,10 @@ class TorchProgram(Transforms):
         self.written(a, b)
 
     def reshaped(self, a: Variable) -> None:
-        forms: list[tuple[str, Shape]] = [("unsqueeze_(0)", (1, *a.shape)), ("squeeze_()", tuple(n for n in a.shape if n != 1))]
+        forms: list[tuple[str, Shape]] = [
+            ("unsqueeze_(0)", (1, *a.shape)),
+            ("squeeze_()", tuple(n for n in a.shape if n != 1)),
+        ]
         if len(a.shape) == 2:
             forms += [("t_()", a.shape[::-1]), ("transpose_(0, 1)", a.shape[::-1])]
         text, shape = self.choice(forms)
@@ -216,12 +282,21 @@ class TorchProgram(Transforms):
         ones = [1] * (len(a.shape) - 1)
         places = f"torch.tensor({order}).view{(n, *ones)}.expand{a.shape}"
         if b is None or self.chance(0.3):
-            forms = [f"{a.name}.index_fill_(0, torch.tensor({order[:1]}), 0.5)", f"{a.name}.scatter_(0, {places}, 0.25)"]
+            forms = [
+                f"{a.name}.index_fill_(0, torch.tensor({order[:1]}), 0.5)",
+                f"{a.name}.scatter_(0, {places}, 0.25)",
+            ]
             self.line(self.choice(forms))
             return
-        forms = [f"{a.name}.index_add_(0, torch.tensor({order}), {b.name})", f"{a.name}.index_copy_(0, torch.tensor({order}), {b.name})"]
+        forms = [
+            f"{a.name}.index_add_(0, torch.tensor({order}), {b.name})",
+            f"{a.name}.index_copy_(0, torch.tensor({order}), {b.name})",
+        ]
         forms += [f"{a.name}.scatter_add_(0, {places}, {b.name})", f"{a.name}.scatter_(0, {places}, {b.name})"]
-        forms += [f"{a.name}.index_put_((torch.tensor({order}),), {b.name}, accumulate=True)", f"{a.name}.index_put_((torch.tensor({order}),), {b.name})"]
+        forms += [
+            f"{a.name}.index_put_((torch.tensor({order}),), {b.name}, accumulate=True)",
+            f"{a.name}.index_put_((torch.tensor({order}),), {b.name})",
+        ]
         self.line(self.choice(forms))
         self.written(a, b)
 
@@ -246,7 +321,11 @@ class TorchProgram(Transforms):
                 self.add(Variable(second, a.shape, a.dtype, True, memory=self.counter))
         else:
             self.line(f"{out} = {name}.apply({a.name})")
-        self.add(Variable(out, () if "sum()" in joined else a.shape, a.dtype, True, memory=self.counter, leaf="view_as" in joined))
+        self.add(
+            Variable(
+                out, () if "sum()" in joined else a.shape, a.dtype, True, memory=self.counter, leaf="view_as" in joined
+            )
+        )
 
     def flags(self) -> None:
         a = self.pick(lambda v: v.inexact)
@@ -293,8 +372,24 @@ class TorchProgram(Transforms):
 
     def scalar(self, a: Variable) -> str:
         if a.complex:
-            return self.choice([f"{a.name}.abs().square().sum()", f"{a.name}.real.sum()", f"({a.name} * {a.name}.conj()).real.sum()", f"torch.view_as_real({a.name}).sum()"])
-        return self.choice([f"{a.name}.sum()", f"{a.name}.sum()", f"{a.name}.square().sum()", f"{a.name}.mean()", f"({a.name} * {a.name}).sum()", f"{a.name}.sin().sum()"])
+            return self.choice(
+                [
+                    f"{a.name}.abs().square().sum()",
+                    f"{a.name}.real.sum()",
+                    f"({a.name} * {a.name}.conj()).real.sum()",
+                    f"torch.view_as_real({a.name}).sum()",
+                ]
+            )
+        return self.choice(
+            [
+                f"{a.name}.sum()",
+                f"{a.name}.sum()",
+                f"{a.name}.square().sum()",
+                f"{a.name}.mean()",
+                f"({a.name} * {a.name}).sum()",
+                f"{a.name}.sin().sum()",
+            ]
+        )
 
     def leaves(self) -> list[Variable]:
         return [v for v in self.variables if v.leaf and v.differentiable]
@@ -324,9 +419,13 @@ class TorchProgram(Transforms):
         form = self.random.choices(["scalar", "gradient", "several", "expanded", "two"], [6, 3, 1, 1.5, 1.5])[0]
         b = self.pick(lambda v: v.dtype == a.dtype, lambda v: v.shape == a.shape)
         if form == "gradient" and b is not None:
-            self.line(f"{a.name}.backward({', '.join([b.name if self.chance(0.6) else f'torch.ones_like({a.name})', *options])})")
+            self.line(
+                f"{a.name}.backward({', '.join([b.name if self.chance(0.6) else f'torch.ones_like({a.name})', *options])})"
+            )
         elif form == "expanded" and a.shape:
-            self.line(f"{a.name}.backward({', '.join([f'torch.tensor({self.number(a.dtype)}, dtype=torch.{a.dtype}).expand{a.shape}', *options])})")
+            self.line(
+                f"{a.name}.backward({', '.join([f'torch.tensor({self.number(a.dtype)}, dtype=torch.{a.dtype}).expand{a.shape}', *options])})"
+            )
         elif form == "several" and b is not None and b.differentiable and not b.leaf:
             self.line(f"torch.autograd.backward([{self.scalar(a)}, {self.scalar(b)}]{', ' + more if more else ''})")
         elif form == "two":
@@ -359,17 +458,23 @@ class TorchProgram(Transforms):
         b = self.pick(lambda v: v.shape == a.shape, lambda v: v.dtype == a.dtype)
         if self.chance(0.3) and b is not None:
             output = f"{a.name}, grad_outputs={b.name}"
-            self.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = torch.autograd.grad({a.name}, [{', '.join(v.name for v in chosen)}], {b.name}, {', '.join(options)})")
+            self.line(
+                f"{', '.join(names)}{',' if len(names) == 1 else ''} = torch.autograd.grad({a.name}, [{', '.join(v.name for v in chosen)}], {b.name}, {', '.join(options)})"
+            )
         elif self.chance(0.08) and a.floating:
             n = 2
             batch = f"torch.tensor({self.numbers((n, *a.shape), a.dtype)}, dtype=torch.{a.dtype})"
-            self.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = torch.autograd.grad({a.name}, [{', '.join(v.name for v in chosen)}], {batch}, is_grads_batched=True, {', '.join(options)})")
+            self.line(
+                f"{', '.join(names)}{',' if len(names) == 1 else ''} = torch.autograd.grad({a.name}, [{', '.join(v.name for v in chosen)}], {batch}, is_grads_batched=True, {', '.join(options)})"
+            )
             for name, v in zip(names, chosen):
                 if not none:
                     self.add(Variable(name, (n, *v.shape), v.dtype, create, memory=self.counter))
             return
         else:
-            self.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = torch.autograd.grad({output}, [{', '.join(v.name for v in chosen)}], {', '.join(options)})")
+            self.line(
+                f"{', '.join(names)}{',' if len(names) == 1 else ''} = torch.autograd.grad({output}, [{', '.join(v.name for v in chosen)}], {', '.join(options)})"
+            )
         if not none:
             for name, v in zip(names, chosen):
                 self.add(Variable(name, v.shape, v.dtype, create, memory=self.counter))
@@ -379,11 +484,17 @@ class TorchProgram(Transforms):
         if not self.with_gradient:
             return
         v = self.choice(self.with_gradient)
-        form = self.random.choices(["none", "zero", "expanded", "set", "read", "scale", "alias"], [2, 2, 2, 1.5, 2, 1.5, 1])[0]
+        form = self.random.choices(
+            ["none", "zero", "expanded", "set", "read", "scale", "alias"], [2, 2, 2, 1.5, 2, 1.5, 1]
+        )[0]
         if form == "none":
             self.line(f"{v.name}.grad = None")
         elif form == "zero":
-            self.line(f"if {v.name}.grad is not None: {v.name}.grad.zero_()" if self.chance(0.5) else f"torch.optim.SGD([{v.name}], lr=0.1).zero_grad(set_to_none={self.choice(['True', 'False'])})")
+            self.line(
+                f"if {v.name}.grad is not None: {v.name}.grad.zero_()"
+                if self.chance(0.5)
+                else f"torch.optim.SGD([{v.name}], lr=0.1).zero_grad(set_to_none={self.choice(['True', 'False'])})"
+            )
         elif form == "expanded":
             self.line(f"{v.name}.grad = torch.tensor({self.number(v.dtype)}, dtype=torch.{v.dtype}).expand{v.shape}")
         elif form == "set":

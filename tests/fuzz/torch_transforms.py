@@ -14,7 +14,13 @@ class Transforms(Operations):
     transforms and the reverse, functions that do not depend on their arguments.
     """
 
-    FORMS = ("{a}.sum()", "{a}.square().sum()", "({a} * 0.5).sin().sum()", "{a}.mean()", "{a}.sum() * {p}.square().sum()")
+    FORMS = (
+        "{a}.sum()",
+        "{a}.square().sum()",
+        "({a} * 0.5).sin().sum()",
+        "{a}.mean()",
+        "{a}.sum() * {p}.square().sum()",
+    )
     FORMS_COMPLEX = ("{a}.abs().sum()", "{a}.real.sum()", "({a} * {a}.conj()).real.sum()")
     SUM = "{a}.sum()"
 
@@ -29,7 +35,11 @@ class Transforms(Operations):
         other = self.pick(lambda v: v.shape == variable.shape, lambda v: v.dtype == variable.dtype)
         if other is not None and self.chance(0.7):
             return other.name
-        return f"torch.tensor({self.numbers(variable.shape, variable.dtype)}, dtype=torch.{variable.dtype})" if variable.size else f"torch.ones_like({variable.name})"
+        return (
+            f"torch.tensor({self.numbers(variable.shape, variable.dtype)}, dtype=torch.{variable.dtype})"
+            if variable.size
+            else f"torch.ones_like({variable.name})"
+        )
 
     def function(self, parameters: list[Variable], depth: int, scalar: bool) -> tuple[str, list[Variable], Variable]:
         """Define a function of variables like `parameters`: its name, and what it returns."""
@@ -77,7 +87,9 @@ class Transforms(Operations):
             if "mean" in form and last.shape == () and self.chance(0.5):
                 return last
             self.line(f"{self.name()} = {form.format(a=last.name, p=other.name)}")
-            return self.add(Variable(f"v{self.counter}", (), last.dtype if last.floating else "float64", True, memory=self.counter))
+            return self.add(
+                Variable(f"v{self.counter}", (), last.dtype if last.floating else "float64", True, memory=self.counter)
+            )
         return last
 
     def depends(self, variable: Variable, parameters: list[Variable], start: int) -> bool:
@@ -99,7 +111,14 @@ class Transforms(Operations):
         b = self.add(Variable(name, a.shape, a.dtype, a.differentiable, memory=self.counter))
         forms = ["{b}.mul_(2.0)", "{b}.sin_()", "{b}.add_({a})", "{b}.copy_({a} * 2)", "{b} *= 0.5"]
         if a.shape and a.shape[0]:
-            forms += ["{b}[0] = 0.5", "{b}[0] *= 2.0", "{b}[0] = {a}[-1]", "{b}[..., 0].mul_(3)", "{b}.narrow(0, 0, 1).sin_()", "{b}[:1] += {a}[:1]"]
+            forms += [
+                "{b}[0] = 0.5",
+                "{b}[0] *= 2.0",
+                "{b}[0] = {a}[-1]",
+                "{b}[..., 0].mul_(3)",
+                "{b}.narrow(0, 0, 1).sin_()",
+                "{b}[:1] += {a}[:1]",
+            ]
         self.line(self.choice(forms).format(a=a.name, b=name))
         return b
 
@@ -214,14 +233,23 @@ class Transforms(Operations):
         if out.size * arguments[i].size > MAX_SIZE:
             self.line(f"{self.name()} = torch.func.{transform}({name}{option})({names})")
             return None
-        return self.result(f"torch.func.{transform}({name}{option})({names})", (*out.shape, *arguments[i].shape), out.dtype)
+        return self.result(
+            f"torch.func.{transform}({name}{option})({names})", (*out.shape, *arguments[i].shape), out.dtype
+        )
 
     def hessian(self, depth: int) -> Variable | None:
         a = self.floats(lambda v: v.size <= 6)
         if a is None:
             return None
         name, _, _ = self.function([a], depth, scalar=True)
-        how = self.choice(["torch.func.hessian({f})", "torch.func.jacrev(torch.func.grad({f}))", "torch.func.jacfwd(torch.func.jacrev({f}))", "torch.func.jacrev(torch.func.jacfwd({f}))"])
+        how = self.choice(
+            [
+                "torch.func.hessian({f})",
+                "torch.func.jacrev(torch.func.grad({f}))",
+                "torch.func.jacfwd(torch.func.jacrev({f}))",
+                "torch.func.jacrev(torch.func.jacfwd({f}))",
+            ]
+        )
         return self.result(f"{how.format(f=name)}({a.name})", (*a.shape, *a.shape), a.dtype)
 
     def vmap(self, depth: int) -> Variable | None:
@@ -239,7 +267,9 @@ class Transforms(Operations):
                 places = [k for k, m in enumerate(b.shape) if m == n]
                 place = self.choice(places) if places and self.chance(0.7) else None
                 in_dims.append(place)
-                inner.append(Variable(b.name, b.shape if place is None else b.shape[:place] + b.shape[place + 1 :], b.dtype))
+                inner.append(
+                    Variable(b.name, b.shape if place is None else b.shape[:place] + b.shape[place + 1 :], b.dtype)
+                )
         before, self.batched = self.batched, True
         try:
             name, _, out = self.function(inner, depth, scalar=self.chance(0.3))

@@ -118,6 +118,13 @@ class Numeric:
     array = observe
 
 
+class Log(list):
+    """What a program logs, as it is at that moment."""
+
+    def append(self, x: Any) -> None:
+        super().append(x.detach().clone() if hasattr(x, "detach") and hasattr(x, "clone") else x)
+
+
 def flat(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         for item in value:
@@ -129,7 +136,7 @@ def flat(value: Any) -> Any:
 def observe(side: Any, text: str, seconds: int = SECONDS_PER_PROGRAM) -> dict[str, Any]:
     """Run `text`: every variable, what it logged, and the type and line of the exception that ended it."""
     names = side.names()
-    log: list[Any] = []
+    log = Log()
     names["log"] = log
     stopped = None
     signal.alarm(seconds)
