@@ -387,7 +387,7 @@ class Operations(Draw):
                 f"{a.name}.detach()", shape, a.dtype, False, Variable(a.name, shape, a.dtype, memory=a.memory)
             )
         text, new = self.choice(forms)
-        return Expression(text, new, a.dtype, a.differentiable, a)
+        return Expression(text, new, a.dtype, a.differentiable, a, expanded="unfold" in text)
 
     def joined(self) -> Expression | None:
         a = self.some()

@@ -57,7 +57,7 @@ def test_where_a_pass_begins_hooks_are_called_anyway(torch: Any) -> None:
     torch.autograd.grad(y, other, allow_unused=True, retain_graph=True)
     assert y.grad.item() == 1.0
     z = y * 2
-    torch.autograd.grad(z, other, allow_unused=True)
+    torch.autograd.grad(z, other, allow_unused=True, retain_graph=True)
     assert y.grad.item() == 1.0
 
 
