@@ -49,13 +49,13 @@ $(LOWEST)/.installed: pyproject.toml
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(LOWEST)/constraints.txt --editable '.[dev]'
 	@touch $@
 
-fuzz: $(STAMP) ## random programs against PyTorch and jax where they are installed
-	$(ONE_THREAD) $(BIN)/python -m tests.fuzz
-
 lint: $(STAMP) ## ruff, mypy and the floors of docs/architecture.md
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(STAMP) ## random programs against PyTorch and jax, where RETROGRADE_TORCH_PYTHON and RETROGRADE_JAX_PYTHON name Pythons that have them
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz --programs $(or $(PROGRAMS),10000) --seed $(or $(SEED),0) $(if $(RETROGRADE_TORCH_PYTHON),--torch $(RETROGRADE_TORCH_PYTHON)) $(if $(RETROGRADE_JAX_PYTHON),--jax $(RETROGRADE_JAX_PYTHON))
 
 bench: $(STAMP) ## speed against the frameworks and autograd where they are installed, import times and first calls
 	$(BIN)/python benchmarks/import_time.py

@@ -23,7 +23,7 @@ from .reduction import sum as reduce_sum
 from .rules import batch_size, conj, from_vjp, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
 from .shapes import at_least, leading, meeting, square
-from .structural import concatenate, getitem, imag, real, reshape
+from .structural import broadcast_to, concatenate, getitem, imag, real, reshape
 from .triangular import diagonal_embed, tril, triu
 
 # ------------------------------------------------------------------------------------------ what all files share
@@ -353,9 +353,15 @@ def _trace_kernel(xp: Any, x: Any) -> Any:
     return xp.sum(xp.linalg.diagonal(x), axis=-1, dtype=x.dtype)
 
 
+def _trace_transpose(g: Any, x: Any) -> Any:
+    """The gradient on the diagonal; beside it zeros, whatever `g` is."""
+    shape = shape_of(x)
+    line = broadcast_to(reshape(g, shape=(*shape[:-2], 1)), shape=(*shape[:-2], min(shape[-2:])))
+    return diagonal_embed(line, shape=shape, offset=0, axis1=len(shape) - 2, axis2=len(shape) - 1)
+
+
 trace = linear(
-    "trace", kernel=_trace_kernel, transpose=lambda g, x_: scalars(g) * identity_like(g, shape_of(x_)[-2], shape_of(x_)[-1]),
-    batch=batch_matrices(2),
+    "trace", kernel=_trace_kernel, transpose=_trace_transpose, batch=batch_matrices(2),
     infer=lambda avals, p: Aval(leading((avals[0], 2)), avals[0].dtype),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],
 )  # fmt: skip

@@ -19,6 +19,7 @@ from ..core.node import Accumulate
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ..ops.rules import unbatch
 from . import engine
+from .hooks import retains_grad
 
 
 def leaf(value: Value) -> None:
@@ -109,7 +110,7 @@ def backward(
         retain_graph=retain, create_graph=create_graph,
     )  # fmt: skip
     for x, g in zip(inputs or (), found):
-        if g is not None and type(x._node) is not Accumulate:
+        if g is not None and type(x._node) is not Accumulate and not retains_grad(x):  # else it has been added
             engine.accumulate_grad(create_graph, x, [g])
 
 

@@ -237,6 +237,7 @@ def run(
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
+    begun = roots
     if (
         retain_graph and not (accumulate or wrap or stop or others or since or state.anomaly or OBSERVERS)
         and inputs is not None and len(inputs) == len(roots) == 1
@@ -268,7 +269,7 @@ def run(
         for observer in OBSERVERS:
             observer.pass_begins(this, roots, gradients, inputs)
         with np.errstate(all="ignore"):
-            _Walk(this, roots, gradients, last, wanted, others).run(order, needs, stop)
+            _Walk(this, roots, gradients, last, wanted, others, begun).run(order, needs, stop)
         if this._end is not None:
             this.ended()
     finally:
@@ -317,13 +318,14 @@ def _arrivals(grads: dict[Any, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 class _Walk:
     """The pass over the nodes: what has arrived where, and which leaves are complete after which node."""
 
-    __slots__ = ("this", "grads", "wanted", "others", "finish")
+    __slots__ = ("this", "grads", "begun", "wanted", "others", "finish")
 
     def __init__(
         self, this: Run, roots: Sequence[Any], gradients: Sequence[Any], last: dict[Any, Node | None],
-        wanted: set[Any] | None, others: bool,
+        wanted: set[Any] | None, others: bool, begun: Sequence[Any],
     ) -> None:  # fmt: skip
         self.this, self.wanted, self.others = this, wanted, others
+        self.begun = begun  # the roots that were given, of which `roots` may be further down
         self.grads: dict[Any, Any] = {}
         for edge, g in zip(roots, gradients):
             _add(self.grads, edge, g)
@@ -368,13 +370,19 @@ class _Walk:
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""
         this, hooks = self.this, node.hooks
+        if needs is None and node not in pending:
+            if hooks is not None and any(producer(root) is node for root in self.begun):
+                hooks.seen(this, g)
+            return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
         hooked = this.policy.captures_hooked
+        if hooks is not None:
+            g = hooks.seen(this, g)
         if node in pending and not hooked:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
-        if hooks is not None:
-            g = hooks.before(this, node, g)
-            if g is None:
-                return
+        if hooks is not None and hooks.pre:
+            g = hooks.before(this, g)
+        if g is None:
+            return
         if hooked and node in pending:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
         for observer in OBSERVERS:
@@ -517,12 +525,12 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         elif not others:
             return
     if leaf.node_hooks is not None:
-        g = leaf.node_hooks.before(this, leaf, g)
+        g = leaf.node_hooks.before(this, leaf.node_hooks.seen(this, g))
     target = leaf.leaf()
     box = [g]
     if leaf.node_hooks is None:
         del g
-    if target is not None:
+    if target is not None and target._node is not None:  # requires_grad_(False) since then: it wants none any more
         for observer in OBSERVERS:
             observer.arriving(this, target, box[0])
         accumulate_grad(this.create_graph, target, box)

@@ -105,8 +105,8 @@ class NodeHooks:
         self.post: dict[int, Any] = {}
         self.cls = cls
 
-    def before(self, this: Any, node: Any, g: Any) -> Any:
-        """The cotangents after tensor hooks, retained gradients and pre-hooks have seen them, in this order."""
+    def seen(self, this: Any, g: Any) -> Any:
+        """The cotangents after tensor hooks, then retained gradients, have seen them."""
         several = type(g) is list
         parts = g if several else [g]
         for index, hooks in self.tensor.items():
@@ -119,6 +119,12 @@ class NodeHooks:
                 from .engine import accumulate_retained
 
                 accumulate_retained(this, value, parts[index])
+        return parts if several else parts[0]
+
+    def before(self, this: Any, g: Any) -> Any:
+        """The cotangents after the node's pre-hooks have seen them."""
+        several = type(g) is list
+        parts = g if several else [g]
         for hook in list(self.pre.values()):
             result = hook(tuple(this.shown(p, self.cls) for p in parts))
             if result is not None:

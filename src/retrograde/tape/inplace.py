@@ -316,9 +316,8 @@ def _replays(base: Value, edge: Any) -> list[tuple[Value, Any]]:
 
 def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
     """Give values their new history, now that their memory holds what it says."""
-    if history and history[0][0] is target:
-        _move_retained(target, history[0][1])
     for value, edge in history:
+        _move_retained(value, edge)
         value._node = edge
 
 

@@ -12,6 +12,7 @@ from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
 from ....tape import autograd as tape
+from ....tape.hooks import retain_grad
 from ..._shared.guard import kind_of
 from .._api import api
 from .._sparse_tensor import SparseTensor
@@ -145,6 +146,9 @@ def backward(
         chosen = _tensors("backward", "inputs", inputs)
         if not chosen:
             raise RuntimeError("backward: inputs is empty; leave it out to accumulate into all leaves")
+        for x in chosen:
+            if x._node is not None:
+                retain_grad(x)  # from now on: passes that come later add to its .grad, too
     gradients = _gradients("backward", "grad_tensors", grad_tensors, len(ys))
     tape.backward(ys, gradients, retain_graph=retain_graph, create_graph=create_graph, inputs=chosen)
 

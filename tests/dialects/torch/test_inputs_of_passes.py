@@ -1,0 +1,80 @@
+"""What passes with chosen inputs, and changes in place, do to hooks and retained gradients of values that are no leaves."""
+
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def torch() -> Any:
+    return pytest.importorskip("retrograde.dialects.torch")
+
+
+def test_a_retained_input_is_counted_once(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward(inputs=[y])
+    assert y.grad.tolist() == [1.0, 1.0]
+
+
+def test_an_input_retains_its_gradient_from_then_on(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.sum().backward(inputs=[y], retain_graph=True)
+    y.sum().backward()
+    assert y.retains_grad
+    assert y.grad.tolist() == [2.0, 2.0]
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_hooks_of_an_input_are_in_its_gradient(torch: Any, create_graph: bool) -> None:
+    x = torch.tensor([3.0], requires_grad=True)
+    y = x * 1
+    y.register_hook(lambda g: -g)
+    y.grad_fn.register_prehook(lambda g: (g[0] * 100,))  # comes after what is asked for
+    (found,) = torch.autograd.grad(y * y, [y], create_graph=create_graph)
+    assert found.tolist() == [-6.0]
+
+
+def test_what_leads_to_no_input_is_not_visited(torch: Any) -> None:
+    x, other = torch.tensor(0.5, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    beside = other * 3
+    beside.retain_grad()
+    seen: list[Any] = []
+    beside.register_hook(seen.append)
+    (found,) = torch.autograd.grad(beside * (x * 2), x)
+    assert found.item() == 12.0
+    assert beside.grad is None
+    assert seen == []
+
+
+def test_where_a_pass_begins_hooks_are_called_anyway(torch: Any) -> None:
+    x, other = torch.tensor(0.5, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    y = x * 3
+    y.retain_grad()
+    torch.autograd.grad(y, other, allow_unused=True, retain_graph=True)
+    assert y.grad.item() == 1.0
+    z = y * 2
+    torch.autograd.grad(z, other, allow_unused=True, retain_graph=True)
+    assert y.grad.item() == 1.0
+
+
+@pytest.mark.parametrize("written", ["base", "view", "other view"])
+@pytest.mark.parametrize("kept", ["base", "view"])
+def test_a_retained_gradient_is_that_of_the_changed_value(torch: Any, kept: str, written: str) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    values = {"base": x * 1}
+    values["view"] = values["base"][:1]
+    values["other view"] = values["base"][:]
+    values[kept].retain_grad()
+    values[written].mul_(2)
+    (values[kept] * 3).sum().backward()
+    assert values[kept].grad.tolist() == [3.0] * len(values[kept])
+
+
+def test_trace_does_not_spread_nan(torch: Any) -> None:
+    x = torch.tensor([[1.0, 2.0]], requires_grad=True)
+    torch.trace(x).backward(torch.tensor(float("nan")))
+    assert x.grad[0, 1].item() == 0.0
