@@ -145,7 +145,8 @@ class _InThread:
 
 
 class observe:
-    """Context manager: `observer` is shown what this thread computes, through these methods.
+    """Context manager: `observer` is shown what this thread computes (with `everywhere`, what others do to the same graphs
+    and memory, too), through these methods.
 
     `operation(prim, operands, params, results, node)` after an operation (`node` is None where nothing was recorded),
     `assigning(target, new)` before an array is written into another, `reading(array)` before one is changed by what it
@@ -158,8 +159,8 @@ class observe:
 
     __slots__ = ("_observer",)
 
-    def __init__(self, observer: Any) -> None:
-        self._observer = _InThread(observer)
+    def __init__(self, observer: Any, *, everywhere: bool = False) -> None:
+        self._observer = observer if everywhere else _InThread(observer)
 
     def __enter__(self) -> None:
         OBSERVERS.append(self._observer)

@@ -35,6 +35,7 @@ def arrays_of(library: str) -> Callable[[np.ndarray], Any]:
     """What makes an array of a library from one of NumPy's; skips where it is not installed or has no device."""
     if library == "array_api_strict":
         strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+        strict.set_array_api_strict_flags(api_version="2024.12")
         return lambda x: strict.asarray(x)
     if library == "dask":
         da = pytest.importorskip("dask.array", reason="dask is not installed")

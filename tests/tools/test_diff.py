@@ -384,7 +384,7 @@ events = len(recorder.events)
 assert events > 100
 after = train()
 assert len(recorder.events) == events
-assert not _state.OBSERVERS and not _state.INFERENCE and not _state.SWITCHED and _state.state.mode == _state.ON
+assert not _state.OBSERVERS and not _state.LOOKED_AT and not _state.SWITCHED and _state.state.mode == _state.ON
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -42,6 +42,8 @@ class TapePolicy:
     copies_saved_before_writing: bool = False
     """Whether what an operation saved of its own result is copied before the result is written, so that the write is no
     error (docs/decisions/0009)."""
+    fills_stopped: bool = False
+    """Whether a leaf that no longer wants a gradient gets that of operations recorded while it did."""
     joint_gradients: Mapping[str, bool] = field(default_factory=dict)
     """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
     whether that of one operand alone does, too."""

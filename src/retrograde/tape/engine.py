@@ -375,9 +375,12 @@ class _Walk:
                 hooks.seen(this, g)
             return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
         hooked = this.policy.captures_hooked
+        captured = node in pending and not hooked
+        if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
+            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
         if hooks is not None:
             g = hooks.seen(this, g)
-        if node in pending and not hooked:
+        if captured and needs is None:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
         if hooks is not None and hooks.pre:
             g = hooks.before(this, g)
@@ -530,7 +533,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
     box = [g]
     if leaf.node_hooks is None:
         del g
-    if target is not None and target._node is not None:  # requires_grad_(False) since then: it wants none any more
+    if target is not None and (target._node is not None or this.policy.fills_stopped):
         for observer in OBSERVERS:
             observer.arriving(this, target, box[0])
         accumulate_grad(this.create_graph, target, box)

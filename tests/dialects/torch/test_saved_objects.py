@@ -106,7 +106,8 @@ def test_a_layers_attributes_hide_no_method(name):
 
 @pytest.mark.parametrize("function", [torch.save, torch.load, serialization.add_safe_globals])
 def test_only_the_functions_of_nn_functional_are_values(function):
-    with pytest.raises(pickle.UnpicklingError, match="which is refused"):
+    # Beside other dialects, functions stand behind a check of their arguments, and then cannot even be written.
+    with pytest.raises(pickle.PickleError, match="which is refused|a file cannot name it"):
         torch.load(layer_with(extra=function), weights_only=False)
 
 

@@ -33,5 +33,6 @@ POLICY = PaddlePolicy(
     flat_is_unused=True,
     changes_leaf_views=True,
     detaches_silent_views=True,
+    fills_stopped=True,
     joint_gradients={"multiply": True, "divide": True, "matmul": False},
 )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ..._state import is_grad_enabled
 from ...core.value import Value, dtype_of
 from ...ops.structural import cast, copy, replace
 from .._shared.elementwise import OPERANDS, Builders, Function, operator, reflected
@@ -143,7 +144,7 @@ def replaced(x: Any, new: Any, name: str) -> Any:
     fits = dtype_of(new) == dtype_of(x)
     if not fits:
         new = cast(new, dtype=dtype_of(x))
-    if x._node is not None:
+    if x._node is not None and is_grad_enabled():
         new = replace(x, new)
     elif fits and new._node is not None:
         new = copy(new)
