@@ -36,7 +36,39 @@ class State(threading.local):
     """How many observers watch this thread."""
 
 
+    def __init__(self) -> None:
+        self.entered: list[int] = []
+        """The ids of the `Switched` that this thread is in, outermost first."""
+
+
 state = State()
+
+
+class Switched:
+    """What is switched at the beginning of a with statement and back at its end: base of such context managers.
+
+    An interrupt may come where `__exit__` begins, before anything is switched back, or where `__enter__` ends. Then the
+    object goes without having been left, and is left by that.
+    """
+
+    __slots__ = ()
+
+    def entering(self) -> None:
+        """Called by `__enter__` before it switches anything."""
+        state.entered.append(id(self))
+
+    def left(self) -> None:
+        """Called by `__exit__` when all is as it was; what was entered inside has been left by that, too."""
+        entered, own = state.entered, id(self)
+        while own in entered and entered.pop() != own:
+            pass
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError(f"{type(self).__name__} does not say how it is left")
+
+    def __del__(self) -> None:
+        if id(self) in state.entered:
+            self.__exit__()
 
 LOOKED_AT: list[int] = []
 """Non-empty while somebody looks at results without history (`state.mark` of some thread, an observer): what `bind` asks
@@ -175,7 +207,7 @@ class observe:
         refresh()
 
 
-class grad_mode:
+class grad_mode(Switched):
     """Context manager that sets grad mode and restores the previous one: `with grad_mode(False): ...`."""
 
     __slots__ = ("_enabled", "_before")
@@ -185,7 +217,9 @@ class grad_mode:
 
     def __enter__(self) -> None:
         self._before = is_grad_enabled()
+        self.entering()
         set_grad_enabled(self._enabled)
 
     def __exit__(self, *exception: object) -> None:
         set_grad_enabled(self._before)
+        self.left()

@@ -12,6 +12,7 @@ import pytest
 import retrograde as rg
 import retrograde.dialects.torch as torch
 from retrograde._state import Observer, is_grad_enabled, observe, state
+from retrograde.core.level import Level
 from retrograde.ops import structural
 from retrograde.tape import engine
 
@@ -119,6 +120,26 @@ def test_an_interrupt_in_a_pass_leaves_recording_on():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("make", [torch.no_grad, torch.inference_mode, lambda: Level("a test", tape=True)])
+def test_what_was_entered_and_never_left_is_left_when_it_goes(make):
+    """As where an interrupt comes at the first instruction of `__exit__`."""
+    entered = make()
+    entered.__enter__()
+    inside = torch.no_grad()
+    inside.__enter__()
+    del entered, inside
+    assert torch.is_grad_enabled()
+    assert not torch.is_inference_mode_enabled()
+    assert state.levels == ()
+    assert state.tape is None
+    with torch.no_grad():
+        outer = torch.enable_grad()
+        outer.__enter__()
+    del outer  # the one around it has been left already
+    assert torch.is_grad_enabled()
+    assert state.entered == []
 
 
 @pytest.mark.parametrize("error", [IndexError, OverflowError])

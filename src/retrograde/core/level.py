@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _errors
-from .._state import recording, state
+from .._state import Switched, recording, state
 
 _ids = itertools.count(1).__next__  # odd ids are tapes, even ones other transforms, so that an id tells by itself
 _names: dict[int, str] = {}
 _open_in: dict[int, int] = {}  # level -> the thread in which it is open: only for a message, too
 
 
-class Level:
+class Level(Switched):
     """An open functional transform; use as a context manager."""
 
     __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness")
@@ -37,12 +37,8 @@ class Level:
             del _names[next(iter(_names))]
         if self.tape:  # before it is open: an interrupt must not leave an open tape without a mode
             self.mode = recording(True)
-        before = state.levels
-        try:
-            _set_levels((*before, self))
-        except BaseException:
-            _set_levels(before)
-            raise
+        self.entering()
+        _set_levels((*state.levels, self))
         return self
 
     def reopen(self) -> Reopened:
@@ -51,9 +47,10 @@ class Level:
 
     def __exit__(self, *exception: object) -> None:
         _set_levels(tuple(level for level in state.levels if level is not self))
+        self.left()
 
 
-class Reopened:
+class Reopened(Switched):
     """See `Level.reopen`."""
 
     __slots__ = ("_level", "_before")
@@ -63,11 +60,13 @@ class Reopened:
 
     def __enter__(self) -> None:
         self._before = state.levels
+        self.entering()
         if self._level not in state.levels:
             _set_levels(tuple(sorted((*state.levels, self._level), key=lambda level: level.id)))
 
     def __exit__(self, *exception: object) -> None:
         _set_levels(self._before)
+        self.left()
 
 
 @contextlib.contextmanager

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ..._state import is_grad_enabled
+from ..._state import Switched, is_grad_enabled
 from ..._state import set_grad_enabled as _set
 
 
-class Mode:
+class Mode(Switched):
     """A context manager that is a decorator of functions and generators as well."""
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,6 +45,7 @@ class Mode:
 
     def __exit__(self, *exception: object) -> None:
         _set(self._before)
+        self.left()
 
 
 class no_grad(Mode):
@@ -55,6 +56,7 @@ class no_grad(Mode):
 
     def __enter__(self) -> None:
         self._before = is_grad_enabled()
+        self.entering()
         _set(False)
 
 
@@ -66,6 +68,7 @@ class enable_grad(Mode):
 
     def __enter__(self) -> None:
         self._before = is_grad_enabled()
+        self.entering()
         _set(True)
 
 
@@ -85,4 +88,5 @@ class set_grad_enabled(Mode):
         return set_grad_enabled(self._mode)
 
     def __enter__(self) -> None:
+        self.entering()
         _set(self._mode)

@@ -28,6 +28,7 @@ class inference_mode(Mode):
 
     def __enter__(self) -> None:
         self._before, self._marked_before = is_grad_enabled(), state.mark
+        self.entering()
         if refuse_inference not in SAVE_CHECKS:
             SAVE_CHECKS.append(refuse_inference)
         state.mark = mark_inference if self._mode else None
@@ -38,6 +39,7 @@ class inference_mode(Mode):
         state.mark = self._marked_before
         LOOKED_AT.pop()
         _set(self._before)
+        self.left()
 
 
 def is_inference_mode_enabled() -> bool:
