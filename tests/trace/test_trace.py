@@ -1,0 +1,164 @@
+"""Whatever a program does, a trace follows: replayed on other inputs it gives what the program gives on them, state included."""
+
+import numpy as np
+import pytest
+from traced import trace
+
+import retrograde as rg
+import retrograde.dialects.torch as torch
+from retrograde.dialects.torch.func import grad, hessian, jvp, vmap
+from retrograde.dialects.torch.utils.checkpoint import checkpoint
+
+F = torch.nn.functional
+
+
+def numbers(shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32) + 2
+
+
+def tensor(shape, seed=0):
+    return torch.tensor(numbers(shape, seed))
+
+
+def bits(x):
+    return np.asarray(x).tobytes()
+
+
+def same(got, want):
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-6, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------ functions of their inputs
+
+
+def inner_backward(x):
+    y = x.detach().requires_grad_()
+    (y**3).sum().backward()
+    return y.grad
+
+
+def checkpointed(x):
+    y = x.detach().requires_grad_()
+    checkpoint(lambda a: torch.sin(a) * a, y, use_reentrant=False).sum().backward()
+    return y.grad
+
+
+def written_views(x):
+    y = x * 1
+    y[0] = 5
+    y[1:].mul_(2)
+    y.view(-1)[2] = x[0]
+    return y
+
+
+def created_inside(x):
+    z = torch.zeros(3)
+    z[1] = x[0]
+    z += x
+    return z
+
+
+def recorded_views(x):
+    y = x.detach().requires_grad_()
+    z = y * 2
+    z[1:].mul_(y[:2])
+    z[0] = y[2] ** 2
+    z.sum().backward()
+    return z.detach(), y.grad
+
+
+PROGRAMS = {
+    "product": (lambda x: x * x + 1, (3,)),
+    "grad": (grad(lambda x: (x**3).sum()), (3,)),
+    "grad of grad": (grad(lambda x: grad(lambda y: (y**3).sum())(x).sum()), (3,)),
+    "hessian": (hessian(lambda x: (torch.sin(x) * x).sum()), (3,)),
+    "vmap of grad": (vmap(grad(lambda x: (x**3).sum())), (4, 3)),
+    "jvp": (lambda x, v: jvp(lambda y: torch.exp(y) * y, (x,), (v,)), (3,), (3,)),
+    "inner backward": (inner_backward, (3,)),
+    "views written": (written_views, (3,)),
+    "views written, recorded": (recorded_views, (3,)),
+    "created inside": (created_inside, (3,)),
+    "checkpoint": (checkpointed, (3,)),
+    "einsum": (lambda x, y: torch.einsum("ij,jk->ik", x, y), (2, 3), (3, 4)),
+    "inv": (torch.linalg.inv, (3, 3)),
+    "convolution": (F.conv2d, (1, 2, 5, 5), (3, 2, 3, 3)),
+    "cross entropy": (lambda x: F.cross_entropy(x, torch.tensor([0, 1, 2, 0])), (4, 3)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_replay_gives_what_the_program_gives(name):
+    program, *shapes = PROGRAMS[name]
+    replay = trace(program, *map(tensor, shapes))
+    others = [numbers(shape, seed) for seed, shape in enumerate(shapes, 1)]
+    want = program(*map(torch.tensor, others))
+    same(replay(*others), [w._a for w in (want if isinstance(want, tuple) else (want,))])
+
+
+NATIVE = {
+    "grad of grad": rg.grad(lambda x: rg.sum(rg.grad(lambda y: rg.sum(y**3))(x))),
+    "hessian": rg.hessian(lambda x: rg.sum(rg.sin(x) * x)),
+    "vmap of grad": rg.vmap(rg.grad(lambda x: x**3)),
+    "jvp": lambda x: rg.jvp(lambda y: rg.exp(y) * y, (x,), (x,))[1],
+    "numpy functions": lambda x: np.sum(np.sin(x) * x),
+}
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_replay_gives_what_the_native_program_gives(name):
+    replay = trace(NATIVE[name], rg.asarray(numbers(3)))
+    same(replay(numbers(3, 1)), [NATIVE[name](rg.asarray(numbers(3, 1)))._a])
+
+
+# ------------------------------------------------------------------------------------------ writes to what is outside
+
+
+def test_a_write_into_a_tensor_from_outside_is_its_new_state():
+    outside = torch.zeros(3)
+
+    def program(x):
+        outside[1:] += x[1:]
+        outside.mul_(2)
+        return outside.sum()
+
+    replay = trace(program, tensor(3), state=[outside])
+    assert outside.tolist() == [0, 0, 0]
+    replay(np.ones(3, np.float32))
+    assert outside.tolist() == [0, 2, 2]
+    assert replay(np.ones(3, np.float32))[0] == 12
+    program(torch.ones(3))
+    assert outside.tolist() == [0, 14, 14]
+
+
+def test_an_error_while_tracing_leaves_the_state_as_it_was():
+    outside = torch.zeros(3)
+
+    def program(x):
+        outside[1:] += x[1:]
+        raise KeyError("halfway")
+
+    with pytest.raises(KeyError):
+        trace(program, tensor(3), state=[outside])
+    assert outside.tolist() == [0, 0, 0]
+
+
+# ------------------------------------------------------------------------------------------ what cannot be followed
+
+
+def by_value(x):
+    if x.sum() > 0:  # asks for a value
+        return x
+    return -x
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [(by_value, "if x.sum() > 0"), (lambda x: x.nonzero(), "x.nonzero()"), (lambda x: x[x > 0], "x[x > 0]"),
+     (lambda x: x * x.sum().item(), "x.sum().item()"), (lambda x: x * x.tolist()[0], "x.tolist()[0]")],
+)  # fmt: skip
+def test_what_depends_on_a_value_is_refused_with_the_users_line(program, line):
+    with pytest.raises(rg.UnsupportedError) as refused:
+        trace(program, tensor(3))
+    assert __file__ in str(refused.value)
+    assert line in str(refused.value)
