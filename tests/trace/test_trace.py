@@ -143,6 +143,20 @@ def test_an_error_while_tracing_leaves_the_state_as_it_was():
     assert outside.tolist() == [0, 0, 0]
 
 
+def test_running_statistics_are_moved_by_every_replay():
+    def layer():
+        return torch.nn.BatchNorm1d(3)
+
+    ours, theirs = layer(), layer()
+    replay = trace(ours, tensor((4, 3)), state=list(ours.buffers()))
+    for seed in range(3):
+        x = numbers((4, 3), seed)
+        assert bits(replay(x)[0]) == bits(theirs(torch.tensor(x)).detach()._a)
+    for a, b in zip(ours.buffers(), theirs.buffers(), strict=True):
+        assert bits(a._a) == bits(b._a)
+    assert ours.num_batches_tracked == 3
+
+
 # ------------------------------------------------------------------------------------------ what cannot be followed
 
 
