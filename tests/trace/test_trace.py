@@ -157,6 +157,56 @@ def test_running_statistics_are_moved_by_every_replay():
     assert ours.num_batches_tracked == 3
 
 
+def scrambled(x):
+    y = torch.empty(4, 2).t().normal_(1, 2)  # in memory's order, not in that of the axes
+    z = torch.empty(17).uniform_(-1, 1)
+    return y, z, torch.randperm(5), torch.randint(9, (3,)), torch.bernoulli(x - x + 0.5), torch.normal(x, 2.0)
+
+
+def rarely_drawn(x):
+    rates = x * x + 1
+    p = torch.full((3,), 0.25)
+    slopes = F.rrelu(-x, training=True)
+    return torch.poisson(rates), torch.multinomial(rates, 2), torch.empty(3).bernoulli_(p), slopes, torch._standard_gamma(rates)
+
+
+def per_entry(x):
+    return vmap(lambda row: row + torch.randn(3), randomness="different")(torch.stack([x, x]))
+
+
+def kept_for_backward(x):
+    y = x.detach().requires_grad_()
+    checkpoint(lambda a: F.dropout(a, 0.5) * a, y, use_reentrant=False).sum().backward()
+    return y.grad
+
+
+@pytest.mark.parametrize("program", [lambda x: F.dropout(x, 0.5), scrambled, rarely_drawn, per_entry, kept_for_backward])
+def test_a_replay_draws_what_the_program_draws_and_goes_on_from_there(program):
+    generator, x = torch.default_generator, torch.tensor(numbers(3, 1))
+    torch.manual_seed(7)
+    before = generator.get_state()
+    replay = trace(program, tensor(3), state=[generator])
+    assert bits(generator.get_state()._a) == bits(before._a)
+    drawn = [replay(x._a) for _ in range(2)]
+    after = generator.get_state()
+    assert any(bits(a) != bits(b) for a, b in zip(*drawn, strict=True))
+    generator.set_state(before)
+    for got in drawn:
+        want = program(x)
+        assert [bits(a) for a in got] == [bits(w._a) for w in (want if isinstance(want, tuple) else (want,))]
+    assert bits(generator.get_state()._a) == bits(after._a)
+
+
+def test_a_seed_given_inside_is_part_of_the_program():
+    def program(x):
+        torch.manual_seed(3)
+        return x * torch.rand(3)
+
+    replay = trace(program, tensor(3), state=[torch.default_generator])
+    x = numbers(3, 1)
+    assert bits(replay(x)[0]) == bits(replay(x)[0]) == bits(program(torch.tensor(x))._a)
+
+
 # ------------------------------------------------------------------------------------------ what cannot be followed
 
 
