@@ -19,6 +19,7 @@ import numpy as np
 from ..backend import backend_of, is_array
 from ..core.arrays import from_host
 from ..core.aval import Aval
+from .kernels import constant
 from .rules import batch_loop, nondifferentiable
 from .samples import sample
 
@@ -71,10 +72,9 @@ def _draw_kernel(
     arguments: tuple[tuple[str, Any], ...],
 ) -> tuple[Any, Any]:  # fmt: skip
     library = backend_of(state)
-    host = [np.asarray(library.to_host(x)) for x in (state, *parameters)]
-    made = _drawn(*host, stream=stream, method=method, shape=shape, dtype=dtype, arguments=arguments)
-    numbers, after = (library.from_host(x, state) for x in made)
-    return numbers, after
+    host = [np.asarray(library.to_host(library.wrap(x))) for x in (state, *parameters)]
+    numbers, after = _drawn(*host, stream=stream, method=method, shape=shape, dtype=dtype, arguments=arguments)
+    return constant(xp, numbers, state), constant(xp, after, state)
 
 
 def _infer_draw(avals: Sequence[Aval], params: dict[str, Any]) -> tuple[Aval, Aval]:
