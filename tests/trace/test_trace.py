@@ -24,9 +24,9 @@ def bits(x):
     return np.asarray(x).tobytes()
 
 
-def same(got, want):
+def same(got, want, rtol=2e-6):
     for a, b in zip(got, want, strict=True):
-        np.testing.assert_allclose(a, b, rtol=2e-6, atol=1e-6)
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
 
 
 # ------------------------------------------------------------------------------------------ functions of their inputs
@@ -205,6 +205,58 @@ def test_a_seed_given_inside_is_part_of_the_program():
     replay = trace(program, tensor(3), state=[torch.default_generator])
     x = numbers(3, 1)
     assert bits(replay(x)[0]) == bits(replay(x)[0]) == bits(program(torch.tensor(x))._a)
+
+
+O = torch.optim
+OPTIMISERS = {
+    "SGD": lambda p: O.SGD(p, lr=0.01, momentum=0.9, nesterov=True, weight_decay=0.01),
+    "Adam": lambda p: O.Adam(p, lr=0.1, amsgrad=True),
+    "Adam, rate in a tensor": lambda p: O.Adam(p, lr=torch.tensor(0.1)),
+    "AdamW": lambda p: O.AdamW(p, lr=0.1, maximize=True),
+    "NAdam": lambda p: O.NAdam(p, lr=0.1),
+    "RAdam": lambda p: O.RAdam(p, lr=0.1),
+    "Adamax": lambda p: O.Adamax(p, lr=0.1),
+    "Adagrad": lambda p: O.Adagrad(p, lr=0.1, lr_decay=0.1),
+    "Adadelta": lambda p: O.Adadelta(p, lr=0.1),
+    "RMSprop": lambda p: O.RMSprop(p, lr=0.1, momentum=0.9, centered=True),
+    "Rprop": lambda p: O.Rprop(p, lr=0.1),
+    "Adafactor": lambda p: O.Adafactor(p, lr=0.1),
+}
+
+
+def training(optimiser):
+    torch.manual_seed(0)
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(3, 5, bias=False), nn.BatchNorm1d(5), nn.Dropout(0.5), nn.Linear(5, 2))
+    optimizer = OPTIMISERS[optimiser](net.parameters())
+
+    def step(x):
+        loss = (net(x) ** 2).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return loss.detach()
+
+    step(torch.tensor(numbers((4, 3))))
+    kept = [x for slot in optimizer.state.values() for x in slot.values() if isinstance(x, torch.Tensor)]
+    rates = [group["lr"] for group in optimizer.param_groups if isinstance(group["lr"], torch.Tensor)]
+    return step, [*net.parameters(), *net.buffers(), *kept, *rates, torch.default_generator]
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+def test_a_step_of_training_is_replayed_with_its_state(optimiser):
+    step, state = training(optimiser)
+    replay = trace(step, tensor((4, 3)), state=state)
+    losses = [replay(numbers((4, 3), seed))[0] for seed in range(3)]
+    eager, wanted = training(optimiser)
+    for seed, loss in enumerate(losses):
+        same([loss], [eager(torch.tensor(numbers((4, 3), seed)))._a], 1e-4)
+    same([x._a for x in state], [x._a for x in wanted], 1e-4)
+    after = []
+    for program in (step, eager):  # and the program goes on from where the replays have ended
+        torch.manual_seed(1)
+        after.append(program(torch.tensor(numbers((4, 3), 3)))._a)
+    same(after[:1], after[1:], 1e-4)
 
 
 # ------------------------------------------------------------------------------------------ what cannot be followed

@@ -1,7 +1,7 @@
 """The update rules that shrink with an L1 penalty or scale by the norm of a parameter: FTRL, proximal Adagrad, LAMB, LARS.
 
 Each takes one parameter at a time (NumPy arrays, in place): they mix powers and norms, which the statements of
-`kernels` do not have. Half precision is computed in float32 and rounded once.
+`statements` do not have. Half precision is computed in float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.kernels import in_single
-from .kernels import Array
+from .statements import Array
 
 
 def shrunk(x: Array, amount: Any) -> Array:
