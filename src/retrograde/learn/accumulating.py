@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .rules import rule
+from ..ops.samples import normal, sample
+from .rules import rule, rule_of_one
 from .statements import Array, Updated, Work, lerp_weight, run
 from .updates import Arrays, prepared
 
@@ -237,6 +238,12 @@ def asgd_schedule(step: float, lr: float, lambd: float, alpha: float, t0: float)
     return lr / (1 + lambd * lr * step) ** alpha, 1 / max(1, step - t0)
 
 
+def _averaged_samples() -> Any:
+    options = (("place", 1), ("count", 2), ("lr", 0.1))
+    yield sample(normal(3), normal(3, seed=1), normal(3, seed=2), normal(2, 3), count=4, options=options)
+
+
+@rule_of_one(_averaged_samples)
 def averaged_gradients(p: Array, g: Array, total: Array, last: Array, *, place: int, count: int, lr: float) -> None:
     """Stochastic average gradient (Le Roux, Schmidt and Bach 2012), one NumPy parameter at a time.
 

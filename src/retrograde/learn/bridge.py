@@ -187,7 +187,7 @@ def add_rows(p: Value, gradient: Scattered, factor: float) -> None:
 
 
 def _given_as_values(options: dict[str, Any]) -> bool:
-    for x in options.values():  # a generator takes twice as long
+    for x in options.values():  # noqa: SIM110 - a generator takes twice as long
         if isinstance(x, Value):
             return True
     return False

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from ..ops.samples import normal, sample, uniform
-from .rules import rule_of_matrices
+from .rules import rule_of_one
 from .statements import Array, Native, lerp_weight
 
 
@@ -95,7 +95,7 @@ def _muon_samples() -> Any:
     yield sample(*(normal(3, 2, seed=i).astype(np.float32) for i in range(3)), count=3, options=options)
 
 
-@rule_of_matrices(_adafactor_samples)
+@rule_of_one(_adafactor_samples)
 def adafactor(
     p: Array,
     g: Array,
@@ -145,7 +145,7 @@ def _adafactor_averaged(
     p -= update
 
 
-@rule_of_matrices(_averaged_samples)
+@rule_of_one(_averaged_samples)
 def adafactor_averaged(
     p: Array,
     g: Array,
@@ -218,7 +218,7 @@ def _muon(
     Native.axpy(p, -step_size, direction, t)
 
 
-@rule_of_matrices(_muon_samples)
+@rule_of_one(_muon_samples)
 def muon(
     p: Array,
     g: Array,

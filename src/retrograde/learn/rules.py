@@ -1,7 +1,7 @@
 """Update rules as primitives: what an optimiser's step does to a parameter and its state, as one operation of the table.
 
 A rule is one function over parallel columns (parameters, gradients, kinds of state) that changes NumPy's arrays in place;
-`rule` and `rule_of_matrices` register with it, as `step`, the operation that leaves its operands as they are and gives what
+`rule` and `rule_of_one` register with it, as `step`, the operation that leaves its operands as they are and gives what
 they become. Its kernel is the rule itself, over a library's functions; its derivatives are those of the rule over the
 operations on values. Called by the rules of this folder and, for `step`, by `bridge`.
 """
@@ -78,7 +78,7 @@ def rule(columns: int, **options: Any) -> Callable[[R], R]:
     return register
 
 
-def rule_of_matrices(samples: Callable[[], Any]) -> Callable[[R], R]:
+def rule_of_one(samples: Callable[[], Any]) -> Callable[[R], R]:
     """Register, by decoration, a rule on one parameter at a time that NumPy computes for any library; no derivative."""
 
     def register(f: R) -> R:
