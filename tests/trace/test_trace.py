@@ -5,7 +5,9 @@ import pytest
 from traced import trace
 
 import retrograde as rg
+import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
+from retrograde.dialects.paddle import random
 from retrograde.dialects.torch.func import grad, hessian, jvp, vmap
 from retrograde.dialects.torch.utils.checkpoint import checkpoint
 
@@ -195,6 +197,23 @@ def test_a_replay_draws_what_the_program_draws_and_goes_on_from_there(program):
         want = program(x)
         assert [bits(a) for a in got] == [bits(w._a) for w in (want if isinstance(want, tuple) else (want,))]
     assert bits(generator.get_state()._a) == bits(after._a)
+
+
+def test_paddles_draws_are_replayed():
+    paddle.seed(7)
+    generator = random.default_generator
+
+    def program(x):
+        y = paddle.nn.functional.dropout(x, 0.5)
+        return y, paddle.randn([3]), paddle.empty([3]).uniform_(1, 2), paddle.randint(9, shape=[4]), paddle.randperm(5)
+
+    replay = trace(program, paddle.to_tensor(numbers(6)), state=[generator])
+    drawn = [replay(numbers(6, 1)) for _ in range(2)]
+    after = bits(generator._a)
+    paddle.seed(7)
+    for got in drawn:
+        assert [bits(a) for a in got] == [bits(w._a) for w in program(paddle.to_tensor(numbers(6, 1)))]
+    assert bits(generator._a) == after
 
 
 def test_a_seed_given_inside_is_part_of_the_program():

@@ -183,7 +183,7 @@ def rprop(
     etas: tuple[float, float] = (0.5, 1.2),
     step_sizes: tuple[float, float] = (1e-6, 50.0),
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds."""
     return run(_rprop, (params, grads, previous, sizes), (*etas, *step_sizes), maximize)
 

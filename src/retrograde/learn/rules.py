@@ -58,9 +58,11 @@ def rule(columns: int, **options: Any) -> Callable[[R], R]:
         def pulled(needs: Any, g: Any, _out: Any, *operands: Any, count: int, options: Any) -> Any:
             places = [i for i, need in enumerate(needs) if need]
             outs, pull = vjp(on_values(operands, count, options, places), *(operands[i] for i in places))
-            found = iter(pull(tuple(zeros_for(y) if x is None else x for x, y in zip(g, outs))))
-            raw = not any(isinstance(x, Value) for x in (*operands, *g))
-            return tuple((x._a if raw else x) if need else None for need in needs for x in ([next(found)] if need else [None]))
+            found = pull(tuple(zeros_for(y) if x is None else x for x, y in zip(g, outs)))
+            cotangents: list[Any] = [None] * len(operands)
+            for i, x in zip(places, found):
+                cotangents[i] = x if any(isinstance(y, Value) for y in (*operands, *g)) else x._a
+            return tuple(cotangents)
 
         def pushed(tangents: Any, _out: Any, *operands: Any, count: int, options: Any) -> Any:
             places = [i for i, t in enumerate(tangents) if t is not None]

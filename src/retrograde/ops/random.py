@@ -82,7 +82,7 @@ def _infer_draw(avals: Sequence[Aval], params: dict[str, Any]) -> tuple[Aval, Av
 
 
 def _draw_samples() -> Any:
-    state, double = _pcg64_state(np.random.default_rng(3)), np.dtype(np.float64)
+    state, double = pcg64_state(np.random.default_rng(3)), np.dtype(np.float64)
     yield sample(state, stream="pcg64", method="standard_normal", shape=(2, 3), dtype=double, arguments=(("size", (2, 3)),))
     yield sample(state, np.array([2.0, 30.0]), stream="pcg64", method="poisson", shape=(2,), dtype=np.dtype(np.int64),
                  arguments=(("lam", OPERAND),))  # fmt: skip
@@ -159,14 +159,16 @@ def state_of(kind: Kind, stream: Any) -> Any:
 _WORD = (1 << 64) - 1
 
 
-def _pcg64_state(stream: np.random.Generator) -> np.ndarray:
+def pcg64_state(stream: np.random.Generator) -> np.ndarray:
+    """Where NumPy's default generator stands, as six words."""
     said: Any = stream.bit_generator.state
     state, step = said["state"]["state"], said["state"]["inc"]
     words = (state >> 64, state & _WORD, step >> 64, step & _WORD, said["has_uint32"], said["uinteger"])
     return np.array(words, np.uint64)
 
 
-def _pcg64_resumed(state: np.ndarray) -> np.random.Generator:
+def pcg64_resumed(state: np.ndarray) -> np.random.Generator:
+    """NumPy's default generator where it stood."""
     high, low, step_high, step_low, held, spare = map(int, state)
     stream = np.random.Generator(np.random.PCG64(0))
     stream.bit_generator.state = {
@@ -176,5 +178,5 @@ def _pcg64_resumed(state: np.ndarray) -> np.random.Generator:
     return stream
 
 
-PCG64 = register_stream(Kind("pcg64", np.random.Generator, _pcg64_resumed, _pcg64_state, {}))
+PCG64 = register_stream(Kind("pcg64", np.random.Generator, pcg64_resumed, pcg64_state, {}))
 """NumPy's default generator; its state is six words."""
