@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import retrograde.learn
 import retrograde.ops
 from retrograde import Tensor, UnsupportedError
 from retrograde.core.aval import aval_of
@@ -26,8 +27,9 @@ from retrograde.core.value import Value, make
 from retrograde.ops.rules import unbatch
 from retrograde.tape import autograd
 
-for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
-    importlib.import_module(module.name)
+for package in (retrograde.ops, retrograde.learn):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
 
 CASES = [(name, i) for name in sorted(PRIMITIVES) for i, _ in enumerate(PRIMITIVES[name].samples())]
 STEP = 1e-6

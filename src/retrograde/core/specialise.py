@@ -68,7 +68,7 @@ _COMPILED: dict[str, Any] = {}
 def _define(source: str, scope: dict[str, Any], name: str) -> None:
     code = _COMPILED.get(source)
     if code is None:
-        code = _COMPILED[source] = compile(source, f"<{name}>", "exec")
+        code = _COMPILED[source] = compile(source, f"<retrograde {name}>", "exec")
     exec(code, scope)  # noqa: S102 - our own source
 
 

@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kernels import Array, Work, lerp_weight, run
+from ..ops.samples import normal, sample
+from .rules import rule, rule_of_one
+from .statements import Array, Updated, Work, lerp_weight, run
 from .updates import Arrays, prepared
 
 
 def _adagrad(
     k: Any, work: Work, coefficients: Any, p: Array, g: Array, total: Array, decay: bool, maximize: bool
-) -> None:
+) -> Any:
     minus_step, eps, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
-    k.addmul_(total, g, g, t)
+    total = k.addmul(total, g, g, t)
     d = k.sqrt(total, d)
-    k.add(d, eps, d)
-    k.addcdiv_(p, g, d, minus_step, t)
+    d = k.add(d, eps, d)
+    return k.addcdiv(p, g, d, minus_step, t), total
 
 
+@rule(3, step=2, lr=0.1)
 def adagrad(
     params: Arrays,
     grads: Arrays,
@@ -35,32 +38,33 @@ def adagrad(
     eps: float = 1e-10,
     weight_decay: float = 0.0,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Adagrad (Duchi, Hazan and Singer 2011); `totals` are the sums of squared gradients."""
     coefficients = (-(lr / (1 + (step - 1) * lr_decay)), eps, weight_decay)
-    run(_adagrad, (params, grads, totals), coefficients, weight_decay != 0, maximize)
+    return run(_adagrad, (params, grads, totals), coefficients, weight_decay != 0, maximize)
 
 
 def _adadelta(
     k: Any, work: Work, coefficients: Any, p: Array, g: Array, v: Array, changes: Array, decay: bool, maximize: bool
-) -> None:
+) -> Any:
     minus_lr, rho, w, eps, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
-    k.multiply(v, rho, v)
-    k.addcmul_(v, g, g, w, t)
+    v = k.multiply(v, rho, v)
+    v = k.addcmul(v, g, g, w, t)
     t = k.add(v, eps, t)
     t = k.sqrt(t, t)
     d = k.add(changes, eps, d)
     d = k.sqrt(d, d)
     d = k.divide(d, t, d)
     d = k.multiply(d, g, d)
-    k.multiply(changes, rho, changes)
-    k.addcmul_(changes, d, d, w, t)
-    k.axpy_(p, minus_lr, d, t)
+    changes = k.multiply(changes, rho, changes)
+    changes = k.addcmul(changes, d, d, w, t)
+    return k.axpy(p, minus_lr, d, t), v, changes
 
 
+@rule(4)
 def adadelta(
     params: Arrays,
     grads: Arrays,
@@ -72,10 +76,10 @@ def adadelta(
     eps: float = 1e-6,
     weight_decay: float = 0.0,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Adadelta (Zeiler 2012); `v` and `changes` are moving averages of the squared gradient and squared change."""
     coefficients = (-lr, rho, 1 - rho, eps, weight_decay)
-    run(_adadelta, (params, grads, v, changes), coefficients, weight_decay != 0, maximize)
+    return run(_adadelta, (params, grads, v, changes), coefficients, weight_decay != 0, maximize)
 
 
 def _rmsprop(
@@ -91,39 +95,40 @@ def _rmsprop(
     inside: bool,
     decay: bool,
     maximize: bool,
-) -> None:
+) -> Any:
     lr, minus_lr, alpha, w2, w1, minus_one, eps, momentum, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
-    k.multiply(v, alpha, v)
-    k.addcmul_(v, g, g, w2, t)
+    v = k.multiply(v, alpha, v)
+    v = k.addcmul(v, g, g, w2, t)
     d = k.copy(v, d)
     if mean is not None:
         if inside:
-            k.multiply(mean, alpha, mean)
-            k.axpy_(mean, w2, g, t)
+            mean = k.multiply(mean, alpha, mean)
+            mean = k.axpy(mean, w2, g, t)
         else:
-            k.lerp_(mean, g, w1, far, t)
-        k.addcmul_(d, mean, mean, minus_one, t)
+            mean = k.lerp(mean, g, w1, far, t)
+        d = k.addcmul(d, mean, mean, minus_one, t)
     if inside:
         d = k.add(d, eps, d)
         d = k.sqrt(d, d)
     else:
         d = k.sqrt(d, d)
-        k.add(d, eps, d)
+        d = k.add(d, eps, d)
     if buffer is None:
-        k.addcdiv_(p, g, d, minus_lr, t)
-        return
-    k.multiply(buffer, momentum, buffer)
+        return k.addcdiv(p, g, d, minus_lr, t), v, buffer, mean
+    buffer = k.multiply(buffer, momentum, buffer)
     if inside:
-        k.addcdiv_(buffer, g, d, lr, t)
-        k.subtract(p, buffer, p)
+        buffer = k.addcdiv(buffer, g, d, lr, t)
+        p = k.subtract(p, buffer, p)
     else:
-        k.adddiv_(buffer, g, d, t)
-        k.axpy_(p, minus_lr, buffer, t)
+        buffer = k.adddiv(buffer, g, d, t)
+        p = k.axpy(p, minus_lr, buffer, t)
+    return p, v, buffer, mean
 
 
+@rule(5, lr=0.1, momentum=0.9)
 def rmsprop(
     params: Arrays,
     grads: Arrays,
@@ -138,7 +143,7 @@ def rmsprop(
     momentum: Any = 0.0,
     inside: bool = False,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """RMSprop (Hinton, lecture 6e): centred with `means` (Graves 2013), with momentum where there are buffers.
 
     inside: epsilon stands below the root, and the buffers hold steps, `b = momentum * b + lr * g / sqrt(v + eps)`,
@@ -146,28 +151,29 @@ def rmsprop(
     """
     w1, far = lerp_weight(1 - alpha)
     coefficients = (lr, -lr, alpha, 1 - alpha, w1, -1.0, eps, momentum, weight_decay)
-    run(_rmsprop, (params, grads, v, buffers, means), coefficients, far, inside, weight_decay != 0, maximize)
+    return run(_rmsprop, (params, grads, v, buffers, means), coefficients, far, inside, weight_decay != 0, maximize)
 
 
 def _rprop(
     k: Any, work: Work, coefficients: Any, p: Array, g: Array, previous: Array, sizes: Array, maximize: bool
-) -> None:
+) -> Any:
     shrink, grow, smallest, largest = coefficients
     t, d, _ = work
     if maximize:
         g = prepared(k, work, p, g, None, False, maximize)
     t = k.multiply(g, previous, t)
     turned = k.less(t, 0)
-    k.scale_where_(sizes, grow, k.greater(t, 0))
-    k.scale_where_(sizes, shrink, turned)
-    k.clip(sizes, smallest, largest, sizes)
+    sizes = k.scale_where(sizes, grow, k.greater(t, 0))
+    sizes = k.scale_where(sizes, shrink, turned)
+    sizes = k.clip(sizes, smallest, largest, sizes)
     d = k.copy(g, d)
-    k.zero_where_(d, turned)
-    k.subtract_where_(p, sizes, k.greater(d, 0))
-    k.add_where_(p, sizes, k.less(d, 0))
-    k.copy(d, previous)
+    d = k.zero_where(d, turned)
+    p = k.subtract_where(p, sizes, k.greater(d, 0))
+    p = k.add_where(p, sizes, k.less(d, 0))
+    return p, k.copy(d, previous), sizes
 
 
+@rule(4)
 def rprop(
     params: Arrays,
     grads: Arrays,
@@ -177,9 +183,9 @@ def rprop(
     etas: tuple[float, float] = (0.5, 1.2),
     step_sizes: tuple[float, float] = (1e-6, 50.0),
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Resilient propagation (Riedmiller and Braun 1993): a step per element that grows while its sign holds."""
-    run(_rprop, (params, grads, previous, sizes), (*etas, *step_sizes), maximize)
+    return run(_rprop, (params, grads, previous, sizes), (*etas, *step_sizes), maximize)
 
 
 def _asgd(
@@ -192,20 +198,22 @@ def _asgd(
     whole: bool,
     decay: bool,
     maximize: bool,
-) -> None:
+) -> Any:
     minus_eta, keep, mu, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
-    k.multiply(p, keep, p)
-    k.axpy_(p, minus_eta, g, t)
+    p = k.multiply(p, keep, p)
+    p = k.axpy(p, minus_eta, g, t)
     if whole:
-        k.copy(p, average)
+        average = k.copy(p, average)
     else:
         d = k.subtract(p, average, d)
-        k.axpy_(average, mu, d, t)
+        average = k.axpy(average, mu, d, t)
+    return p, average
 
 
+@rule(3, eta=0.1, mu=0.5)
 def asgd(
     params: Arrays,
     grads: Arrays,
@@ -216,13 +224,13 @@ def asgd(
     lambd: float = 1e-4,
     weight_decay: float = 0.0,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Averaged stochastic gradient descent (Polyak and Juditsky 1992); `averages` hold the averaged iterates.
 
     The caller keeps the step size `eta` and the averaging weight `mu`, which `asgd_schedule` gives.
     """
     coefficients = (-eta, 1 - lambd * eta, mu, weight_decay)
-    run(_asgd, (params, grads, averages), coefficients, mu == 1, weight_decay != 0, maximize)
+    return run(_asgd, (params, grads, averages), coefficients, mu == 1, weight_decay != 0, maximize)
 
 
 def asgd_schedule(step: float, lr: float, lambd: float, alpha: float, t0: float) -> tuple[float, float]:
@@ -230,6 +238,12 @@ def asgd_schedule(step: float, lr: float, lambd: float, alpha: float, t0: float)
     return lr / (1 + lambd * lr * step) ** alpha, 1 / max(1, step - t0)
 
 
+def _averaged_samples() -> Any:
+    options = (("place", 1), ("count", 2), ("lr", 0.1))
+    yield sample(normal(3), normal(3, seed=1), normal(3, seed=2), normal(2, 3), count=4, options=options)
+
+
+@rule_of_one(_averaged_samples)
 def averaged_gradients(p: Array, g: Array, total: Array, last: Array, *, place: int, count: int, lr: float) -> None:
     """Stochastic average gradient (Le Roux, Schmidt and Bach 2012), one NumPy parameter at a time.
 

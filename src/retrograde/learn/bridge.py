@@ -2,9 +2,9 @@
 
 `update` runs a rule of this folder on parameters, gradients and state of a dialect's tensor class. NumPy's arrays are
 changed in place, and the tape is told that their memory has changed. Any other array (of a transform, of Dask), and
-every update that is itself to be differentiated, goes through operations (`Statements`), so that it is recorded or made
-functional like any other. `Batch` and `batches` keep together the parameters that have made the same number of steps.
-Called by the optimisers of the dialects.
+every update that is itself to be differentiated, goes through the operation that is registered with the rule (`rules`),
+so that it is recorded, or made functional, like any other. `Batch` and `batches` keep together the parameters that have
+made the same number of steps. Called by the optimisers of the dialects.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
+from ..core.arrays import bottom, full
 from ..core.level import innermost
 from ..core.scattered import Scattered
-from ..core.value import Value, detached, dtype_of, make, shape_of
-from ..ops.comparison import greater, less
-from ..ops.elementwise import absolute, add, divide, multiply, negative, sqrt, subtract
+from ..core.value import Value, dtype_of, make, shape_of
+from ..ops.elementwise import add, multiply
 from ..ops.manipulation import view_as_real
-from ..ops.selection import clip, drop, keep, maximum
-from ..ops.structural import cast, copy
+from ..ops.structural import copy
 from ..tape import inplace, mutation
-from . import kernels
+from .rules import stepped
 
 V = TypeVar("V", bound=Value)
 _ndarray = np.ndarray
+_PLAIN = {np.ndarray}
 
 
 # ------------------------------------------------------------------------------------------ state
@@ -43,7 +43,7 @@ def full_like(p: V, value: Any, dtype: Any = None) -> V:
     a: Any = p._a
     if type(a) is _ndarray:
         return make(type(p)._result, np.full_like(a, value, dtype=dtype))
-    made: V = make(type(p)._result, np.full(shape_of(p), value, dtype or dtype_of(p)))
+    made: V = make(type(p)._result, full(tuple(shape_of(p)), value, np.dtype(dtype or dtype_of(p)), bottom(p)))
     if innermost():
         made._born = innermost()
     return made
@@ -59,12 +59,30 @@ def changed(value: Value) -> None:
     mutation.note(value._a)
 
 
-def advance(step: Value) -> float:
-    """Count one step more in a value of one element; returns the count."""
+def advance(step: Value) -> Any:
+    """Count one step more in a value of one element; returns the count: a value where the step's array is not NumPy's."""
     a = step._a
+    if type(a) is not _ndarray:
+        with grad_mode(False):
+            inplace.update("optimiser step", step, lambda: add(step, 1))
+        return count_of(step)
     count = a.item() + 1
     a[...] = count
     return count
+
+
+def count_of(counter: Value) -> Any:
+    """What a value of one element counts: a number, or itself as it is now where its array is not NumPy's."""
+    return counter._a.item() if type(counter._a) is _ndarray else make(type(counter)._result, counter._a)
+
+
+def scale(counter: Value, factor: Any) -> None:
+    """Multiply a value of one element by a number, or by a value where its array is not NumPy's."""
+    if type(counter._a) is _ndarray:
+        counter._a *= factor
+        return
+    with grad_mode(False):
+        inplace.update("optimiser step", counter, lambda: multiply(counter, factor))
 
 
 class Batch:
@@ -116,7 +134,7 @@ def update(
     if not recorded:
         arrays = [p._a for p in params]
         kept = [None if column is None else [t._a for t in column] for column in columns]
-        if all(type(a) is _ndarray for a in arrays) and all(type(a) is _ndarray for a in kept[0] or ()):
+        if {*map(type, arrays), *map(type, kept[0] or ())} <= _PLAIN and not _given_as_values(options):
             for observer in OBSERVERS:
                 observer.updating(rule.__name__, [arrays, *kept], options)
             rule(arrays, *kept, **options)
@@ -125,14 +143,16 @@ def update(
             for observer in OBSERVERS:
                 observer.updated()
             return
-    with grad_mode(recorded):
-        every = [None if column is None else [_real(t) for t in column] for column in (params, *columns)]
-        rule(*every, **options)
+    for i, p in enumerate(params):
+        _written(rule, [p, *(None if column is None else column[i] for column in columns)], options, recorded)
 
 
 def update_one(rule: Callable[..., None], p: Value, *values: Value | None, **options: Any) -> None:
-    """Run a rule that takes one NumPy parameter at a time (those for matrices, which are not differentiated)."""
+    """Run a rule that takes one parameter at a time (those for matrices, which are not differentiated)."""
     arrays = [p._a, *[None if t is None else t._a for t in values]]
+    if _given_as_values(options) or not all(a is None or type(a) is _ndarray for a in arrays):
+        _written(rule, [p, *values], options, False)
+        return
     for observer in OBSERVERS:
         observer.updating(rule.__name__, [None if a is None else [a] for a in arrays], options)
     rule(*arrays, **options)
@@ -166,124 +186,24 @@ def add_rows(p: Value, gradient: Scattered, factor: float) -> None:
         observer.updated()
 
 
+def _given_as_values(options: dict[str, Any]) -> bool:
+    for x in options.values():  # noqa: SIM110 - a generator takes twice as long
+        if isinstance(x, Value):
+            return True
+    return False
+
+
 def _real(x: Value) -> Value:
     return inplace.view(view_as_real, x) if dtype_of(x).kind == "c" else x
 
 
-def _fitting(a: Any, x: Any) -> Any:
-    """A coefficient as it goes with `x`: a number, or a value in its dtype."""
-    return cast(a, dtype=dtype_of(x)) if isinstance(a, Value) and dtype_of(a) != dtype_of(x) else a
-
-
-def _write(x: Any, compute: Callable[[], Any]) -> Any:
-    return inplace.update("optimiser step", x, compute)
-
-
-class Statements:
-    """The statements of update rules (see `kernels.Native`) as operations on values.
-
-    What a recorded operation keeps for its derivative is copied where a later step overwrites it. A statement whose
-    `out` is not its first operand returns a new value.
-    """
-
-    @staticmethod
-    def add(x: Any, y: Any, out: Any) -> Any:
-        return _write(x, lambda: add(x, _fitting(y, x))) if out is x else add(x, _fitting(y, x))
-
-    @staticmethod
-    def subtract(x: Any, y: Any, out: Any) -> Any:
-        return _write(x, lambda: subtract(x, _fitting(y, x))) if out is x else subtract(x, _fitting(y, x))
-
-    @staticmethod
-    def multiply(x: Any, y: Any, out: Any) -> Any:
-        return _write(x, lambda: multiply(x, _fitting(y, x))) if out is x else multiply(x, _fitting(y, x))
-
-    @staticmethod
-    def divide(x: Any, y: Any, out: Any) -> Any:
-        if out is x:
-            return _write(x, lambda: divide(x, _fitting(y, x)))
-        return divide(x, _fitting(y, x)) if isinstance(x, Value) else divide(_fitting(x, y), y)
-
-    @staticmethod
-    def maximum(x: Any, y: Any, out: Any) -> Any:
-        return _write(out, lambda: maximum(copy(x), copy(y), ties="half"))
-
-    @staticmethod
-    def sqrt(x: Any, out: Any) -> Any:
-        # The derivative keeps the root, and the rules go on in place with what they get.
-        return copy(sqrt(copy(x)))
-
-    @staticmethod
-    def absolute(x: Any, out: Any) -> Any:
-        return absolute(x)
-
-    @staticmethod
-    def negative(x: Any, out: Any) -> Any:
-        return negative(x)
-
-    @staticmethod
-    def greater(x: Any, y: float) -> Any:
-        return greater(x, y)
-
-    @staticmethod
-    def less(x: Any, y: float) -> Any:
-        return less(x, y)
-
-    @staticmethod
-    def copy(x: Any, out: Any) -> Any:
-        return copy(x) if out is None else _write(out, lambda: copy(x))
-
-    @staticmethod
-    def constant(x: Any) -> Any:
-        return detached(x)
-
-    @staticmethod
-    def clip(x: Any, low: float, high: float, out: Any) -> Any:
-        return _write(out, lambda: clip(copy(x), low=low, high=high))
-
-    @staticmethod
-    def plus(x: Any, a: Any, y: Any, out: Any) -> Any:
-        return add(x, multiply(copy(y), _fitting(a, y)))
-
-    @staticmethod
-    def axpy_(x: Any, a: Any, y: Any, t: None) -> None:
-        _write(x, lambda: add(x, multiply(copy(y), _fitting(a, y))))
-
-    @staticmethod
-    def lerp_(x: Any, y: Any, weight: float, far: bool, t: None) -> None:
-        _write(x, lambda: add(x, multiply(subtract(y, x), 1 - weight if far else weight)))
-
-    @staticmethod
-    def addmul_(x: Any, a: Any, b: Any, t: None) -> None:
-        _write(x, lambda: add(x, multiply(copy(a), copy(b))))
-
-    @staticmethod
-    def addcmul_(x: Any, a: Any, b: Any, s: Any, t: None) -> None:
-        _write(x, lambda: add(x, multiply(multiply(copy(a), _fitting(s, a)), copy(b))))
-
-    @staticmethod
-    def adddiv_(x: Any, a: Any, b: Any, t: None) -> None:
-        _write(x, lambda: add(x, divide(copy(a), copy(b))))
-
-    @staticmethod
-    def addcdiv_(x: Any, a: Any, b: Any, s: Any, t: None) -> None:
-        _write(x, lambda: add(x, divide(multiply(copy(a), _fitting(s, a)), copy(b))))
-
-    @staticmethod
-    def scale_where_(x: Any, s: float, mask: Any) -> None:
-        _write(x, lambda: add(keep(multiply(x, s), mask), drop(x, mask)))
-
-    @staticmethod
-    def add_where_(x: Any, y: Any, mask: Any) -> None:
-        _write(x, lambda: add(x, keep(y, mask)))
-
-    @staticmethod
-    def subtract_where_(x: Any, y: Any, mask: Any) -> None:
-        _write(x, lambda: subtract(x, keep(y, mask)))
-
-    @staticmethod
-    def zero_where_(x: Any, mask: Any) -> None:
-        _write(x, lambda: drop(x, mask))
-
-
-kernels.register(Value, Statements)
+def _written(f: Any, columns: Sequence[Value | None], options: dict[str, Any], recorded: bool) -> None:
+    """One parameter's step as an operation, whose results are written into the parameter and its state."""
+    with grad_mode(recorded):
+        every = [None if x is None else _real(x) for x in columns]
+        # What the operation keeps for its derivative is copied, since it is written to next.
+        kept = [x if x is None or i == 1 or not recorded else copy(x) for i, x in enumerate(every)]
+        made = stepped(f, kept, options)
+        holders = [x for i, x in enumerate(every) if i != 1 and x is not None]
+        for holder, new in zip(holders, made):
+            inplace.update("optimiser step", holder, lambda: new)  # noqa: B023 - called at once

@@ -13,7 +13,9 @@ import ml_dtypes
 import numpy as np
 
 from .._errors import UnsupportedError
-from .kernels import Array, Native, lerp_weight
+from ..ops.samples import normal, sample, uniform
+from .rules import rule_of_one
+from .statements import Array, Native, lerp_weight
 
 
 def _run(name: str, rule: Callable[..., None], p: Array, g: Array, *state: Array | None, **options: Any) -> None:
@@ -60,21 +62,40 @@ def _adafactor(
             norm = np.linalg.norm(g, axis=axis, keepdims=True)
             mean = np.square(norm, norm)
             np.divide(mean, g.shape[axis], mean)
-            Native.lerp_(factor, mean, *weight, np.empty_like(mean))
+            Native.lerp(factor, mean, *weight, np.empty_like(mean))
         estimate = rows @ columns
         np.divide(estimate, np.maximum(rows.mean(axis=-2, keepdims=True), eps[0]), estimate)
     else:
         assert variance is not None
-        Native.lerp_(variance, g * g, *weight, np.empty_like(g))
+        Native.lerp(variance, g * g, *weight, np.empty_like(g))
         estimate = variance.copy()
     update = np.maximum(estimate, eps[0] * eps[0], out=estimate)
     np.sqrt(update, update)
     np.divide(1.0, update, update)
     np.multiply(update, g, update)
     clipping = max(1.0, _root_mean_square(update) / d)
-    Native.axpy_(p, -alpha / clipping, update, np.empty_like(update))
+    Native.axpy(p, -alpha / clipping, update, np.empty_like(update))
 
 
+def _adafactor_samples() -> Any:
+    options = (("step", 2), ("lr", 0.1), ("eps", (1e-8, 1e-3)))
+    state = (uniform(0.1, 1, 3, 1), uniform(0.1, 1, 1, 2), None)
+    yield sample(normal(3, 2), normal(3, 2, seed=1), *state, count=5, options=options)
+    yield sample(normal(3), normal(3, seed=1), None, None, uniform(0.1, 1, 3), count=5, options=options)
+
+
+def _averaged_samples() -> Any:
+    options = (("lr", 0.1), ("keep", 0.9))
+    yield sample(normal(3, 2), normal(3, 2, seed=1), uniform(0.1, 1, 3), uniform(0.1, 1, 2), None, normal(3, 2, seed=2),
+                 count=6, options=options)  # fmt: skip
+
+
+def _muon_samples() -> Any:
+    options = (("lr", 0.1), ("step_size", 0.2))
+    yield sample(*(normal(3, 2, seed=i).astype(np.float32) for i in range(3)), count=3, options=options)
+
+
+@rule_of_one(_adafactor_samples)
 def adafactor(
     p: Array,
     g: Array,
@@ -124,6 +145,7 @@ def _adafactor_averaged(
     p -= update
 
 
+@rule_of_one(_averaged_samples)
 def adafactor_averaged(
     p: Array,
     g: Array,
@@ -186,16 +208,17 @@ def _muon(
     steps: int,
 ) -> None:
     t = np.empty_like(p)
-    Native.lerp_(buffer, g, *lerp_weight(1 - momentum), t)
+    Native.lerp(buffer, g, *lerp_weight(1 - momentum), t)
     update = buffer
     if nesterov:
         update = g.copy()
-        Native.lerp_(update, buffer, *lerp_weight(momentum), t)
+        Native.lerp(update, buffer, *lerp_weight(momentum), t)
     direction = orthogonalized(update, coefficients, steps, eps).astype(p.dtype)
     np.multiply(p, 1 - lr * weight_decay, p)
-    Native.axpy_(p, -step_size, direction, t)
+    Native.axpy(p, -step_size, direction, t)
 
 
+@rule_of_one(_muon_samples)
 def muon(
     p: Array,
     g: Array,

@@ -1,7 +1,7 @@
 """The update rules that shrink with an L1 penalty or scale by the norm of a parameter: FTRL, proximal Adagrad, LAMB, LARS.
 
 Each takes one parameter at a time (NumPy arrays, in place): they mix powers and norms, which the statements of
-`kernels` do not have. Half precision is computed in float32 and rounded once.
+`statements` do not have. Half precision is computed in float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..ops.kernels import in_single
-from .kernels import Array
+from ..ops.samples import normal, sample, uniform
+from .rules import rule_of_one
+from .statements import Array
 
 
 def shrunk(x: Array, amount: Any) -> Array:
@@ -23,6 +25,13 @@ def shrunk(x: Array, amount: Any) -> Array:
     return np.sign(x) * np.maximum(np.abs(x) - amount, 0)
 
 
+def _samples(**options: Any) -> Any:
+    """Samples of a parameter, its gradient and two kinds of state."""
+    state = (uniform(0.2, 0.9, 3), uniform(0.1, 0.5, 3, seed=1))
+    return lambda: [sample(normal(3), normal(3, seed=1), *state, count=4, options=tuple(options.items()))]
+
+
+@rule_of_one(_samples(lr=0.1, l1=0.01))
 def ftrl(
     p: Array, g: Array, total: Array, linear: Array, *, lr: Any, l1: Any = 0.0, l2: Any = 0.0, lr_power: Any = -0.5
 ) -> None:
@@ -35,6 +44,7 @@ def ftrl(
     total[...], linear[...] = after, z
 
 
+@rule_of_one(lambda: [sample(normal(3), normal(3, seed=1), uniform(0.2, 0.9, 3), count=3, options=(("lr", 0.1),))])
 def proximal_adagrad(p: Array, g: Array, total: Array, *, lr: Any, l1: Any = 0.0, l2: Any = 0.0) -> None:
     """Adagrad with L1 and L2 penalties taken as proximal steps (Duchi and Singer 2009)."""
     x, d = in_single(p), in_single(g)
@@ -45,6 +55,7 @@ def proximal_adagrad(p: Array, g: Array, total: Array, *, lr: Any, l1: Any = 0.0
     total[...] = after
 
 
+@rule_of_one(_samples(step=2, lr=0.1, betas=(0.9, 0.99), eps=1e-6, weight_decay=0.01))
 def lamb(
     p: Array, g: Array, m: Array, v: Array, *, step: int, lr: Any, betas: tuple[Any, Any], eps: Any, weight_decay: Any,
     adapt: bool = True,

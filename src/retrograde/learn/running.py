@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
-from ..core.unwrap import bare
-from ..core.value import detached, make
-from ..ops.elementwise import add, divide, multiply, subtract
+from ..core.unwrap import bare, constant
+from ..core.value import make
+from ..ops.running import moved_towards, variance_of_scale
 from ..tape import inplace, mutation
 
 
@@ -20,11 +20,9 @@ def update_running(running: Any, fresh: Any, share: float) -> None:
     if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
         for observer in OBSERVERS:
             observer.reading(old)
-        old *= old.dtype.type(1 - share)
-        old += new * new.dtype.type(share)
-        mutation.note(old)
+        mutation.write(old, moved_towards(old, new, share=share))
         return
-    moved = add(multiply(detached(running), 1 - share), multiply(detached(fresh), share))
+    moved = moved_towards(constant(running), constant(fresh), share=share)
     with grad_mode(False):
         inplace.update("running statistics", running, lambda: moved)
 
@@ -35,8 +33,5 @@ def variance_of(scale: Any, eps: float, count: int, correction: int = 1) -> Any:
     NaN where there are too few values.
     """
     factor = 1.0 if correction == 0 else count / (count - correction) if count > correction else math.nan
-    a = scale._a
-    if type(a) is np.ndarray:
-        return make(type(scale)._result, (1 / (a * a) - a.dtype.type(eps)) * a.dtype.type(factor))
-    s = detached(scale)
-    return multiply(subtract(divide(1, multiply(s, s)), eps), factor)
+    array = variance_of_scale(bare(scale._a), eps=float(eps), factor=factor)
+    return make(type(scale)._result, array, None, getattr(array, "_level", 0))

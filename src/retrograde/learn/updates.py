@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .kernels import Array, Work, lerp_weight, run
+from .rules import rule
+from .statements import Array, Updated, Work, lerp_weight, run
 
 Arrays = Sequence[Array]
 
@@ -28,7 +29,7 @@ def prepared(k: Any, work: Work, p: Array, g: Array, weight_decay: Any, decay: b
     if maximize:
         g = k.negative(g, work[2])
         if decay:
-            k.axpy_(g, weight_decay, p, work[0])
+            g = k.axpy(g, weight_decay, p, work[0])
     elif decay:
         g = k.plus(g, weight_decay, p, work[2])
     return g
@@ -45,7 +46,7 @@ def _sgd(
     nesterov: bool,
     decay: bool,
     maximize: bool,
-) -> None:
+) -> Any:
     minus_lr, momentum, share, weight_decay = coefficients
     t = work[0]
     if decay or maximize:
@@ -53,14 +54,15 @@ def _sgd(
     if buffer is not None:
         if first:
             # The first gradient enters as a constant where the update itself is differentiated, as in PyTorch.
-            k.copy(k.constant(g), buffer)
+            buffer = k.copy(k.constant(g), buffer)
         else:
-            k.multiply(buffer, momentum, buffer)
-            k.axpy_(buffer, share, g, t)
+            buffer = k.multiply(buffer, momentum, buffer)
+            buffer = k.axpy(buffer, share, g, t)
         g = k.plus(g, momentum, buffer, work[1]) if nesterov else buffer
-    k.axpy_(p, minus_lr, g, t)
+    return k.axpy(p, minus_lr, g, t), buffer
 
 
+@rule(3, lr=0.1, momentum=0.9, nesterov=True)
 def sgd(
     params: Arrays,
     grads: Arrays,
@@ -73,7 +75,7 @@ def sgd(
     nesterov: bool = False,
     maximize: bool = False,
     first: bool = False,
-) -> None:
+) -> Updated:
     """Gradient descent: `p -= lr * g`, with momentum where there are buffers (`first` fills them with the gradients).
 
     >>> import numpy as np
@@ -81,7 +83,7 @@ def sgd(
     array([0.5, 0. ])
     """
     coefficients = (-lr, momentum, 1.0 - dampening, weight_decay)
-    run(_sgd, (params, grads, buffers), coefficients, first, nesterov, not _is_zero(weight_decay), maximize)
+    return run(_sgd, (params, grads, buffers), coefficients, first, nesterov, not _is_zero(weight_decay), maximize)
 
 
 def _is_zero(x: Any) -> bool:
@@ -96,12 +98,12 @@ def _decay(lr: Any, weight_decay: float, decoupled: bool) -> tuple[Any, float, b
     return (1 - lr * weight_decay, 0.0, True, False) if decoupled else (1.0, weight_decay, False, True)
 
 
-def _moments(k: Any, work: Work, g: Array, m: Array, v: Array, w1: Any, far: bool, beta2: Any, w2: Any) -> None:
+def _moments(k: Any, work: Work, g: Array, m: Array, v: Array, w1: Any, far: bool, beta2: Any, w2: Any) -> Any:
     """The moving averages of the gradient and of its square."""
     t = work[0]
-    k.lerp_(m, g, w1, far, t)
-    k.multiply(v, beta2, v)
-    k.addcmul_(v, g, g, w2, t)
+    m = k.lerp(m, g, w1, far, t)
+    v = k.multiply(v, beta2, v)
+    return m, k.addcmul(v, g, g, w2, t)
 
 
 def _adam(
@@ -119,28 +121,25 @@ def _adam(
     shrink: bool,
     decay: bool,
     maximize: bool,
-) -> None:
+) -> Any:
     minus_step, w1, beta2, w2, root_correction2, eps, weight_decay, keep, beta1, share = coefficients
     t, d, h = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
     if shrink:
-        k.multiply(p, keep, p)
-    _moments(k, work, g, m, v, w1, far, beta2, w2)
+        p = k.multiply(p, keep, p)
+    m, v = _moments(k, work, g, m, v, w1, far, beta2, w2)
     if v_max is not None:
-        k.maximum(v_max, v, v_max)
-        v = v_max
-    d = k.sqrt(v, d)
+        v_max = k.maximum(v_max, v, v_max)
+    d = k.sqrt(v if v_max is None else v_max, d)
     if corrected:
-        k.divide(d, root_correction2, d)
-    k.add(d, eps, d)
-    if nesterov:
-        ahead = k.multiply(g, share, h)
-        k.axpy_(ahead, beta1, m, t)
-        m = ahead
-    k.addcdiv_(p, m, d, minus_step, t)
+        d = k.divide(d, root_correction2, d)
+    d = k.add(d, eps, d)
+    ahead = k.axpy(k.multiply(g, share, h), beta1, m, t) if nesterov else m
+    return k.addcdiv(p, ahead, d, minus_step, t), m, v, v_max
 
 
+@rule(5, step=3, lr=0.1)
 def adam(
     params: Arrays,
     grads: Arrays,
@@ -156,7 +155,7 @@ def adam(
     decoupled: bool = False,
     nesterov: bool = False,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Adam (Kingma and Ba 2015), AdamW where `decoupled` (Loshchilov and Hutter 2019), AMSGrad where `v_max` is given.
 
     `m` and `v` are the moving averages of the gradient and of its square, `v_max` the largest v so far; `nesterov`
@@ -174,7 +173,7 @@ def adam(
     rate, root_correction2 = (lr, None) if step is None else (lr / (1 - beta1**step), (1 - beta2**step) ** 0.5)
     coefficients = (-rate, w1, beta2, 1 - beta2, root_correction2, eps, penalty, keep, beta1, 1 - beta1)
     flags = (far, step is not None, nesterov, shrink, decay, maximize)
-    run(_adam, (params, grads, m, v, v_max), coefficients, *flags)
+    return run(_adam, (params, grads, m, v, v_max), coefficients, *flags)
 
 
 def corrected_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
@@ -199,22 +198,23 @@ def _adamax(
     eps_at: str,
     decay: bool,
     maximize: bool,
-) -> None:
+) -> Any:
     minus_rate, w1, beta2, eps, weight_decay = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
-    k.lerp_(m, g, w1, far, t)
-    k.multiply(u, beta2, u)
+    m = k.lerp(m, g, w1, far, t)
+    u = k.multiply(u, beta2, u)
     if eps_at == DECAYED:
-        k.add(u, eps, u)
+        u = k.add(u, eps, u)
     d = k.absolute(g, d)
     if eps_at == GRADIENT:
         d = k.add(d, eps, d)
-    k.maximum(u, d, u)
-    k.addcdiv_(p, m, k.add(u, eps, d) if eps_at == SCALE else u, minus_rate, t)
+    u = k.maximum(u, d, u)
+    return k.addcdiv(p, m, k.add(u, eps, d) if eps_at == SCALE else u, minus_rate, t), m, u
 
 
+@rule(4, step=2, lr=0.1)
 def adamax(
     params: Arrays,
     grads: Arrays,
@@ -228,7 +228,7 @@ def adamax(
     eps_at: str = GRADIENT,
     weight_decay: float = 0.0,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """Adamax (Kingma and Ba 2015, section 7): the scale `u` is a decaying maximum of the gradient's magnitude.
 
     Without `step`, `lr` holds the correction of the bias of m. `eps_at` is GRADIENT, DECAYED or SCALE.
@@ -237,7 +237,7 @@ def adamax(
     w1, far = lerp_weight(1 - beta1)
     rate = lr if step is None else lr / (1 - beta1**step)
     coefficients = (-rate, w1, beta2, eps, weight_decay)
-    run(_adamax, (params, grads, m, u), coefficients, far, eps_at, weight_decay != 0, maximize)
+    return run(_adamax, (params, grads, m, u), coefficients, far, eps_at, weight_decay != 0, maximize)
 
 
 def nadam_schedule(step: float, beta1: float, momentum_decay: float) -> tuple[float, float]:
@@ -259,21 +259,22 @@ def _nadam(
     shrink: bool,
     decay: bool,
     maximize: bool,
-) -> None:
+) -> Any:
     minus_gradient_step, minus_average_step, w1, beta2, w2, correction2, eps, weight_decay, keep = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
     if shrink:
-        k.multiply(p, keep, p)
-    _moments(k, work, g, m, v, w1, far, beta2, w2)
+        p = k.multiply(p, keep, p)
+    m, v = _moments(k, work, g, m, v, w1, far, beta2, w2)
     d = k.divide(v, correction2, d)
     d = k.sqrt(d, d)
-    k.add(d, eps, d)
-    k.addcdiv_(p, g, d, minus_gradient_step, t)
-    k.addcdiv_(p, m, d, minus_average_step, t)
+    d = k.add(d, eps, d)
+    p = k.addcdiv(p, g, d, minus_gradient_step, t)
+    return k.addcdiv(p, m, d, minus_average_step, t), m, v
 
 
+@rule(4, step=2, mu=0.5, mu_next=0.6, mu_product=0.4, lr=0.1)
 def nadam(
     params: Arrays,
     grads: Arrays,
@@ -290,7 +291,7 @@ def nadam(
     weight_decay: float = 0.0,
     decoupled: bool = False,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """NAdam (Dozat 2016): Adam with Nesterov momentum.
 
     `mu, mu_next` come from `nadam_schedule`; `mu_product` is the product of all mu up to this step, which the caller
@@ -303,7 +304,7 @@ def nadam(
     average_step = lr * mu_next / (1.0 - mu_product * mu_next)
     correction2 = 1 - beta2**step
     coefficients = (-gradient_step, -average_step, w1, beta2, 1 - beta2, correction2, eps, penalty, keep)
-    run(_nadam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)
+    return run(_nadam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)
 
 
 def _radam(
@@ -318,25 +319,29 @@ def _radam(
     shrink: bool,
     decay: bool,
     maximize: bool,
-) -> None:
-    lr, w1, beta2, w2, correction1, root_correction2, rectification, eps, weight_decay, keep = coefficients
+) -> Any:
+    lr, w1, beta2, w2, correction1, root_correction2, rectification, rectified, eps, weight_decay, keep = coefficients
     t, d, _ = work
     if decay or maximize:
         g = prepared(k, work, p, g, weight_decay, decay, maximize)
     if shrink:
-        k.multiply(p, keep, p)
-    _moments(k, work, g, m, v, w1, far, beta2, w2)
+        p = k.multiply(p, keep, p)
+    m, v = _moments(k, work, g, m, v, w1, far, beta2, w2)
     t = k.divide(m, correction1, t)
     t = k.multiply(t, lr, t)
     if rectification is not None:
         d = k.sqrt(v, d)
-        k.add(d, eps, d)
+        d = k.add(d, eps, d)
         d = k.divide(root_correction2, d, d)
-        t = k.multiply(t, d, t)
-        t = k.multiply(t, rectification, t)
-    k.subtract(p, t, p)
+        if rectified is None:
+            t = k.multiply(t, d, t)
+            t = k.multiply(t, rectification, t)
+        else:  # known only as an array is
+            t = k.choose(k.greater(rectified, 0), t * d * rectification, t)
+    return k.subtract(p, t, p), m, v
 
 
+@rule(4, step=9, lr=0.1)
 def radam(
     params: Arrays,
     grads: Arrays,
@@ -350,7 +355,7 @@ def radam(
     weight_decay: float = 0.0,
     decoupled: bool = False,
     maximize: bool = False,
-) -> None:
+) -> Updated:
     """RAdam (Liu et al. 2020): Adam whose adaptive step is rectified, and left out while its variance is unbounded."""
     beta1, beta2 = betas
     keep, penalty, shrink, decay = _decay(lr, weight_decay, decoupled)
@@ -358,13 +363,15 @@ def radam(
     correction2 = 1 - beta2**step
     longest = 2 / (1 - beta2) - 1
     length = longest - 2 * step * beta2**step / correction2
-    rectification = None
-    if length > 5.0:
-        ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-        rectification = math.sqrt(ratio)
-    corrections = (1 - beta1**step, math.sqrt(correction2), rectification)
+    ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+    if isinstance(length, (int, float)):
+        rectification, rectified = math.sqrt(ratio) if length > 5.0 else None, None
+        root_correction2: Any = math.sqrt(correction2)
+    else:  # below the threshold the root may be nan, and is not chosen
+        rectification, rectified, root_correction2 = ratio**0.5, length - 5, correction2**0.5
+    corrections = (1 - beta1**step, root_correction2, rectification, rectified)
     coefficients = (lr, w1, beta2, 1 - beta2, *corrections, eps, penalty, keep)
-    run(_radam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)
+    return run(_radam, (params, grads, m, v), coefficients, far, shrink, decay, maximize)
 
 
 def adam_of_rows(

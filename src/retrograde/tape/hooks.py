@@ -271,7 +271,7 @@ def user_frames() -> list[traceback.FrameSummary]:
     return [
         frame
         for frame in traceback.extract_stack()[:-2]
-        if f"/{package}/" not in frame.filename.replace("\\", "/") and not frame.filename.startswith("<bind")
+        if f"/{package}/" not in frame.filename.replace("\\", "/") and not frame.filename.startswith(f"<{package} ")
     ]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import structural as st
+from ...ops.random import Followed, Kind, pcg64_resumed, pcg64_state, register_stream
 from ...tape import inplace
 from .._shared.axes import integer, length_of
 from ._api import api, write_out
@@ -27,6 +28,51 @@ from ._dtype import FROM_NUMPY, as_dtype, default_dtype, float32, float64, int32
 from ._tensor import Tensor, from_array
 
 __all__ = ["Generator", "default_generator", "get_rng_state", "manual_seed", "seed", "set_rng_state"]
+
+
+class Draws:
+    """What functions draw from a generator: NumPy's numbers, in the framework's dtypes."""
+
+    __slots__ = ("draw",)
+
+    def __init__(self, draw: np.random.Generator) -> None:
+        self.draw = draw
+
+    def uniform(self, shape: tuple[int, ...], dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+        """Uniform numbers in [low, high) in a floating dtype."""
+        array = np.asarray(self.draw.random(shape, np.float32 if dtype == np.float32 else np.float64))
+        if low != 0 or high != 1:
+            array = array * (high - low) + low
+        return np.asarray(array.astype(dtype, copy=False))
+
+    def normal(self, shape: tuple[int, ...], dtype: np.dtype, mean: Any = 0.0, std: Any = 1.0) -> np.ndarray:
+        """Normal numbers in a floating dtype, or complex ones of the same total variance."""
+        if dtype.kind == "c":
+            both = self.draw.standard_normal((2, *shape)) * math.sqrt(0.5)
+            return np.asarray((both[0] + 1j * both[1]) * std + mean).astype(dtype)
+        array = np.asarray(self.draw.standard_normal(shape, np.float32 if dtype == np.float32 else np.float64))
+        if type(mean) is not float or type(std) is not float or mean != 0 or std != 1:
+            array = array * std + mean
+        return np.asarray(array).astype(dtype, copy=False)
+
+    def bernoulli(self, shape: tuple[int, ...], p: Any) -> np.ndarray:
+        """True with the probability `p`, a number or an array of the shape."""
+        return np.asarray(self.draw.random(shape) < p)
+
+    def integers(self, shape: tuple[int, ...], dtype: np.dtype, low: int, high: int) -> np.ndarray:
+        """Whole numbers in [low, high)."""
+        return np.asarray(self.draw.integers(low, high, shape, dtype))
+
+    def permutation(self, count: int, dtype: np.dtype) -> np.ndarray:
+        """The numbers 0 to count - 1 in random order."""
+        return np.asarray(self.draw.permutation(count).astype(dtype))
+
+
+KIND = register_stream(Kind(
+    "paddle", Draws, lambda state: Draws(pcg64_resumed(state)), lambda live: pcg64_state(live.draw),
+    {"permutation": lambda given: ((given["count"],), given["dtype"]), "bernoulli": lambda given: (given["shape"], np.bool_)},
+))  # fmt: skip
+"""How a generator is drawn from by operations."""
 
 
 class GeneratorState:
@@ -41,13 +87,32 @@ class Generator:
 
     def __init__(self, place: Any = None) -> None:
         check_device("Generator", place)
+        self.followed: Followed | None = None
         self.manual_seed(int(np.random.SeedSequence().entropy) % 2**63)  # type: ignore[arg-type]
 
     def manual_seed(self, seed: int) -> Generator:
         """Start anew from a seed; returns the generator."""
         self._seed = operator.index(seed)
         self.draw = np.random.default_rng(self._seed % 2**64)
+        if self.followed is not None:
+            self.followed.set_state(pcg64_state(self.draw))
         return self
+
+    @property
+    def _a(self) -> Any:
+        """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
+        return pcg64_state(self.draw) if self.followed is None else self.followed.state
+
+    @_a.setter
+    def _a(self, array: Any) -> None:
+        self.followed = None if isinstance(array, np.ndarray) else Followed(KIND, array)
+        if self.followed is None:
+            self.draw = pcg64_resumed(array)
+
+    @property
+    def source(self) -> Any:
+        """What functions draw from."""
+        return self.followed or Draws(self.draw)
 
     def seed(self) -> int:
         """Start anew from a seed that the system chooses, which is returned."""
@@ -63,6 +128,8 @@ class Generator:
 
     def get_state(self) -> GeneratorState:
         """What `set_state` takes to draw the same numbers again."""
+        if self.followed is not None:
+            return GeneratorState(self._seed, self.followed.state)
         return GeneratorState(self._seed, copy.deepcopy(self.draw.bit_generator.state))
 
     def set_state(self, state: GeneratorState) -> None:
@@ -70,7 +137,12 @@ class Generator:
         if not isinstance(state, GeneratorState):
             raise TypeError(f"set_state: wanted a state from get_state(), got {type(state).__name__}")
         self._seed = state.current_seed
-        self.draw.bit_generator.state = copy.deepcopy(state._state)
+        if isinstance(state._state, dict):
+            self.draw.bit_generator.state = copy.deepcopy(state._state)
+            if self.followed is not None:
+                self.followed.set_state(pcg64_state(self.draw))
+        else:
+            self._a = state._state
 
 
 default_generator = Generator()
@@ -83,11 +155,13 @@ def seeded(seed: int) -> Iterator[None]:
     if not seed:
         yield
         return
-    usual, default_generator.draw = default_generator.draw, np.random.default_rng(operator.index(seed) % 2**64)
+    g = default_generator
+    usual = g.draw, g.followed
     try:
+        g.draw, g.followed = np.random.default_rng(operator.index(seed) % 2**64), None
         yield
     finally:
-        default_generator.draw = usual
+        g.draw, g.followed = usual
 
 
 @api("seed", "manual_seed", method=False)
@@ -123,30 +197,19 @@ def set_rng_state(state_list: Any, device: Any = None) -> None:
 # ------------------------------------------------------------------------------------------ arrays
 
 
-def uniform_array(shape: tuple[int, ...], dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
+def uniform_array(shape: tuple[int, ...], dtype: np.dtype, low: float = 0.0, high: float = 1.0) -> Any:
     """Uniform numbers in [low, high) in a floating dtype."""
-    draw = default_generator.draw
-    array = np.asarray(draw.random(shape, np.float32 if dtype == np.float32 else np.float64))
-    if low != 0 or high != 1:
-        array = array * (high - low) + low
-    return np.asarray(array.astype(dtype, copy=False))
+    return default_generator.source.uniform(shape, dtype, low, high)
 
 
-def normal_array(shape: tuple[int, ...], dtype: np.dtype, mean: Any = 0.0, std: Any = 1.0) -> np.ndarray:
+def normal_array(shape: tuple[int, ...], dtype: np.dtype, mean: Any = 0.0, std: Any = 1.0) -> Any:
     """Normal numbers in a floating dtype, or complex ones of the same total variance."""
-    draw = default_generator.draw
-    if dtype.kind == "c":
-        both = draw.standard_normal((2, *shape)) * math.sqrt(0.5)
-        return np.asarray((both[0] + 1j * both[1]) * std + mean).astype(dtype)
-    array = np.asarray(draw.standard_normal(shape, np.float32 if dtype == np.float32 else np.float64))
-    if type(mean) is not float or type(std) is not float or mean != 0 or std != 1:
-        array = array * std + mean
-    return np.asarray(array).astype(dtype, copy=False)
+    return default_generator.source.normal(shape, dtype, mean, std)
 
 
-def bernoulli_array(shape: tuple[int, ...], p: Any) -> np.ndarray:
+def bernoulli_array(shape: tuple[int, ...], p: Any) -> Any:
     """True with the probability `p`, a number or an array of the shape."""
-    return np.asarray(default_generator.draw.random(shape) < p)
+    return default_generator.source.bernoulli(shape, p)
 
 
 def _floating(op: str, dtype: Any, others: str = "") -> np.dtype:
@@ -267,7 +330,7 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
     d = int64 if dtype is None else as_dtype("randint", dtype)
     if d not in (int32, int64):
         raise TypeError(f"randint: dtype must be int32 or int64, got {d}")
-    return from_array(np.asarray(default_generator.draw.integers(low, high, _sizes("randint", shape), d.np)))
+    return from_array(default_generator.source.integers(_sizes("randint", shape), d.np, low, high))
 
 
 @api(method=False)
@@ -287,7 +350,7 @@ def randperm(n: int, dtype: Any = "int64", name: Any = None, *, out: Any = None,
     count = integer("randperm", "n", n)
     if count < 0 or d not in (int32, int64, float32, float64):
         raise RuntimeError(f"randperm: wanted n >= 0 and a dtype of 32 or 64 bits, got n={n} and {d}")
-    array = default_generator.draw.permutation(count).astype(d.np)
+    array = default_generator.source.permutation(count, d.np)
     return _made("randperm", array, out, device, requires_grad)
 
 
@@ -354,7 +417,7 @@ def _filled(op: str, x: Any, draw: Any, kinds: str = "fV") -> Any:
     if dtype_of(x).kind not in kinds:
         raise RuntimeError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]}; convert the tensor with astype()")
     return inplace.update(
-        op, x, lambda: st.replace(x, np.asarray(draw(tuple(shape_of(x)))).astype(dtype_of(x), copy=False))
+        op, x, lambda: st.replace(x, st.cast(draw(tuple(shape_of(x))), dtype=dtype_of(x)))
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ...ops.random import Kind, register_stream
 from . import _stream_code as code
 from . import _stream_samplers as samplers
 from ._stream_code import block_normals32, permutation, unit24, unit53
@@ -586,6 +587,32 @@ class Stream:
 
 def _resume(state: NDArray[np.uint8]) -> Stream:
     return Stream().set_state(state)
+
+
+def _each(name: str) -> Any:
+    """A draw for each element of an argument, in its dtype."""
+    return lambda given: (given[name].shape, given[name].dtype)
+
+
+def _normal_each(given: Any) -> Any:
+    mean, std = given["mean"], given["std"]
+    return np.broadcast_shapes(np.shape(mean), np.shape(std)), (mean if hasattr(mean, "dtype") else std).dtype
+
+
+def _kept(given: Any) -> Any:
+    shape = as_tuple(given["shape"])
+    return (*shape[:2], *(1 for _ in shape[2:])) if given["features"] and 0.0 < given["p"] < 1.0 else shape, np.bool_
+
+
+KIND = register_stream(Kind("torch", Stream, _resume, Stream.get_state, {
+    "normal_each": _normal_each, "dropout_keep": _kept,
+    "rrelu_slopes": lambda given: (given["negative"].shape, F64 if np.dtype(given["dtype"]) == DOUBLE else F32),
+    "permutation": lambda given: ((given["n"],), given["dtype"]),
+    "bernoulli_each": lambda given: (given["p"].shape, given["p"].dtype if given["dtype"] is None else given["dtype"]),
+    "multinomial": lambda given: ((*given["probs"].shape[:-1], given["count"]), np.int64),
+    "poisson": _each("rates"), "binomial": _each("count"), "standard_gamma": _each("alpha"), "dirichlet": _each("alpha"),
+}))  # fmt: skip
+"""How a stream is drawn from by operations."""
 
 
 def _doubles(words: Words) -> Iterator[float]:

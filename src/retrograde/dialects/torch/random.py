@@ -11,8 +11,10 @@ import numpy as np
 from ..._state import state
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
-from ...core.unwrap import concrete
+from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, make, shape_of
+from ...ops import structural
+from ...ops.random import Followed, state_of, stream_with
 from ...ops.rules import unbatch
 from ...tape import inplace
 from . import _dtype
@@ -22,7 +24,7 @@ from ._data import check_tensor, np_dtype_of, sizes
 from ._dtype import int64
 from ._graph_nodes import show_as
 from ._size import check_device, device
-from ._stream import Stream, storage_axes
+from ._stream import KIND, Stream, storage_axes
 from ._tensor import Tensor, from_array
 
 
@@ -32,6 +34,15 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         check_device("Generator", device)
         self._stream = Stream()
+
+    @property
+    def _a(self) -> Any:
+        """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
+        return state_of(KIND, self._stream)
+
+    @_a.setter
+    def _a(self, array: Any) -> None:
+        self._stream = stream_with(KIND, array)
 
     @property
     def device(self) -> device:
@@ -59,7 +70,11 @@ class Generator:
         """Go on from a state that `get_state` gave."""
         if not isinstance(new_state, Tensor) or dtype_of(new_state) != np.uint8:
             raise TypeError("set_state: wanted a tensor of bytes (uint8), as get_state gives it")
-        self._stream.set_state(np.asarray(new_state._a))
+        array = bare(new_state)
+        if isinstance(array, np.ndarray) or isinstance(self._stream, Followed):
+            self._stream.set_state(array)
+        else:
+            self._a = array
 
     def clone_state(self) -> Generator:
         """A generator that draws the same numbers from here on."""
@@ -149,24 +164,30 @@ def _vmap_level(op: str) -> Any:
     return None
 
 
-def drawn_by(op: str, draw: Any, *parameters: Any) -> Tensor:
-    """What `draw` makes of the arrays of its parameters (numbers stay as they are); under vmap for each entry anew.
+def elements(op: str, stream: Any, x: Any) -> Any:
+    """The array of a tensor as a stream takes it: its elements, or what an operation computes with."""
+    return bare(x) if isinstance(stream, Followed) else concrete(op, x)
+
+
+def drawn_by(op: str, stream: Any, draw: Any, *parameters: Any) -> Tensor:
+    """What `draw`, of a stream, makes of the arrays of its parameters (numbers stay as they are); under vmap for each
+    entry anew.
 
     Raises RuntimeError under a vmap whose randomness does not allow that.
     """
     level = _vmap_level(op)
     if level is None:
-        return from_array(np.asarray(draw(*(concrete(op, x) if isinstance(x, Value) else x for x in parameters))))
+        return from_array(draw(*(elements(op, stream, x) if isinstance(x, Value) else x for x in parameters)))
     size = level.batch_size
     rank = max(len(shape_of(x)) for x in parameters if isinstance(x, Value))
     arrays = []
     for x in parameters:
         if isinstance(x, Value):
             short = (1,) * (rank - len(shape_of(x)))
-            array = concrete(op, make(Tensor, unbatch(_without_tangents(x), level.id, size)))
-            x = np.ascontiguousarray(array).reshape(size, *short, *array.shape[1:])
+            x = elements(op, stream, make(Tensor, unbatch(_without_tangents(x), level.id, size)))
+            x = structural.reshape(x, shape=(size, *short, *x.shape[1:]))
         arrays.append(x)
-    return make(Tensor, BatchedArray(np.asarray(draw(*arrays)), 0, level.id), None, level.id)
+    return make(Tensor, BatchedArray(draw(*arrays), 0, level.id), None, level.id)
 
 
 def _without_tangents(x: Any) -> Any:
@@ -253,7 +274,12 @@ def _strided(x: Value, draw: Any, *, fresh: bool = False) -> Any:
     order = storage_axes(array.strides)
     if fresh and order == tuple(range(len(shape))):
         return draw(shape, True)
-    return np.transpose(draw(tuple(shape[i] for i in order), False), np.argsort(order))
+    return structural.transpose(draw(tuple(shape[i] for i in order), False), axes=axes_back(order))
+
+
+def axes_back(order: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes that undo a transposition."""
+    return tuple(order.index(axis) for axis in range(len(order)))
 
 
 def _drawn_like(op: str, x: Value, draw: Any, requires_grad: bool) -> Tensor:
@@ -299,12 +325,11 @@ def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
 
 def _of_graph(name: str, numbers: Tensor, *parameters: Any) -> Tensor:
     """Drawn numbers as part of the graph of what they were drawn by, in which their gradient is zero."""
-    from ...ops.structural import broadcast_to, replace
-
     for x in parameters:
         if isinstance(x, Value) and x._node is not None:
             shape = tuple(shape_of(numbers))
-            numbers = replace(x if tuple(shape_of(x)) == shape else broadcast_to(x, shape=shape), numbers)
+            like = x if tuple(shape_of(x)) == shape else structural.broadcast_to(x, shape=shape)
+            numbers = structural.replace(like, numbers)
     return show_as(numbers, name)
 
 
@@ -320,7 +345,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Any 
         )
     parts = [x if isinstance(x, Value) else float(x) for x in (mean, std)]
     name = f"NormalBackward{3 if isinstance(std, Value) and isinstance(mean, Value) else 1 + isinstance(std, Value)}"
-    return _of_graph(name, drawn_by("normal", stream.normal_each, *parts), mean, std)
+    return _of_graph(name, drawn_by("normal", stream, stream.normal_each, *parts), mean, std)
 
 
 @api(in_place=False, out=True)
@@ -331,35 +356,38 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Tensor:
         return drawn(
             "bernoulli", tuple(shape_of(input)), lambda shape: stream.bernoulli(shape, float(p), dtype_of(input))
         )
-    return _of_graph("BernoulliBackward0", drawn_by("bernoulli", stream.bernoulli_each, input), input)
+    return _of_graph("BernoulliBackward0", drawn_by("bernoulli", stream, stream.bernoulli_each, input), input)
 
 
 @api(out=True)
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with the probabilities that a row's weights say."""
     stream = stream_of("multinomial", generator)
-    return drawn_by("multinomial", lambda a: stream.multinomial(a, int(num_samples), bool(replacement)), input)
+    return drawn_by(
+        "multinomial", stream, lambda a: stream.multinomial(a, int(num_samples), bool(replacement)), input
+    )
 
 
 @api(method=False)
 def poisson(input: Any, generator: Any = None) -> Tensor:
     """Poisson numbers of the rates that the elements say."""
-    return _of_graph("PoissonBackward0", drawn_by("poisson", stream_of("poisson", generator).poisson, input), input)
+    stream = stream_of("poisson", generator)
+    return _of_graph("PoissonBackward0", drawn_by("poisson", stream, stream.poisson, input), input)
 
 
 @api(method=False)
 def binomial(count: Any, prob: Any, generator: Any = None) -> Tensor:
     """Binomial numbers of the counts and probabilities that the elements say."""
-    return drawn_by("binomial", stream_of("binomial", generator).binomial, count, prob)
+    stream = stream_of("binomial", generator)
+    return drawn_by("binomial", stream, stream.binomial, count, prob)
 
 
 @api(method=False)
 def _standard_gamma(input: Any, generator: Any = None) -> Tensor:
     from ...ops.implicit import gamma_sample
 
-    return gamma_sample(
-        input, drawn_by("_standard_gamma", stream_of("_standard_gamma", generator).standard_gamma, input)
-    )
+    stream = stream_of("_standard_gamma", generator)
+    return gamma_sample(input, drawn_by("_standard_gamma", stream, stream.standard_gamma, input))
 
 
 # ------------------------------------------------------------------------------------------ drawn in place
@@ -383,14 +411,12 @@ def _drawn(name: str, node: str, draw: Any) -> None:
 
 
 @api("_filled", function=False)
-def _filled(self: Tensor, array: np.ndarray, name: str) -> Tensor:
+def _filled(self: Tensor, array: Any, name: str) -> Tensor:
     """New contents for this tensor, with the history that an overwritten tensor has (a zero gradient)."""
-    new = make(Tensor, np.asarray(array).astype(dtype_of(self), copy=False))
-    if self._node is None:
-        return new
-    from ...ops.structural import replace
-
-    return show_as(replace(self, new), name)
+    new = make(Tensor, array)
+    if dtype_of(new) != dtype_of(self):
+        new = structural.cast(new, dtype=dtype_of(self))
+    return new if self._node is None else show_as(structural.replace(self, new), name)
 
 
 _drawn("uniform_", "UniformBackward0", lambda s, shape, d, contiguous, *bounds, **named: s.uniform(
@@ -426,11 +452,12 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         if not isinstance(p, Value):
             return self._filled(_strided(self, lambda shape, _: stream.bernoulli(shape, float(p), d)),
                                 "BernoulliBackward2")  # fmt: skip
-        chances = np.broadcast_to(np.asarray(p.detach()._a), tuple(shape_of(self)))
+        chances = structural.broadcast_to(elements("bernoulli_", stream, p), shape=tuple(shape_of(self)))
         array = self._a
-        order = storage_axes(array.strides) if not array.flags.c_contiguous else tuple(range(array.ndim))
-        drawn = stream.bernoulli_each(np.ascontiguousarray(np.transpose(chances, order)), d)
-        return self._filled(np.transpose(drawn, np.argsort(order)) if order else drawn, "BernoulliBackward1")
+        dense = type(array) is not np.ndarray or array.flags.c_contiguous
+        order = tuple(range(len(shape_of(self)))) if dense else storage_axes(array.strides)
+        drawn = stream.bernoulli_each(structural.transpose(chances, axes=order), d)
+        return self._filled(structural.transpose(drawn, axes=axes_back(order)), "BernoulliBackward1")
 
     return inplace.update("bernoulli_", self, compute)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ....ops.implicit import dirichlet_sample
 from ... import torch
 from .._graph_nodes import NAMES
 from .._tensor import from_array
-from ..random import stream_of
+from ..random import elements, stream_of
 from . import constraints
 from .exp_family import ExponentialFamily
 
@@ -37,7 +35,8 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         concentration = self.concentration.expand(self._extended_shape(sample_shape))
-        drawn = stream_of("Dirichlet.rsample", None).dirichlet(np.asarray(concentration.detach()._a))
+        stream = stream_of("Dirichlet.rsample", None)
+        drawn = stream.dirichlet(elements("Dirichlet.rsample", stream, concentration))
         return dirichlet_sample(concentration, from_array(drawn))
 
     def log_prob(self, value: Any) -> Any:

@@ -37,7 +37,8 @@ def full_like(p: Tensor, value: float) -> Tensor:
 
 
 def number(value: Any, differentiable: bool = False) -> Any:
-    """An option as a Python float; a tensor that wants a gradient stays one in a differentiable group."""
-    if differentiable and isinstance(value, Tensor) and value.requires_grad:
+    """An option as a Python float; a tensor stays one where it wants a gradient, in a
+    differentiable group, and where its array is not NumPy's."""
+    if isinstance(value, Tensor) and (type(value._a) is not np.ndarray or (differentiable and value.requires_grad)):
         return value
     return float(value)

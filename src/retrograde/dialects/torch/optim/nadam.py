@@ -47,6 +47,6 @@ class NAdam(RuleOptimizer):
     def _update(self, group: dict[str, Any]) -> None:
         for batch in self._batches(group):
             mu, mu_next = updates.nadam_schedule(batch.step, group["betas"][0], group["momentum_decay"])
-            for product in map(bridge.array_of, batch.column("mu_product")):
-                product *= mu
-            self._apply_rule(group, batch, mu=mu, mu_next=mu_next, mu_product=product.item())
+            for product in batch.column("mu_product"):
+                bridge.scale(product, mu)
+            self._apply_rule(group, batch, mu=mu, mu_next=mu_next, mu_product=bridge.count_of(product))

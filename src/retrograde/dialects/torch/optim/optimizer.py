@@ -410,7 +410,7 @@ class RuleOptimizer(Optimizer):
                     continue
                 if not own:
                     self._init_state(p, own, group)
-                yield p, grad, own, (bridge.advance(own["step"]), *[own[name].item() for name in self._counters])
+                yield p, grad, own, (bridge.advance(own["step"]), *[bridge.count_of(own[name]) for name in self._counters])
 
         return bridge.batches(entries())
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .....core.value import Value, dtype_of, shape_of
+from .....core.unwrap import bare
+from .....core.value import LevelArray, Value, dtype_of, shape_of
 from .....ops import activation as act
 from .....ops import elementwise as ew
 from .....ops import structural as st
+from .....ops.comparison import less_equal
 from .....tape import inplace as _inplace
 from ..._api import FUNCTIONS, METHODS, api
 from ..._elementwise import FLOATING, settled, tensor_argument, unary
@@ -203,12 +205,10 @@ def _rrelu(x: Any, lower: float, upper: float, training: bool) -> Any:
         slope = (lower + upper) / 2
         out = act.leaky_relu(x, slope=slope, at_kink=slope)
     else:
-        array = x._a
-        while isinstance(array, Value):
-            array = array._a
-        if not isinstance(array, np.ndarray):
+        array = bare(x)
+        if isinstance(array, LevelArray):
             raise RuntimeError("rrelu: inside vmap, training=True cannot draw slopes by the signs of a batched tensor")
-        out = ew.multiply(x, stream_of("rrelu", None).rrelu_slopes(array <= 0, lower, upper, array.dtype))
+        out = ew.multiply(x, stream_of("rrelu", None).rrelu_slopes(less_equal(array, 0), lower, upper, dtype_of(x)))
     return show_as(out, "RreluWithNoiseBackward0")
 
 

@@ -2,23 +2,33 @@
 
 Owns the three ways to execute them: `Native` (NumPy arrays, in place, through scratch arrays that are kept between
 steps), `Rounded` (float16 and bfloat16: each statement is computed in float32 and rounded once, as frameworks do) and
-whatever a dialect registers for its own tensors (recorded updates, arrays that cannot be written in place).
-`run` picks one and cuts large arrays into blocks that stay in the cache. Called by the rules in this folder.
+`Functional` (values and other libraries' arrays, of which nothing is changed). Each statement returns its result, which a
+rule goes on with. `run` picks one and cuts large arrays into blocks that stay in the cache. Called by the rules in this
+folder.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from .._errors import UnsupportedError
+from ..backend.dtypes import astype, numpy_dtype
+from ..core.arrays import full
+from ..core.unwrap import constant as constant_value
+from ..core.value import Value, dtype_of
+from ..ops import comparison, elementwise, selection
+from ..ops.kernels import constant, zero_of
+from ..ops.structural import cast
 
 Array = Any
-"""A NumPy array, or a tensor of a dialect that has registered its own statements."""
+"""An array of any library, or a value."""
 
 # Adam over 1024*1024 float32: 3.4 ms whole, 2.0 in blocks of 32768, 2.6 in blocks of 8192 (L2 of 2 MiB).
 BLOCK = 32768
@@ -67,66 +77,66 @@ class Native:
         return np.add(x, out, out)
 
     @staticmethod
-    def axpy_(x: Array, a: float, y: Array, t: Array) -> None:
+    def axpy(x: Array, a: float, y: Array, t: Array) -> Array:
         """`x += a * y`."""
         np.multiply(y, a, t)
-        np.add(x, t, x)
+        return np.add(x, t, x)
 
     @staticmethod
-    def lerp_(x: Array, y: Array, weight: float, far: bool, t: Array) -> None:
+    def lerp(x: Array, y: Array, weight: float, far: bool, t: Array) -> Array:
         """`x += weight * (y - x)`, or from the other end where `far`, `x = y - weight * (y - x)`: see `lerp_weight`."""
         np.subtract(y, x, t)
         np.multiply(t, weight, t)
         if far:
-            np.subtract(y, t, x)
-        else:
-            np.add(x, t, x)
+            return np.subtract(y, t, x)
+        return np.add(x, t, x)
 
     @staticmethod
-    def addmul_(x: Array, a: Array, b: Array, t: Array) -> None:
+    def addmul(x: Array, a: Array, b: Array, t: Array) -> Array:
         """`x += a * b`."""
         np.multiply(a, b, t)
-        np.add(x, t, x)
+        return np.add(x, t, x)
 
     @staticmethod
-    def addcmul_(x: Array, a: Array, b: Array, s: float, t: Array) -> None:
+    def addcmul(x: Array, a: Array, b: Array, s: float, t: Array) -> Array:
         """`x += s * a * b`."""
         np.multiply(a, s, t)
         np.multiply(t, b, t)
-        np.add(x, t, x)
+        return np.add(x, t, x)
 
     @staticmethod
-    def adddiv_(x: Array, a: Array, b: Array, t: Array) -> None:
+    def adddiv(x: Array, a: Array, b: Array, t: Array) -> Array:
         """`x += a / b`."""
         np.divide(a, b, t)
-        np.add(x, t, x)
+        return np.add(x, t, x)
 
     @staticmethod
-    def addcdiv_(x: Array, a: Array, b: Array, s: float, t: Array) -> None:
+    def addcdiv(x: Array, a: Array, b: Array, s: float, t: Array) -> Array:
         """`x += s * a / b`."""
         np.multiply(a, s, t)
         np.divide(t, b, t)
-        np.add(x, t, x)
+        return np.add(x, t, x)
 
     @staticmethod
-    def scale_where_(x: Array, s: float, mask: Array) -> None:
+    def scale_where(x: Array, s: float, mask: Array) -> Array:
         """`x *= s` where the mask holds."""
-        np.multiply(x, s, out=x, where=mask)
+        return np.multiply(x, s, out=x, where=mask)
 
     @staticmethod
-    def add_where_(x: Array, y: Array, mask: Array) -> None:
+    def add_where(x: Array, y: Array, mask: Array) -> Array:
         """`x += y` where the mask holds."""
-        np.add(x, y, out=x, where=mask)
+        return np.add(x, y, out=x, where=mask)
 
     @staticmethod
-    def subtract_where_(x: Array, y: Array, mask: Array) -> None:
+    def subtract_where(x: Array, y: Array, mask: Array) -> Array:
         """`x -= y` where the mask holds."""
-        np.subtract(x, y, out=x, where=mask)
+        return np.subtract(x, y, out=x, where=mask)
 
     @staticmethod
-    def zero_where_(x: Array, mask: Array) -> None:
+    def zero_where(x: Array, mask: Array) -> Array:
         """`x = 0` where the mask holds."""
         np.copyto(x, 0, where=mask)
+        return x
 
 
 def _wide(x: Any) -> Any:
@@ -142,11 +152,12 @@ def _rounded_ufunc(ufunc: Callable[..., Any]) -> Callable[..., Array]:
     return apply
 
 
-def _rounded_statement(statement: Callable[..., None]) -> Callable[..., None]:
-    def apply(x: Array, *operands: Any) -> None:
+def _rounded_statement(statement: Callable[..., Array]) -> Callable[..., Array]:
+    def apply(x: Array, *operands: Any) -> Array:
         wide = _wide(x)
         statement(wide, *map(_wide, operands))
         x[...] = wide
+        return x
 
     return apply
 
@@ -163,14 +174,14 @@ class Rounded(Native):
     maximum = staticmethod(_rounded_ufunc(np.maximum))
     sqrt = staticmethod(_rounded_ufunc(np.sqrt))  # type: ignore[assignment]
     absolute = staticmethod(_rounded_ufunc(np.absolute))  # type: ignore[assignment]
-    lerp_ = staticmethod(_rounded_statement(Native.lerp_))
-    addmul_ = staticmethod(_rounded_statement(Native.addmul_))
-    addcmul_ = staticmethod(_rounded_statement(Native.addcmul_))
-    adddiv_ = staticmethod(_rounded_statement(Native.adddiv_))
-    addcdiv_ = staticmethod(_rounded_statement(Native.addcdiv_))
-    scale_where_ = staticmethod(_rounded_statement(Native.scale_where_))
-    add_where_ = staticmethod(_rounded_statement(Native.add_where_))
-    subtract_where_ = staticmethod(_rounded_statement(Native.subtract_where_))
+    lerp = staticmethod(_rounded_statement(Native.lerp))
+    addmul = staticmethod(_rounded_statement(Native.addmul))
+    addcmul = staticmethod(_rounded_statement(Native.addcmul))
+    adddiv = staticmethod(_rounded_statement(Native.adddiv))
+    addcdiv = staticmethod(_rounded_statement(Native.addcdiv))
+    scale_where = staticmethod(_rounded_statement(Native.scale_where))
+    add_where = staticmethod(_rounded_statement(Native.add_where))
+    subtract_where = staticmethod(_rounded_statement(Native.subtract_where))
 
     @staticmethod
     def add(x: Array, y: Array | float, out: Array) -> Array:  # type: ignore[override]
@@ -185,9 +196,9 @@ class Rounded(Native):
         return out
 
     @staticmethod
-    def axpy_(x: Array, a: float, y: Array, t: Array) -> None:
+    def axpy(x: Array, a: float, y: Array, t: Array) -> Array:
         """`x += a * y`."""
-        Rounded.plus(x, a, y, x)
+        return Rounded.plus(x, a, y, x)
 
     @staticmethod
     def clip(x: Array, low: float, high: float, out: Array) -> Array:
@@ -196,22 +207,109 @@ class Rounded(Native):
         return out
 
 
-_REGISTERED: dict[type, Any] = {}
+class Functional:
+    """Statements that change nothing, in a namespace of functions: a library's, or that of the operations on values."""
+
+    def __init__(self, functions: Any) -> None:
+        self.sqrt_of, self.absolute_of, self.choose = functions.sqrt, functions.abs, functions.where
+        self.larger, self.smaller = functions.maximum, functions.minimum
+        self.greater, self.less = functions.greater, functions.less
+        self.constant = getattr(functions, "constant", lambda x: x)
+
+    def add(self, x: Array, y: Array, out: Any) -> Array:
+        return x + y
+
+    def subtract(self, x: Array, y: Array, out: Any) -> Array:
+        return x - y
+
+    def multiply(self, x: Array, y: Array, out: Any) -> Array:
+        return x * y
+
+    def divide(self, x: Array, y: Array, out: Any) -> Array:
+        return x / y
+
+    def negative(self, x: Array, out: Any) -> Array:
+        return -x
+
+    def sqrt(self, x: Array, out: Any) -> Array:
+        return self.sqrt_of(x)
+
+    def absolute(self, x: Array, out: Any) -> Array:
+        return self.absolute_of(x)
+
+    def maximum(self, x: Array, y: Array, out: Any) -> Array:
+        return self.larger(x, y)
+
+    def clip(self, x: Array, low: Array, high: Array, out: Any) -> Array:
+        return self.smaller(self.larger(x, low), high)
+
+    def copy(self, x: Array, out: Any) -> Array:
+        return x
+
+    def plus(self, x: Array, a: Array, y: Array, out: Any) -> Array:
+        return x + a * y
+
+    def axpy(self, x: Array, a: Array, y: Array, t: Any) -> Array:
+        return x + a * y
+
+    def lerp(self, x: Array, y: Array, weight: Array, far: bool, t: Any) -> Array:
+        return y - weight * (y - x) if far else x + weight * (y - x)
+
+    def addmul(self, x: Array, a: Array, b: Array, t: Any) -> Array:
+        return x + a * b
+
+    def addcmul(self, x: Array, a: Array, b: Array, s: Array, t: Any) -> Array:
+        return x + s * a * b
+
+    def adddiv(self, x: Array, a: Array, b: Array, t: Any) -> Array:
+        return x + a / b
+
+    def addcdiv(self, x: Array, a: Array, b: Array, s: Array, t: Any) -> Array:
+        return x + s * a / b
+
+    def scale_where(self, x: Array, s: Array, mask: Array) -> Array:
+        return self.choose(mask, s * x, x)
+
+    def add_where(self, x: Array, y: Array, mask: Array) -> Array:
+        return self.choose(mask, x + y, x)
+
+    def subtract_where(self, x: Array, y: Array, mask: Array) -> Array:
+        return self.choose(mask, x - y, x)
+
+    def zero_where(self, x: Array, mask: Array) -> Array:
+        return self.choose(mask, full((), 0, np.dtype(x.dtype), x) if isinstance(x, Value) else zero_of(x), x)
 
 
-def register(kind: type, kernels: Any) -> None:
-    """Let the rules run on instances of `kind`: `kernels` has the names of `Native` (scratch arrays may be None)."""
-    _REGISTERED[kind] = kernels
+_VALUES = Functional(SimpleNamespace(
+    sqrt=elementwise.sqrt, abs=elementwise.absolute, where=selection.where, greater=comparison.greater,
+    less=comparison.less, maximum=functools.partial(selection.maximum, ties="half"),
+    minimum=functools.partial(selection.minimum, ties="half"), constant=constant_value,
+))  # fmt: skip
 
 
-def _registered(x: Any) -> Any:
-    for kind in type(x).__mro__:
-        if kind in _REGISTERED:
-            return _REGISTERED[kind]
-    raise UnsupportedError(
-        f"update rule: the parameter is a {type(x).__module__}.{type(x).__qualname__}; "
-        "optimisers write to NumPy arrays in place: keep the parameters in NumPy arrays"
-    )
+def _computed(rule: Callable[..., Any], arrays: tuple[Any, ...], coefficients: tuple[Any, ...], flags: Any) -> Any:
+    """What a rule makes of arrays that it does not write to."""
+    x: Any = arrays[0]
+    if isinstance(x, Value):
+        return rule(_VALUES, _NO_WORK, tuple(_fitting(c, x) for c in coefficients), *arrays, *flags)
+    if not hasattr(x, "__array_namespace__"):
+        raise UnsupportedError(
+            f"update rule: the parameter is a {type(x).__module__}.{type(x).__qualname__}; wanted an array"
+        )
+    xp = x.__array_namespace__()
+    numbers = (None if c is None else _number(xp, c, x) for c in coefficients)
+    return rule(Functional(xp), _NO_WORK, tuple(numbers), *arrays, *flags)
+
+
+def _fitting(c: Any, x: Value) -> Any:
+    return cast(c, dtype=dtype_of(x)) if isinstance(c, Value) and dtype_of(c) != dtype_of(x) else c
+
+
+def _number(xp: Any, c: Any, x: Array) -> Array:
+    return constant(xp, np.array(c, numpy_dtype(x.dtype)), x) if isinstance(c, (int, float)) else astype(xp, c, x.dtype)
+
+
+_NO_WORK = (None, None, None)
 
 
 def lerp_weight(weight: float) -> tuple[float, bool]:
@@ -221,6 +319,8 @@ def lerp_weight(weight: float) -> tuple[float, bool]:
 
 Work = tuple[Any, Any, Any]
 """Three scratch arrays of the operands' shape and dtype; None for statements that need none."""
+Updated = list[Any] | None
+"""What parameters and their states become, where they are not changed in place."""
 
 
 class _Scratch(threading.local):
@@ -252,25 +352,28 @@ def _new_work(x: Array, buffers: Any, views: dict[tuple[int, ...], Work]) -> Wor
 
 
 def run(
-    rule: Callable[..., None],
+    rule: Callable[..., Any],
     columns: tuple[Sequence[Array | None] | None, ...],
-    coefficients: tuple[float | None, ...],
+    coefficients: tuple[Any, ...],
     *flags: Any,
-) -> None:
-    """Apply `rule(kernels, work, coefficients, *arrays, *flags)` in place to one parameter after the other.
+) -> Updated:
+    """Apply `rule(statements, work, coefficients, *arrays, *flags)` to one parameter after the other: in place to NumPy's.
+
+    Other arrays and values are left as they are; for each of their parameters, what it and its state become comes back.
 
     `columns` are the parameters, their gradients, then each kind of state (None where a rule goes without it). Complex
     arrays go in as real ones, since real and imaginary parts are independent coordinates to every rule that is run
     through here; arrays of more than BLOCK elements go in by blocks. The coefficients reach the rule in the arrays'
     dtype: NumPy takes 0.2 us longer for a Python float than for an array of one element.
 
-    Raises UnsupportedError for arrays that are neither NumPy's nor of a registered type.
+    Raises UnsupportedError for what is no array.
     """
+    computed: list[Any] = []
     typed: dict[str, tuple[Any, Any, dict[tuple[int, ...], Work], tuple[Any, ...]]] = {}
     for arrays in zip(*(itertools.repeat(None) if column is None else column for column in columns)):
         x: Any = arrays[0]
         if not isinstance(x, np.ndarray):
-            rule(_registered(x), (None, None, None), coefficients, *arrays, *flags)
+            computed.append(_computed(rule, arrays, coefficients, flags))
             continue
         char = x.dtype.char
         if char in "FD":
@@ -279,25 +382,26 @@ def run(
         found = typed.get(char)
         if found is None:
             if char in "fd":
-                cast: tuple[Any, ...] = tuple(None if c is None else np.array(c, x.dtype) for c in coefficients)
-                found = typed[char] = (Native, *_scratch.of(x.dtype), cast)
+                exact: tuple[Any, ...] = tuple(None if c is None else np.array(c, x.dtype) for c in coefficients)
+                found = typed[char] = (Native, *_scratch.of(x.dtype), exact)
             else:
                 found = typed[char] = (Rounded, *_scratch.of(x.dtype), coefficients)
-        kernels, buffers, views, cast = found
+        statements, buffers, views, cast_ = found
         size = x.size
         if size <= BLOCK:
-            rule(kernels, views.get(x.shape) or _new_work(x, buffers, views), cast, *arrays, *flags)
+            rule(statements, views.get(x.shape) or _new_work(x, buffers, views), cast_, *arrays, *flags)
         elif not all(a is None or a.flags.c_contiguous for a in arrays):
-            rule(kernels, _new_work(x, buffers, views), cast, *arrays, *flags)
+            rule(statements, _new_work(x, buffers, views), cast_, *arrays, *flags)
         else:
             flat = [None if a is None else a.reshape(-1) for a in arrays]
             for start in range(0, size, BLOCK):
                 block = [None if a is None else a[start : start + BLOCK] for a in flat]
                 shape = block[0].shape  # type: ignore[union-attr]
-                rule(kernels, views.get(shape) or _new_work(block[0], buffers, views), cast, *block, *flags)
+                rule(statements, views.get(shape) or _new_work(block[0], buffers, views), cast_, *block, *flags)
+    return computed or None
 
 
-def _run_complex(rule: Callable[..., None], arrays: tuple[Array, ...], coefficients: Any, flags: Any) -> None:
+def _run_complex(rule: Callable[..., Any], arrays: tuple[Array, ...], coefficients: Any, flags: Any) -> None:
     real = np.float32 if arrays[0].dtype.char == "F" else np.float64
     dense = [a if a is None or a.flags.c_contiguous else np.ascontiguousarray(a) for a in arrays]
     columns = tuple(None if a is None else (a.reshape(-1).view(real),) for a in dense)
