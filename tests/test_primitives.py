@@ -194,7 +194,7 @@ def test_forward_mode(name, i):
     rtol = prim.tolerances.get("rtol", 1e-5)
     for j in wanted:
         d = direction_in(prim, operands, j, 0.3)
-        with Level("jvp") as level:
+        with Level("jvp").open() as level:
             duals = list(operands)
             duals[j] = make(Tensor, DualArray(operands[j], d, level.id), None, level.id)
             out = prim.op(*duals, **params)
@@ -233,7 +233,7 @@ def test_batching_equals_a_loop(name, i):
             x = operands[j]
             second = x * 1.01 if x.dtype.kind in "fc" else x
             stacked[j] = np.stack([x, second], axis=x.ndim)  # batch axis last, so that rules have to move it
-        with Level("vmap") as level:
+        with Level("vmap").open() as level:
             batched = [
                 make(Tensor, BatchedArray(stacked[j], operands[j].ndim, level.id), None, level.id) if j in chosen else x
                 for j, x in enumerate(operands)

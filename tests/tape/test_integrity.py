@@ -122,7 +122,7 @@ def test_an_interrupt_in_a_pass_leaves_recording_on():
         signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.parametrize("make", [torch.no_grad, torch.inference_mode, lambda: Level("a test", tape=True)])
+@pytest.mark.parametrize("make", [torch.no_grad, torch.inference_mode, lambda: Level("a test", tape=True).open()])
 def test_what_was_entered_and_never_left_is_left_when_it_goes(make):
     """As where an interrupt comes at the first instruction of `__exit__`."""
     entered = make()

@@ -80,7 +80,7 @@ def test_all_ways_of_recording_save_alike(name):
             bind = functools.partial(prim.bind, **params)
             everyday = recorded(bind, operands, wanted)
             general = recorded(functools.partial(generally, prim, params), operands, wanted)
-            with Level("a test", tape=True) as level:
+            with Level("a test", tape=True).open() as level:
                 within = recorded(bind, operands, wanted, level.id)
             assert everyday == general == within, (wanted, params)
 

@@ -20,49 +20,40 @@ _names: dict[int, str] = {}
 _open_in: dict[int, int] = {}  # level -> the thread in which it is open: only for a message, too
 
 
-class Level(Switched):
-    """An open functional transform; use as a context manager."""
+class Level:
+    """A functional transform, open inside `with level.open():`, for the first time or again (a pullback called later)."""
 
     __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness")
 
     def __init__(self, name: str, *, tape: bool = False) -> None:
         self.name, self.tape = name, tape
+        self.id = 2 * _ids() + (1 if tape else 0)
+        _names[self.id] = name
+        if len(_names) > 4096:  # the names only serve an error message: keep the recent ones
+            del _names[next(iter(_names))]
+        self.mode = recording(True)
         self.batch_size: int | None = None
         self.randomness = "same"
 
-    def __enter__(self) -> Level:
-        self.id = 2 * _ids() + (1 if self.tape else 0)
-        _names[self.id] = self.name
-        if len(_names) > 4096:  # the names only serve an error message: keep the recent ones
-            del _names[next(iter(_names))]
-        if self.tape:  # before it is open: an interrupt must not leave an open tape without a mode
-            self.mode = recording(True)
-        self.entering()
-        _set_levels((*state.levels, self))
-        return self
-
-    def reopen(self) -> Reopened:
-        """A context in which this closed level is open again (a pullback that is called later)."""
-        return Reopened(self)
-
-    def __exit__(self, *exception: object) -> None:
-        _set_levels(tuple(level for level in state.levels if level is not self))
-        self.left()
+    def open(self) -> Opened:
+        """A context in which this level is open; nothing is changed where it is open already."""
+        return Opened(self)
 
 
-class Reopened(Switched):
-    """See `Level.reopen`."""
+class Opened(Switched):
+    """See `Level.open`."""
 
-    __slots__ = ("_level", "_before")
+    __slots__ = ("level", "_before")
 
     def __init__(self, level: Level) -> None:
-        self._level = level
+        self.level = level
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Level:
         self._before = state.levels
         self.entering()
-        if self._level not in state.levels:
-            _set_levels(tuple(sorted((*state.levels, self._level), key=lambda level: level.id)))
+        if self.level not in state.levels:
+            _set_levels(tuple(sorted((*state.levels, self.level), key=lambda level: level.id)))
+        return self.level
 
     def __exit__(self, *exception: object) -> None:
         _set_levels(self._before)

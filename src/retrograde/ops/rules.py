@@ -205,7 +205,7 @@ def from_vjp(tangents: Sequence[Any], out: Any, *operands: Any, prim: Any, **par
         if isinstance(x, Value):
             level = max(level, x._level)
     outs = out if isinstance(out, tuple) else (out,)
-    with Level("a derivative", tape=True) as inner:
+    with Level("a derivative", tape=True).open() as inner:
         dummies: list[Any] = []
         for y in outs:
             if dtype_of(y).kind in "iub":

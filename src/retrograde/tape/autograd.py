@@ -199,7 +199,7 @@ def grad(
 
 def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any) -> list[Any]:
     """One pass whose cotangents carry a batch axis in front."""
-    with Level("a batched backward pass") as inner:
+    with Level("a batched backward pass").open() as inner:
         seeds = []
         for y, g in zip(outputs, given):
             if g is None:

@@ -55,7 +55,7 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
             raise error_type(type(x)._result, ShapeError)(
                 f"jvp: a tangent of shape {tuple(shape_of(as_tensor(t)))} for a primal of shape {tuple(shape_of(x))}"
             )
-    with Level("jvp") as level:
+    with Level("jvp").open() as level:
         duals = [dual(x, t, level.id) for x, t in zip(leaves, given)]
         out, aux = split_aux("jvp", f(*unflatten(in_tree, duals)), has_aux)
         outputs, out_tree = flatten(out)

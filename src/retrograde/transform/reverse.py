@@ -38,7 +38,7 @@ class _Record:
         leaves, self.in_tree = flatten_arguments(name, primals)
         self.name = name
         self.level = Level(name, tape=True)
-        with self.level as level:
+        with self.level.open() as level:
             self.inputs: list[Any] = [make(type(x)._result, values.content(x), None, level.id) for x in leaves]
             for x in self.inputs:
                 tape.leaf(x)
@@ -59,7 +59,7 @@ class _Record:
             if isinstance(y, Value) and y._level == self.level.id and y._node is not None and g is not None:
                 roots.append(y._node)
                 seeds.append(values.content(g) if isinstance(g, Value) else g)
-        with self.level.reopen():
+        with self.level.open():
             cls = values.result_class(self.inputs)
             edges = [x._node for x in self.inputs]
             found = engine.run(

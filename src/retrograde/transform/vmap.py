@@ -99,7 +99,7 @@ def vmap(
     def mapped_whole(
         leaves: list[Any], treedef: TreeDef, positions: list[int | None], size: int, kwargs: dict[str, Any]
     ) -> Any:
-        with Level("vmap") as level:
+        with Level("vmap").open() as level:
             level.batch_size, level.randomness = size, randomness
             batched = [
                 x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)

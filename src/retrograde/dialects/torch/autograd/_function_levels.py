@@ -128,7 +128,7 @@ def _mapped_function(
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
             level = Level("vmap of " + cls.__name__)
-            with level:
+            with level.open():
                 level.batch_size, level.randomness = size, "error"
                 inside = tuple(x if d is None else batch(x, d, level.id) for x, d in zip(args, dims))
                 ctx.inner, output = functions.call_forward(cls, inside, True)
@@ -143,7 +143,7 @@ def _mapped_function(
         def backward(ctx: Any, *grads: Any) -> Any:
 
             level = ctx.level
-            with level.reopen():
+            with level.open():
                 inside = [None if g is None else batch(g, 0, level.id) for g in grads]
                 answer = cls.backward(ctx.inner, *inside)
                 answers = answer if isinstance(answer, (tuple, list)) else (answer,)

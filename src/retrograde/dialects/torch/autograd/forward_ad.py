@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from ....core import value as values
 from ....core.dual import DualArray
-from ....core.level import Level
+from ....core.level import Level, Opened
 from ....core.value import dtype_of, shape_of
 from ....transform.forward import dual
 from ..._shared.guard import kind_of
 from .._tensor import Tensor
 
-OPEN: list[Level] = []
+OPEN: list[Opened] = []
 """The dual level that is open, if one is."""
 
 
@@ -29,14 +29,13 @@ class dual_level:
     def __enter__(self) -> int:
         if OPEN:
             raise RuntimeError("dual_level: levels do not nest here; use torch.func.jvp for nested forward mode")
-        self._level = Level("dual_level")
-        self._level.__enter__()
-        OPEN.append(self._level)
+        opened = Level("dual_level").open()
+        opened.__enter__()
+        OPEN.append(opened)
         return 0
 
     def __exit__(self, *exception: object) -> None:
-        OPEN.pop()
-        self._level.__exit__()
+        OPEN.pop().__exit__()
 
 
 def enter_dual_level() -> int:
@@ -68,14 +67,14 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(f"make_dual: a tangent of shape {list(tangent.shape)} for a tensor of {list(tensor.shape)}")
     if dtype_of(tensor) != dtype_of(tangent):
         raise RuntimeError(f"make_dual: a tangent of dtype {tangent.dtype} for a tensor of dtype {tensor.dtype}")
-    return dual(tensor, tangent, OPEN[-1].id)
+    return dual(tensor, tangent, OPEN[-1].level.id)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """Primal and tangent of a tensor."""
     _check("unpack_dual", "tensor", tensor)
     array = tensor._a
-    if OPEN and type(array) is DualArray and array._level == OPEN[-1].id:
+    if OPEN and type(array) is DualArray and array._level == OPEN[-1].level.id:
         cls = type(tensor)._result
         return UnpackedDualTensor(values.as_value(cls, array.primal), values.as_value(cls, array.tangent))
     return UnpackedDualTensor(tensor, None)
