@@ -274,3 +274,7 @@ def test_a_plain_pass_adds_in_place_to_a_gradient_with_history():
     assert x.grad is held
     assert held.requires_grad
     assert held.tolist() == [4.0, 8.0]
+    x = torch.tensor(2.0, requires_grad=True)
+    (x * x).backward(create_graph=True)
+    (x * x).backward()
+    assert x.grad.requires_grad

@@ -561,6 +561,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
     """
     g = box.pop()
+    if isinstance(g, np.generic):  # of a 0-d operand
+        g = np.asarray(g)
     cls = type(target)._gradient
     with _accumulate_lock:
         before = None if cls._policy.renews_gradient(target) else target._grad
@@ -575,9 +577,9 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         elif before is None:
             if type(g) is Scattered:
                 g = g.copy()
-            elif type(g) is not _ndarray:
-                g = np.asarray(g).copy() if isinstance(g, np.generic) else g
-            elif sys.getrefcount(g) > _SOLE or g.base is not None or not g.flags.carray or not g.flags.owndata:
+            elif type(g) is _ndarray and (
+                sys.getrefcount(g) > _SOLE or g.base is not None or not g.flags.carray or not g.flags.owndata
+            ):
                 g = np.array(g, order="C", copy=True)
             target._grad = values.as_value(cls, g)
         elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable:
