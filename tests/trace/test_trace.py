@@ -5,6 +5,7 @@ import pytest
 from traced import trace
 
 import retrograde as rg
+import retrograde.dialects.mindspore as mindspore
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
 from retrograde.dialects.paddle import random
@@ -213,6 +214,24 @@ def test_paddles_draws_are_replayed():
     paddle.seed(7)
     for got in drawn:
         assert [bits(a) for a in got] == [bits(w._a) for w in program(paddle.to_tensor(numbers(6, 1)))]
+    assert bits(generator._a) == after
+
+
+def test_mindspores_draws_are_replayed():
+    mindspore.set_seed(7)
+    generator = mindspore.Generator.default
+
+    def program(x):
+        kept = mindspore.ops.dropout(x, 0.5)
+        low, high = mindspore.Tensor(1.0), mindspore.Tensor(2.0)
+        return kept, mindspore.ops.randn(3), mindspore.ops.uniform((3,), low, high), mindspore.ops.randint(0, 9, (4,))
+
+    replay = trace(program, mindspore.Tensor(numbers(6)), state=[generator])
+    drawn = [replay(numbers(6, 1)) for _ in range(2)]
+    after = bits(generator._a)
+    mindspore.set_seed(7)
+    for got in drawn:
+        assert [bits(a) for a in got] == [bits(w._a) for w in program(mindspore.Tensor(numbers(6, 1)))]
     assert bits(generator._a) == after
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from ..backend import backend_of, is_array
 from ..core.arrays import from_host
 from ..core.aval import Aval
@@ -113,11 +114,15 @@ class Followed:
         given = {name: tuple(x) if isinstance(x, list) else x for name, x in list(bound.arguments.items())[1:]}
         result = self.kind.results.get(method)
         shape, dtype = (given["shape"], given["dtype"]) if result is None else result(given)
-        parameters = [x for x in given.values() if is_array(x)]
-        arguments = tuple((name, OPERAND if is_array(x) else x) for name, x in given.items())
+        return self.drawn(method, (shape,) if isinstance(shape, int) else tuple(shape), dtype, given)
+
+    def drawn(self, method: str, shape: tuple[int, ...], dtype: Any, arguments: Mapping[str, Any]) -> Any:
+        """What a method draws with named arguments, of a shape and a dtype."""
+        parameters = [x for x in arguments.values() if is_array(x)]
+        fixed = tuple((name, OPERAND if is_array(x) else x) for name, x in arguments.items())
         numbers, self.state = draw(
-            self.state, *parameters, stream=self.kind.name, method=method,
-            shape=(shape,) if isinstance(shape, int) else tuple(shape), dtype=np.dtype(dtype), arguments=arguments,
+            self.state, *parameters, stream=self.kind.name, method=method, shape=shape, dtype=np.dtype(dtype),
+            arguments=fixed,
         )  # fmt: skip
         return numbers
 
@@ -141,7 +146,13 @@ class Followed:
 
 @functools.cache
 def _signature(live: type, method: str) -> inspect.Signature:
-    return inspect.signature(getattr(live, method))
+    try:
+        return inspect.signature(getattr(live, method))
+    except ValueError:  # a method that is not Python's
+        raise UnsupportedError(
+            f"{method}: this draw has no operation, so that it cannot be made where the generator's state is an array of "
+            "another library; draw it beforehand"
+        ) from None
 
 
 def stream_with(kind: Kind, state: Any) -> Any:

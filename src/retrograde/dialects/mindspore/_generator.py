@@ -68,7 +68,16 @@ class _Global(Generator):
             f(seed)
 
     def _numbers(self) -> np.random.Generator:
-        return _stream.generator()
+        return _stream.generator()  # type: ignore[no-any-return]
+
+    @property
+    def _a(self) -> Any:
+        """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
+        return _stream.global_state()
+
+    @_a.setter
+    def _a(self, array: Any) -> None:
+        _stream.set_global_state(array)
 
 
 default_generator = Generator.default = _Global()

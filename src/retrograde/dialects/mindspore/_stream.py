@@ -6,23 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.random import PCG64, Followed, pcg64_state, state_of, stream_with
 from .._shared.axes import integer
 from ._context import SEEDED
 
-_streams: dict[Any, np.random.Generator] = {}
+_streams: dict[Any, Any] = {}
 
 
 def _reset(seed: int) -> None:
+    usual = _streams.get(None)
     _streams.clear()
-    _streams[None] = np.random.default_rng(seed)
+    _streams[None] = started = np.random.default_rng(seed)
+    if isinstance(usual, Followed):
+        _streams[None] = usual.set_state(pcg64_state(started))
 
 
 SEEDED.append(_reset)
 
 
-def generator(seed: Any = None) -> np.random.Generator:
-    """The stream of a seed; the global one for None; a stream itself."""
-    if isinstance(seed, np.random.Generator):
+def generator(seed: Any = None) -> Any:
+    """The stream of a seed, NumPy's generator or one that is followed; the global one for None; a stream itself."""
+    if isinstance(seed, (np.random.Generator, Followed)):
         return seed
     if seed is not None:
         seed = integer("random numbers", "seed", seed)
@@ -32,3 +36,21 @@ def generator(seed: Any = None) -> np.random.Generator:
     if found is None:
         found = _streams[seed] = np.random.default_rng(seed)
     return found
+
+
+def drawn(seed: Any, method: str, shape: tuple[int, ...], dtype: Any, **arguments: Any) -> Any:
+    """The array of a shape that a method of the stream of a seed draws, in a dtype."""
+    stream = generator(seed)
+    if isinstance(stream, Followed):
+        return stream.drawn(method, shape, dtype, arguments)
+    return np.asarray(getattr(stream, method)(**arguments), dtype)
+
+
+def global_state() -> Any:
+    """Where the global stream stands, as an array."""
+    return state_of(PCG64, generator())
+
+
+def set_global_state(array: Any) -> None:
+    """Let the global stream go on from a state; one of another library's is followed by operations."""
+    _streams[None] = stream_with(PCG64, array)
