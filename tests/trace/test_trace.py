@@ -222,6 +222,7 @@ def test_mindspores_draws_are_replayed():
     generator = mindspore.Generator.default
 
     def program(x):
+        generator.set_state(generator.get_state())
         kept = mindspore.ops.dropout(x, 0.5)
         low, high = mindspore.Tensor(1.0), mindspore.Tensor(2.0)
         return kept, mindspore.ops.randn(3), mindspore.ops.uniform((3,), low, high), mindspore.ops.randint(0, 9, (4,))

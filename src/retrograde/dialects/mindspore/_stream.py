@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.random import PCG64, Followed, pcg64_state, state_of, stream_with
+from ...ops.random import Followed, pcg64_state
 from .._shared.axes import integer
 from ._context import SEEDED
 
 _streams: dict[Any, Any] = {}
 
 
+def restarted(stream: Any, seed: int) -> Any:
+    """A stream of a seed in place of another one: followed where that is."""
+    live = np.random.default_rng(seed)
+    return stream.set_state(pcg64_state(live)) if isinstance(stream, Followed) else live
+
+
 def _reset(seed: int) -> None:
     usual = _streams.get(None)
     _streams.clear()
-    _streams[None] = started = np.random.default_rng(seed)
-    if isinstance(usual, Followed):
-        _streams[None] = usual.set_state(pcg64_state(started))
+    _streams[None] = restarted(usual, seed)
 
 
 SEEDED.append(_reset)
@@ -46,11 +50,6 @@ def drawn(seed: Any, method: str, shape: tuple[int, ...], dtype: Any, **argument
     return np.asarray(getattr(stream, method)(**arguments), dtype)
 
 
-def global_state() -> Any:
-    """Where the global stream stands, as an array."""
-    return state_of(PCG64, generator())
-
-
-def set_global_state(array: Any) -> None:
-    """Let the global stream go on from a state; one of another library's is followed by operations."""
-    _streams[None] = stream_with(PCG64, array)
+def go_on_from(stream: Any) -> None:
+    """Let another stream be the global one."""
+    _streams[None] = stream
