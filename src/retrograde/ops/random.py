@@ -84,7 +84,9 @@ def _infer_draw(avals: Sequence[Aval], params: dict[str, Any]) -> tuple[Aval, Av
 
 def _draw_samples() -> Any:
     state, double = pcg64_state(np.random.default_rng(3)), np.dtype(np.float64)
-    yield sample(state, stream="pcg64", method="standard_normal", shape=(2, 3), dtype=double, arguments=(("size", (2, 3)),))
+    yield sample(
+        state, stream="pcg64", method="standard_normal", shape=(2, 3), dtype=double, arguments=(("size", (2, 3)),)
+    )
     yield sample(state, np.array([2.0, 30.0]), stream="pcg64", method="poisson", shape=(2,), dtype=np.dtype(np.int64),
                  arguments=(("lam", OPERAND),))  # fmt: skip
 
