@@ -43,7 +43,11 @@ def rule(columns: int, **options: Any) -> Callable[[R], R]:
             ((p, *states),) = f(*_columns(arrays, count), **_filled(given, arrays[count:], number))
             return tuple([x for x in (p, *states) if x is not None])
 
+        lowered = _in_place(f)
+
         def kernel(xp: Any, *arrays: Any, count: int, options: tuple[tuple[str, Any], ...]) -> Any:
+            if isinstance(arrays[0], np.ndarray):  # which the rule would change
+                return lowered(*arrays, count=count, options=options)
             return computed(arrays, count, options, lambda x: astype(xp, x, dtype_in(xp, _DOUBLE)))
 
         def on_values(operands: Sequence[Any], count: int, options: Any, places: Sequence[int]) -> Callable[..., Any]:
@@ -72,7 +76,7 @@ def rule(columns: int, **options: Any) -> Callable[[R], R]:
             return tuple(x._a if raw else x for x in found)
 
         f.step = primitive(  # type: ignore[attr-defined]
-            f"{f.__name__}_step", kernel=widened(kernel), numpy=_in_place(f), vjp=pulled, jvp=pushed, batch=_batch,
+            f"{f.__name__}_step", kernel=widened(kernel), numpy=lowered, vjp=pulled, jvp=pushed, batch=_batch,
             infer=_infer, samples=lambda: _samples(columns, options), multi=True, kind="composite",
         )  # fmt: skip
         return f
