@@ -37,6 +37,10 @@ class Kind(NamedTuple):
     state_of: Callable[[Any], np.ndarray]
     results: Mapping[str, Callable[[Mapping[str, Any]], Result]]
     """Of methods by name, the shape and dtype drawn for the arguments; of others they are `shape` and `dtype` themselves."""
+    words: int
+    """How many elements a state has."""
+    each: frozenset[str] = frozenset()
+    """The methods that draw one number for each element of their parameters."""
 
 
 KINDS: dict[str, Kind] = {}
@@ -79,7 +83,12 @@ def _draw_kernel(
 
 
 def _infer_draw(avals: Sequence[Aval], params: dict[str, Any]) -> tuple[Aval, Aval]:
-    return Aval(tuple(params["shape"]), np.dtype(params["dtype"])), avals[0]
+    kind, shape = KINDS[params["stream"]], tuple(params["shape"])
+    if avals[0].shape != (kind.words,):
+        raise ValueError(f"draw: a state of {kind.name} has {kind.words} elements, got the shape {avals[0].shape}")
+    if params["method"] in kind.each and np.broadcast_shapes(*(a.shape for a in avals[1:])) != shape:
+        raise ValueError(f"draw: parameters of the shapes {[a.shape for a in avals[1:]]} for numbers of the shape {shape}")
+    return Aval(shape, np.dtype(params["dtype"])), avals[0]
 
 
 def _draw_samples() -> Any:
@@ -191,5 +200,5 @@ def pcg64_resumed(state: np.ndarray) -> np.random.Generator:
     return stream
 
 
-PCG64 = register_stream(Kind("pcg64", np.random.Generator, pcg64_resumed, pcg64_state, {}))
+PCG64 = register_stream(Kind("pcg64", np.random.Generator, pcg64_resumed, pcg64_state, {}, 6, frozenset({"poisson"})))
 """NumPy's default generator; its state is six words."""

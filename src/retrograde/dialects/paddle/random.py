@@ -70,7 +70,7 @@ class Draws:
 
 KIND = register_stream(Kind(
     "paddle", Draws, lambda state: Draws(pcg64_resumed(state)), lambda live: pcg64_state(live.draw),
-    {"permutation": lambda given: ((given["count"],), given["dtype"]), "bernoulli": lambda given: (given["shape"], np.bool_)},
+    {"permutation": lambda given: ((given["count"],), given["dtype"]), "bernoulli": lambda given: (given["shape"], np.bool_)}, 6,
 ))  # fmt: skip
 """How a generator is drawn from by operations."""
 
