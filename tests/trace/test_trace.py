@@ -310,7 +310,8 @@ def by_value(x):
 @pytest.mark.parametrize(
     ("program", "line"),
     [(by_value, "if x.sum() > 0"), (lambda x: x.nonzero(), "x.nonzero()"), (lambda x: x[x > 0], "x[x > 0]"),
-     (lambda x: x * x.sum().item(), "x.sum().item()"), (lambda x: x * x.tolist()[0], "x.tolist()[0]")],
+     (lambda x: x * x.sum().item(), "x.sum().item()"), (lambda x: x * x.tolist()[0], "x.tolist()[0]"),
+     (lambda x: torch.unique(x), "torch.unique(x)")],
 )  # fmt: skip
 def test_what_depends_on_a_value_is_refused_with_the_users_line(program, line):
     with pytest.raises(rg.UnsupportedError) as refused:
