@@ -5,6 +5,7 @@ import pytest
 from traced import trace
 
 import retrograde as rg
+import retrograde.dialects.mindspore as mindspore
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
 from retrograde.dialects.paddle import random
@@ -216,6 +217,25 @@ def test_paddles_draws_are_replayed():
     assert bits(generator._a) == after
 
 
+def test_mindspores_draws_are_replayed():
+    mindspore.set_seed(7)
+    generator = mindspore.Generator.default
+
+    def program(x):
+        generator.set_state(generator.get_state())
+        kept = mindspore.ops.dropout(x, 0.5)
+        low, high = mindspore.Tensor(1.0), mindspore.Tensor(2.0)
+        return kept, mindspore.ops.randn(3), mindspore.ops.uniform((3,), low, high), mindspore.ops.randint(0, 9, (4,))
+
+    replay = trace(program, mindspore.Tensor(numbers(6)), state=[generator])
+    drawn = [replay(numbers(6, 1)) for _ in range(2)]
+    after = bits(generator._a)
+    mindspore.set_seed(7)
+    for got in drawn:
+        assert [bits(a) for a in got] == [bits(w._a) for w in program(mindspore.Tensor(numbers(6, 1)))]
+    assert bits(generator._a) == after
+
+
 def test_a_seed_given_inside_is_part_of_the_program():
     def program(x):
         torch.manual_seed(3)
@@ -290,7 +310,8 @@ def by_value(x):
 @pytest.mark.parametrize(
     ("program", "line"),
     [(by_value, "if x.sum() > 0"), (lambda x: x.nonzero(), "x.nonzero()"), (lambda x: x[x > 0], "x[x > 0]"),
-     (lambda x: x * x.sum().item(), "x.sum().item()"), (lambda x: x * x.tolist()[0], "x.tolist()[0]")],
+     (lambda x: x * x.sum().item(), "x.sum().item()"), (lambda x: x * x.tolist()[0], "x.tolist()[0]"),
+     (lambda x: torch.unique(x), "torch.unique(x)")],
 )  # fmt: skip
 def test_what_depends_on_a_value_is_refused_with_the_users_line(program, line):
     with pytest.raises(rg.UnsupportedError) as refused:

@@ -500,7 +500,7 @@ def specialise(prim: Primitive) -> None:
 def _first_call(name: str) -> Any:
     """The code that a function has until it is called for the first time; FINISH stands in its globals."""
     source = f"def f(*operands, **params):\n    return FINISH({name!r})(*operands, **params)"
-    return compile(source, "<first call>", "exec").co_consts[0]
+    return compile(source, "<retrograde first call>", "exec").co_consts[0]
 
 
 _FIRST = {name: _first_call(name) for name in ("op", "bind", "bind_level")}

@@ -243,7 +243,7 @@ def _averaged_samples() -> Any:
     yield sample(normal(3), normal(3, seed=1), normal(3, seed=2), normal(2, 3), count=4, options=options)
 
 
-@rule_of_one(_averaged_samples)
+@rule_of_one(_averaged_samples, lambda s: (s, (-1, *s)))
 def averaged_gradients(p: Array, g: Array, total: Array, last: Array, *, place: int, count: int, lr: float) -> None:
     """Stochastic average gradient (Le Roux, Schmidt and Bach 2012), one NumPy parameter at a time.
 

@@ -27,7 +27,8 @@ from .rules import stepped
 
 V = TypeVar("V", bound=Value)
 _ndarray = np.ndarray
-_PLAIN = {np.ndarray}
+_EVERYDAY = {np.ndarray, float, int, bool, str, tuple, type(None)}
+"""The types of arrays and options of a step that changes NumPy's arrays in place: most steps ask no more than this set."""
 
 
 # ------------------------------------------------------------------------------------------ state
@@ -134,7 +135,8 @@ def update(
     if not recorded:
         arrays = [p._a for p in params]
         kept = [None if column is None else [t._a for t in column] for column in columns]
-        if {*map(type, arrays), *map(type, kept[0] or ())} <= _PLAIN and not _given_as_values(options):
+        kinds = {*map(type, arrays), *map(type, kept[0] or ()), *map(type, options.values())}
+        if kinds <= _EVERYDAY or _changes_numpy(arrays, kept[0] or (), options):
             for observer in OBSERVERS:
                 observer.updating(rule.__name__, [arrays, *kept], options)
             rule(arrays, *kept, **options)
@@ -150,7 +152,7 @@ def update(
 def update_one(rule: Callable[..., None], p: Value, *values: Value | None, **options: Any) -> None:
     """Run a rule that takes one parameter at a time (those for matrices, which are not differentiated)."""
     arrays = [p._a, *[None if t is None else t._a for t in values]]
-    if _given_as_values(options) or not all(a is None or type(a) is _ndarray for a in arrays):
+    if not _changes_numpy((a for a in arrays if a is not None), (), options):
         _written(rule, [p, *values], options, False)
         return
     for observer in OBSERVERS:
@@ -186,11 +188,9 @@ def add_rows(p: Value, gradient: Scattered, factor: float) -> None:
         observer.updated()
 
 
-def _given_as_values(options: dict[str, Any]) -> bool:
-    for x in options.values():  # noqa: SIM110 - a generator takes twice as long
-        if isinstance(x, Value):
-            return True
-    return False
+def _changes_numpy(arrays: Iterable[Any], grads: Iterable[Any], options: dict[str, Any]) -> bool:
+    """Whether a step changes NumPy's arrays in place, by numbers alone."""
+    return all(type(a) is _ndarray for a in (*arrays, *grads)) and not any(isinstance(x, Value) for x in options.values())
 
 
 def _real(x: Value) -> Value:

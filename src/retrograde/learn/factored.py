@@ -95,7 +95,7 @@ def _muon_samples() -> Any:
     yield sample(*(normal(3, 2, seed=i).astype(np.float32) for i in range(3)), count=3, options=options)
 
 
-@rule_of_one(_adafactor_samples)
+@rule_of_one(_adafactor_samples, lambda s: ((*s[:-1], 1), (*s[:-2], 1, *s[-1:]), s))
 def adafactor(
     p: Array,
     g: Array,
@@ -145,7 +145,7 @@ def _adafactor_averaged(
     p -= update
 
 
-@rule_of_one(_averaged_samples)
+@rule_of_one(_averaged_samples, lambda s: (s[:-1], (*s[:-2], *s[-1:]), s, s))
 def adafactor_averaged(
     p: Array,
     g: Array,

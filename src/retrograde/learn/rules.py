@@ -24,11 +24,12 @@ from ..ops.kernels import constant, widened
 from ..ops.random import OPERAND
 from ..ops.rules import batch_leading, batch_loop
 from ..ops.samples import normal, sample, uniform
-from ..ops.structural import cast
+from ..ops.structural import cast, reshape
 from ..transform.forward import jvp
 from ..transform.reverse import vjp
 
 R = TypeVar("R", bound=Callable[..., Any])
+Shape = tuple[int, ...]
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -43,7 +44,11 @@ def rule(columns: int, **options: Any) -> Callable[[R], R]:
             ((p, *states),) = f(*_columns(arrays, count), **_filled(given, arrays[count:], number))
             return tuple([x for x in (p, *states) if x is not None])
 
+        lowered = _in_place(f)
+
         def kernel(xp: Any, *arrays: Any, count: int, options: tuple[tuple[str, Any], ...]) -> Any:
+            if isinstance(arrays[0], np.ndarray):  # which the rule would change
+                return lowered(*arrays, count=count, options=options)
             return computed(arrays, count, options, lambda x: astype(xp, x, dtype_in(xp, _DOUBLE)))
 
         def on_values(operands: Sequence[Any], count: int, options: Any, places: Sequence[int]) -> Callable[..., Any]:
@@ -72,16 +77,21 @@ def rule(columns: int, **options: Any) -> Callable[[R], R]:
             return tuple(x._a if raw else x for x in found)
 
         f.step = primitive(  # type: ignore[attr-defined]
-            f"{f.__name__}_step", kernel=widened(kernel), numpy=_in_place(f), vjp=pulled, jvp=pushed, batch=_batch,
-            infer=_infer, samples=lambda: _samples(columns, options), multi=True, kind="composite",
+            f"{f.__name__}_step", kernel=widened(kernel), numpy=lowered, vjp=pulled, jvp=pushed, batch=_batch,
+            infer=_infer_by(f, None), samples=lambda: _samples(columns, options), multi=True, kind="composite",
         )  # fmt: skip
         return f
 
     return register
 
 
-def rule_of_one(samples: Callable[[], Any]) -> Callable[[R], R]:
-    """Register, by decoration, a rule on one parameter at a time that NumPy computes for any library; no derivative."""
+def rule_of_one(
+    samples: Callable[[], Any], states: Callable[[Shape], Sequence[Shape]] | None = None
+) -> Callable[[R], R]:
+    """Register, by decoration, a rule on one parameter at a time that NumPy computes for any library; no derivative.
+
+    states: the shapes of the kinds of state for that of a parameter (-1: any size); the parameter's, if not given.
+    """
 
     def register(f: R) -> R:
         computed = _in_place(lambda *columns, **options: f(*(x and x[0] for x in columns), **options))
@@ -92,8 +102,8 @@ def rule_of_one(samples: Callable[[], Any]) -> Callable[[R], R]:
             return tuple(constant(xp, x, arrays[0]) for x in computed(*host, count=count, options=options))
 
         f.step = primitive(  # type: ignore[attr-defined]
-            f"{f.__name__}_step", kernel=kernel, numpy=computed, vjps=NOT_DIFFERENTIABLE, batch=batch_loop, infer=_infer,
-            samples=samples, multi=True,
+            f"{f.__name__}_step", kernel=kernel, numpy=computed, vjps=NOT_DIFFERENTIABLE, batch=batch_loop,
+            infer=_infer_by(f, states), samples=samples, multi=True,
         )  # fmt: skip
         return f
 
@@ -105,7 +115,7 @@ def stepped(f: Any, columns: Sequence[Any], options: dict[str, Any]) -> tuple[An
 
     Options may be values. What becomes of the parameter and of each state that is there comes back.
     """
-    numbers = [x for x in options.values() if isinstance(x, Value)]
+    numbers = [reshape(x, shape=()) for x in options.values() if isinstance(x, Value)]
     fixed = tuple((name, OPERAND if isinstance(x, Value) else x) for name, x in options.items())
     made: tuple[Any, ...] = f.step(*columns, *numbers, count=len(columns), options=fixed)
     return made
@@ -129,8 +139,17 @@ def _in_place(f: Callable[..., Any]) -> Callable[..., Any]:
     return lowered
 
 
-def _infer(avals: Sequence[Any], params: dict[str, Any]) -> tuple[Aval, ...]:
-    return tuple(a for i, a in enumerate(avals[: params["count"]]) if i != 1 and a is not None)
+def _infer_by(f: Any, states: Callable[[Shape], Sequence[Shape]] | None) -> Callable[..., tuple[Aval, ...]]:
+    def infer(avals: Sequence[Any], params: dict[str, Any]) -> tuple[Aval, ...]:
+        count, shape = params["count"], avals[0].shape
+        kept = states(shape) if states is not None else (shape,) * (count - 2)
+        wanted = (shape, shape, *kept, *((),) * (len(avals) - count))
+        for a, w in zip(avals, wanted):
+            if a is not None and (len(a.shape) != len(w) or any(n not in (-1, m) for n, m in zip(w, a.shape))):
+                raise ValueError(f"{f.__name__}: an operand of the shape {a.shape} for a parameter of {shape}, wanted {w}")
+        return tuple(a for i, a in enumerate(avals[:count]) if i != 1 and a is not None)
+
+    return infer
 
 
 def _batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
+from ..backend import backend_of
 from ..backend.dtypes import astype, numpy_dtype
 from ..core.arrays import full
 from ..core.unwrap import constant as constant_value
@@ -292,11 +292,7 @@ def _computed(rule: Callable[..., Any], arrays: tuple[Any, ...], coefficients: t
     x: Any = arrays[0]
     if isinstance(x, Value):
         return rule(_VALUES, _NO_WORK, tuple(_fitting(c, x) for c in coefficients), *arrays, *flags)
-    if not hasattr(x, "__array_namespace__"):
-        raise UnsupportedError(
-            f"update rule: the parameter is a {type(x).__module__}.{type(x).__qualname__}; wanted an array"
-        )
-    xp = x.__array_namespace__()
+    xp = backend_of(x).xp
     numbers = (None if c is None else _number(xp, c, x) for c in coefficients)
     return rule(Functional(xp), _NO_WORK, tuple(numbers), *arrays, *flags)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._errors import UnsupportedError
 from ..backend import backend_of, is_array
 from ..core.arrays import from_host
 from ..core.aval import Aval
@@ -36,6 +37,10 @@ class Kind(NamedTuple):
     state_of: Callable[[Any], np.ndarray]
     results: Mapping[str, Callable[[Mapping[str, Any]], Result]]
     """Of methods by name, the shape and dtype drawn for the arguments; of others they are `shape` and `dtype` themselves."""
+    words: int
+    """How many elements a state has."""
+    each: frozenset[str] = frozenset()
+    """The methods that draw one number for each element of their parameters."""
 
 
 KINDS: dict[str, Kind] = {}
@@ -78,12 +83,19 @@ def _draw_kernel(
 
 
 def _infer_draw(avals: Sequence[Aval], params: dict[str, Any]) -> tuple[Aval, Aval]:
-    return Aval(tuple(params["shape"]), np.dtype(params["dtype"])), avals[0]
+    kind, shape = KINDS[params["stream"]], tuple(params["shape"])
+    if avals[0].shape != (kind.words,):
+        raise ValueError(f"draw: a state of {kind.name} has {kind.words} elements, got the shape {avals[0].shape}")
+    if params["method"] in kind.each and np.broadcast_shapes(*(a.shape for a in avals[1:])) != shape:
+        raise ValueError(f"draw: parameters of the shapes {[a.shape for a in avals[1:]]} for numbers of the shape {shape}")
+    return Aval(shape, np.dtype(params["dtype"])), avals[0]
 
 
 def _draw_samples() -> Any:
     state, double = pcg64_state(np.random.default_rng(3)), np.dtype(np.float64)
-    yield sample(state, stream="pcg64", method="standard_normal", shape=(2, 3), dtype=double, arguments=(("size", (2, 3)),))
+    yield sample(
+        state, stream="pcg64", method="standard_normal", shape=(2, 3), dtype=double, arguments=(("size", (2, 3)),)
+    )
     yield sample(state, np.array([2.0, 30.0]), stream="pcg64", method="poisson", shape=(2,), dtype=np.dtype(np.int64),
                  arguments=(("lam", OPERAND),))  # fmt: skip
 
@@ -113,11 +125,15 @@ class Followed:
         given = {name: tuple(x) if isinstance(x, list) else x for name, x in list(bound.arguments.items())[1:]}
         result = self.kind.results.get(method)
         shape, dtype = (given["shape"], given["dtype"]) if result is None else result(given)
-        parameters = [x for x in given.values() if is_array(x)]
-        arguments = tuple((name, OPERAND if is_array(x) else x) for name, x in given.items())
+        return self.drawn(method, (shape,) if isinstance(shape, int) else tuple(shape), dtype, given)
+
+    def drawn(self, method: str, shape: tuple[int, ...], dtype: Any, arguments: Mapping[str, Any]) -> Any:
+        """What a method draws with named arguments, of a shape and a dtype."""
+        parameters = [x for x in arguments.values() if is_array(x)]
+        fixed = tuple((name, OPERAND if is_array(x) else x) for name, x in arguments.items())
         numbers, self.state = draw(
-            self.state, *parameters, stream=self.kind.name, method=method,
-            shape=(shape,) if isinstance(shape, int) else tuple(shape), dtype=np.dtype(dtype), arguments=arguments,
+            self.state, *parameters, stream=self.kind.name, method=method, shape=shape, dtype=np.dtype(dtype),
+            arguments=fixed,
         )  # fmt: skip
         return numbers
 
@@ -141,7 +157,13 @@ class Followed:
 
 @functools.cache
 def _signature(live: type, method: str) -> inspect.Signature:
-    return inspect.signature(getattr(live, method))
+    try:
+        return inspect.signature(getattr(live, method))
+    except ValueError:  # a method that is not Python's
+        raise UnsupportedError(
+            f"{method}: this draw has no operation, so that it cannot be made where the generator's state is an array of "
+            "another library; draw it beforehand"
+        ) from None
 
 
 def stream_with(kind: Kind, state: Any) -> Any:
@@ -178,5 +200,5 @@ def pcg64_resumed(state: np.ndarray) -> np.random.Generator:
     return stream
 
 
-PCG64 = register_stream(Kind("pcg64", np.random.Generator, pcg64_resumed, pcg64_state, {}))
+PCG64 = register_stream(Kind("pcg64", np.random.Generator, pcg64_resumed, pcg64_state, {}, 6, frozenset({"poisson"})))
 """NumPy's default generator; its state is six words."""

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import bare
+from ...ops.random import PCG64, Followed, pcg64_state, state_of, stream_with
 from . import _stream
 from ._context import SEEDED
+from ._stream import restarted
 from ._tensor import Tensor, from_array
 
 
@@ -20,7 +23,7 @@ class Generator:
 
     def __init__(self) -> None:
         self._seed = 0
-        self._stream = np.random.default_rng(0)
+        self._stream: Any = np.random.default_rng(0)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream anew; returns the generator. Raises TypeError for no int, ValueError for a negative one."""
@@ -33,10 +36,22 @@ class Generator:
         return self
 
     def _start(self, seed: int) -> None:
-        self._stream = np.random.default_rng(seed)
+        self._put(restarted(self._numbers(), seed))
 
-    def _numbers(self) -> np.random.Generator:
+    def _numbers(self) -> Any:
         return self._stream
+
+    def _put(self, stream: Any) -> None:
+        self._stream = stream
+
+    @property
+    def _a(self) -> Any:
+        """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
+        return state_of(PCG64, self._numbers())
+
+    @_a.setter
+    def _a(self, array: Any) -> None:
+        self._put(stream_with(PCG64, array))
 
     def seed(self) -> int:
         """Start the stream anew somewhere; returns the seed."""
@@ -50,6 +65,8 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Where the stream stands, for `set_state`."""
+        if isinstance(self._numbers(), Followed):
+            return from_array(self._a)
         text = json.dumps(self._numbers().bit_generator.state)
         return from_array(np.frombuffer(text.encode(), np.uint8).copy())
 
@@ -57,7 +74,15 @@ class Generator:
         """Go on where `get_state` was called; raises TypeError for anything else."""
         if not isinstance(state, Tensor):
             raise TypeError(f"set_state: wanted what get_state returned, got {type(state).__name__}")
-        self._numbers().bit_generator.state = json.loads(state.asnumpy().tobytes())
+        array = bare(state)
+        if not isinstance(array, np.ndarray):
+            self._a = array
+            return
+        numbers = self._numbers()
+        live = np.random.default_rng(0) if isinstance(numbers, Followed) else numbers
+        live.bit_generator.state = json.loads(array.tobytes())
+        if live is not numbers:
+            numbers.set_state(pcg64_state(live))
 
 
 class _Global(Generator):
@@ -67,8 +92,11 @@ class _Global(Generator):
         for f in SEEDED:
             f(seed)
 
-    def _numbers(self) -> np.random.Generator:
+    def _numbers(self) -> Any:
         return _stream.generator()
+
+    def _put(self, stream: Any) -> None:
+        _stream.go_on_from(stream)
 
 
 default_generator = Generator.default = _Global()

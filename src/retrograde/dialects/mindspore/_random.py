@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value, dtype_of
+from ...ops.comparison import greater_equal
 from .._shared.axes import integer, integers, length_of, spread
 from ._api import api
 from ._dtype import as_dtype, float32, int32, int64
 from ._promote import FLOATING, single, tensor_argument
-from ._stream import generator
+from ._stream import drawn, generator
 from ._tensor import from_array
 
 
 def keep_mask(shape: tuple[int, ...], p: float, seed: Any) -> Any:
     """For each element whether dropout keeps it: False with probability p."""
-    return from_array(generator(seed).random(shape) >= p)
+    return from_array(greater_equal(drawn(seed, "random", shape, np.float64, size=shape), p))
 
 
 def _float_dtype(op: str, dtype: Any) -> np.dtype:
@@ -42,14 +43,14 @@ def _sizes(op: str, shape: Any) -> tuple[int, ...]:
 def rand(*size: Any, dtype: Any = None, seed: Any = None) -> Any:
     """Uniform numbers in [0, 1)."""
     sizes = spread("rand", size, "size") if size else ()
-    return from_array(np.asarray(generator(seed).random(sizes), _float_dtype("rand", dtype)))
+    return from_array(drawn(seed, "random", sizes, _float_dtype("rand", dtype), size=sizes))
 
 
 @api(method=False)
 def randn(*size: Any, dtype: Any = None, seed: Any = None) -> Any:
     """Standard normal numbers."""
     sizes = spread("randn", size, "size") if size else ()
-    return from_array(np.asarray(generator(seed).standard_normal(sizes), _float_dtype("randn", dtype)))
+    return from_array(drawn(seed, "standard_normal", sizes, _float_dtype("randn", dtype), size=sizes))
 
 
 @api(method=False)
@@ -71,7 +72,8 @@ def randint(low: int, high: int, size: Any, seed: Any = None, *, dtype: Any = No
     if low >= high:
         raise RuntimeError(f"randint: low must be below high, got {low} and {high}")
     d = int64 if dtype is None else as_dtype(dtype, "randint")
-    return from_array(generator(seed).integers(low, high, _sizes("randint", size)).astype(d.np))
+    sizes = _sizes("randint", size)
+    return from_array(drawn(seed, "integers", sizes, d.np, low=low, high=high, size=sizes))
 
 
 @api(method=False)
@@ -85,7 +87,7 @@ def randperm(n: int, seed: Any = 0, offset: int = 0, dtype: Any = int64) -> Any:
     """The numbers below n in random order."""
     if integer("randperm", "n", n) < 0:
         raise ValueError(f"randperm: n must not be negative, got {n}")
-    return from_array(generator(seed or None).permutation(n).astype(as_dtype(dtype).np))
+    return from_array(drawn(seed or None, "permutation", (n,), as_dtype(dtype).np, x=n))
 
 
 def _parameters(op: str, shape: Any, *values: Any) -> tuple[tuple[int, ...], list[np.ndarray]]:
@@ -100,34 +102,37 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any =
     d = as_dtype(dtype, "uniform")
     sizes, (low, high) = _parameters("uniform", shape, minval, maxval)
     if d.category == 1:
-        return from_array(generator(seed).integers(low.astype(np.int64), high.astype(np.int64), sizes).astype(d.np))
-    return from_array(np.asarray(generator(seed).uniform(low, high, sizes), d.np))
+        low, high = low.astype(np.int64), high.astype(np.int64)
+        return from_array(drawn(seed, "integers", sizes, d.np, low=low, high=high, size=sizes))
+    return from_array(drawn(seed, "uniform", sizes, d.np, low=low, high=high, size=sizes))
 
 
 @api(method=False)
 def normal(shape: Any, mean: Any, stddev: Any, seed: Any = None) -> Any:
     """Normal numbers with a mean and a standard deviation."""
     sizes, (center, scale) = _parameters("normal", shape, mean, stddev)
-    return from_array(np.asarray(generator(seed).normal(center, scale, sizes), np.float32))
+    return from_array(drawn(seed, "normal", sizes, np.float32, loc=center, scale=scale, size=sizes))
 
 
 @api(method=False)
 def standard_normal(shape: Any, seed: Any = None) -> Any:
     """Standard normal numbers."""
-    return from_array(np.asarray(generator(seed).standard_normal(_sizes("standard_normal", shape)), np.float32))
+    sizes = _sizes("standard_normal", shape)
+    return from_array(drawn(seed, "standard_normal", sizes, np.float32, size=sizes))
 
 
 @api(method=False)
 def standard_laplace(shape: Any, seed: Any = None) -> Any:
     """Numbers of the Laplace distribution of mean 0 and scale 1."""
-    return from_array(np.asarray(generator(seed).laplace(size=_sizes("standard_laplace", shape)), np.float32))
+    sizes = _sizes("standard_laplace", shape)
+    return from_array(drawn(seed, "laplace", sizes, np.float32, size=sizes))
 
 
 @api(method=False)
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: Any = None) -> Any:
     """Numbers of the Laplace distribution of a mean and a scale."""
     sizes, (center, scale) = _parameters("laplace", shape, mean, lambda_param)
-    return from_array(np.asarray(generator(seed).laplace(center, scale, sizes), np.float32))
+    return from_array(drawn(seed, "laplace", sizes, np.float32, loc=center, scale=scale, size=sizes))
 
 
 @api(method=False)

@@ -70,7 +70,7 @@ class Draws:
 
 KIND = register_stream(Kind(
     "paddle", Draws, lambda state: Draws(pcg64_resumed(state)), lambda live: pcg64_state(live.draw),
-    {"permutation": lambda given: ((given["count"],), given["dtype"]), "bernoulli": lambda given: (given["shape"], np.bool_)},
+    {"permutation": lambda given: ((given["count"],), given["dtype"]), "bernoulli": lambda given: (given["shape"], np.bool_)}, 6,
 ))  # fmt: skip
 """How a generator is drawn from by operations."""
 
@@ -416,9 +416,7 @@ def _filled(op: str, x: Any, draw: Any, kinds: str = "fV") -> Any:
     check_tensor(op, x)
     if dtype_of(x).kind not in kinds:
         raise RuntimeError(f"{op}: not defined for {FROM_NUMPY[dtype_of(x)]}; convert the tensor with astype()")
-    return inplace.update(
-        op, x, lambda: st.replace(x, st.cast(draw(tuple(shape_of(x))), dtype=dtype_of(x)))
-    )
+    return inplace.update(op, x, lambda: st.replace(x, st.cast(draw(tuple(shape_of(x))), dtype=dtype_of(x))))
 
 
 @api("uniform_")

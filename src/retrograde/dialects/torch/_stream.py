@@ -611,7 +611,9 @@ KIND = register_stream(Kind("torch", Stream, _resume, Stream.get_state, {
     "bernoulli_each": lambda given: (given["p"].shape, given["p"].dtype if given["dtype"] is None else given["dtype"]),
     "multinomial": lambda given: ((*given["probs"].shape[:-1], given["count"]), np.int64),
     "poisson": _each("rates"), "binomial": _each("count"), "standard_gamma": _each("alpha"), "dirichlet": _each("alpha"),
-}))  # fmt: skip
+}, STATE_SIZE, frozenset({
+    "normal_each", "rrelu_slopes", "bernoulli_each", "poisson", "binomial", "standard_gamma", "dirichlet",
+})))  # fmt: skip
 """How a stream is drawn from by operations."""
 
 
