@@ -77,6 +77,11 @@ class Node:
     """The number of the operation in the record of an observer."""
 
 
+for _name in ("shown_as", "hooks", "packed", "dialect"):  # as `_share_keys` in core/value.py
+    setattr(_first := Node(), _name, None)
+del _first
+
+
 class Slot:
     """One output of a node with several outputs."""
 

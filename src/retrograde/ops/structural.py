@@ -343,10 +343,14 @@ def _infer_stack(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval((*shape[:axis], len(avals), *shape[axis:]), np.result_type(*(a.dtype for a in avals)))
 
 
+_joined = np.concatenate
+
+
 # The sizes along the axis are a parameter, since operands without a gradient carry no shape to the derivative rule.
 _concatenate = primitive(
     "concatenate",
     kernel=lambda xp, *xs, axis, sizes: xp.concat(xs, axis=axis), kind="structural",
+    numpy=lambda *xs, axis, sizes: _joined(xs, axis),
     vjp=lambda needs, g, _out, *xs_, axis, sizes: _split_cotangent(needs, g, axis, sizes),
     jvp=lambda tangents, out, *xs, axis, sizes: _concatenate(
         *(_tangent_or_zero(t, x) for t, x in zip(tangents, xs)), axis=axis, sizes=sizes),
