@@ -111,12 +111,12 @@ class _Writer:
         lines = []
         for i, x in enumerate(self.names):
             lines += [
-                f"if type({x}) is ndarray:",
-                f"    a{i} = {x}; n{i} = None",
-                f"elif isinstance({x}, Value):",
+                f"if isinstance({x}, Value):",
                 f"    a{i} = {x}._a; n{i} = {x}._node",
                 f"    if {x}._level or type(a{i}) is not ndarray:",
                 f"        return bind_level({', '.join(self.names)}{self.keywords})",
+                f"elif type({x}) is ndarray:",
+                f"    a{i} = {x}; n{i} = None",
             ]
             if self.count > 1:
                 lines += [f"elif {x} is None:", f"    a{i} = n{i} = None"]

@@ -14,6 +14,7 @@ import numpy as np
 from .policy import TapePolicy
 from .scattered import Scattered
 
+_ndarray = np.ndarray
 V = TypeVar("V", bound="Value")
 
 
@@ -159,7 +160,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array, value, edge or Python number."""
     while isinstance(x, Value):
         x = x._a
-    if isinstance(x, (bool, int, float, complex)):
+    if type(x) is not _ndarray and isinstance(x, (bool, int, float, complex)):
         return ()
     try:
         return x.shape
@@ -171,7 +172,7 @@ def dtype_of(x: Any) -> np.dtype:
     """The NumPy dtype of an array, value, edge or Python number."""
     while isinstance(x, Value):
         x = x._a
-    if isinstance(x, (bool, int, float, complex)):
+    if type(x) is not _ndarray and isinstance(x, (bool, int, float, complex)):
         return np.result_type(type(x))
     try:
         return x.dtype

@@ -68,15 +68,15 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Tensor | No
     # Arrays of one dtype and rank: what does not fit otherwise, NumPy refuses.
     if (type(tensors) is list or type(tensors) is tuple) and len(tensors) == 2 and type(dim) is int:
         x, y = tensors
-        if isinstance(x, Value) and isinstance(y, Value):
+        try:
             a, b = x._a, y._a
-            if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype:
-                before, after = a.shape, b.shape
-                rank = len(before)
-                if rank == len(after) and -rank <= dim < rank:
-                    before, after = before[dim], after[dim]
-                    if rank > 1 or (before and after):  # a vector without elements fits anything
-                        return _join_two(x, y, axis=dim if dim >= 0 else dim + rank, sizes=(before, after))
+            sizes: Any = a.shape[dim], b.shape[dim]
+        except (AttributeError, IndexError):  # said below
+            return _cat(tensors, dim)
+        if type(a) is type(b) is _ndarray and a.dtype is b.dtype:
+            rank = a.ndim
+            if rank == b.ndim and (rank > 1 or 0 not in sizes):  # a vector without elements fits anything
+                return _join_two(x, y, axis=dim if dim >= 0 else dim + rank, sizes=sizes)
     elif type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
         if type(first) is _ndarray and first.ndim:

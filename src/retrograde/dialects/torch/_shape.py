@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.node import Node
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
@@ -38,13 +39,17 @@ NAMES.update(
 def reshaped(x: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
     """The view of a tensor in another shape (a copy where memory does not allow one), its node shown as `name`."""
     out = _reshape(x, shape)
-    return out if name is None or out._node is None else show_as(out, name)
+    if name is not None and type(out._node) is Node:
+        out._node.shown_as = name
+    return out
 
 
 def transposed(x: Any, axes: tuple[int, ...], name: str = "PermuteBackward0") -> Any:
     """The view of a tensor with its axes in another order."""
     out = _transpose(x, axes)
-    return out if out._node is None else show_as(out, name)
+    if type(out._node) is Node:
+        out._node.shown_as = name
+    return out
 
 
 def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
@@ -170,6 +175,17 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @api()
 def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
     """The elements in another shape: a view where memory allows one, else a copy."""
+    for n in shape:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        if shape and not given:
+            try:
+                out = _reshape(input, shape)
+            except (RuntimeError, TypeError):  # said below
+                pass
+            else:
+                return out if out._base is not None else _copied(input, out)
     if given:
         shape = (given.pop("shape"),)
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
@@ -184,9 +200,12 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
     plain = type(a) is _ndarray
     wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
     out = _reshape(input, wanted)
-    if plain and out._base is None and not _viewable(input, out):
-        return show_as(out, "UnsafeViewBackward0")
-    return out
+    return out if out._base is not None else _copied(input, out)
+
+
+def _copied(x: Any, out: Any) -> Any:
+    """What `reshape` gives of a tensor where it is no view; the node says so."""
+    return out if _viewable(x, out) else show_as(out, "UnsafeViewBackward0")
 
 
 @api(function=False)
