@@ -77,8 +77,7 @@ class Node:
     """The number of the operation in the record of an observer."""
 
 
-for _name in ("shown_as", "hooks", "packed", "dialect"):  # as `_share_keys` in core/value.py
-    setattr(_first := Node(), _name, None)
+(_first := Node()).shown_as = None  # type: ignore[attr-defined]  # as `_share_keys` in core/value.py
 del _first
 
 

@@ -179,20 +179,20 @@ class _Writer:
 
     def finish(
         self, level: str, mode: str | None, described: Sequence[str], dtype: str, *, floating: bool = False,
-        marked: Sequence[str] = (),
+        marked: Sequence[str] = (), cls: str = "cls_",
     ) -> list[str]:  # fmt: skip
         """The value around `out_`, returned: with a node where the operation is recorded.
 
         `level`, `mode` and `dtype` are the expressions for its level, the grad mode there (None: ON, and nobody asks what
         is saved) and its dtype, `described` the lines that give the node shape and step; `floating` says that the dtype can
-        carry a gradient for sure; `marked` are lines that give the value more than bind does.
+        carry a gradient for sure; `marked` are lines that give the value more than bind does, `cls` is its class.
         """
         prim = self.prim
         unrecorded = ["if LOOKED_AT:", f"    unrecorded(PRIM, {self.operands}, {self.params}, value_)", "return value_"]
-        made = ["value_ = NEW(cls_)", f"value_._a = out_; value_._level = {level}"]
+        made = [f"value_ = NEW({cls})", f"value_._a = out_; value_._level = {level}"]
         if prim.multi:
             made = []
-            unrecorded = [f"value_ = results(PRIM, cls_, out_, None, {level})", *unrecorded]
+            unrecorded = [f"value_ = results(PRIM, {cls}, out_, None, {level})", *unrecorded]
         else:
             unrecorded = ["value_._node = None", *unrecorded]
             made += marked
@@ -204,7 +204,7 @@ class _Writer:
             f"node_.saved = {self.saved()}",
         ]
         refused = ["if SAVE_CHECKS:", f"    check_saved(PRIM, {self.operands}, node_.saved)"]
-        watched = ["if mode_ == 2:", f"    watched(node_, cls_, {self.operands}, value_)", "return value_"]
+        watched = ["if mode_ == 2:", f"    watched(node_, {cls}, {self.operands}, value_)", "return value_"]
         lines = [*made, "if " + " or ".join(f"n{i} is not None" for i in range(self.count)) + ":"]
         if mode is None:
             asked, refused, watched = "", [], ["return value_"]
@@ -212,7 +212,7 @@ class _Writer:
             lines.append(f"    mode_ = {mode}")
             asked = "mode_ and "
         if prim.multi:
-            node += ["described(node_, PRIM, out_)", *refused, f"value_ = results(PRIM, cls_, out_, node_, {level})"]
+            node += ["described(node_, PRIM, out_)", *refused, f"value_ = results(PRIM, {cls}, out_, node_, {level})"]
             return [*lines, "    if mode_:", *_indented([*node, *watched], 2), *unrecorded]
         if floating:
             lines.append("    if mode_:")
@@ -308,7 +308,6 @@ class _Writer:
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",
             f"        return FALLBACK({x}, {y})",
             "    out_ = asarray(out_)",
-            "cls_ = CLS",
             f"n0 = {x}._node; n1 = {y}._node",
             *self.finish(
                 "level_",
@@ -322,6 +321,7 @@ class _Writer:
                 ],
                 "dtype_",
                 floating=True,
+                cls="CLS",
             ),
         ]
         return [
@@ -381,12 +381,12 @@ class _Writer:
 
     # -------------------------------------------------------------------- the derivative
 
-    def stored(self, *, named: bool) -> list[str]:
+    def stored(self, saved: str, *, named: bool) -> list[str]:
         """The line that takes apart what a node saved."""
         if not any(self.prim.users) and not self.prim.saves_out:
             return []
         names = [*(self.names if named else [f"s{i}" for i in range(self.count)])]
-        return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = saved or NOTHING"]
+        return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = {saved} or NOTHING"]
 
     def rule(self, i: int) -> str:
         """The call of operand i's rule with what it wants."""
@@ -404,7 +404,7 @@ class _Writer:
         results = ", ".join(
             f"{self.rule(i)} if e{i} is not None else None" if self.prim.has_rule(i) else "None" for i in range(self.count)
         )
-        body = [*self.stored(named=False), f"{', '.join(f'e{i}' for i in range(self.count))}, = needs"]
+        body = [*self.stored("saved", named=False), f"{', '.join(f'e{i}' for i in range(self.count))}, = needs"]
         if self.prim.params:
             body.append("p = node.params")
         return ["def pull(node, saved, g, needs):", *_indented([*body, f"return ({results},)"])]
@@ -419,8 +419,7 @@ class _Writer:
         have the operands' shapes and dtype, so that nothing is left to fit.
         """
         prim, count = self.prim, self.count
-        lines = [f"{', '.join(f'e{i}' for i in range(count))}, = node.edges", "saved = node.saved"]
-        lines += self.stored(named=real)
+        lines = [f"{', '.join(f'e{i}' for i in range(count))}, = node.edges", *self.stored("node.saved", named=real)]
         if prim.params and not real:
             lines.append("p = node.params")
         results = {}
