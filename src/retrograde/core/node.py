@@ -77,6 +77,10 @@ class Node:
     """The number of the operation in the record of an observer."""
 
 
+(_first := Node()).shown_as = None  # type: ignore[attr-defined]  # as `_share_keys` in core/value.py
+del _first
+
+
 class Slot:
     """One output of a node with several outputs."""
 

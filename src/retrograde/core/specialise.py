@@ -3,7 +3,8 @@
 `op` sends raw arrays straight to the kernel and values to `bind`; `bind` evaluates and records on the everyday tape over
 NumPy arrays, `bind_level` at the level of a transform's tape, whatever its arrays are; `pull` calls the derivative rules
 with what a node saved; `step` is `pull` on raw arrays together with handing the results on, which is what the backward loop
-calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function.
+calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function; `looker` is `bind` that remembers the result
+as a view of the operand.
 
 All of them unpack operands, save and record by the same lines (`_Writer`), and save what the record's plan says
 (`Primitive.saved` in core/record.py, which the general case in core/bind.py calls). A generic loop over operands costs
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
@@ -53,7 +55,7 @@ _COMMON = {
     "watched": binding.watched, "LOOKED_AT": LOOKED_AT, "unrecorded": binding.unrecorded, "SAVE_CHECKS": SAVE_CHECKS,
     "check_saved": binding.check_saved, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED,
     "Slot": Slot, "content": content, "shape_of": shape_of, "dtype_of": dtype_of, "results": binding.results,
-    "described": binding.described,
+    "described": binding.described, "FLOAT32": np.dtype(np.float32), "FLOAT64": np.dtype(np.float64),
 }  # fmt: skip
 
 
@@ -109,12 +111,12 @@ class _Writer:
         lines = []
         for i, x in enumerate(self.names):
             lines += [
-                f"if type({x}) is ndarray:",
-                f"    a{i} = {x}; n{i} = None",
-                f"elif isinstance({x}, Value):",
+                f"if isinstance({x}, Value):",
                 f"    a{i} = {x}._a; n{i} = {x}._node",
                 f"    if {x}._level or type(a{i}) is not ndarray:",
                 f"        return bind_level({', '.join(self.names)}{self.keywords})",
+                f"elif type({x}) is ndarray:",
+                f"    a{i} = {x}; n{i} = None",
             ]
             if self.count > 1:
                 lines += [f"elif {x} is None:", f"    a{i} = n{i} = None"]
@@ -175,20 +177,25 @@ class _Writer:
             f"    cls_ = result_class({self.operands})",
         ]
 
-    def finish(self, level: str, mode: str, described: Sequence[str], dtype: str, *, floating: bool = False) -> list[str]:
+    def finish(
+        self, level: str, mode: str | None, described: Sequence[str], dtype: str, *, floating: bool = False,
+        marked: Sequence[str] = (), cls: str = "cls_",
+    ) -> list[str]:  # fmt: skip
         """The value around `out_`, returned: with a node where the operation is recorded.
 
-        `level`, `mode` and `dtype` are the expressions for its level, the grad mode there and its dtype, `described` the
-        lines that give the node shape and step; `floating` says that the dtype can carry a gradient for sure.
+        `level`, `mode` and `dtype` are the expressions for its level, the grad mode there (None: ON, and nobody asks what
+        is saved) and its dtype, `described` the lines that give the node shape and step; `floating` says that the dtype can
+        carry a gradient for sure; `marked` are lines that give the value more than bind does, `cls` is its class.
         """
         prim = self.prim
         unrecorded = ["if LOOKED_AT:", f"    unrecorded(PRIM, {self.operands}, {self.params}, value_)", "return value_"]
-        made = ["value_ = NEW(cls_)", f"value_._a = out_; value_._level = {level}"]
+        made = [f"value_ = NEW({cls})", f"value_._a = out_; value_._level = {level}"]
         if prim.multi:
             made = []
-            unrecorded = [f"value_ = results(PRIM, cls_, out_, None, {level})", *unrecorded]
+            unrecorded = [f"value_ = results(PRIM, {cls}, out_, None, {level})", *unrecorded]
         else:
             unrecorded = ["value_._node = None", *unrecorded]
+            made += marked
         if not prim.differentiable:
             return [*made, *unrecorded]
         node = [
@@ -197,21 +204,23 @@ class _Writer:
             f"node_.saved = {self.saved()}",
         ]
         refused = ["if SAVE_CHECKS:", f"    check_saved(PRIM, {self.operands}, node_.saved)"]
-        watched = ["if mode_ == 2:", f"    watched(node_, cls_, {self.operands}, value_)", "return value_"]
-        lines = [
-            *made,
-            "if " + " or ".join(f"n{i} is not None" for i in range(self.count)) + ":",
-            f"    mode_ = {mode}",
-        ]
+        watched = ["if mode_ == 2:", f"    watched(node_, {cls}, {self.operands}, value_)", "return value_"]
+        lines = [*made, "if " + " or ".join(f"n{i} is not None" for i in range(self.count)) + ":"]
+        if mode is None:
+            asked, refused, watched = "", [], ["return value_"]
+        else:
+            lines.append(f"    mode_ = {mode}")
+            asked = "mode_ and "
         if prim.multi:
-            node += ["described(node_, PRIM, out_)", *refused, f"value_ = results(PRIM, cls_, out_, node_, {level})"]
+            node += ["described(node_, PRIM, out_)", *refused, f"value_ = results(PRIM, {cls}, out_, node_, {level})"]
             return [*lines, "    if mode_:", *_indented([*node, *watched], 2), *unrecorded]
         if floating:
             lines.append("    if mode_:")
         else:
             lines += [
                 f"    dtype_ = {dtype}",
-                f"    if mode_ and (dtype_.kind not in 'iub' or whole_numbers(dtype_, {self.edges})):",
+                f"    if {asked}(dtype_ is FLOAT32 or dtype_ is FLOAT64 or dtype_.kind not in 'iub'",
+                f"               or whole_numbers(dtype_, {self.edges})):",
             ]
         node += ["node_.dtype = dtype_; node_.seq = tick()", *described, *refused, "value_._node = node_"]
         return [*lines, *_indented([*node, *watched], 2), *unrecorded]
@@ -299,7 +308,6 @@ class _Writer:
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",
             f"        return FALLBACK({x}, {y})",
             "    out_ = asarray(out_)",
-            "cls_ = CLS",
             f"n0 = {x}._node; n1 = {y}._node",
             *self.finish(
                 "level_",
@@ -313,6 +321,7 @@ class _Writer:
                 ],
                 "dtype_",
                 floating=True,
+                cls="CLS",
             ),
         ]
         return [
@@ -329,14 +338,55 @@ class _Writer:
             f"    return FALLBACK({x}, {y})",
         ]
 
+    def looker(self) -> list[str]:
+        """`look`: `bind` of one operand of which the result may be a view, remembered as such (`attach` in tape/inplace.py
+        says what that means, and does it wherever something is switched on)."""
+        (x,) = self.names
+        given = ", ".join((x, *self.prim.params))
+        steps = "((OP, (" + "".join(f"({p!r}, {p}), " for p in self.prim.params) + ")),)"
+        remembered = [
+            "owner_ = out_.base",
+            "if owner_ is not None and (owner_ is a0 or owner_ is a0.base or shared(out_, a0)):",
+            f"    base_ = {x}._base",
+            "    if base_ is None:",
+            f"        base_ = value_._base = {x}; value_._view_steps = {steps}",
+            "    else:",
+            f"        value_._base = base_; value_._view_steps = {x}._view_steps + {steps}",
+            f"        if {x}._view_restriction is not None:",
+            f"            value_._view_restriction = {x}._view_restriction",
+            "    live_ = base_._views",
+            "    if live_ is None:",
+            "        base_._views = [weak(value_)]",
+            "    elif live_ and live_[-1]() is None:",
+            "        live_[-1] = weak(value_)",
+            "    else:",
+            "        remember(live_, value_)",
+        ]
+        body = [
+            "try:",
+            f"    a0 = {x}._a; n0 = {x}._node",
+            "except AttributeError:",
+            f"    raise no_tensor({x}) from None",
+            f"if type(a0) is not ndarray or {x}._level or SWITCHED or SAVE_CHECKS or state.tape is not None:",
+            f"    value_ = bind({x}{self.keywords})",
+            f"    attach(value_, {x}, {steps})",
+            "    return value_",
+            *self.evaluate(at_level=False),
+            f"cls_ = {x}._result",
+            *self.finish(
+                "0", None, ["node_.shape = out_.shape; node_.step = PRIM.step"], "out_.dtype", marked=remembered
+            ),
+        ]
+        return [f"def look({given}):", *_indented(body)]
+
     # -------------------------------------------------------------------- the derivative
 
-    def stored(self, *, named: bool) -> list[str]:
+    def stored(self, saved: str, *, named: bool) -> list[str]:
         """The line that takes apart what a node saved."""
         if not any(self.prim.users) and not self.prim.saves_out:
             return []
         names = [*(self.names if named else [f"s{i}" for i in range(self.count)])]
-        return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = saved or NOTHING"]
+        return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = {saved} or NOTHING"]
 
     def rule(self, i: int) -> str:
         """The call of operand i's rule with what it wants."""
@@ -354,7 +404,7 @@ class _Writer:
         results = ", ".join(
             f"{self.rule(i)} if e{i} is not None else None" if self.prim.has_rule(i) else "None" for i in range(self.count)
         )
-        body = [*self.stored(named=False), f"{', '.join(f'e{i}' for i in range(self.count))}, = needs"]
+        body = [*self.stored("saved", named=False), f"{', '.join(f'e{i}' for i in range(self.count))}, = needs"]
         if self.prim.params:
             body.append("p = node.params")
         return ["def pull(node, saved, g, needs):", *_indented([*body, f"return ({results},)"])]
@@ -369,8 +419,7 @@ class _Writer:
         have the operands' shapes and dtype, so that nothing is left to fit.
         """
         prim, count = self.prim, self.count
-        lines = [f"{', '.join(f'e{i}' for i in range(count))}, = node.edges", "saved = node.saved"]
-        lines += self.stored(named=real)
+        lines = [f"{', '.join(f'e{i}' for i in range(count))}, = node.edges", *self.stored("node.saved", named=real)]
         if prim.params and not real:
             lines.append("p = node.params")
         results = {}
@@ -453,8 +502,6 @@ def operator(op: Callable[..., Any], cls: type[Value], fallback: Callable[..., A
         CLS=cls,
         FALLBACK=fallback,
         LEVEL=prim.bind_level,
-        FLOAT32=np.dtype(np.float32),
-        FLOAT64=np.dtype(np.float64),
         NOTHING=(None,) * (2 + prim.saves_out),
     )
     lines = [*writer.step(real=True), *writer.step("step_fits", real=True, fits=True), *writer.operator()]
@@ -486,6 +533,33 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
     return op
 
 
+def binder(op: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """`bind` for so many operands of a primitive that takes any number: 0.5 µs less than to let it count them."""
+    prim: Primitive = op.prim  # type: ignore[attr-defined]
+    return prim.bind if count > _MOST_WRITTEN else _on_first_call(prim, count)["bind"]
+
+
+def looker(op: Callable[..., Any], **tape: Callable[..., Any]) -> Callable[..., Any]:
+    """`look(x, ...)`: an operation on one value of which the result may be a view, remembered as one by what is given of
+    tape/inplace.py. Written at its first call."""
+    prim: Primitive = op.prim  # type: ignore[attr-defined]
+    scope: dict[str, Any] = {"__name__": __name__}
+    look = FunctionType(_FIRST["look"], scope, "look")
+
+    def finish(name: str) -> Any:
+        with _finishing:
+            if look.__code__ is _FIRST["look"]:
+                scope.update({**_scope(prim), **tape, "OP": op, "bind": prim.bind, "weak": weakref.ref})
+                made = dict(scope)
+                _define("\n".join(_Writer(prim).looker()), made, "look")
+                _follow(prim, scope)
+                look.__code__ = made["look"].__code__
+        return look
+
+    scope["FINISH"] = finish
+    return look
+
+
 def specialise(prim: Primitive) -> None:
     """Give a primitive its `op`, `bind` and `bind_level`."""
     if prim.operands:
@@ -503,7 +577,8 @@ def _first_call(name: str) -> Any:
     return compile(source, "<retrograde first call>", "exec").co_consts[0]
 
 
-_FIRST = {name: _first_call(name) for name in ("op", "bind", "bind_level")}
+_FIRST = {name: _first_call(name) for name in ("op", "bind", "bind_level", "look")}
+_WRITTEN = "op", "bind", "bind_level"
 _finishing = threading.RLock()
 
 
@@ -513,7 +588,7 @@ def _on_first_call(prim: Primitive, count: int = 0) -> dict[str, Any]:
     The functions stay the same objects, so whoever has bound them before has the finished ones afterwards.
     """
     scope: dict[str, Any] = {"__name__": __name__}
-    functions = {name: FunctionType(code, scope, name) for name, code in _FIRST.items()}
+    functions = {name: FunctionType(_FIRST[name], scope, name) for name in _WRITTEN}
 
     def finish(name: str) -> Any:
         with _finishing:

@@ -14,7 +14,20 @@ import numpy as np
 from .policy import TapePolicy
 from .scattered import Scattered
 
+_ndarray = np.ndarray
 V = TypeVar("V", bound="Value")
+
+
+def _share_keys(cls: type) -> None:
+    """Let views share the keys of their dictionaries: CPython lets an instance have a name in common with others of its class
+    if one of the first thirty had it, and gives it a dictionary of its own for any other name (0.12 µs and 184 bytes)."""
+    if not hasattr(cls, "__del__"):
+        one = object.__new__(cls)
+        for name in _IN_DICTIONARIES:
+            object.__setattr__(one, name, None)
+
+
+_IN_DICTIONARIES = "_base", "_view_steps", "_views"
 
 
 class Value:
@@ -62,6 +75,7 @@ class Value:
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._result = cls if result is None else result
+        _share_keys(cls)
         if Value in cls.__bases__:
             cls._gradient = cls
 
@@ -146,7 +160,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array, value, edge or Python number."""
     while isinstance(x, Value):
         x = x._a
-    if isinstance(x, (bool, int, float, complex)):
+    if type(x) is not _ndarray and isinstance(x, (bool, int, float, complex)):
         return ()
     try:
         return x.shape
@@ -158,7 +172,7 @@ def dtype_of(x: Any) -> np.dtype:
     """The NumPy dtype of an array, value, edge or Python number."""
     while isinstance(x, Value):
         x = x._a
-    if isinstance(x, (bool, int, float, complex)):
+    if type(x) is not _ndarray and isinstance(x, (bool, int, float, complex)):
         return np.result_type(type(x))
     try:
         return x.dtype

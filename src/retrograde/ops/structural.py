@@ -343,10 +343,15 @@ def _infer_stack(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval((*shape[:axis], len(avals), *shape[axis:]), np.result_type(*(a.dtype for a in avals)))
 
 
+_joined: Any = getattr(np.concatenate, "_implementation", np.concatenate)
+"""NumPy's, where it can be had without its look for arrays of other libraries: 0.15 µs of 0.6."""
+
+
 # The sizes along the axis are a parameter, since operands without a gradient carry no shape to the derivative rule.
 _concatenate = primitive(
     "concatenate",
     kernel=lambda xp, *xs, axis, sizes: xp.concat(xs, axis=axis), kind="structural",
+    numpy=lambda *xs, axis, sizes: _joined(xs, axis),
     vjp=lambda needs, g, _out, *xs_, axis, sizes: _split_cotangent(needs, g, axis, sizes),
     jvp=lambda tangents, out, *xs, axis, sizes: _concatenate(
         *(_tangent_or_zero(t, x) for t, x in zip(tangents, xs)), axis=axis, sizes=sizes),
@@ -365,7 +370,7 @@ def concatenate(*xs: Any, axis: int) -> Any:
 
 def _stack_numpy(*xs: Any, axis: int) -> Any:
     index = (slice(None),) * axis + (None,)
-    return np.concatenate([x[index] for x in xs], axis=axis)  # 3 µs sooner than np.stack, which does the same
+    return _joined([x[index] for x in xs], axis)  # 3 µs sooner than np.stack, which does the same
 
 
 stack = primitive(

@@ -350,22 +350,25 @@ class _Walk:
         plain = not (this.wrap or this.check_nan or stop or pending or OBSERVERS)
         fitted = functools.partial(fit, cls=this.cls)
         add, pop, checked = _add, grads.pop, mutation.latest
+        changed = False  # whether something was written since: by a hook or a custom rule, which the plain steps do not call
         for node in order:
             g = pop(node, None)
             if g is not None:
                 step = node.step
                 if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
-                    if mutation.latest != checked:
+                    if changed:
                         _refuse_changed((node,), this.cls)
                     step(node, g, grads, fitted, add)
                     if not retain and (frees_all or node.saved):
                         node.saved = FREED
                 else:
                     self.visit(node, g, node.edges if needs_of is None else needs_of.get(node), pending, stop)
+                    changed = mutation.latest != checked
                 g = None
             if node in finish:
                 leaves = finish[node]
                 self.complete(leaves[::-1] if this.policy.serves_second_first and len(node.edges) == 2 else leaves)
+                changed = mutation.latest != checked
 
     def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
         """One node with everything that the plain loop leaves out."""

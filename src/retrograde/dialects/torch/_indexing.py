@@ -31,11 +31,10 @@ from ._promote import stored_number
 from ._tensor import Tensor
 
 _ndarray = np.ndarray
-_getitem = st.getitem.prim.bind
+_view = inplace.viewer(st.getitem)
+"""The view that a basic index makes of a tensor."""
 _take = ix.take.prim.bind
-_attach = inplace.attach
 _full = slice(None)
-_GET = st.getitem
 INDEX_DTYPES = frozenset({np.dtype(np.int64), np.dtype(np.int32)})
 _INTS = (int, np.integer)
 
@@ -150,12 +149,6 @@ def recording(x: Value) -> bool:
     if x._node is None:
         return False
     return True if not x._level and not SWITCHED else levels.mode_at(x._level) != 0
-
-
-def _view(x: Any, index: tuple[Any, ...]) -> Any:
-    out = _getitem(x, index=index)
-    _attach(out, x, ((st.getitem, (("index", index),)),))
-    return out
 
 
 def _is_sequence_of_indices(index: Any) -> bool:
@@ -377,20 +370,13 @@ def getitem(self: Any, index: Any) -> Any:
     """`x[index]`: a view for ints, slices, None and Ellipsis, a copy where tensors or masks are among them."""
     kind = type(index)
     if kind is int:
-        index = (index, Ellipsis)
-        out = _getitem(self, index=index)
-        _attach(out, self, ((_GET, (("index", index),)),))
-        return out
+        return _view(self, (index, Ellipsis))
     if kind is slice:
         return _view(self, (index if _plain_slice(index) else _slice(index),))
     if kind is tuple:
         steps = _is_basic(index)
         if steps == 1 or (steps > 0 and (self._node is None or not recording(self))):
-            if Ellipsis not in index:
-                index = (*index, Ellipsis)
-            out = _getitem(self, index=index)
-            _attach(out, self, ((_GET, (("index", index),)),))
-            return out
+            return _view(self, index if Ellipsis in index else (*index, Ellipsis))
         if steps > 0:
             return _chained(self, index)
     elif index is None:
@@ -590,7 +576,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         return ()
     before = (_full,) * axis
     outs = unstack(input, axis=axis)
-    inplace.attach_parts(outs, input, _GET, "index", [(*before, i, Ellipsis) for i in range(shape[axis])])
+    inplace.attach_parts(outs, input, st.getitem, "index", [(*before, i, Ellipsis) for i in range(shape[axis])])
     return outs
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.specialise import binder
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
@@ -16,7 +17,7 @@ from ...ops import structural as st
 from ...ops import triangular as tr
 from ...tape import inplace
 from .._shared.axes import count
-from ._api import FUNCTIONS, api
+from ._api import FUNCTIONS, api, write_out
 from ._axes import axis_of, integer, numpy_names, varargs
 from ._dtype import FROM_NUMPY, promote_types
 from ._graph_nodes import NAMES, show_as
@@ -28,7 +29,7 @@ NAMES.update(split="SplitBackward0", block_diagonal="BlockDiagBackward0")
 
 _full = slice(None)
 _ndarray = np.ndarray
-_concatenate = st._concatenate.prim.bind
+_concatenate, _join_two = st._concatenate.prim.bind, binder(st._concatenate, 2)
 _stack = st.stack.prim.bind
 
 
@@ -57,15 +58,28 @@ def _one_dtype(tensors: list[Any]) -> list[Any]:
 # ------------------------------------------------------------------------------------------ joining
 
 
-@api("cat", "concat", "concatenate", method=False, out=True)
-def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
+@api("cat", "concat", "concatenate", method=False)
+def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a dimension that they have."""
     if axis is not None:
         dim = axis
-    if type(tensors) in (list, tuple) and tensors and type(dim) is int:
-        # Arrays of one dtype and rank: what does not fit otherwise, NumPy refuses.
+    if out is not None:
+        return write_out("cat", _cat(tensors, dim), out)  # type: ignore[no-any-return]
+    # Arrays of one dtype and rank: what does not fit otherwise, NumPy refuses.
+    if (type(tensors) is list or type(tensors) is tuple) and len(tensors) == 2 and type(dim) is int:
+        x, y = tensors
+        try:
+            a, b = x._a, y._a
+            sizes: Any = a.shape[dim], b.shape[dim]
+        except (AttributeError, IndexError):  # said below
+            return _cat(tensors, dim)
+        if type(a) is type(b) is _ndarray and a.dtype is b.dtype:
+            rank = a.ndim
+            if rank == b.ndim and (rank > 1 or 0 not in sizes):  # a vector without elements fits anything
+                return _join_two(x, y, axis=dim if dim >= 0 else dim + rank, sizes=sizes)
+    elif type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
-        if type(first) is _ndarray and first.ndim > 1:
+        if type(first) is _ndarray and first.ndim:
             rank, dtype = first.ndim, first.dtype
             if -rank <= dim < rank:
                 along = dim % rank
@@ -76,7 +90,8 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
                         break
                     sizes.append(a.shape[along])
                 else:
-                    return _concatenate(*tensors, axis=along, sizes=tuple(sizes))
+                    if rank > 1 or 0 not in sizes:
+                        return _concatenate(*tensors, axis=along, sizes=tuple(sizes))
     return _cat(tensors, dim)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.node import Node
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
@@ -24,10 +25,9 @@ from ._size import Size
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
-_reshape = st.reshape.prim.bind
-_transpose = st.transpose.prim.bind
-_expand = st.broadcast_to.prim.bind
-_attach = inplace.attach
+_reshape, _transpose = inplace.viewer(st.reshape), inplace.viewer(st.transpose)
+expanded = inplace.viewer(st.broadcast_to)
+"""The view of a tensor broadcast to a shape."""
 
 NAMES.update(
     reshape="ViewBackward0", transpose="PermuteBackward0", tile="RepeatBackward0", repeat_elements="ViewBackward0",
@@ -36,27 +36,19 @@ NAMES.update(
 )  # fmt: skip
 
 
-_RESHAPE, _TRANSPOSE, _EXPAND = st.reshape, st.transpose, st.broadcast_to
-
-
 def reshaped(x: Any, shape: tuple[int, ...], name: str | None = None) -> Any:
     """The view of a tensor in another shape (a copy where memory does not allow one), its node shown as `name`."""
-    out = _reshape(x, shape=shape)
-    _attach(out, x, ((_RESHAPE, (("shape", shape),)),))
-    return out if name is None or out._node is None else show_as(out, name)
+    out = _reshape(x, shape)
+    if name is not None and type(out._node) is Node:
+        out._node.shown_as = name
+    return out
 
 
 def transposed(x: Any, axes: tuple[int, ...], name: str = "PermuteBackward0") -> Any:
     """The view of a tensor with its axes in another order."""
-    out = _transpose(x, axes=axes)
-    _attach(out, x, ((_TRANSPOSE, (("axes", axes),)),))
-    return out if out._node is None else show_as(out, name)
-
-
-def expanded(x: Any, shape: tuple[int, ...]) -> Any:
-    """The view of a tensor broadcast to a shape."""
-    out = _expand(x, shape=shape)
-    _attach(out, x, ((_EXPAND, (("shape", shape),)),))
+    out = _transpose(x, axes)
+    if type(out._node) is Node:
+        out._node.shown_as = name
     return out
 
 
@@ -89,11 +81,14 @@ def full_shape(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
 
 def _fitting(op: str, sizes: tuple[Any, ...], total: int) -> tuple[int, ...]:
     """`full_shape`, at once where all sizes are given and fit."""
-    try:
-        if math.prod(sizes) == total and (not sizes or min(sizes) >= 0):
-            return sizes if {*map(type, sizes)} <= {int} else tuple(map(int, sizes))
-    except TypeError:  # full_shape says of what
-        pass
+    known = 1
+    for n in sizes:
+        if type(n) is not int or n < 0:
+            break
+        known *= n
+    else:
+        if known == total:
+            return sizes
     return full_shape(op, sizes, total)
 
 
@@ -103,13 +98,29 @@ def _viewable(x: Any, out: Any) -> bool:
 
 
 @api(function=False)
-def view(self: Tensor, *shape: Any, **given: Any) -> Tensor:
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
     """The same memory in another shape (or dtype); raises RuntimeError where strides do not allow it."""
-    if given:
-        ((name, value),) = given.items()
-        if name not in ("size", "dtype") or shape:
-            raise TypeError(f"view: takes sizes or a dtype, got {', '.join(given)}")
-        shape = (value,)
+    for n in shape:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        if shape and size is dtype is None:
+            try:
+                out = _reshape(self, shape)
+            except (RuntimeError, TypeError):  # said below
+                pass
+            else:
+                if out._base is not None or _viewable(self, out):
+                    return out
+    return _view_anyhow(self, shape, size, dtype)
+
+
+def _view_anyhow(self: Tensor, shape: tuple[Any, ...], size: Any, dtype: Any) -> Tensor:
+    """`view` with all that it can be given."""
+    if size is not None or dtype is not None:
+        if shape or (size is not None and dtype is not None):
+            raise TypeError("view: takes sizes or a dtype, got both")
+        shape = (dtype if size is None else size,)
     if len(shape) == 1:
         first = shape[0]
         if isinstance(first, _dtype.dtype):
@@ -125,13 +136,12 @@ def view(self: Tensor, *shape: Any, **given: Any) -> Tensor:
         raise
     plain = type(a) is _ndarray
     wanted = _fitting("view", shape, a.size if plain else math.prod(shape_of(a)))
-    out = _reshape(self, shape=wanted)
-    if plain and not a.flags.c_contiguous and not _viewable(self, out):
+    out = _reshape(self, wanted)
+    if plain and out._base is None and not _viewable(self, out):
         raise RuntimeError(
             f"view: a tensor of shape {list(a.shape)} whose memory is not contiguous cannot be seen as {list(wanted)}; "
             "use reshape(), which copies where it must"
         )
-    _attach(out, self, ((_RESHAPE, (("shape", wanted),)),))
     return out
 
 
@@ -165,6 +175,17 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 @api()
 def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
     """The elements in another shape: a view where memory allows one, else a copy."""
+    for n in shape:
+        if type(n) is not int or n < 0:
+            break
+    else:
+        if shape and not given:
+            try:
+                out = _reshape(input, shape)
+            except (RuntimeError, TypeError):  # said below
+                pass
+            else:
+                return out if out._base is not None else _copied(input, out)
     if given:
         shape = (given.pop("shape"),)
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
@@ -178,11 +199,13 @@ def reshape(input: Tensor, *shape: Any, **given: Any) -> Tensor:
         raise
     plain = type(a) is _ndarray
     wanted = _fitting("reshape", shape, a.size if plain else math.prod(shape_of(a)))
-    out = _reshape(input, shape=wanted)
-    if plain and not a.flags.c_contiguous and not _viewable(input, out):
-        return show_as(out, "UnsafeViewBackward0")
-    _attach(out, input, ((_RESHAPE, (("shape", wanted),)),))
-    return out
+    out = _reshape(input, wanted)
+    return out if out._base is not None else _copied(input, out)
+
+
+def _copied(x: Any, out: Any) -> Any:
+    """What `reshape` gives of a tensor where it is no view; the node says so."""
+    return out if _viewable(x, out) else show_as(out, "UnsafeViewBackward0")
 
 
 @api(function=False)
