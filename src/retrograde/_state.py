@@ -136,9 +136,14 @@ def is_grad_enabled() -> bool:
     return grad_mode_now() != OFF
 
 
+def open_tapes() -> list[Any]:
+    """What holds the grad mode of each open tape."""
+    return [state, *(level for level in state.levels if level.tape)]
+
+
 def refresh() -> None:
     """Recompute the modes after anomaly mode or the saved-tensor hooks have changed."""
-    for tape in (state, *(level for level in state.levels if level.tape)):
+    for tape in open_tapes():
         if tape.mode != OFF:
             set_mode(tape, recording(True))
 
