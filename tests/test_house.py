@@ -1,4 +1,4 @@
-"""The rules of the house that no other tool checks: file sizes, floors, leftovers, packaging."""
+"""The rules of the house that no other tool checks: subjects of files, floors, leftovers, packaging."""
 
 import ast
 import re
@@ -14,7 +14,13 @@ import retrograde
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-MAX_LINES = 700
+# Of names like these a reader learns nothing, and anything could go into such a file.
+NO_SUBJECTS = frozenset(
+    (
+        "misc", "miscellaneous", "various", "lesser", "rare", "rarer", "minor", "names", "other", "others", "rest", "more",
+        "extra", "extras", "stuff", "helper", "helpers",
+    )
+)
 # In pure Python or already needed by the others; each more is an install that somebody has to wait for.
 DEPENDENCIES = {"numpy", "ml-dtypes", "array-api-compat", "scipy", "safetensors", "rich", "llvmlite"}
 
@@ -23,10 +29,22 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_no_file_is_too_long() -> None:
-    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
-    too_long = {name: lines for name, lines in lengths.items() if lines > MAX_LINES}
-    assert not too_long, f"over {MAX_LINES} lines, split by topic: {too_long}"
+def test_a_file_says_its_subject() -> None:
+    """The first line of a file says what it owns, in a sentence."""
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if not re.match(r"\w|`", ast.get_docstring(ast.parse(path.read_text())) or "")
+    ]
+    assert not silent, f"no docstring that states the subject: {silent}"
+
+
+def test_a_file_is_named_by_its_subject() -> None:
+    """What is left over has a subject as well; it goes to the file of that."""
+    leftovers = [
+        str(path.relative_to(ROOT)) for path in SOURCES if NO_SUBJECTS.intersection(path.stem.lower().split("_"))
+    ]
+    assert not leftovers, f"named after no subject: {leftovers}"
 
 
 def test_nothing_is_left_to_do() -> None:

@@ -240,7 +240,7 @@ def __getattr__(name: str) -> _Any:
 
 def _missing(name: str) -> AttributeError:
     # Asking is common (`hasattr`, NumPy's and IPython's protocols), reading the answer rare.
-    from .dialects._shared.names import Message, near
+    from .dialects._shared.registry import Message, near
 
     error = AttributeError(Message(lambda: f"retrograde has no {name}{near(name, __dir__())} (this is its native module)"))
     error.name = name

@@ -223,7 +223,7 @@ _finder, _last = _DialectFinder(), _LastFinder()
 
 def _missing(fullname: str, ours: str) -> ImportError:
     """The error for a module that a dialect has not, or, in `from PARENT import NAME`, for a name that it has not."""
-    from .dialects._shared.names import near_names  # only an error needs it
+    from .dialects._shared.registry import near_names  # only an error needs it
 
     dialect = fullname.partition(".")[0]
     parent, _, last = fullname.rpartition(".")

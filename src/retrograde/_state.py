@@ -2,6 +2,42 @@
 
 Everything that `bind` has to ask per operation is folded into one integer, `mode`, so that the everyday
 path reads one attribute. Whoever changes a switch restores it in `finally` (or through `Switch`).
+
+All state of the process that is written after import, in this file, `backend`, `core`, `tape`, `tensor` and `transform`, and
+who writes it (a test finds what is missing here). Of one thread: `state`, and everything else is the process's own.
+
+    _state.py state: who switches something, within a `with` block: `observe`, `grad_mode`, levels, a backward pass, dialects
+    _state.py SWITCHED: `set_mode` and `settle`, as `state.mode` goes
+    _state.py LOOKED_AT: `observe`; inference mode of the torch dialect
+    _state.py OBSERVERS: `observe`
+    _state.py SAVE_CHECKS: inference mode of the torch dialect, when it is first used
+    backend/lookup.py _BY_TYPE: `register_backend`; `backend_of`, which keeps what it finds for a type
+    backend/standard.py _BACKENDS: `register`, one entry per namespace
+    backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
+    backend/jit/llvm.py _kept: what was compiled, by name and source
+    backend/jit/products.py _generated: the compiled product of each dtype that was asked for
+    backend/jit/products.py _plans: the way of multiplying for each shape, as a memory
+    backend/jit/products.py _limit: `_set_up`, with the first product
+    core/record.py PRIMITIVES: `primitive`; operations may be registered at any time
+    core/specialise.py SWAPS: `_follow`, for each function that has a kernel in it
+    core/specialise.py _COMPILED: `_define`, the code of each text
+    core/bind.py annotate: tape/hooks.py, once
+    core/value.py core_class: tensor/core.py, once
+    core/level.py _names: a level that is opened, for messages
+    core/level.py _open_in: levels that are opened and closed, for messages
+    tape/mutation.py MUTATED: whoever writes memory in place, through `note`
+    tape/mutation.py latest: the same
+    tape/mutation.py MIRRORS: `mirror`, until the image is gone
+    tape/profiling.py RUNNING: `Profiler.start` and `stop`
+    tensor/numpy_protocol.py _ADAPTERS: `implements`, while the three files with NumPy's functions are imported
+    tensor/numpy_protocol.py _BY_NAME: the same
+    tensor/numpy_protocol.py _FOUND: `call_ufunc`, as a memory
+    tensor/operators.py _BINARY: `binary`, at import
+    tensor/promotion.py _COMMON: `common_dtype`, as a memory
+    tensor/promotion.py _CONSTANTS: `constant`, as a memory of 4,096 numbers
+
+Beside these there are counters (`tick` in core/node.py, the numbers of levels and of hooks), which count up only, and
+memories of pure functions (`functools.cache`).
 """
 
 from __future__ import annotations
@@ -132,9 +168,14 @@ def is_grad_enabled() -> bool:
     return grad_mode_now() != OFF
 
 
+def open_tapes() -> list[Any]:
+    """What holds the grad mode of each open tape."""
+    return [state, *(level for level in state.levels if level.tape)]
+
+
 def refresh() -> None:
     """Recompute the modes after anomaly mode or the saved-tensor hooks have changed."""
-    for tape in (state, *(level for level in state.levels if level.tape)):
+    for tape in open_tapes():
         if tape.mode != OFF:
             set_mode(tape, recording(True))
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import retrograde
-from retrograde.dialects._shared.names import near_names
+from retrograde.dialects._shared.registry import near_names
 
 CASES = {
     "torch": ("PyTorch", "torch.ones(2)", "to_sparse_bsr"),

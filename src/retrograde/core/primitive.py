@@ -6,27 +6,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from .record import (
-    KINDS,
-    NOT_DIFFERENTIABLE,
-    PRIMITIVES,
-    Primitive,
-    Ufunc,
-    keyword_names,
-    positional_names,
-)
+from .record import KINDS, NOT_DIFFERENTIABLE, PRIMITIVES, Primitive, Ufunc, keyword_names, positional_names
 from .specialise import specialise, specialise_rules, swap_kernel
 
 __all__ = [
-    "NOT_DIFFERENTIABLE",
-    "PRIMITIVES",
-    "Primitive",
-    "Ufunc",
-    "keyword_names",
-    "lowering",
-    "positional_names",
-    "primitive",
-]
+    "NOT_DIFFERENTIABLE", "PRIMITIVES", "Primitive", "Ufunc", "keyword_names", "lowering", "positional_names", "primitive",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,25 +86,11 @@ def primitive(
         names = tuple(operands) if operands is not None else None if rest is not None else positional[1:]
         keywords = tuple(params) if params is not None else keyword_names(kernel)
     record = Primitive(
-        name,
-        kernel=kernel,
-        operands=names,
-        params=keywords,
-        multi=multi,
-        vjps=tuple(vjps) if isinstance(vjps, (list, tuple)) else vjps,
-        vjp=vjp,
-        jvp=jvp,
-        batch=batch,
-        infer=infer,
-        samples=samples,
-        diff_outs=tuple(diff_outs) if diff_outs is not None else None,
-        tolerances=tolerances,
-        kind=kind,
-        numpy=numpy,
-        saves=saves,
-        regional=regional,
-        texts=tuple(texts),
-    )
+        name, kernel=kernel, operands=names, params=keywords, multi=multi,
+        vjps=tuple(vjps) if isinstance(vjps, (list, tuple)) else vjps, vjp=vjp, jvp=jvp, batch=batch, infer=infer,
+        samples=samples, diff_outs=tuple(diff_outs) if diff_outs is not None else None, tolerances=tolerances, kind=kind,
+        numpy=numpy, saves=saves, regional=regional, texts=tuple(texts),
+    )  # fmt: skip
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")
     record.write_rules = specialise_rules

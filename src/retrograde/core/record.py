@@ -104,27 +104,12 @@ class Primitive:
     """One operation's record; see the module's docstring and `primitive` (core/primitive.py) for the fields."""
 
     def __init__(
-        self,
-        name: str,
-        *,
-        kernel: Callable[..., Any],
-        operands: tuple[str, ...] | None,
-        params: tuple[str, ...],
-        multi: bool,
-        vjps: Any,
-        vjp: Callable[..., Any] | None,
-        jvp: Any,
-        batch: Callable[..., Any],
-        infer: Callable[..., Any],
-        samples: Any,
-        diff_outs: tuple[bool, ...] | None,
-        tolerances: dict[str, Any] | None,
-        kind: str,
-        numpy: Callable[..., Any] | None,
-        saves: str | Mapping[str, Sequence[str]] = "all",
-        regional: Sequence[str] = (),
-        texts: tuple[str, ...] = (),
-    ) -> None:
+        self, name: str, *, kernel: Callable[..., Any], operands: tuple[str, ...] | None, params: tuple[str, ...],
+        multi: bool, vjps: Any, vjp: Callable[..., Any] | None, jvp: Any, batch: Callable[..., Any],
+        infer: Callable[..., Any], samples: Any, diff_outs: tuple[bool, ...] | None, tolerances: dict[str, Any] | None,
+        kind: str, numpy: Callable[..., Any] | None, saves: str | Mapping[str, Sequence[str]], regional: Sequence[str],
+        texts: tuple[str, ...],
+    ) -> None:  # fmt: skip
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
         self.batch, self.infer, self.samples, self.diff_outs = batch, infer, samples, diff_outs

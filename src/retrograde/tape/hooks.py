@@ -66,14 +66,11 @@ def _call_tensor_hook(this: Any, hook: Callable[[Any], Any], cls: type[Value], g
         raise error_type(cls, GradError)(
             "a gradient hook returned a dense tensor for a sparse gradient; return a sparse one, or use sparse=False"
         )
-    if tuple(shape_of(result)) != tuple(shape_of(g)):
-        raise error_type(cls, GradError)(
-            f"a gradient hook returned shape {tuple(shape_of(result))} for a gradient of shape {tuple(shape_of(g))}"
-        )
-    if dtype_of(result) != dtype_of(g):
-        raise error_type(cls, GradError)(
-            f"a gradient hook returned dtype {dtype_of(result)} for a gradient of dtype {dtype_of(g)}"
-        )
+    for what, have, want in (
+        ("shape", tuple(shape_of(result)), tuple(shape_of(g))), ("dtype", dtype_of(result), dtype_of(g)),
+    ):  # fmt: skip
+        if have != want:
+            raise error_type(cls, GradError)(f"a gradient hook returned {what} {have} for a gradient of {what} {want}")
     return this.taken(result)
 
 
@@ -163,6 +160,11 @@ def node_hooks(node: Any, cls: type[Value]) -> NodeHooks:
     return node.hooks
 
 
+def _output(edge: Any) -> tuple[Any, int]:
+    """The node behind an edge, and which of its outputs the edge is."""
+    return (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+
+
 def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
     """Call `hook(gradient)` when the gradient of `value` is known; it may return another one.
 
@@ -175,7 +177,7 @@ def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
         if edge.hooks is None:
             edge.hooks = LeafHooks(cls)
         return add(edge.hooks.hooks, hook)
-    node, index = (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+    node, index = _output(edge)
     return add(node_hooks(node, cls).tensor.setdefault(index, {}), hook)
 
 
@@ -198,7 +200,7 @@ def retain_grad(value: Value) -> None:
         raise error_type(cls, GradError)("retain_grad: this tensor does not require grad")
     if isinstance(edge, Accumulate):
         return
-    node, index = (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+    node, index = _output(edge)
     node_hooks(node, cls).retain[index] = weakref.ref(value)
 
 
@@ -207,7 +209,7 @@ def retains_grad(value: Value) -> bool:
     edge = value._node
     if edge is None or isinstance(edge, Accumulate):
         return False
-    node, index = (edge.node, edge.index) if isinstance(edge, Slot) else (edge, 0)
+    node, index = _output(edge)
     return node.hooks is not None and node.hooks.retain.get(index, lambda: None)() is value
 
 
@@ -217,19 +219,14 @@ def retains_grad(value: Value) -> bool:
 class Packed:
     """A saved array in the form that a saved-tensor hook gave it."""
 
-    __slots__ = ("content", "unpack", "cls", "level")
+    __slots__ = ("content", "unpack", "cls")
 
-    def __init__(self, content: Any, unpack: Callable[[Any], Any], cls: type[Value], level: int) -> None:
-        self.content, self.unpack, self.cls, self.level = content, unpack, cls, level
+    def __init__(self, content: Any, unpack: Callable[[Any], Any], cls: type[Value]) -> None:
+        self.content, self.unpack, self.cls = content, unpack, cls
 
 
 def _unpack(node: Node, saved: Any) -> Any:
-    out = []
-    for entry in saved:
-        if isinstance(entry, Packed):
-            entry = unpacked(entry.cls, entry.unpack, entry.content)
-        out.append(entry)
-    return tuple(out)
+    return tuple(unpacked(x.cls, x.unpack, x.content) if isinstance(x, Packed) else x for x in saved)
 
 
 def unpacked(cls: type[Value], unpack: Callable[[Any], Any], content: Any) -> Any:
@@ -255,13 +252,10 @@ def pack(node: Node, cls: type[Value]) -> None:
     if not node.saved or node.packed is not None or node.stale:
         return
     to_pack, unpack = state.saved_hooks[-1]
-    packed = []
-    for array in node.saved:
-        if array is None or type(array) is tuple or dtype_of(array).kind in "b":
-            packed.append(array)
-            continue
-        packed.append(Packed(to_pack(make(cls, array)), unpack, cls, 0))
-    node.saved = tuple(packed)
+    node.saved = tuple([
+        x if x is None or type(x) is tuple or dtype_of(x).kind in "b" else Packed(to_pack(make(cls, x)), unpack, cls)
+        for x in node.saved
+    ])  # fmt: skip
     node.packed, node.step = _unpack, None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import value as values
 from ..core.level import innermost
-from ..core.value import make, shape_of
+from ..core.value import dtype_of, make, shape_of
 
 
 def new(array: Any) -> Any:
@@ -40,6 +40,28 @@ def axes_of(op: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if len(set(found)) != len(found):
         raise ValueError(f"{op}: axis {axis} names an axis twice")
     return tuple(found)
+
+
+def matrices(op: str, x: Any, kind: type[Exception] = ValueError) -> int:
+    """The number of axes, of which there must be 2 at least; raises `kind` elsewhere."""
+    n = rank(x)
+    if n < 2:
+        raise kind(f"{op}: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    return n
+
+
+def in_order(op: str, x: Any) -> Any:
+    """The operand of a function that asks for order; raises TypeError for complex numbers."""
+    if dtype_of(x).kind == "c":
+        raise TypeError(f"{op}: complex numbers are not ordered; compare their parts or abs()")
+    return x
+
+
+def only_axis(op: str, axis: Any, x: Any) -> int:
+    """An axis that may be left out where there is one only, as a non-negative int; raises ValueError elsewhere."""
+    if axis is None and rank(x) != 1:
+        raise ValueError(f"{op}: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}")
+    return axis_of(op, 0 if axis is None else axis, rank(x))
 
 
 def shape_tuple(shape: Any) -> tuple[int, ...]:

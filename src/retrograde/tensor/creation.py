@@ -11,7 +11,7 @@ from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import structural as st
 from ..ops import triangular
-from ._values import check_device, new, rank, shape_tuple
+from ._values import check_device, matrices, new, rank, shape_tuple
 from .conversion import value
 from .dtypes import as_dtype
 from .promotion import to_dtype
@@ -184,8 +184,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
 
 def _triangle(name: str, op: Any, x: Any, k: int) -> Any:
     x = value(x)
-    if rank(x) < 2:
-        raise ValueError(f"{name}: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    matrices(name, x)
     return op(x, k=int(k))
 
 

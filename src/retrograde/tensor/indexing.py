@@ -252,9 +252,7 @@ def _write(x: Value, index: tuple[Any, ...], change: Callable[[Value], Any]) -> 
         inplace.check("setitem", x)
     if x._base is not None and type(x._base._node) is Accumulate and levels.mode_at(x._level):
         steps = ((st.getitem, (("index", index),)),)  # the change is the history of `x` alone, not of what `x` views
-        inplace.update(
-            "setitem", x, lambda: st.view_scatter(x, change(st.getitem(x, index=index)), steps=steps)
-        )
+        inplace.update("setitem", x, lambda: st.view_scatter(x, change(st.getitem(x, index=index)), steps=steps))
         return
     target = inplace.view(st.getitem, x, index=index)
     inplace.update("setitem", target, lambda: change(target))

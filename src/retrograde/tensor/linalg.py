@@ -21,7 +21,7 @@ from ..ops import norms, triangular
 from ..ops import reduction as red
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import axes_of, axis_of, rank
+from ._values import axes_of, axis_of, matrices, rank
 from .contraction import in_common, matmul, matrix_transpose, outer, tensordot, vecdot
 from .conversion import value
 from .dtypes import as_dtype
@@ -42,14 +42,12 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 LstsqResult = namedtuple("LstsqResult", "x residuals rank singular_values")
 
 
-def _matrices(name: str, x: Any, *, square: bool = False) -> Any:
-    """An operand as a floating-point value with at least two axes."""
-    x = double(value(x))
-    shape = tuple(shape_of(x))
-    if len(shape) < 2:
-        raise ShapeError(f"linalg.{name}: wanted at least 2 axes, got shape {shape}")
-    if square and shape[-1] != shape[-2]:
-        raise ShapeError(f"linalg.{name}: wanted square matrices, got shape {shape}")
+def _matrices(name: str, x: Any, *, square: bool = False, whole: bool = False) -> Any:
+    """An operand as a value with at least two axes; of whole numbers in floating point, unless `whole`."""
+    x = value(x) if whole else double(value(x))
+    matrices(f"linalg.{name}", x, ShapeError)
+    if square and shape_of(x)[-1] != shape_of(x)[-2]:
+        raise ShapeError(f"linalg.{name}: wanted square matrices, got shape {tuple(shape_of(x))}")
     return x
 
 
@@ -189,10 +187,8 @@ def matrix_power(x: Any, n: int, /) -> Any:
             [0., 1.]])
     """
     n = operator.index(n)
-    x = value(x) if n >= 0 else _matrices("matrix_power", x, square=True)
+    x = _matrices("matrix_power", x, square=True, whole=n >= 0)
     shape = tuple(shape_of(x))
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ShapeError(f"linalg.matrix_power: wanted square matrices, got shape {shape}")
     if n == 0:
         return st.copy(st.broadcast_to(value(np.eye(shape[-1], dtype=dtype_of(x))), shape=shape))
     if n < 0:
@@ -224,7 +220,7 @@ def multi_dot(arrays: Any, /) -> Any:
             raise ShapeError(
                 f"linalg.multi_dot: operand {i} has shape {tuple(shape_of(x))}; vectors stand at the ends only"
             )
-    output = tuple(k for k in ((0,) if rank(given[0]) == 2 else ())) + ((last,) if rank(given[-1]) == 2 else ())
+    output = ((0,) if rank(given[0]) == 2 else ()) + ((last,) if rank(given[-1]) == 2 else ())
     return con.einsum_labels(*given, inputs=tuple(labels), output=output)
 
 
@@ -297,9 +293,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The `offset`-th diagonal of each matrix: a view."""
     x = value(x)
-    n = rank(x)
-    if n < 2:
-        raise ShapeError(f"linalg.diagonal: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    n = matrices("linalg.diagonal", x, ShapeError)
     return inplace.view(triangular.diagonal, x, offset=_within(x, offset), axis1=n - 2, axis2=n - 1)
 
 
@@ -314,11 +308,9 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     from .reductions import sum as add_up
 
     x = value(x)
-    if rank(x) < 2:
-        raise ShapeError(f"linalg.trace: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    n = matrices("linalg.trace", x, ShapeError)
     if dtype is not None:
         x = to_dtype(x, as_dtype(dtype))
-    n = rank(x)
     return add_up(triangular.diagonal(x, offset=_within(x, offset), axis1=n - 2, axis2=n - 1), axis=-1, dtype=dtype)
 
 

@@ -16,7 +16,7 @@ from ..ops import indexing as ix
 from ..ops import manipulation as mani
 from ..ops import structural as st
 from ..tape import inplace
-from ._values import axes_of, axis_of, rank, shape_tuple
+from ._values import axes_of, axis_of, matrices, rank, shape_tuple
 from .conversion import value
 from .promotion import common_dtype, to_dtype
 
@@ -39,9 +39,8 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     wanted, size = shape_tuple(shape), math.prod(shape_of(x))
     if -1 in wanted:
         known = -math.prod(wanted)
-        if wanted.count(-1) > 1 or known <= 0 or size % known:
-            raise ValueError(f"reshape: shape {tuple(shape_of(x))} does not fit into {wanted}")
-        wanted = tuple(size // known if n == -1 else n for n in wanted)
+        if wanted.count(-1) == 1 and known > 0:  # else it does not fit
+            wanted = tuple(size // known if n == -1 else n for n in wanted)
     if math.prod(wanted) != size or any(n < 0 for n in wanted):
         raise ValueError(f"reshape: shape {tuple(shape_of(x))} does not fit into {wanted}")
     out = inplace.view(st.reshape, x, shape=wanted)
@@ -111,9 +110,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
 def matrix_transpose(x: Any, /) -> Any:
     """With the last two axes exchanged; a view."""
     x = value(x)
-    n = rank(x)
-    if n < 2:
-        raise ValueError(f"matrix_transpose: wanted at least 2 axes, got shape {tuple(shape_of(x))}")
+    n = matrices("matrix_transpose", x)
     return inplace.view(st.transpose, x, axes=(*range(n - 2), n - 1, n - 2))
 
 

@@ -28,14 +28,10 @@ same(fft, "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn fftshift iffts
 # ------------------------------------------------------------------------------------------ products
 
 
-@implements("outer")
-def outer(a: Any, b: Any) -> Any:
-    return contraction.outer(manipulation.flatten(a), manipulation.flatten(b))
+implements("outer")(lambda a, b: contraction.outer(manipulation.flatten(a), manipulation.flatten(b)))
 
 
-@implements("vdot")
-def vdot(a: Any, b: Any) -> Any:
-    return contraction.vecdot(manipulation.flatten(a), manipulation.flatten(b))
+implements("vdot")(lambda a, b: contraction.vecdot(manipulation.flatten(a), manipulation.flatten(b)))
 
 
 @implements("einsum")
@@ -69,14 +65,10 @@ def _upper(UPLO: str) -> bool:
     return UPLO.upper() == "U"
 
 
-@implements("linalg.eigh")
-def eigh(a: Any, UPLO: str = "L") -> Any:
-    return linalg.EighResult(*spectral.eigh(double(value(a)), upper=_upper(UPLO)))
+implements("linalg.eigh")(lambda a, UPLO="L": linalg.EighResult(*spectral.eigh(double(value(a)), upper=_upper(UPLO))))
 
 
-@implements("linalg.eigvalsh")
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return spectral.eigvalsh(double(value(a)), upper=_upper(UPLO))
+implements("linalg.eigvalsh")(lambda a, UPLO="L": spectral.eigvalsh(double(value(a)), upper=_upper(UPLO)))
 
 
 @implements("linalg.qr")
@@ -93,9 +85,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return linalg.svd(a, full_matrices=full_matrices) if compute_uv else linalg.svdvals(a)
 
 
-@implements("linalg.pinv", rcond="rtol")
-def pinv(a: Any, rtol: Any = 1e-15) -> Any:
-    return linalg.pinv(a, rtol=rtol)
+implements("linalg.pinv", rcond="rtol")(lambda a, rtol=1e-15: linalg.pinv(a, rtol=rtol))
 
 
 @implements("linalg.matrix_rank")
@@ -148,14 +138,10 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     return found / manipulation.reshape(scale, (-1, 1)) / scale
 
 
-@implements("convolve")
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    return _sliding(a, v, mode, flip=True)
+implements("convolve")(lambda a, v, mode="full": _sliding(a, v, mode, flip=True))
 
 
-@implements("correlate")
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    return _sliding(a, st.conj(value(v)), mode, flip=False)
+implements("correlate")(lambda a, v, mode="valid": _sliding(a, st.conj(value(v)), mode, flip=False))
 
 
 def _sliding(a: Any, v: Any, mode: str, *, flip: bool) -> Any:

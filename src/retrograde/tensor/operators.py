@@ -13,6 +13,7 @@ import numpy as np
 from ..core.value import Value, dtype_of
 from ..ops.structural import copy
 from ..tape import inplace
+from ._values import in_order
 from .conversion import operand, value
 from .promotion import as_operand, common_dtype, constant, double, floating, is_number, lifted, promote, to_dtype
 
@@ -36,7 +37,6 @@ def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable
     """A function of one operand; with `only_floats`, integers are computed in floating point."""
     bind = op.prim.bind  # type: ignore[attr-defined]
     if only_floats:
-
         def f(x: Any, /) -> Any:
             if not isinstance(x, Value):
                 x = value(x)
@@ -177,9 +177,7 @@ def integers(name: str, x: Any, y: Any) -> tuple[Any, Any]:
 
 def ordered(name: str, x: Any, y: Any) -> tuple[Any, Any]:
     """For orders: raises TypeError for complex numbers."""
-    if dtype_of(x).kind == "c":
-        raise TypeError(f"{name}: complex numbers are not ordered; compare their parts or abs()")
-    return x, y
+    return in_order(name, x), y
 
 
 _FLOATS, _WHOLE = frozenset("efdFD"), frozenset("bhilqBHILQ")

@@ -14,7 +14,7 @@ from ..ops import reduction as red
 from ..ops import scan
 from ..ops import softmax as soft
 from ..ops import structural as st
-from ._values import axes_of, axis_of, rank
+from ._values import axes_of, axis_of, in_order, only_axis, rank
 from .conversion import value
 from .dtypes import as_dtype
 from .promotion import double, floating, to_dtype
@@ -79,9 +79,7 @@ def std(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = F
 
 
 def _extreme(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = value(x)
-    if dtype_of(x).kind == "c":
-        raise TypeError(f"{name}: complex numbers are not ordered")
+    x = in_order(name, value(x))
     return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims, ties="even")
 
 
@@ -121,13 +119,7 @@ def any(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
 
 def _scanned(name: str, op: Any, x: Any, axis: Any, dtype: Any, include_initial: bool, initial: int) -> Any:
     x = value(x)
-    if axis is None:
-        if rank(x) != 1:
-            raise ValueError(
-                f"{name}: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}"
-            )
-        axis = 0
-    i = axis_of(name, axis, rank(x))
+    i = only_axis(name, axis, x)
     out = op(_accumulated(x, dtype), axis=i, reverse=False)
     if include_initial:
         shape = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))

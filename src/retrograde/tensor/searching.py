@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..core.unwrap import concrete
-from ..core.value import dtype_of, shape_of
+from ..core.value import Value, dtype_of, shape_of
 from ..ops import counting
 from ..ops import indexing as ix
 from ..ops import reduction as red
 from ..ops import sorting as order
 from ..ops import structural as st
-from ._values import axes_of, axis_of, new, rank
+from ._values import axes_of, axis_of, in_order, new, only_axis, rank
 from .conversion import value
 
 
 def _position(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = value(x)
-    if dtype_of(x).kind == "c":
-        raise TypeError(f"{name}: complex numbers are not ordered")
+    x = in_order(name, value(x))
     if axis is not None:
         return op(x, axis=axis_of(name, axis, rank(x)), keepdims=keepdims)
     shape = tuple(shape_of(x))
@@ -91,15 +89,10 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     Tensor([3., 1.])
     """
     x, indices = value(x), value(indices)
-    if axis is None:
-        if rank(x) != 1:
-            raise ValueError(
-                f"take: axis may be left out for one axis only, this tensor has shape {tuple(shape_of(x))}"
-            )
-        axis = 0
+    i = only_axis("take", axis, x)
     if dtype_of(indices).kind not in "iu":
         raise TypeError(f"take: wanted integers as positions, got dtype {dtype_of(indices)}")
-    return ix.take(x, indices, axis=axis_of("take", axis, rank(x)))
+    return ix.take(x, indices, axis=i)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
@@ -129,8 +122,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The positions that sort `x` along an axis; equal elements stay in order, whatever `stable` says; nan last."""
-    x = value(x)
-    _ordered("argsort", x)
+    x = _ordered("argsort", x)
     return order.argsort(x, axis=axis_of("argsort", axis, rank(x)), descending=descending, ties="stable")
 
 
@@ -143,14 +135,13 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     >>> sort(rg.asarray([2.0, 3.0, 1.0]), descending=True)
     Tensor([3., 2., 1.])
     """
-    x = value(x)
-    _ordered("sort", x)
+    x = _ordered("sort", x)
     i = axis_of("sort", axis, rank(x))
     return order.pick(x, order.argsort(x, axis=i, descending=descending, ties="stable"), axis=i, of="sort")
 
 
-def _ordered(name: str, x: Any) -> None:
-    if dtype_of(x).kind == "c":
-        raise TypeError(f"{name}: complex numbers are not ordered")
+def _ordered(name: str, x: Any) -> Value:
+    x = in_order(name, value(x))
     if not rank(x):
         raise ValueError(f"{name}: a 0-d tensor has no axis to sort along")
+    return x

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._errors import GradError, MutationError
-from .._state import OFF, recording, refresh, set_mode, state
+from .._state import OFF, open_tapes, recording, refresh, set_mode, state
 from .._tree import flatten
 from ..core import level as levels
 from ..core import value as values
@@ -21,20 +21,20 @@ class _Kept:
     """Values saved in one call of the function, in the order in which they were saved."""
 
     def __init__(self) -> None:
-        self.values: list[Value | None] = []
-        self._times: list[int] = []
+        self.values: list[tuple[Value, int] | None] = []
+        """Each with the clock's reading when it was saved."""
 
     def pack(self, x: Value) -> int:
         """Keep a value: its number."""
-        self.values.append(x)
-        self._times.append(tick())
+        self.values.append((x, tick()))
         return len(self.values) - 1
 
     def unpack(self, index: int) -> Value:
         """The value with this number; raises MutationError where its memory has been written since."""
-        x = self.values[index]
-        assert x is not None
-        if mutation.changed_after(x._a, self._times[index]):
+        entry = self.values[index]
+        assert entry is not None
+        x, time = entry
+        if mutation.changed_after(x._a, time):
             raise error_type(type(x), MutationError)(
                 f"checkpoint: a value of shape {tuple(shape_of(x))} was changed in place inside the function after an "
                 "operation had saved it; change a clone() instead"
@@ -49,7 +49,7 @@ class _Frame:
     def __init__(self, run: Callable[[], Any], recompute_context: Callable[[], Any]) -> None:
         self._run, self._context = run, recompute_context
         self._levels = state.levels
-        self._modes = [(tape, tape.mode != OFF) for tape in _tapes()]
+        self._modes = [(tape, tape.mode != OFF) for tape in open_tapes()]
         self._first: _Kept | None = _Kept()
         self._looks: list[tuple[tuple[int, ...], Any]] = []
         self._again: dict[int, _Kept] = {}
@@ -103,7 +103,7 @@ class _Frame:
     def _as_then(self) -> Iterator[None]:
         """The levels that were open at the first call are, and the tapes record that did."""
         with levels.exactly(self._levels):
-            modes = [(tape, tape.mode) for tape in _tapes()]
+            modes = [(tape, tape.mode) for tape in open_tapes()]
             try:
                 for tape, enabled in self._modes:
                     set_mode(tape, recording(enabled))
@@ -111,11 +111,6 @@ class _Frame:
             finally:
                 for tape, mode in modes:
                     set_mode(tape, mode)
-
-
-def _tapes() -> list[Any]:
-    """What holds the grad mode of each open tape."""
-    return [state, *(level for level in state.levels if level.tape)]
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ function and its rule are mapped.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ from ..ops.reduction import sum as reduce_sum
 from ..ops.structural import transpose
 from ..tape import function as custom
 from . import forward as forward_mode
-from ._values import argument_positions
+from ._values import argument_positions, leave
 from .vmap import vmap
 
 
@@ -43,9 +44,6 @@ class _Custom:
         leaves, tree = flatten(args)
         return self._at_level(leaves, tree)
 
-    def _call(self, leaves: list[Any], tree: Any) -> Any:
-        return self.f(*unflatten(tree, leaves))
-
     def _constants(self, tree: Any) -> list[bool]:
         """For each argument whether it has no derivative, by `nondiff_argnums`."""
         count = len(tree.children)
@@ -60,11 +58,6 @@ class _Custom:
         """The arguments that have no derivative, and the others."""
         args, flags = unflatten(tree, list(leaves)), self._constants(tree)
         return [a for a, flag in zip(args, flags) if flag], tuple(a for a, flag in zip(args, flags) if not flag)
-
-    def _lower(self, leaves: list[Any], top: int) -> list[Any]:
-        return [
-            values.as_value(type(x)._result, x._a) if isinstance(x, Value) and x._level == top else x for x in leaves
-        ]
 
     def _at_level(self, leaves: list[Any], tree: Any) -> Any:
         top = max((x._level for x in leaves if isinstance(x, Value)), default=0)
@@ -84,20 +77,39 @@ class _Custom:
             batched = isinstance(x, Value) and x._level == top and type(x._a) is BatchedArray
             contents.append(values.as_value(type(x)._result, x._a.content) if batched else x)
             axes.append(x._a.dim if batched else None)
-        lower = self._mapped_version(tuple(axes), tree)
-        out = lower(*contents)
-        outputs, out_tree = flatten(out)
+        outputs, out_tree = flatten(self._mapped_version(tuple(axes), tree)(*contents))
         return unflatten(out_tree, [make(type(y)._result, BatchedArray(values.content(y), 0, top), None, top)
                                     for y in outputs])  # fmt: skip
 
-    def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
-        raise NotImplementedError  # each kind has its own
-
     def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
-        raise NotImplementedError
+        """Off a tape: the rule is recorded where an operand wants a gradient."""
+        lower = [leave(x, top) for x in leaves]
+        operands = [x for x in leaves if isinstance(x, Value)]
+        if levels.mode_at(top) and any(x._node is not None for x in operands if x._level == top):
+            return self._recorded(leaves, lower, operands, tree, top)
+        return self._at_level(lower, tree) if top else self.f(*unflatten(tree, lower))
 
-    def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
-        raise NotImplementedError
+    def _attached(self, operands: list[Value], outputs: list[Any], backward: Callable[..., Any], top: int,
+                  saved: tuple[Any, ...] = ()) -> list[Any]:  # fmt: skip
+        """The outputs as values of a new node with this backward function."""
+        fresh = [make(type(y)._result, values.content(y), None, top) for y in outputs]
+        custom.attach(
+            self._name, operands, fresh, backward, differentiable=[dtype_of(y).kind not in "iub" for y in fresh],
+            level=top, cls=values.result_class(operands), saved=saved,
+        )  # fmt: skip
+        return fresh
+
+    def _ruleless(self, remedy: str) -> GradError:
+        return GradError(f"{self._name}: no rule was given; call {remedy} first")
+
+    # Each kind has its own:
+
+    _pushed: Callable[[list[Any], Any, int], Any]
+    """One forward-mode level off."""
+    _recorded: Callable[[list[Any], list[Any], list[Value], Any, int], Any]
+    """The call as a node of the tape at a level."""
+    _mapped_version: Callable[[tuple[Any, ...], Any], _Custom]
+    """The function of the leaves of the arguments, mapped over axes of them."""
 
 
 class custom_vjp(_Custom):
@@ -163,9 +175,6 @@ class custom_vjp(_Custom):
         kept = tuple(axis for axis, flag in zip(axes, constant) if flag)
         others = [axis for axis, flag in zip(axes, constant) if not flag]
 
-        def forward(*xs: Any) -> Any:
-            return vmap(lambda *ys: fwd(*unflatten(tree, ys)), in_axes=axes)(*xs)
-
         def backward(*given: Any) -> Any:
             *constants, residuals, g = given
             present: list[bool] = []
@@ -181,42 +190,24 @@ class custom_vjp(_Custom):
             pulled = iter(vmap(one, in_axes=(kept, 0, 0))(tuple(constants), residuals, g))
             return tuple(_of_mapped(next(pulled), axis) if there else None for there, axis in zip(present, others))
 
-        mapped.defvjp(forward, backward)
+        mapped.defvjp(vmap(lambda *xs: fwd(*unflatten(tree, xs)), in_axes=axes), backward)
         return mapped
 
-    def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
-        lower = self._lower(leaves, top)
-        mode = levels.mode_at(top)
-        operands = [x for x in leaves if isinstance(x, Value)]
-        recording = mode != 0 and any(x._node is not None for x in operands if x._level == top)
+    def _recorded(self, leaves: list[Any], lower: list[Any], operands: list[Value], tree: Any, top: int) -> Any:
         if self.fwd is None or self.bwd is None:
-            if recording:
-                raise GradError(f"{self._name}: no rule was given; call defvjp(fwd, bwd) first")
-            return self._call(leaves, tree) if not top else self._at_level(lower, tree)
-        if not recording:
-            return self._again(lower, tree, top)
-        with grad_mode(False) if not top else _same():
-            out, residuals = self.fwd(*unflatten(tree, [_plain(x) for x in lower] if not top else lower))
+            raise self._ruleless("defvjp(fwd, bwd)")
+        with contextlib.nullcontext() if top else grad_mode(False):
+            out, residuals = self.fwd(*unflatten(tree, lower if top else [_plain(x) for x in lower]))
         outputs, out_tree = flatten(out)
-        fresh = [make(type(y)._result, values.content(y), None, top) for y in outputs]
         bwd = self.bwd
         constants, _ = self._split(leaves, tree)
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
-            given = [forward_mode.zero_like(y) if g is None else g for g, y in zip(cotangents, outputs)]
-            found = self._cotangents(bwd(*constants, residuals, unflatten(out_tree, given)), tree)
+            found = self._cotangents(bwd(*constants, residuals, unflatten(out_tree, _given(cotangents, outputs))), tree)
             return [c for c, x in zip(found, leaves) if isinstance(x, Value)]
 
-        custom.attach(
-            self._name, operands, fresh, backward,
-            differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
-            cls=values.result_class(operands),
-            saved=tuple(x._a for x in flatten(residuals)[0] if isinstance(x, Value) and type(x._a) is np.ndarray),
-        )  # fmt: skip
-        return unflatten(out_tree, fresh)
-
-    def _again(self, lower: list[Any], tree: Any, top: int) -> Any:
-        return self._at_level(lower, tree) if top else self._call(lower, tree)
+        saved = tuple(x._a for x in flatten(residuals)[0] if isinstance(x, Value) and type(x._a) is np.ndarray)
+        return unflatten(out_tree, self._attached(operands, outputs, backward, top, saved))
 
 
 class custom_jvp(_Custom):
@@ -255,7 +246,7 @@ class custom_jvp(_Custom):
 
     def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
         if self.rule is None:
-            raise GradError(f"{self._name}: no rule was given; call defjvp(rule) first")
+            raise self._ruleless("defjvp(rule)")
         primals: list[Any] = []
         tangents: list[Any] = []
         for x in leaves:
@@ -274,36 +265,21 @@ class custom_jvp(_Custom):
         mapped = custom_jvp(vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes))
         mapped._name = self._name
         if self.rule is not None:
-
-            def push(primals: Any, tangents: Any) -> Any:
-                def one(xs: Any, ts: Any) -> Any:
-                    return self._applied(xs, ts, tree)
-
-                return vmap(one, in_axes=(axes, axes))(tuple(primals), tuple(tangents))
-
-            mapped.defjvp(push)
+            push = vmap(lambda xs, ts: self._applied(xs, ts, tree), in_axes=(axes, axes))
+            mapped.defjvp(lambda primals, tangents: push(tuple(primals), tuple(tangents)))
         return mapped
 
-    def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
-        mode = levels.mode_at(top)
-        operands = [x for x in leaves if isinstance(x, Value)]
-        recording = mode != 0 and any(x._node is not None for x in operands if x._level == top)
-        lower = self._lower(leaves, top)
-        if not recording:
-            return self._at_level(lower, tree) if top else self._call(lower, tree)
+    def _recorded(self, leaves: list[Any], lower: list[Any], operands: list[Value], tree: Any, top: int) -> Any:
         if self.rule is None:
-            raise GradError(f"{self._name}: no rule was given; call defjvp(rule) first")
-        primals = [x if not isinstance(x, Value) else _plain(x) if not top else y for x, y in zip(leaves, lower)]
-        out = self._at_level(primals, tree)
-        outputs, out_tree = flatten(out)
-        fresh = [make(type(y)._result, values.content(y), None, top) for y in outputs]
+            raise self._ruleless("defjvp(rule)")
+        primals = lower if top else [_plain(x) for x in lower]
+        outputs, out_tree = flatten(self._at_level(primals, tree))
         positions = [i for i, x in enumerate(leaves) if isinstance(x, Value)]
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
             from .reverse import vjp
 
-            recorded = levels.mode_at(top) != 0
-            at = leaves if recorded else primals
+            at = leaves if levels.mode_at(top) else primals
 
             def push(*ts: Any) -> Any:
                 tangents = [forward_mode.zero_like(x) for x in at]
@@ -311,17 +287,15 @@ class custom_jvp(_Custom):
                     tangents[i] = t
                 return self._applied(at, tangents, tree)[1]
 
-            zeros = [forward_mode.zero_like(at[i]) for i in positions]
-            _, pullback = vjp(push, *zeros)
-            given = [forward_mode.zero_like(y) if g is None else g for g, y in zip(cotangents, outputs)]
-            return list(pullback(unflatten(out_tree, given)))
+            _, pullback = vjp(push, *(forward_mode.zero_like(at[i]) for i in positions))
+            return list(pullback(unflatten(out_tree, _given(cotangents, outputs))))
 
-        custom.attach(
-            self._name, operands, fresh, backward,
-            differentiable=[dtype_of(y).kind not in "iub" for y in fresh], level=top,
-            cls=values.result_class(operands),
-        )  # fmt: skip
-        return unflatten(out_tree, fresh)
+        return unflatten(out_tree, self._attached(operands, outputs, backward, top))
+
+
+def _given(cotangents: list[Any], outputs: list[Any]) -> list[Any]:
+    """The cotangents, zeros where there is none."""
+    return [forward_mode.zero_like(y) if g is None else g for g, y in zip(cotangents, outputs)]
 
 
 def _of_mapped(x: Any, axis: int | None) -> Any:
@@ -333,18 +307,6 @@ def _of_mapped(x: Any, axis: int | None) -> Any:
     return transpose(x, axes=(*range(1, axis + 1), 0, *range(axis + 1, values.ndim_of(x))))
 
 
-class _same:
-    """A context that changes nothing."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        pass
-
-
 def _plain(x: Any) -> Any:
     return values.detached(x) if isinstance(x, Value) else x
 
-
-__all__ = ["custom_jvp", "custom_vjp"]

@@ -12,7 +12,7 @@ from ..core.arrays import zeros_for
 from ..core.dual import DualArray
 from ..core.level import Level
 from ..core.value import Value, error_type, make, shape_of
-from ._values import Function, as_tensor, flatten_arguments, leave_tree, output_tensor, split_aux
+from ._values import Function, as_tensor, flatten_arguments, output_tensor, split_aux
 
 
 def dual(primal: Value, tangent: Any, level: int) -> Value:
@@ -24,15 +24,12 @@ def dual(primal: Value, tangent: Any, level: int) -> Value:
 
 def parts(y: Any, level: int) -> tuple[Any, Any]:
     """Primal and tangent of a leaf outside the level; the tangent is None where it does not depend on the inputs."""
-    if not isinstance(y, Value):
+    if not isinstance(y, Value) or y._level != level:
         return y, None
-    cls = type(y)._result
-    array = y._a
-    if y._level == level:
-        if type(array) is DualArray and array._level == level:
-            return values.as_value(cls, array.primal), values.as_value(cls, array.tangent)
-        return values.as_value(cls, array), None
-    return y, None
+    cls, array = type(y)._result, y._a
+    if type(array) is DualArray and array._level == level:
+        return values.as_value(cls, array.primal), values.as_value(cls, array.tangent)
+    return values.as_value(cls, array), None
 
 
 def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
@@ -60,15 +57,11 @@ def jvp(f: Function, primals: Sequence[Any], tangents: Sequence[Any], *, has_aux
         out, aux = split_aux("jvp", f(*unflatten(in_tree, duals)), has_aux)
         outputs, out_tree = flatten(out)
         pairs = [parts(output_tensor("jvp", y), level.id) for y in outputs]
-        aux = leave_tree(aux, level.id) if not has_aux else _leave_duals(aux, level.id)
+        aux_leaves, aux_tree = flatten(aux)
+        aux = unflatten(aux_tree, [parts(x, level.id)[0] for x in aux_leaves])
     primal_out = unflatten(out_tree, [p for p, _ in pairs])
     tangent_out = unflatten(out_tree, [zeros_for(p) if t is None else t for p, t in pairs])
     return (primal_out, tangent_out, aux) if has_aux else (primal_out, tangent_out)
-
-
-def _leave_duals(tree: Any, level: int) -> Any:
-    leaves, treedef = flatten(tree)
-    return unflatten(treedef, [parts(x, level)[0] for x in leaves])
 
 
 def zero_like(x: Any) -> Any:

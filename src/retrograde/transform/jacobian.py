@@ -25,10 +25,6 @@ def _basis(x: Value) -> Value:
     return make(type(x)._result, bottom(from_host(np.eye(n, dtype=dtype_of(x)).reshape(n, *shape), x)))
 
 
-def _spread(x: Any, shape: tuple[int, ...]) -> Any:
-    return reshape(x, shape=shape)
-
-
 def jacrev(
     f: Function, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Callable[..., Any]:
@@ -61,7 +57,7 @@ def jacrev(
             found = vmap(one, chunk_size=chunk_size)(_basis(y))
             parts, in_tree = flatten(found)
             shape = tuple(shape_of(y))
-            whole = unflatten(in_tree, [_spread(p, shape + tuple(shape_of(p))[1:]) for p in parts])
+            whole = unflatten(in_tree, [reshape(p, shape=shape + tuple(shape_of(p))[1:]) for p in parts])
             rows.append(whole[0] if single else whole)
         result = unflatten(out_tree, rows)
         return (result, aux[0]) if has_aux else result
@@ -85,7 +81,6 @@ def jacfwd(
         leaves, in_tree = flatten_arguments("jacfwd", [args[i] for i in positions])
         if not leaves:
             raise ValueError("jacfwd: argnums names no array to differentiate with respect to")
-        shown: list[Any] = []
 
         def g(*xs: Any) -> Any:
             out, aux = split_aux("jacfwd", f(*replaced(args, positions, unflatten(in_tree, xs)), **kwargs), has_aux)
@@ -95,22 +90,15 @@ def jacfwd(
         for k, x in enumerate(leaves):
             def push(e: Any, k: int = k) -> Any:
                 tangents = tuple(e if i == k else zeros_for(z) for i, z in enumerate(leaves))
-                out = jvp(g, tuple(leaves), tangents, has_aux=has_aux)
-                shown[:] = [out]
-                return out[1]
+                return jvp(g, tuple(leaves), tangents, has_aux=has_aux)[1]
 
             found = vmap(push, out_axes=-1, chunk_size=chunk_size, randomness=randomness)(_basis(x))
             parts, out_tree = flatten(found)
-            columns.append([_spread(p, tuple(shape_of(p))[:-1] + tuple(shape_of(x))) for p in parts])
+            columns.append([reshape(p, shape=tuple(shape_of(p))[:-1] + tuple(shape_of(x))) for p in parts])
         assert out_tree is not None
-        per_output = []
-        for row in zip(*columns):
-            whole = unflatten(in_tree, list(row))
-            per_output.append(whole[0] if single else whole)
-        result = unflatten(out_tree, per_output)
-        if has_aux:
-            return result, g(*leaves)[1]
-        return result
+        rows = [unflatten(in_tree, list(row)) for row in zip(*columns)]
+        result = unflatten(out_tree, [row[0] for row in rows] if single else rows)
+        return (result, g(*leaves)[1]) if has_aux else result
 
     return jacobian
 

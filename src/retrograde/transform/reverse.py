@@ -28,7 +28,7 @@ from ._values import (
     replaced,
     scalar_output,
     split_aux,
-)
+)  # fmt: skip
 
 
 class _Record:
@@ -65,11 +65,7 @@ class _Record:
             found = engine.run(
                 roots, seeds, cls=cls, level=self.level.id, inputs=edges, retain_graph=retain, accumulate=False
             )
-        results = []
-        for x, g in zip(self.inputs, found):
-            cls = type(x)._result
-            results.append(zeros_for(x) if g is None else values.as_value(cls, g))
-        return results
+        return [zeros_for(x) if g is None else values.as_value(type(x)._result, g) for x, g in zip(self.inputs, found)]
 
 
 def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
@@ -92,21 +88,16 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
         given, treedef = flatten(tree)
         if treedef != record.out_tree:
             raise ValueError(f"vjp: the cotangent has structure {treedef}, the output {record.out_tree}")
-        given = [
-            np.asarray(g, dtype_of(y))
-            if isinstance(y, Value) and isinstance(g, (int, float, complex, np.generic))
-            else canonical(g)
-            if isinstance(g, np.ndarray)
-            else g
-            for y, g in zip(record.outputs, given)
-        ]
-        for y, g in zip(record.outputs, given):
-            if isinstance(y, Value) and not is_array(g):
+        for i, (y, g) in enumerate(zip(record.outputs, given)):
+            if isinstance(g, (int, float, complex, np.generic)):
+                g = np.asarray(g, dtype_of(y))
+            if not is_array(g):
                 raise TypeError(f"vjp: a cotangent must be an array of its output's shape, got {type(g).__name__}")
-            if isinstance(y, Value) and is_array(g) and tuple(shape_of(g)) != tuple(shape_of(y)):
+            if tuple(shape_of(g)) != tuple(shape_of(y)):
                 raise error_type(type(y)._result, ShapeError)(
                     f"vjp: a cotangent of shape {tuple(shape_of(g))} for an output of shape {tuple(shape_of(y))}"
                 )
+            given[i] = canonical(g) if isinstance(g, np.ndarray) else g
         return unflatten(record.in_tree, record.pull(given, retain_graph))
 
     if has_aux:
@@ -114,9 +105,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     return record.result(), pullback
 
 
-def value_and_grad(
-    f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False
-) -> Callable[..., Any]:
+def value_and_grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that gives the value of `f` and its gradient with respect to the arguments `argnums`.
 
     `f` returns one real number (and an auxiliary result with `has_aux`: then the value is a pair).

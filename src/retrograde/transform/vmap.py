@@ -101,9 +101,7 @@ def vmap(
     ) -> Any:
         with Level("vmap").open() as level:
             level.batch_size, level.randomness = size, randomness
-            batched = [
-                x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)
-            ]
+            batched = [x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)]
             out = f(*unflatten(treedef, batched), **kwargs)
             outputs, out_tree = flatten(out)
             wanted = out_axes

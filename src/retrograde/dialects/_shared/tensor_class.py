@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from ...core.value import Value
-from .names import Registry, named, near
+from .registry import Registry, named, near
 
 
 class Absent:

@@ -27,7 +27,7 @@ from ._transforms import jacfwd, jacrev, jvp, vjp, vmap
 from . import _assign, _backward
 from .nn.cell import recompute
 from . import _unary, _activations, _reductions, _norms, _binary, _shape, _joining, _blocks, _gather, _ordering, _linear
-from . import _layers, _losses, _image, _random, _misc, _lesser_names
+from . import _layers, _losses, _image, _random, _control, _aliases
 from ._sparse import COOTensor, CSRTensor
 
 from . import context

@@ -18,6 +18,8 @@ from .._shared.elementwise import constant
 from ._api import api
 from ._dtype import FROM_NUMPY, as_dtype, float32
 from ._promote import BUILD, FLOATING, REAL, single, tensor_argument, to_dtype
+from ._stream import generator as global_stream
+from ._tensor import from_array
 from ._unary import BUILD_XY, INEXACT
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
@@ -280,3 +282,14 @@ def constant_like(array: np.ndarray) -> Any:
     from ._tensor import from_array
 
     return from_array(array)
+
+
+@api(method=False)
+def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Any:
+    """x above 0, below it x times a random factor in [lower, upper)."""
+    from ...ops.activation import prelu
+
+    x = single("rrelu", input, FLOATING)
+    if not 0 <= lower <= upper <= 1:
+        raise ValueError(f"rrelu: wanted 0 <= lower <= upper <= 1, got {lower} and {upper}")
+    return prelu(x, from_array(global_stream().uniform(lower, upper, x.shape).astype(dtype_of(x))))

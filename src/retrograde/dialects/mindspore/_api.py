@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._errors import ShapeError
 from ...core.value import Value, dtype_of
-from .._shared.names import Message, Registry, named, near, submodule
+from .._shared.registry import Message, Registry, named, near, submodule
 from ._dtype import FROM_NUMPY
 
 __all__ = [

@@ -265,3 +265,21 @@ def _equality(f: Function, otherwise: bool) -> Function:
 
 
 METHODS.update(__eq__=_equality(equal, False), __ne__=_equality(not_equal, True))
+
+
+@api(method=False)
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element of a tensor is not zero."""
+    return bool(tensor_argument("is_nonzero", input).item())
+
+
+@api("is_", method=False)
+def is_(x: Any, y: Any) -> bool:
+    """Whether two objects are one."""
+    return x is y
+
+
+@api("is_not", method=False)
+def is_not(x: Any, y: Any) -> bool:
+    """Whether two objects are not one."""
+    return x is not y

@@ -148,3 +148,11 @@ class Custom:
         if self.bprop is None:
             raise RuntimeError("Custom: the operation has no bprop, so there is no gradient through it")
         return self.bprop(*args)
+
+
+@api(function=False)
+def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+    """Say whether gradients are wanted of a Parameter; a tensor's are wanted where a gradient function is given it."""
+    if hasattr(type(self), "requires_grad"):
+        self.requires_grad = requires_grad
+    return self

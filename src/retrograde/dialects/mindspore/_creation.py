@@ -12,7 +12,7 @@ from ...core.value import Value, dtype_of, shape_of
 from ...tape import mutation
 from ._api import api
 from ._dtype import FROM_NUMPY, Number, as_dtype, float32, int64, only_dtype
-from ._promote import tensor_argument
+from ._promote import FLOATING, single, tensor_argument
 from ._tensor import Tensor, from_array
 
 
@@ -231,14 +231,6 @@ _triangle("triu_indices", np.triu_indices)
 
 
 @api(method=False)
-def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
-    """A number as a tensor without axes."""
-    if isinstance(input_x, Value) or not isinstance(input_x, (bool, int, float)):
-        raise TypeError(f"scalar_to_tensor: wanted a number, got {type(input_x).__name__}")
-    return Tensor(input_x, as_dtype(dtype, "scalar_to_tensor"))
-
-
-@api(method=False)
 def is_tensor(obj: Any) -> bool:
     """Whether an object is a Tensor."""
     return isinstance(obj, Tensor)
@@ -291,3 +283,35 @@ def from_dlpack(dlpack: Any) -> Tensor:
     if not hasattr(dlpack, "__dlpack__"):
         raise TypeError(f"from_dlpack: wanted an array with __dlpack__, got {type(dlpack).__name__}")
     return from_array(np.from_dlpack(dlpack))
+
+
+@api(method=False)
+def eps(x: Any) -> Any:
+    """The distance from 1 to the next number, in the shape and dtype of a tensor."""
+    d = dtype_of(single("eps", x, FLOATING))
+    if d.kind != "f":
+        raise TypeError(f"eps: wanted a float16, float32 or float64 Tensor, got {x.dtype}")
+    return from_array(np.full(shape_of(x), np.finfo(d).eps, d))
+
+
+@api(method=False)
+def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Any:
+    """A Python number as a 0-d tensor."""
+    if not isinstance(input_x, (bool, int, float)):
+        raise TypeError(f"scalar_to_tensor: wanted a number, got {type(input_x).__name__}")
+    return from_array(np.asarray(input_x, as_dtype(dtype).np))
+
+
+@api(method=False)
+def scalar_cast(input_x: Any, input_y: Any) -> Any:
+    """A Python number as one of the kind of a dtype."""
+    kind = as_dtype(input_y, "scalar_cast").category
+    return (bool, int, float)[kind](input_x)
+
+
+@api(method=False)
+def tuple_to_array(input_x: Any) -> Any:
+    """A tuple of numbers as a tensor: int32 of ints, float32 of floats."""
+    if not isinstance(input_x, (tuple, list)) or not input_x:
+        raise TypeError(f"tuple_to_array: wanted a tuple of numbers, got {type(input_x).__name__}")
+    return from_array(np.asarray(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))

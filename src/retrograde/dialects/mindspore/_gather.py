@@ -16,7 +16,7 @@ from ...ops.scatter_reduce import scatter_reduce
 from ...tape import inplace
 from ...tensor import indexing as native_indexing
 from .._shared.axes import axis_of, integer, integers
-from ._api import api
+from ._api import FUNCTIONS, METHODS, api
 from ._assign import _tensor_of, write
 from ._dtype import FROM_NUMPY, int64
 from ._promote import number_dtype, result_dtype, same_dtype, tensor_argument, to_dtype
@@ -561,3 +561,32 @@ unsorted_segment_sum = api("unsorted_segment_sum", method=False)(
 unsorted_segment_prod = api("unsorted_segment_prod")(_segments("unsorted_segment_prod", "mul", lambda d: 1))
 unsorted_segment_max = api("unsorted_segment_max")(_segments("unsorted_segment_max", "max", _lowest))
 unsorted_segment_min = api("unsorted_segment_min")(_segments("unsorted_segment_min", "min", _highest))
+
+
+@api(function=False)
+def choose(self: Any, choices: Any, mode: str = "clip") -> Any:
+    """For each number the element at its place of the choice that it names."""
+    parts = FUNCTIONS["stack"]([c if isinstance(c, Value) else from_array(np.asarray(c, np.float32)) for c in choices])
+    at = np.asarray(self._concrete("choose")).astype(np.int64)
+    count = parts.shape[0]
+    at = np.clip(at, 0, count - 1) if mode == "clip" else at % count if mode == "wrap" else at
+    if mode == "raise" and ((at < 0) | (at >= count)).any():
+        raise ValueError(f"choose: a number is beyond the {count} choices")
+    places = from_array(np.broadcast_to(at, parts.shape[1:]).copy())
+    return FUNCTIONS["gather_elements"](parts, 0, places[None])[0]
+
+
+@api(function=False)
+def index(self: Any, indices: Any) -> Any:
+    """The elements that a list of index tensors picks."""
+    return self[tuple(indices)]
+
+
+@api(function=False)
+def put_(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """Elements written (or added) at positions in the flattened tensor; returns the tensor."""
+    flat = inplace.view(st.reshape, self, shape=(self.size,))
+    values = st.reshape(source, shape=(source.size,))
+    places = st.reshape(index, shape=(index.size,))
+    new = METHODS["index_put"](flat, (places,), values, accumulate)
+    return write("put_", self, st.reshape(new, shape=self.shape))

@@ -13,7 +13,7 @@ from ...ops import manipulation as mp
 from ...ops import resample as rs
 from ...ops import structural as st
 from .._shared.axes import integer, integers
-from ._api import api
+from ._api import FUNCTIONS, api
 from ._promote import FLOATING, single, tensor_argument
 
 # ------------------------------------------------------------------------------------------ padding
@@ -250,3 +250,21 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Any:
     return primitive(t, size=tuple(sizes[2:]), align=bool(align_corners))
 
 
+@api()
+def col2im(input_x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding_value: Any, stride: Any) -> Any:
+    """Columns of patches (n, c, kh kw, number of patches) added up to images."""
+    return FUNCTIONS["fold"](input_x, output_size, kernel_size, dilation, padding_value, stride)
+
+
+@api(method=False)
+def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Any:
+    """For every pair of boxes (x0, y0, x1, y1) their common area over the area of both ("iou") or of the second ("iof")."""
+    a, b = single("iou", anchor_boxes, FLOATING), single("iou", gt_boxes, FLOATING)
+    if mode not in ("iou", "iof"):
+        raise ValueError(f"iou: mode must be 'iou' or 'iof', got {mode!r}")
+    # As MindSpore counts: a box has its last pixel too.
+    low, high = FUNCTIONS["maximum"](a[None, :, :2], b[:, None, :2]), FUNCTIONS["minimum"](a[None, :, 2:], b[:, None, 2:])
+    sides = FUNCTIONS["relu"](high - low + 1.0)
+    common = sides[..., 0] * sides[..., 1]
+    first, second = ((x[:, 2] - x[:, 0] + 1.0) * (x[:, 3] - x[:, 1] + 1.0) for x in (a, b))
+    return common / (first[None, :] + second[:, None] - common if mode == "iou" else second[:, None])

@@ -18,7 +18,8 @@ from ...ops import structural as st
 from ...ops.scatter_reduce import embedding as embedding_rows
 from .._shared.axes import axis_of, integer, integers
 from ._api import api, value_errors
-from ._promote import FLOATING, same_dtype, single, tensor_argument
+from ._dtype import as_dtype
+from ._promote import FLOATING, same_dtype, single, tensor_argument, to_dtype
 from ._random import keep_mask
 from ._tensor import from_array
 
@@ -463,3 +464,28 @@ def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     return out if bias is None else out + bias
 
 
+def _unpool(axes: int) -> None:
+    name = f"max_unpool{axes}d"
+
+    def f(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Any:
+        from ...ops.pooling import unpool
+        from ._layers import per_axis
+
+        values, places = single(name, x, FLOATING), tensor_argument(name, indices, "indices")
+        if values.shape != places.shape or values.ndim not in (axes + 1, axes + 2):
+            raise ValueError(f"{name}: x {values.shape} and indices {places.shape} must have one shape of {axes + 2} axes")
+        kernel = per_axis(name, "kernel_size", kernel_size, axes)
+        steps = kernel if stride is None else per_axis(name, "stride", stride, axes)
+        pads = per_axis(name, "padding", padding, axes)
+        if output_size:
+            size = integers(name, "output_size", output_size)[-axes:]
+        else:
+            size = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(values.shape[-axes:], steps, pads, kernel))
+        return unpool(values, to_dtype(places, as_dtype("int64")), size=size)
+
+    f.__doc__ = "Zeros with the elements of a max-pooled tensor where they came from."
+    api(name, method=False)(f)
+
+
+for _axes in (1, 2, 3):
+    _unpool(_axes)

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.value import dtype_of
 from ...ops import contraction as ct
 from ...ops import structural as st
+from ...ops import triangular
 from ...tensor import contraction as native
 from ...tensor import fft as native_fft
 from ...tensor import linalg as native_linalg
@@ -558,3 +559,19 @@ def _frequencies(name: str, make: Callable[..., np.ndarray]) -> None:
 
 _frequencies("fftfreq", np.fft.fftfreq)
 _frequencies("rfftfreq", np.fft.rfftfreq)
+
+
+@api(method=False)
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    """The permutation and the two triangular matrices that LU factors and pivots stand for."""
+    from ...ops.linalg_factor import permutation_matrix
+
+    lu = single("lu_unpack", LU_data, FLOATING)
+    n, m = lu.shape[-2:]
+    pivots = np.minimum(np.asarray(tensor_argument("lu_unpack", LU_pivots, "LU_pivots")._concrete("lu_unpack")), n - 1)
+    p = permutation_matrix(from_array(pivots), n=n, dtype=dtype_of(lu)) if unpack_pivots else None
+    if not unpack_data:
+        return p, None, None
+    small = min(n, m)
+    lower = triangular.tril(lu[..., :, :small], k=-1) + from_array(np.eye(n, small, dtype=dtype_of(lu)))
+    return p, lower, triangular.triu(lu[..., :small, :], k=0)

@@ -16,8 +16,8 @@ from ...ops.sorting import argsort as arg_order
 from ...tape import inplace
 from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
-from .._shared.axes import axis_of, integer
-from ._api import api
+from .._shared.axes import axis_of, integer, integers, length_of
+from ._api import FUNCTIONS, api
 from ._dtype import FROM_NUMPY, as_dtype, int32, int64
 from ._gather import positions
 from ._promote import single, tensor_argument, to_dtype
@@ -293,3 +293,63 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> 
     return from_array(np.stack(np.triu_indices(row, offset, col)).astype(as_dtype(dtype).np))
 
 
+def _one_diagonal(op: str, k: Any, align: str) -> int:
+    """The only diagonal asked for; how several would be aligned is checked and changes nothing."""
+    if align not in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"):
+        raise ValueError(f"{op}: align must be 'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT' or 'RIGHT_RIGHT', got {align!r}")
+    found = integers(op, "k", k)
+    if len(set(found)) != 1:
+        raise ValueError(f"{op}: only one diagonal is supported, got k={found}; add up one call per diagonal")
+    return found[0]
+
+
+@api(method=False)
+def matrix_diag(x: Any, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padding_value: Any = 0,
+                align: str = "RIGHT_LEFT") -> Any:  # fmt: skip
+    """Matrices with the last axis along diagonal k and `padding_value` elsewhere."""
+    x = tensor_argument("matrix_diag", x, "x")
+    offset = _one_diagonal("matrix_diag", k, align)
+    n = length_of("matrix_diag", x.shape, -1)
+    rows, columns = int(num_rows), int(num_cols)
+    rows, columns = (n + abs(offset) if size == -1 else size for size in (rows, columns))
+    out = triangular.diagonal_embed(x, shape=(*x.shape[:-1], rows, columns), offset=offset, axis1=x.ndim - 1, axis2=x.ndim)
+    value = padding_value.item() if isinstance(padding_value, Value) else padding_value
+    if not value:
+        return out
+    there = np.zeros((rows, columns), bool)
+    i = np.arange(n)
+    there[i + max(-offset, 0), i + max(offset, 0)] = True
+    return FUNCTIONS["where"](from_array(np.broadcast_to(there, out.shape).copy()), out, value)
+
+
+@api(method=False)
+def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEFT") -> Any:
+    """The k-th diagonal of matrices; alone it needs no `padding_value`."""
+    x = tensor_argument("matrix_diag_part", x, "x")
+    return triangular.diagonal(x, offset=_one_diagonal("matrix_diag_part", k, align), axis1=x.ndim - 2, axis2=x.ndim - 1)
+
+
+@api(method=False)
+def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Any:
+    """Matrices with the k-th diagonal replaced."""
+    x = tensor_argument("matrix_set_diag", x, "x")
+    return FUNCTIONS["diagonal_scatter"](x, diagonal, _one_diagonal("matrix_set_diag", k, align), x.ndim - 2, x.ndim - 1)
+
+
+@api("fill_diagonal", function=False, in_place=True)
+def fill_diagonal(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """The tensor with a number along the main diagonal."""
+    if self.ndim < 2:
+        raise ValueError(f"fill_diagonal: wanted at least two axes, got shape {self.shape}")
+    places = np.zeros(self.shape, bool)
+    np.fill_diagonal(places, True, wrap=wrap)
+    return FUNCTIONS["masked_fill"](self, from_array(places), fill_value)
+
+
+@api("unique", function=False)
+def unique_method(self: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+                  dim: Any = None) -> Any:  # fmt: skip
+    """The different elements in order, and for each element which one it is, and how often each occurs."""
+    from .mint import unique  # type: ignore[attr-defined]
+
+    return unique(self, sorted, return_inverse, return_counts, dim)

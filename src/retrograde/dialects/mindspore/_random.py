@@ -13,8 +13,10 @@ import numpy as np
 from ...core.value import Value, dtype_of
 from ...ops.comparison import greater_equal
 from .._shared.axes import integer, integers, length_of, spread
-from ._api import api
+from ._api import FUNCTIONS, api
+from ._assign import write
 from ._dtype import as_dtype, float32, int32, int64
+from ._generator import stream_of
 from ._promote import FLOATING, single, tensor_argument
 from ._stream import drawn, generator
 from ._tensor import from_array
@@ -224,3 +226,33 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: Any = None) -> tuple[
 def uniform_like(x: Any) -> np.ndarray:
     """Uniform numbers in the shape and dtype of a tensor, as an array."""
     return generator().random(x.shape).astype(dtype_of(x))
+
+
+def _drawn(name: str, draw: Any) -> None:
+    def method(self: Any, *args: Any, generator: Any = None, **options: Any) -> Any:
+        drawn = draw(stream_of(name, generator), self.shape, *args, **options)
+        return write(name, self, np.asarray(drawn, dtype_of(self)))
+
+    method.__doc__ = "Random numbers written everywhere; returns the tensor."
+    api(name, function=False)(method)
+
+
+_drawn("uniform_", lambda stream, shape, from_=0.0, to=1.0: stream.uniform(from_, to, shape))
+
+
+_drawn("normal_", lambda stream, shape, mean=0.0, std=1.0: stream.normal(mean, std, shape))
+
+
+_drawn("exponential_", lambda stream, shape, lambd=1.0: stream.exponential(1 / lambd, shape))
+
+
+_drawn("bernoulli_", lambda stream, shape, p=0.5: stream.random(shape) < p)
+
+
+_drawn("random_", lambda stream, shape, from_=0, to=None: stream.integers(from_ if to else 0, to or from_ or 2**24, shape))
+
+
+@api("bernoulli", function=False)
+def bernoulli_method(self: Any, *, generator: Any = None) -> Any:
+    """1 with the probability that an element is, else 0."""
+    return FUNCTIONS["bernoulli"](self, self, stream_of("bernoulli", generator))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.aval import Aval
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import reduction as rd
@@ -21,7 +22,7 @@ from ...ops.sorting import argcum, argmedian, pick
 from ...tensor import manipulation as nm
 from ...tensor import numpy_shapes as nps
 from ...tensor import quantiles
-from .._shared.axes import axes_of, axis_of, integer
+from .._shared.axes import axes_of, axis_of, integer, spread
 from ._api import api
 from ._binary import maximum, minimum
 from ._dtype import int32, int64, only_dtype
@@ -588,3 +589,15 @@ def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Any:
     y = single("trapz", y, FLOAT)
     x = x if x is None else tensor_argument("trapz", x, "x")
     return nps.trapezoid(y, x, dx, axis_of("trapz", dim, len(shape_of(y)), "dim"))
+
+
+@api(function=False)
+def sum_to_size(self: Any, *size: Any) -> Any:
+    """The sum over the axes that broadcasting from a shape would repeat."""
+    from ...tape.engine import fit
+
+    wanted = spread("sum_to_size", size, "size")
+    if tuple(np.broadcast_shapes(wanted, self.shape)) != self.shape:
+        raise ValueError(f"sum_to_size: the shape {wanted} does not broadcast to {self.shape}")
+    x = to_dtype(self, int64) if dtype_of(self).kind in "iub" else self
+    return fit(x, Aval(wanted, dtype_of(x)))

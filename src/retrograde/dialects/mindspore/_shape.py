@@ -482,3 +482,16 @@ def repeat_method(self: Any, *args: Any, **kwargs: Any) -> Any:
     if not args:
         raise TypeError("repeat: no counts were given")
     return nm.tile(self, spread("repeat", args, "repeats"))
+
+
+@api(function=False)
+def resize(self: Any, *new_shape: Any) -> Any:
+    """As many elements as a shape has, in order: cut off, or filled up with zeros."""
+    shape = spread("resize", new_shape, "new_shape")
+    count = int(np.prod(shape, dtype=np.int64))
+    flat = st.reshape(self, shape=(self.size,))
+    if count > self.size:
+        from ...ops.manipulation import pad_constant
+
+        flat = pad_constant(flat, widths=((0, count - self.size),), value=0)
+    return st.reshape(flat[:count], shape=shape)

@@ -7,7 +7,7 @@ from typing import Any
 from ...core.value import Value, dtype_of, shape_of
 from ...tape import inplace, mutation
 from ...tensor.promotion import to_dtype
-from .._shared.names import Message, Registry, aliases, named, near, submodule
+from .._shared.registry import Message, Registry, aliases, named, near, submodule
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [

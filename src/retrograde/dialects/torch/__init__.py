@@ -43,7 +43,7 @@ from . import return_types
 from . import sparse
 from . import _save_load
 from . import _legacy_types
-from . import _foreach, _lesser_names
+from . import _foreach
 from . import compiler
 from . import autograd
 from . import nn

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.value import Value, dtype_of
 from ...tape import inplace
-from .._shared.names import Message, Registry, named, near, owned, submodule
+from .._shared.registry import Message, Registry, named, near, owned, submodule
 from ._dtype import FROM_NUMPY, can_cast
 
 __all__ = [

@@ -8,10 +8,12 @@ from ...core.value import Value, dtype_of
 from ...ops import structural as st
 from . import _dtype
 from ._api import api
+from ._data import check_tensor
 from ._dtype import FROM_NUMPY, as_dtype, dtype
 from ._elementwise import tensor_argument
 from ._legacy_types import BY_DTYPE
 from ._size import check_device, device
+from ._tensor import Tensor
 
 _cast = st.cast.prim.bind
 
@@ -143,3 +145,10 @@ def is_complex(input: Any) -> bool:
 def is_signed(input: Any) -> bool:
     """Whether the dtype has negative numbers."""
     return FROM_NUMPY[dtype_of(tensor_argument("is_signed", input))].is_signed
+
+
+@api("detach_", method=False)
+def detach_in_place(input: Any) -> Tensor:
+    """Take a tensor out of the graph that computed it; returns it."""
+    check_tensor("detach_", input)
+    return input.detach_()

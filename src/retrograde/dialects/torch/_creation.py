@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,8 @@ from . import _dtype
 from ._api import api, write_out
 from ._data import check_tensor, data_array, np_dtype_of, sizes
 from ._dtype import FROM_NUMPY, int64
-from ._promote import number_array, scalar_dtype
-from ._size import check_device
+from ._promote import number_array, scalar_dtype, stored_number
+from ._size import Size, check_device
 from ._tensor import Tensor, from_array
 
 
@@ -282,3 +283,38 @@ def new_tensor(
 ) -> Tensor:
     """A new tensor with a copy of the data, in this tensor's dtype unless another is given."""
     return tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
+
+
+@api(method=False)
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """A 0-d tensor with a number, in the default dtype unless one is given."""
+    check_device("scalar_tensor", device)
+    number = s.item() if isinstance(s, Value) else s  # type: ignore[attr-defined]
+    return from_array(stored_number("scalar_tensor", number, np_dtype_of("scalar_tensor", dtype)).copy(), requires_grad)
+
+
+@api(function=False)
+def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """A tensor of this one's dtype from sizes or from data (the old form of `new_empty` and `new_tensor`)."""
+    check_device("new", device)
+    if len(args) == 1 and isinstance(args[0], (list, tuple, np.ndarray, Value)) and not isinstance(args[0], Size):
+        return tensor(args[0], dtype=self.dtype)
+    return from_array(np.zeros(sizes("new", args) if args else (0,), dtype_of(self)))
+
+
+@api("range", method=False)
+@into_out
+def inclusive_range(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None, layout: Any = None,
+                    device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """Numbers from `start` up to and with `end`, in the default dtype; deprecated there in favour of arange."""
+    warnings.warn("torch.range includes its end, unlike Python's; torch.arange does not", UserWarning, stacklevel=2)
+    check_device("range", device)
+    if end is None:
+        raise TypeError("range: give the end; range(n) of Python is arange(n)")
+    if not step or not math.isfinite(end - start) or (end - start) * step < 0:
+        raise RuntimeError(f"range: from {start} to {end} there is no way in steps of {step}")
+    numbers = np.arange(math.floor((end - start) / step) + 1) * step + start
+    return from_array(numbers.astype(np_dtype_of("range", dtype)), requires_grad)

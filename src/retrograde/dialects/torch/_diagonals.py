@@ -19,7 +19,7 @@ from .._shared.axes import count
 from . import _joining, _shape
 from ._api import FUNCTIONS, api
 from ._axes import axis_of, integer
-from ._data import np_dtype_of
+from ._data import np_dtype_of, sizes
 from ._dtype import int64
 from ._elementwise import tensor_argument
 from ._graph_nodes import NAMES, show_as
@@ -315,3 +315,41 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if not n:
         return FUNCTIONS["empty"](shape_of(x)[0], 0, dtype=x.dtype)
     return st.stack(*(powers if increasing else powers[::-1]), axis=1)
+
+
+@api(function=False)
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write a number on the main diagonal (all axes but those of a matrix must have one size); `wrap` goes on after it."""
+    shape = tuple(shape_of(self))
+    if len(shape) < 2:
+        raise RuntimeError(f"fill_diagonal_: wanted at least 2 axes, got {len(shape)}")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: beyond 2 axes all sizes must be equal, got {list(shape)}")
+
+    def filled() -> Tensor:
+        where = np.zeros(shape, bool)
+        np.fill_diagonal(where, True, wrap=wrap)
+        return self.masked_fill(from_array(where), fill_value)
+
+    return inplace.update("fill_diagonal_", self, filled)
+
+
+@api(method=False)
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """A tensor with the given shape and strides (in elements), whose elements are to be written."""
+    check_device("empty_strided", device)
+    shape, steps = sizes("empty_strided", (tuple(size),)), sizes("empty_strided", (tuple(stride),))
+    if len(shape) != len(steps):
+        raise RuntimeError(f"empty_strided: {len(shape)} sizes and {len(steps)} strides; wanted one stride per size")
+    last = sum((n - 1) * step for n, step in zip(shape, steps)) + 1 if 0 not in shape else 0
+    memory = from_array(np.zeros(last, np_dtype_of("empty_strided", dtype)))
+    out = from_array(as_strided(memory, shape, steps)._a)
+    return out.requires_grad_() if requires_grad else out
+
+
+@api(function=False)
+def new_empty_strided(self: Tensor, size: Any, stride: Any, dtype: Any = None, device: Any = None,
+                      requires_grad: bool = False, **_: Any) -> Tensor:  # fmt: skip
+    """As `torch.empty_strided`, in this tensor's dtype unless another is given."""
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)

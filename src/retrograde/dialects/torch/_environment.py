@@ -11,7 +11,9 @@ from typing import Any
 
 from ..._version import __version__ as retrograde_version
 from ._api import api
+from ._data import check_tensor
 from ._size import check_device, device
+from ._tensor import Tensor
 
 _threads = 1
 _matmul_precision = "highest"
@@ -198,3 +200,44 @@ __config__ = _module(
 )  # fmt: skip
 version = _module("version", "`torch.version`", __version__=f"2.13.0+retrograde.{retrograde_version}", cuda=None, hip=None,
                   git_version="")  # fmt: skip
+
+
+@api()
+def get_device(input: Any) -> int:
+    """The number of a tensor's GPU, -1 on the CPU."""
+    check_tensor("get_device", input)
+    return -1
+
+
+_warn_always = False
+
+
+@api(method=False)
+def set_warn_always(b: bool) -> None:
+    """Remember whether warnings are wished every time; Python's warning filters decide here."""
+    global _warn_always
+    _warn_always = bool(b)
+
+
+@api(method=False)
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was told."""
+    return _warn_always
+
+
+@api(method=False)
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether subnormal numbers could be flushed to zero as asked: only their being kept is offered."""
+    return not mode
+
+
+@api(method=False)
+def compiled_with_cxx11_abi() -> bool:
+    """A property of PyTorch's binaries, True for all current ones."""
+    return True
+
+
+@api(function=False)
+def is_distributed(self: Tensor) -> bool:
+    """Whether the tensor is spread over processes: never."""
+    return False

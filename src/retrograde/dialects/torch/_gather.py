@@ -14,8 +14,9 @@ from ...ops import scatter_reduce as sr
 from ...ops import structural as st
 from ...ops.selection import where as where_op
 from . import _dtype
-from ._api import api
+from ._api import FUNCTIONS, METHODS, api
 from ._axes import axis_of, numpy_names
+from ._data import check_tensor, sizes
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
 from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording
@@ -364,6 +365,9 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     return ix.index_put(input, values, *arrays, axes=tuple(axes), accumulate=bool(accumulate), unique=unique)
 
 
+FUNCTIONS["index_put_"] = METHODS["index_put_"]
+
+
 @api("_unsafe_masked_index", method=False)
 def unsafe_masked_index(input: Tensor, mask: Tensor, indices: Any, fill: Any) -> Tensor:
     """`input` at index tensors, `fill` where the mask is not set."""
@@ -518,3 +522,18 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 def argwhere(input: Tensor) -> Tensor:
     """The positions of the elements that are not zero, one row each."""
     return nonzero(input)
+
+
+@api(method=False)
+def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates, one tensor per axis, of flat indices into an array of a shape."""
+    check_tensor("unravel_index", indices)
+    if indices.dtype.category != 1:
+        raise ValueError(f"unravel_index: the indices must be integers, got {indices.dtype}")
+    dims = sizes("unravel_index", (tuple(shape) if isinstance(shape, (tuple, list)) else (shape,),))
+    coordinates: list[Tensor] = []
+    rest = indices.long()
+    for n in reversed(dims):
+        coordinates.append(rest % n)
+        rest = rest // n
+    return tuple(reversed(coordinates))

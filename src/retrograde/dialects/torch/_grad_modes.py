@@ -7,6 +7,8 @@ from typing import Any
 from ..._state import LOOKED_AT, SAVE_CHECKS, is_grad_enabled, state
 from ..._state import set_grad_enabled as _set
 from .._shared.grad_modes import Mode, enable_grad, no_grad, set_grad_enabled
+from ._api import api
+from ._data import check_tensor
 from ._policy import mark_inference, refuse_inference
 
 __all__ = [
@@ -47,6 +49,8 @@ def is_inference_mode_enabled() -> bool:
     return state.mark is mark_inference
 
 
-def is_inference(tensor: Any) -> bool:
+@api(method=False)
+def is_inference(input: Any) -> bool:
     """Whether a tensor was made in inference mode."""
-    return tensor._inference
+    check_tensor("is_inference", input)
+    return input.is_inference()

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of
+from ...core.node import Accumulate
+from ...core.value import Value, dtype_of, make, shape_of
 from . import _dtype
-from ._api import FUNCTIONS
+from ._api import FUNCTIONS, api
 from ._data import data_array, sizes
+from ._shape import reshaped
 from ._tensor import Tensor, from_array
 
 
@@ -50,3 +52,33 @@ TYPES: dict[str, type] = {
 }
 BY_DTYPE: dict[_dtype.dtype, str] = {d: f"torch.{name}" for name, d in _NAMES.items()}
 FUNCTIONS.update(TYPES)
+
+
+@api(method=False)
+def typename(obj: Any) -> str:
+    """The full name of an object's type; for a tensor that of its legacy type, such as `torch.FloatTensor`."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    name = getattr(obj, "__qualname__", kind.__qualname__)
+    module = getattr(obj, "__module__", None) or kind.__module__
+    return name if module in ("builtins", "") else f"{module}.{name}"
+
+
+@api(method=False)
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype by the name or type of a tensor, such as `torch.DoubleTensor`."""
+    name = (t if isinstance(t, str) else str(t)).removeprefix("torch.")
+    kind = FUNCTIONS.get(name)
+    if not name.endswith("Tensor") or kind is None or not kind.dtype.is_floating_point:
+        raise TypeError(f"set_default_tensor_type: wanted a floating tensor type such as torch.DoubleTensor, got {t!r}")
+    _dtype.set_default_dtype(kind.dtype)
+
+
+@api(function=False)
+def as_subclass(self: Tensor, cls: type) -> Any:
+    """The same elements and history as a tensor of a subclass."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(f"as_subclass: wanted a subclass of Tensor, got {cls!r}")
+    x = reshaped(self, tuple(shape_of(self)), "AliasBackward0") if type(self._node) is Accumulate else self
+    return make(cls, x._a, x._node, x._level)

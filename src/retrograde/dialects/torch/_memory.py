@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ from .._shared.dlpack import CPU_DEVICE, imported
 from . import _dtype
 from ._api import api
 from ._axes import axis_of, integer, varargs
+from ._data import np_dtype_of, sizes
 from ._dtype import FROM_NUMPY
 from ._elementwise import tensor_argument
 from ._indexing import recording
+from ._size import check_device
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
@@ -268,7 +271,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
-@api(function=False)
+@api()
 def resize_as_(self: Tensor, other: Tensor) -> Tensor:
     """Give this tensor the shape of another."""
     return resize_(self, tuple(shape_of(other)))
@@ -383,3 +386,35 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     if not isinstance(dtype, _dtype.dtype):
         raise TypeError(f"frombuffer: dtype must be a torch dtype, got {dtype!r}")
     return from_array(np.frombuffer(buffer, dtype.np, count, offset), requires_grad)
+
+
+@api(method=False)
+def is_storage(obj: Any) -> bool:
+    """Whether an object is the memory of a tensor."""
+    return isinstance(obj, (TypedStorage, UntypedStorage))
+
+
+@api(method=False)
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   requires_grad: bool = False, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """Zeros (anything, in PyTorch) with the dimensions laid out in memory in the order given, the last one densest."""
+    check_device("empty_permuted", device)
+    shape, order = sizes("empty_permuted", (tuple(size),)), tuple(physical_layout)
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"empty_permuted: the layout must name each of {len(shape)} dimensions once, got {order}")
+    array = np.zeros([shape[i] for i in order], np_dtype_of("empty_permuted", dtype))
+    return from_array(array.transpose(np.argsort(order)), requires_grad)
+
+
+@api(function=False)
+def dim_order(self: Tensor, **_: Any) -> tuple[int, ...]:
+    """The axes from the one with the largest stride to the one with the smallest."""
+    strides = self.stride()
+    return tuple(sorted(range(len(strides)), key=lambda i: -strides[i]))
+
+
+@api(function=False)
+def resize_as(self: Tensor, other: Tensor) -> Tensor:
+    """A copy with the shape of another tensor, elements that were not there being zeros (deprecated there, too)."""
+    warnings.warn("resize_as is deprecated: use reshape or view", UserWarning, stacklevel=2)
+    return resize_as_(self.detach().clone(), other)

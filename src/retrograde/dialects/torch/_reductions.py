@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.node import producer
+from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import reduction as rd
 from ...ops.elementwise import divide
@@ -20,6 +21,7 @@ from ._axes import axes_of, axis_of, numpy_names
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, node_name, show_as
 from ._return_types import return_type
+from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
 
@@ -445,3 +447,18 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     """How many elements are not 0, over dimensions or altogether."""
     x = tensor_of("count_nonzero", input)
     return rd.count_nonzero(x, axis=reduced_axes("count_nonzero", dim, len(shape_of(x))), keepdims=False)
+
+
+@api()
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0) -> Tensor:
+    """The exclusive or of the bits of the elements, as float64 or int64, over dimensions or altogether, in uint64."""
+    array = concrete("hash_tensor", input)
+    if mode != 0 or array.dtype.kind == "c":
+        error = RuntimeError if mode else NotImplementedError
+        raise error(f"hash_tensor: wanted mode=0 and real numbers, got mode={mode} and {input.dtype}")
+    axes = reduced_axes("hash_tensor", dim, array.ndim)
+    if not array.size:
+        error = RuntimeError if len(axes) == array.ndim else IndexError
+        raise error("hash_tensor: an empty tensor has no bits to combine")
+    bits = array.astype(np.float64 if array.dtype.kind == "f" else np.int64).view(np.uint64)
+    return from_array(np.asarray(np.bitwise_xor.reduce(bits, axis=axes, keepdims=keepdim)))

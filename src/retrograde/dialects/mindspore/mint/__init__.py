@@ -11,7 +11,7 @@ from .. import _creation, _joining, _linear, _norms, _random, _reductions, _shap
 from .._api import FUNCTIONS as _F
 from .._api import METHODS as _M
 from .._api import missing, named, submodule
-from ..._shared.names import aliases
+from ..._shared.registry import aliases
 from .._dtype import as_dtype, int64
 from .._generator import stream_of
 from .._promote import FLOATING, single, tensor_argument, to_dtype

@@ -1,4 +1,4 @@
-"""`mindspore.numpy`: NumPy's functions on tensors (see _functions.py and _rarer.py), dtypes and constants."""
+"""`mindspore.numpy`: NumPy's functions on tensors (see _functions.py and its neighbours by topic), dtypes and constants."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from .. import _dtype
 from .._api import missing, named
-from ..._shared.names import aliases
-from . import _functions, _rarer
+from ..._shared.registry import aliases
+from . import _choices, _functions, _grids, _histograms, _polynomials
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 PINF, NINF, NAN = math.inf, -math.inf, math.nan
 
 _NAMES = {
-    name: f for module in (_functions, _rarer) for name, f in vars(module).items()
+    name: f for module in (_functions, _choices, _grids, _histograms, _polynomials) for name, f in vars(module).items()
     if isinstance(f, types.FunctionType) and f.__module__ == module.__name__ and not name.startswith("_")
     and (name == "ix_" or not name.endswith("_"))
 }  # fmt: skip
@@ -25,7 +25,7 @@ _SECONDS = {
     "zeros": {"shape": "size"}, "empty": {"shape": "size"}, "empty_like": {"prototype": "a"},
 }  # fmt: skip
 _NAMES |= {name: aliases(**seconds)(_NAMES[name]) for name, seconds in _SECONDS.items()}
-mgrid, ogrid = _rarer.mgrid, _rarer.ogrid
+mgrid, ogrid = _grids.mgrid, _grids.ogrid
 globals().update({d.name: d for d in _dtype.ALL} | {name: named(f, name) for name, f in _NAMES.items()})
 bool_, int_, float_ = _dtype.bool_, _dtype.int32, _dtype.float32
 

@@ -6,7 +6,8 @@ float32.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as _np
@@ -14,6 +15,7 @@ import numpy as _np
 from ....backend.canonical import canonical
 from ....core.value import Value, dtype_of
 from ....ops import structural as st
+from ....tensor import linalg
 from ....tensor import numpy_shapes as _shapes
 from ....tensor.numpy_protocol import numpy_function
 from ..._shared.axes import axis_of
@@ -216,7 +218,6 @@ def isscalar(element: Any) -> bool:
 
 
 # ------------------------------------------------------------------------------------------ creation
-
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
@@ -582,14 +583,6 @@ for _name in _VALUES_ONLY.split():
     TABLE[_name] = _constant_result(_name)
 
 
-def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple[Any, Any]:
-    """How many elements lie in each bin, and the edges of the bins; in float32."""
-    given = (v._concrete("histogram") if isinstance(v, Value) else v for v in (asarray(a), bins, weights))
-    x, edges, w = given
-    counts, found = _np.histogram(x, edges, range, density=density, weights=w)
-    return from_array(counts.astype(_np.float32)), from_array(found.astype(_np.float32))
-
-
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """A function applied to the vectors along an axis."""
     x = asarray(arr)
@@ -666,11 +659,40 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     return found
 
 
-
-
 TABLE |= {
     "sum": sum_, "max": amax, "min": amin, "any": sometrue, "all": all_, "round": round_, "around": round_, "divmod": divmod_,
     "rand": _F["rand"], "randn": _F["randn"], "zeros": _F["zeros"], "ones": _F["ones"], "empty": _F["zeros"],
 }  # fmt: skip
 
 
+def multi_dot(arrays: Sequence[Any]) -> Any:
+    """The product of several matrices, in the order that costs least; vectors may stand at the ends."""
+    return linalg.multi_dot([asarray(x) for x in arrays])
+
+
+def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Any:
+    """Angles with multiples of 2 pi added, so that neighbours along an axis differ by `discont` at most."""
+    p = _floated(p)
+    values = p._concrete("unwrap")
+    return p + from_array((_np.unwrap(values, discont, axis) - values).astype(values.dtype))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+    """A function `func(a, axis)` applied to one axis after the other, which stay as axes of length 1."""
+    a = asarray(a)
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        i = axis_of("apply_over_axes", axis, a.ndim)
+        found = func(a, i)
+        a = found if found.ndim == a.ndim else st.reshape(found, shape=(*a.shape[:i], 1, *a.shape[i + 1 :]))
+    return a
+
+
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """The sums of the elements so far with nan counted as 0."""
+    a = asarray(a)
+    return cumsum(where(_F["isnan"](a), zeros_like(a), a), axis, dtype)
+
+
+def array_str(a: Any) -> str:
+    """The text of a tensor."""
+    return str(asarray(a))

@@ -57,7 +57,7 @@ _LAZY = ("amp",)
 def __getattr__(name: str) -> Any:
     if name == "build_train_network":
         return submodule(__name__, "amp").build_train_network
-    if name in metrics.RARER.values():
+    if any(name == metric for _, metric in metrics.BY_MODULE.values()):
         return getattr(metrics, name)
     if name in _LAZY:
         return submodule(__name__, name)

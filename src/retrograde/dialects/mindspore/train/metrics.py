@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -69,6 +70,13 @@ class Metric:
         if not isinstance(data, (Tensor, list, np.ndarray)):
             raise TypeError(f"{type(self).__name__}: wanted a Tensor, a list or an array, got {type(data).__name__}")
         return as_array(data)
+
+
+def flag(op: str, name: str, value: Any) -> bool:
+    """A bool as it is; raises TypeError for anything else."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{op}: {name} must be a bool, got {type(value).__name__}")
+    return value
 
 
 def as_array(x: Any) -> np.ndarray:
@@ -411,11 +419,13 @@ def auc(x: Any, y: Any, reorder: bool = False) -> float:
     return float(abs(((y[1:] + y[:-1]) / 2 * steps).sum()))
 
 
-RARER = {
-    "bleu_score": "BleuScore", "hausdorff_distance": "HausdorffDistance", "mean_surface_distance": "MeanSurfaceDistance",
-    "roc": "ROC", "root_mean_square_distance": "RootMeanSquareDistance",
+BY_MODULE = {
+    "bleu_score": ("_bleu", "BleuScore"), "hausdorff_distance": ("_surfaces", "HausdorffDistance"),
+    "mean_surface_distance": ("_surfaces", "MeanSurfaceDistance"), "roc": ("_roc", "ROC"),
+    "root_mean_square_distance": ("_surfaces", "RootMeanSquareDistance"),
 }  # fmt: skip
-"""The classes of metrics that are imported when they are asked for, by the names that `get_metric_fn` takes."""
+"""The classes of metrics in files of their own, which are imported when they are asked for: the file and the class by the
+names that `get_metric_fn` takes."""
 _BY_NAME: dict[str, Callable[..., Any]] = {
     "auc": auc,
     "F1": F1, "acc": Accuracy, "accuracy": Accuracy, "confusion_matrix": ConfusionMatrix,
@@ -427,27 +437,22 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
 
 def names() -> list[str]:
     """The names of the metrics."""
-    return sorted([*_BY_NAME, *RARER])
+    return sorted([*_BY_NAME, *BY_MODULE])
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     """A metric by its name; raises KeyError for an unknown one."""
-    if name in RARER:
-        return getattr(_rarer(), RARER[name])(*args, **kwargs)  # type: ignore[no-any-return]
+    if name in BY_MODULE:
+        return __getattr__(BY_MODULE[name][1])(*args, **kwargs)  # type: ignore[no-any-return]
     if name not in _BY_NAME:
         raise KeyError(f"there is no metric {name!r}; there are {', '.join(names())}")
     return _BY_NAME[name](*args, **kwargs)  # type: ignore[no-any-return]
 
 
-def _rarer() -> Any:
-    from . import _rarer_metrics
-
-    return _rarer_metrics
-
-
 def __getattr__(name: str) -> Any:
-    if name in RARER.values():
-        return getattr(_rarer(), name)
+    for file, metric in BY_MODULE.values():
+        if name == metric:
+            return getattr(importlib.import_module(f".{file}", __package__), name)
     raise missing("mindspore.train.metrics", name, globals())
 
 

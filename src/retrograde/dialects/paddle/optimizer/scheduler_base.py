@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._shared.names import near
+from ..._shared.registry import near
 
 
 class LRScheduler:

@@ -6,7 +6,7 @@ from typing import Any as _Any
 
 from .._api import missing as _missing
 from .._linalg_error import _LinAlgError as LinAlgError
-from . import _names as _names
+from . import _top_level as _top_level
 from ._factor import (
     cholesky,
     cholesky_ex,

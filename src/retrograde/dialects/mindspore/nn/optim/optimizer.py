@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .....learn import bridge
-from ..._misc import HyperMap, Map
+from ..._control import HyperMap, Map
 from ..._parameter import Parameter, ParameterTuple
 from ..._tensor import Tensor, from_array
 from .._checks import positive_float

@@ -16,7 +16,7 @@ from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds, Tree
 from .....ops.structural import cast
 from ...._shared import guard
-from ...._shared.names import Message, near
+from ...._shared.registry import Message, near
 from ..._device import check_device
 from ..._dtype import FROM_NUMPY, as_dtype, get_default_dtype
 from ..._parameter import EagerParamBase, parameter_of, unique_name

@@ -1,4 +1,4 @@
-"""What is left of `mindspore.ops`: scalars, dependencies, and functions mapped over sequences."""
+"""What decides over what is computed: dependencies, variants by type, functions mapped over sequences, loops."""
 
 from __future__ import annotations
 
@@ -9,33 +9,6 @@ import numpy as np
 
 from ...core.value import Value
 from ._api import api
-from ._dtype import as_dtype, float32
-from ._tensor import from_array
-
-# ------------------------------------------------------------------------------------------ scalars and sequences
-
-
-@api(method=False)
-def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Any:
-    """A Python number as a 0-d tensor."""
-    if not isinstance(input_x, (bool, int, float)):
-        raise TypeError(f"scalar_to_tensor: wanted a number, got {type(input_x).__name__}")
-    return from_array(np.asarray(input_x, as_dtype(dtype).np))
-
-
-@api(method=False)
-def scalar_cast(input_x: Any, input_y: Any) -> Any:
-    """A Python number as one of the kind of a dtype."""
-    kind = as_dtype(input_y, "scalar_cast").category
-    return (bool, int, float)[kind](input_x)
-
-
-@api(method=False)
-def tuple_to_array(input_x: Any) -> Any:
-    """A tuple of numbers as a tensor: int32 of ints, float32 of floats."""
-    if not isinstance(input_x, (tuple, list)) or not input_x:
-        raise TypeError(f"tuple_to_array: wanted a tuple of numbers, got {type(input_x).__name__}")
-    return from_array(np.asarray(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))
 
 
 @api(method=False)
