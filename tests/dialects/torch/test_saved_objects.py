@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import retrograde.dialects.torch as torch
-from retrograde.dialects.torch import nn, serialization
+from retrograde.dialects.torch import _function_protocol, nn, serialization
 
 DATA = Path(__file__).parent / "data"
 
@@ -108,6 +108,13 @@ def test_a_layers_attributes_hide_no_method(name):
 def test_only_the_functions_of_nn_functional_are_values(function):
     with pytest.raises(pickle.UnpicklingError, match="which is refused"):
         torch.load(layer_with(extra=function), weights_only=False)
+
+
+def test_a_function_taken_before_subclasses_are_asked(monkeypatch):
+    taken = nn.functional.gelu
+    monkeypatch.setattr(nn.functional, "gelu", _function_protocol._asking(taken, "gelu"))
+    loaded = torch.load(layer_with(activation=taken), weights_only=False)
+    assert loaded.activation is nn.functional.gelu
 
 
 def test_functions_in_files_are_not_called():
