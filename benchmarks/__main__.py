@@ -5,7 +5,8 @@
 A peer is timed where an interpreter has it: this one, or the one that the option (or RETROGRADE_TORCH_PYTHON,
 RETROGRADE_PADDLE_PYTHON, RETROGRADE_MINDSPORE_PYTHON) names; HIPS autograd is looked for beside PyTorch. For each workload
 retrograde and its peer take turns in short rounds, and the ratio is the median over the rounds, so that a busy machine
-slows both sides of a ratio alike.
+slows both sides of a ratio alike. Each is timed twice: held to one thread, and with as many threads as it takes by itself
+("all cores": the ratio that a user of an idle machine sees).
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ TARGETS = {
 }  # fmt: skip
 FRAMEWORKS = ("torch", "paddle", "mindspore")
 AUTOGRAD = "retrograde over HIPS autograd", "native over HIPS autograd"
+THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 class Worker:
-    """A process with one framework, or one dialect of retrograde, loaded."""
+    """A process with one framework, or one dialect of retrograde, loaded; held to one thread unless `all_cores`."""
 
-    def __init__(self, framework: str, python: str) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    def __init__(self, framework: str, python: str, *, all_cores: bool = False) -> None:
+        environment = {name: value for name, value in os.environ.items() if name not in THREADS}
+        if not all_cores:
+            environment |= dict.fromkeys(THREADS, "1")
         if python == sys.executable:
             environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), environment.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
@@ -76,6 +80,12 @@ def ratio(ours: list[float], theirs: list[float]) -> float:
     return statistics.median(a / b for a, b in zip(ours, theirs))
 
 
+def compared(times: dict[str, list[float]]) -> str:
+    """What retrograde takes, and where the framework has the workload what that takes, and the ratio."""
+    parts = [f"{statistics.median(times[who]) * 1e6:9.1f} us" for who in ("ours", "theirs") if who in times]
+    return " ".join(parts + ([f"{ratio(times['ours'], times['theirs']):7.2f}"] if "theirs" in times else []))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
@@ -86,10 +96,13 @@ def main() -> int:
     options = parser.parse_args()
     rounds, seconds = (5, 0.1) if options.quick else (15, 0.3)
     chosen = options.only.split(",") if options.only else None
-    print(f"{'workload':30s} {'retrograde':>12s} {'framework':>12s} {'ratio':>7s}  target")
+    print(f"{'':30s} {'one thread':>33s} {'all cores':>34s}")
+    sides = f"{'retrograde':>12s} {'framework':>12s} {'ratio':>7s}"
+    print(f"{'workload':30s} {sides}  {sides}  target for one thread")
     for framework in FRAMEWORKS:
         python = getattr(options, f"{framework}_python")
         workers = {"ours": Worker(f"retrograde.{framework}", sys.executable)}
+        on_all_cores = {}
         names = [name for name in workers["ours"].workloads if chosen is None or name in chosen]
         if not names:
             continue
@@ -97,17 +110,19 @@ def main() -> int:
         for peer in peers:
             if has(python, peer):
                 workers["theirs" if peer == framework else peer] = Worker(peer, python)
+                if peer == framework:
+                    ours = Worker(f"retrograde.{framework}", sys.executable, all_cores=True)
+                    on_all_cores = {"ours": ours, "theirs": Worker(framework, python, all_cores=True)}
             else:
                 print(f"{peer} is not installed for {python}: not compared")
         if "autograd" in workers:
             workers["native"] = Worker("native", sys.executable)
         for name in names:
             times = in_turns(name, workers, rounds, seconds)
-            row = f"{name:30s} {statistics.median(times['ours']) * 1e6:9.1f} us "
+            row = f"{name:30s} {compared(times)}"
             if "theirs" in times:
-                row += f"{statistics.median(times['theirs']) * 1e6:9.1f} us {ratio(times['ours'], times['theirs']):7.2f}"
-                row += f"  {TARGETS[name]}" if name in TARGETS else ""
-            print(row)
+                row += f"  {compared(in_turns(name, on_all_cores, rounds, seconds))}  {TARGETS.get(name, '')}"
+            print(row.rstrip(), flush=True)
             for label, who in zip(AUTOGRAD, ("ours", "native")):
                 if "autograd" in times:
                     peer_time = statistics.median(times["autograd"]) * 1e6

@@ -1,9 +1,10 @@
 """`make demo`: the reference documents' figures against what retrograde computes, then physics-informed networks.
 
 First one written three times, once per dialect, trained side by side and compared bit by bit; then a larger one as a plain
-PyTorch program, with a picture.
+PyTorch program, with a picture (README.md's is made by `python examples/demo.py --png docs/demo.png`).
 """
 
+import argparse
 import importlib.util
 import sys
 import time
@@ -70,6 +71,9 @@ def documents(console):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--png", default="out/pinn.png", help="where the picture goes")
+    options = parser.parse_args()
     start = time.time()
     retrograde.activate("torch", "paddle", "mindspore")
     console = Console()
@@ -90,7 +94,7 @@ def main():
         "is near epsilon move less\n"
     )
     console.print("[bold]A physics-informed network with a picture[/bold]  (examples/pinn.py, a plain PyTorch program)")
-    sys.argv = ["pinn.py"]
+    sys.argv = ["pinn.py", "--png", options.png]
     load("pinn").main()
     console.print(f"\nall in {time.time() - start:.0f} s")
     return 1 if wrong else 0

@@ -24,6 +24,13 @@ def solution(x):
     return -C * torch.tanh(C * x / (2 * NU))
 
 
+def derivatives(u, x):
+    """The first and second derivative of u, which is computed point by point, by x."""
+    (du,) = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)
+    (ddu,) = torch.autograd.grad(du, x, torch.ones_like(du), create_graph=True)
+    return du, ddu
+
+
 class Network(nn.Module):
     def __init__(self, width=64):
         super().__init__()
@@ -38,8 +45,7 @@ class Network(nn.Module):
 def residual(net, x):
     """How far the network is from satisfying the equation at the points x."""
     u = net(x)
-    (du,) = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)
-    (ddu,) = torch.autograd.grad(du, x, torch.ones_like(du), create_graph=True)
+    du, ddu = derivatives(u, x)
     return u * du - NU * ddu
 
 
@@ -70,14 +76,18 @@ def draw(path, net, losses, norms):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    x = torch.linspace(-1.0, 1.0, 401).reshape(-1, 1)
-    with torch.no_grad():
-        u = net(x)
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 3.8), constrained_layout=True)
-    left.plot(x.flatten().numpy(), solution(x).flatten().numpy(), color="0.6", linewidth=5, label="exact")
-    left.plot(x.flatten().numpy(), u.flatten().numpy(), color="C3", linewidth=1.6, label="network")
-    left.set(title="steady Burgers equation, viscosity 0.3", xlabel="x", ylabel="u")
-    left.legend(frameon=False)
+    x = torch.linspace(-1.0, 1.0, 401).reshape(-1, 1).requires_grad_()
+    curves = {}
+    for function in (solution, net):
+        u = function(x)
+        curves[function] = [y.detach().flatten().numpy() for y in (u, *derivatives(u, x))]
+    points = x.detach().flatten().numpy()
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.2), constrained_layout=True)
+    for name, color, exact, learned in zip(("u", "u'", "u''"), ("C3", "C1", "C4"), curves[solution], curves[net]):
+        left.plot(points, exact, color="0.8", linewidth=6, label="exact" if name == "u" else None)
+        left.plot(points, learned, color=color, linewidth=1.6, label=f"network's {name}")
+    left.set(title="steady Burgers equation, viscosity 0.3", xlabel="x", xticks=(-1, -0.5, 0, 0.5, 1), ylim=(-4, 2.5))
+    left.legend(frameon=False, fontsize="small", loc="lower center", ncols=2)
     middle.semilogy(losses, color="C0", linewidth=0.8)
     middle.set(title="loss", xlabel="step")
     right.semilogy(norms, color="C2", linewidth=0.8)
@@ -85,7 +95,7 @@ def draw(path, net, losses, norms):
     for axis in (left, middle, right):
         axis.grid(alpha=0.25)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=80, pil_kwargs={"optimize": True})
 
 
 def main():

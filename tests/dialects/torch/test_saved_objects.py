@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import retrograde.dialects.torch as torch
-from retrograde.dialects.torch import nn, serialization
+from retrograde.dialects.torch import _function_protocol, nn, serialization
 
 DATA = Path(__file__).parent / "data"
 
@@ -109,6 +109,13 @@ def test_only_the_functions_of_nn_functional_are_values(function):
     # Beside other dialects, functions stand behind a check of their arguments, and then cannot even be written.
     with pytest.raises(pickle.PickleError, match="which is refused|a file cannot name it"):
         torch.load(layer_with(extra=function), weights_only=False)
+
+
+def test_a_function_taken_before_subclasses_are_asked(monkeypatch):
+    taken = nn.functional.gelu
+    monkeypatch.setattr(nn.functional, "gelu", _function_protocol._asking(taken, "gelu"))
+    loaded = torch.load(layer_with(activation=taken), weights_only=False)
+    assert loaded.activation is nn.functional.gelu
 
 
 def test_functions_in_files_are_not_called():

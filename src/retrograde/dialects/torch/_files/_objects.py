@@ -50,7 +50,9 @@ def global_name(obj: Any, resolve: Resolve) -> str:
         raise AttributeError(f"torch.save: {module}.{name} is defined inside a function, so a file cannot name it")
     for place in (*public, module):
         try:
-            if resolve(place, name) is obj:
+            found = resolve(place, name)
+            # A function that was taken before subclasses of Tensor are asked stands there behind the question.
+            if found is obj or (place.startswith("torch") and getattr(found, "__wrapped__", None) is obj):
                 module = place
                 break
         except (ImportError, AttributeError):
