@@ -179,21 +179,19 @@ def grad(
         found = once([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)], retain)
     results: list[Any] = []
     for i, (x, g) in enumerate(zip(inputs, found)):
-        if g is None:
-            if not allow_unused and not materialize_grads:
-                raise error_type(cls, GradError)(
-                    f"{op}: input {i} (shape {tuple(shape_of(x))}) was not used to compute the outputs; "
-                    "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
-                )
-            if materialize_grads:
-                zero = zeros_for(x, cls)
-                if create_graph:
-                    leaf(zero)
-                results.append(zero)
-            else:
-                results.append(None)
-            continue
-        results.append(values.as_value(cls, g))
+        if g is not None:
+            results.append(values.as_value(cls, g))
+        elif materialize_grads:
+            results.append(zeros_for(x, cls))
+            if create_graph:
+                leaf(results[-1])
+        elif allow_unused:
+            results.append(None)
+        else:
+            raise error_type(cls, GradError)(
+                f"{op}: input {i} (shape {tuple(shape_of(x))}) was not used to compute the outputs; "
+                "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
+            )
     return tuple(results)
 
 
@@ -209,12 +207,5 @@ def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any)
             g = seed(op, y, g, batched=True)
             seeds.append(make(values.core_class, BatchedArray(values.content(g), 0, inner.id), None, inner.id))
         size = next(shape_of(g)[0] for g in given)
-        found = once(seeds)
-        results: list[Any] = []
-        for g in found:
-            if g is None:
-                results.append(None)
-                continue
-            array = g._a if isinstance(g, Value) and g._level == inner.id else g
-            results.append(unbatch(array, inner.id, size))
-        return results
+        found = [g._a if isinstance(g, Value) and g._level == inner.id else g for g in once(seeds)]
+        return [None if g is None else unbatch(g, inner.id, size) for g in found]

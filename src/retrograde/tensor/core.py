@@ -422,22 +422,13 @@ class Tensor(Value):
         graph = getattr(self._a, "__dask_graph__", None)
         return None if graph is None else graph()
 
-    def __dask_keys__(self) -> Any:
-        return self._a.__dask_keys__()
-
-    def __dask_layers__(self) -> Any:
-        return self._a.__dask_layers__()
-
     def __dask_tokenize__(self) -> Any:
         return type(self).__qualname__, self.requires_grad, getattr(self._a, "__dask_tokenize__", lambda: self._a)()
 
-    @property
-    def __dask_optimize__(self) -> Any:
-        return self._a.__dask_optimize__
-
-    @property
-    def __dask_scheduler__(self) -> Any:
-        return self._a.__dask_scheduler__
+    __dask_keys__ = property(lambda self: self._a.__dask_keys__)
+    __dask_layers__ = property(lambda self: self._a.__dask_layers__)
+    __dask_optimize__ = property(lambda self: self._a.__dask_optimize__)
+    __dask_scheduler__ = property(lambda self: self._a.__dask_scheduler__)
 
     def __dask_postcompute__(self) -> Any:
         finish, rest = self._a.__dask_postcompute__()

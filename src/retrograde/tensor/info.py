@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.dtypes import NAMES
 from . import dtypes as dt
 from ._values import check_device
 from .dtypes import isdtype
 
-_NAMES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",
-    "complex128",
-)  # fmt: skip
+_NAMES = tuple(name for name in NAMES if name not in ("float16", "bfloat16"))
 
 
 class NamespaceInfo:

@@ -212,9 +212,7 @@ def percentile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdim
     return quantile(a, q / 100 if is_number(q) else double(value(q)) / 100, axis, method, keepdims)
 
 
-@implements("median")
-def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return quantile(a, 0.5, axis, keepdims=keepdims)
+implements("median")(lambda a, axis=None, keepdims=False: quantile(a, 0.5, axis, keepdims=keepdims))
 
 
 # ------------------------------------------------------------------------------------------ elementwise
