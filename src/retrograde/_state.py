@@ -25,6 +25,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     core/value.py core_class: tensor/core.py, once
     core/level.py _names: a level that is opened, for messages
     core/level.py _open_in: levels that are opened and closed, for messages
+    tape/inplace.py _LOOKERS: `viewer`, the function that looks at a tensor through each operation
     tape/mutation.py MUTATED: whoever writes memory in place, through `note`
     tape/mutation.py latest: the same
     tape/mutation.py MIRRORS: `mirror`, until the image is gone
