@@ -3,8 +3,8 @@
 `op` sends raw arrays straight to the kernel and values to `bind`; `bind` evaluates and records on the everyday tape over
 NumPy arrays, `bind_level` at the level of a transform's tape, whatever its arrays are; `pull` calls the derivative rules
 with what a node saved; `step` is `pull` on raw arrays together with handing the results on, which is what the backward loop
-calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function; `looker` is `bind` that remembers the result
-as a view of the operand.
+calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function; `looker` is `bind` that
+remembers the result as a view of the operand.
 
 All of them unpack operands, save and record by the same lines (`_Writer`), and save what the record's plan says
 (`Primitive.saved` in core/record.py, which the general case in core/bind.py calls). A generic loop over operands costs

@@ -614,9 +614,4 @@ def _refuse_nan(this: Run, node: Node, results: Any) -> None:
             )
 
 
-def accumulate_retained(this: Run, value: Any, g: Any) -> None:
-    """Put the gradient of a value that is no leaf into its `.grad`."""
-    accumulate_grad(this.create_graph, value, [g])
-
-
 rules.set_engine(sys.modules[__name__])

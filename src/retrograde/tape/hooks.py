@@ -113,9 +113,9 @@ class NodeHooks:
         for index, reference in self.retain.items():
             value = reference()
             if value is not None and parts[index] is not None:
-                from .engine import accumulate_retained
+                from .engine import accumulate_grad
 
-                accumulate_retained(this, value, parts[index])
+                accumulate_grad(this.create_graph, value, [parts[index]])
         return parts if several else parts[0]
 
     def before(self, this: Any, g: Any) -> Any:

@@ -457,8 +457,3 @@ def _restamp(new: Value, array: np.ndarray, start: int) -> None:
         node.seq = tick()
         if node.saved:
             node.saved = tuple(array if x is result else x for x in node.saved)
-
-
-def slot_index(edge: Any) -> int:
-    """Which output of its node an edge is."""
-    return edge.index if type(edge) is Slot else 0
