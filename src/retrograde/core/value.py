@@ -22,7 +22,7 @@ def _share_keys(cls: type) -> None:
     """Let views share the keys of their dictionaries: CPython lets an instance have a name in common with others of its class
     if one of the first thirty had it, and gives it a dictionary of its own for any other name (0.12 µs and 184 bytes)."""
     if not hasattr(cls, "__del__"):
-        one = object.__new__(cls)
+        one: Any = object.__new__(cls)
         for name in _IN_DICTIONARIES:
             object.__setattr__(one, name, None)
 
