@@ -122,6 +122,9 @@ SAVE_CHECKS: list[Callable[[Any, Any, Any], None]] = []
 SWITCHED: list[int] = []
 """Non-empty while the everyday tape of some thread is not simply ON: what `bind` asks before it asks its own thread."""
 
+OPENED: list[int] = []
+"""Non-empty while a level is open in some thread: what is asked before `state.tape`, which takes 40 ns to read."""
+
 
 def set_mode(tape: Any, mode: int) -> None:
     """Set the mode of a tape (`state` is the everyday one).

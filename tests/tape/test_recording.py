@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+import retrograde as rg
 import retrograde.dialects.mindspore as mindspore
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
 import retrograde.ops
+from retrograde._state import OPENED
 from retrograde.core import value as values
 from retrograde.core.bind import bind_general
 from retrograde.core.level import Level
 from retrograde.core.node import Node, Slot
 from retrograde.core.primitive import PRIMITIVES, primitive
 from retrograde.core.value import make
-from retrograde.tape import autograd
+from retrograde.ops import structural as st
+from retrograde.tape import autograd, inplace
 
 for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
     importlib.import_module(module.name)
@@ -157,3 +160,73 @@ def test_a_name_that_is_no_operands_is_refused():
     with pytest.raises(TypeError, match="saves names 'matrix'"):
         primitive("odd", kernel=prim.kernel, vjp=prim.vjp, jvp=prim.jvp, batch=prim.batch, infer=prim.infer,
                   samples=prim.samples, saves={"out": ["matrix"]})  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ views
+
+
+def _silently(f):
+    with rg.no_grad():
+        return f()
+
+
+def _inside_grad(f):
+    made = []
+
+    def inner(z):
+        with rg.no_grad():
+            made.append(f())
+        return (z * z).sum()
+
+    rg.grad(inner)(rg.asarray([1.0, 2.0]))
+    return made[0]
+
+
+def _alike(op, given, x, when):
+    """A viewer gives what `bind` and `attach` give one after the other."""
+
+    def apart():
+        out = op.prim.bind(x, **given)
+        inplace.attach(out, x, ((op, tuple(given.items())),))
+        return out
+
+    want, got = when(apart), when(lambda: inplace.viewer(op)(x, *given.values()))
+    np.testing.assert_array_equal(got._a, want._a)
+    for field in ("_level", "_view_steps", "_view_restriction"):
+        assert getattr(got, field) == getattr(want, field)
+    assert got._base is want._base
+    assert type(got) is type(want)
+    assert type(got._node) is type(want._node)
+    if type(got._node) is Node:
+        assert (got._node.prim, got._node.params) == (op.prim, given)
+    if got._base is not None:
+        assert {id(got), id(want)} <= {id(v) for v in inplace.live_views(got._base)}
+
+
+@pytest.mark.parametrize("when", [lambda f: f(), _silently, _inside_grad], ids=["recorded", "no_grad", "no_grad in grad"])
+@pytest.mark.parametrize("of", [
+    lambda x: x, lambda x: x[:, ::-1], lambda x: x[::-1].T, lambda x: _silently(lambda: x[:]),
+], ids=["itself", "a view", "a view of a view", "a silent view"])  # fmt: skip
+def test_a_viewer_remembers_what_bind_and_attach_do(when, of):
+    leaf = rg.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).requires_grad_()
+    for base in (leaf, leaf * 2.0, rg.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])):
+        x = of(base)
+        _alike(st.reshape, {"shape": (6,)}, x, when)
+        _alike(st.transpose, {"axes": (1, 0)}, x, when)
+        _alike(st.broadcast_to, {"shape": (4, *x.shape)}, x, when)
+        _alike(st.getitem, {"index": (1, Ellipsis)}, x, when)
+        _alike(st.getitem, {"index": (slice(0, 1),)}, x, when)
+
+
+def test_a_viewer_names_what_is_no_tensor():
+    with pytest.raises(TypeError, match="only a tensor"):
+        inplace.viewer(st.reshape)(np.ones(2), (2, 1))
+
+
+def test_no_level_counts_as_open_after_an_error():
+    def fails(x):
+        raise KeyError("ours")
+
+    with pytest.raises(KeyError):
+        rg.grad(rg.grad(fails))(rg.asarray(1.0))
+    assert not OPENED

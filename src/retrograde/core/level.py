@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _errors
-from .._state import Switched, recording, state
+from .._state import OPENED, Switched, recording, state
 
 _ids = itertools.count(1).__next__  # odd ids are tapes, even ones other transforms, so that an id tells by itself
 _names: dict[int, str] = {}
@@ -77,9 +77,14 @@ def _set_levels(levels: tuple[Level, ...]) -> None:
             _open_in.pop(level.id, None)
     for level in levels:
         _open_in[level.id] = threading.get_ident()
+    before = state.levels
+    if levels and not before:
+        OPENED.append(1)
     state.levels = levels
     state.tapes = {level.id: level for level in levels if level.tape}
     state.tape = next((level for level in reversed(levels) if level.tape), None)
+    if before and not levels:
+        OPENED.pop()
 
 
 def is_tape(level: int) -> bool:

@@ -3,7 +3,7 @@
 `op` sends raw arrays straight to the kernel and values to `bind`; `bind` evaluates and records on the everyday tape over
 NumPy arrays, `bind_level` at the level of a transform's tape, whatever its arrays are; `pull` calls the derivative rules
 with what a node saved; `step` is `pull` on raw arrays together with handing the results on, which is what the backward loop
-calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function; `looker` is `bind` that
+calls per node; `operator` is `bind` behind a dialect's check of its operands, in one function; `look` is `bind` that
 remembers the result as a view of the operand.
 
 All of them unpack operands, save and record by the same lines (`_Writer`), and save what the record's plan says
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import LOOKED_AT, SAVE_CHECKS, SWITCHED, state
+from .._state import LOOKED_AT, OPENED, SAVE_CHECKS, SWITCHED, state
 from . import bind as binding
 from .node import Node, Slot, tick
 from .record import AVAL, UNUSED, VALUE, Primitive, real_text
@@ -53,7 +53,7 @@ _COMMON = {
     "bind_general": binding.bind_general, "NO_PARAMS": _NO_PARAMS, "fail": binding.fail, "result_class": result_class,
     "NEW": object.__new__, "state": state, "Node": Node, "tick": tick, "KERNEL_ERRORS": binding.KERNEL_ERRORS,
     "watched": binding.watched, "LOOKED_AT": LOOKED_AT, "unrecorded": binding.unrecorded, "SAVE_CHECKS": SAVE_CHECKS,
-    "check_saved": binding.check_saved, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED,
+    "check_saved": binding.check_saved, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED, "OPENED": OPENED,
     "Slot": Slot, "content": content, "shape_of": shape_of, "dtype_of": dtype_of, "results": binding.results,
     "described": binding.described, "FLOAT32": np.dtype(np.float32), "FLOAT64": np.dtype(np.float64),
 }  # fmt: skip
@@ -203,7 +203,7 @@ class _Writer:
             f"node_.prim = PRIM; node_.params = {self.params}; node_.edges = {self.edges}",
             f"node_.saved = {self.saved()}",
         ]
-        refused = ["if SAVE_CHECKS:", f"    check_saved(PRIM, {self.operands}, node_.saved)"]
+        refused = ["if SAVE_CHECKS:", f"    check_saved(PRIM, {self.operands}, node_.saved)"] if self.saved() != "()" else []
         watched = ["if mode_ == 2:", f"    watched(node_, {cls}, {self.operands}, value_)", "return value_"]
         lines = [*made, "if " + " or ".join(f"n{i} is not None" for i in range(self.count)) + ":"]
         if mode is None:
@@ -367,7 +367,7 @@ class _Writer:
             f"    a0 = {x}._a; n0 = {x}._node",
             "except AttributeError:",
             f"    raise no_tensor({x}) from None",
-            f"if type(a0) is not ndarray or {x}._level or SWITCHED or SAVE_CHECKS or state.tape is not None:",
+            f"if type(a0) is not ndarray or {x}._level or SWITCHED or SAVE_CHECKS or OPENED:",
             f"    value_ = bind({x}{self.keywords})",
             f"    attach(value_, {x}, {steps})",
             "    return value_",

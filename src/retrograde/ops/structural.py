@@ -351,7 +351,7 @@ _joined: Any = getattr(np.concatenate, "_implementation", np.concatenate)
 _concatenate = primitive(
     "concatenate",
     kernel=lambda xp, *xs, axis, sizes: xp.concat(xs, axis=axis), kind="structural",
-    numpy=lambda *xs, axis, sizes: _joined(xs, axis),
+    numpy=lambda *xs, axis, sizes: _joined(xs, axis) if axis else _joined(xs),
     vjp=lambda needs, g, _out, *xs_, axis, sizes: _split_cotangent(needs, g, axis, sizes),
     jvp=lambda tangents, out, *xs, axis, sizes: _concatenate(
         *(_tangent_or_zero(t, x) for t, x in zip(tangents, xs)), axis=axis, sizes=sizes),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import SAVE_CHECKS, SWITCHED, is_grad_enabled, state
+from .._state import OPENED, SAVE_CHECKS, SWITCHED, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -93,7 +93,7 @@ def attach(
         steps = x._view_steps + steps
     if SAVE_CHECKS:
         x._policy.viewed(out, x)
-    if (SWITCHED or state.tape is not None) and not is_grad_enabled():
+    if (SWITCHED or OPENED) and not is_grad_enabled():
         if x._policy.detaches_silent_views:
             if base._node is not None and type(array) is _ndarray:
                 return
@@ -131,7 +131,7 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
     if not outs or (type(outs[0]._a) is _ndarray and outs[0]._a.base is None):
         return
     base, before = (x, ()) if x._base is None else (x._base, x._view_steps)
-    silent = (SWITCHED or state.tape is not None) and not is_grad_enabled()
+    silent = (SWITCHED or OPENED) and not is_grad_enabled()
     if silent and x._policy.detaches_silent_views:
         if base._node is not None and type(outs[0]._a) is _ndarray:
             return

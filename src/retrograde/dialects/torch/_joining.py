@@ -75,7 +75,7 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Tensor | No
             return _cat(tensors, dim)
         if type(a) is type(b) is _ndarray and a.dtype is b.dtype:
             rank = a.ndim
-            if rank == b.ndim and (rank > 1 or 0 not in sizes):  # a vector without elements fits anything
+            if rank == b.ndim and (rank > 1 or (sizes[0] and sizes[1])):  # a vector without elements fits anything
                 return _join_two(x, y, axis=dim if dim >= 0 else dim + rank, sizes=sizes)
     elif type(tensors) in (list, tuple) and tensors and type(dim) is int:
         first = getattr(tensors[0], "_a", None)
