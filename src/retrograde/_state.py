@@ -1,13 +1,14 @@
 """What is switched on in this thread: grad mode, saved-tensor hooks, anomaly mode, open levels.
 
 Everything that `bind` has to ask per operation is folded into one integer, `mode`, so that the everyday
-path reads one attribute. Whoever changes a switch restores it in `finally` (or through `Switch`).
+path reads one attribute. Whoever changes a switch restores it in `finally` (or through `Switched`).
 
 All state of the process that is written after import, in this file, `backend`, `core`, `tape`, `tensor` and `transform`, and
 who writes it (a test finds what is missing here). Of one thread: `state`, and everything else is the process's own.
 
     _state.py state: who switches something, within a `with` block: `observe`, `grad_mode`, levels, a backward pass, dialects
     _state.py SWITCHED: `set_mode` and `settle`, as `state.mode` goes
+    _state.py OPENED: levels that are opened and closed
     _state.py LOOKED_AT: `observe`; inference mode of the torch dialect
     _state.py OBSERVERS: `observe`
     _state.py SAVE_CHECKS: inference mode of the torch dialect, when it is first used

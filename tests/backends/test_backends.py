@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def arrays_of(library: str) -> Callable[[np.ndarray], Any]:
     """What makes an array of a library from one of NumPy's; skips where it is not installed or has no device."""
     if library == "array_api_strict":
         strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
-        strict.set_array_api_strict_flags(api_version="2024.12")
+        strict.set_array_api_strict_flags(api_version="2024.12")  # as tests/array_api asks for, in one process or not
         return lambda x: strict.asarray(x)
     if library == "dask":
         da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -109,18 +109,6 @@ def outcome(name: str, wrap: Callable[[np.ndarray], Any]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[:110]
     return ""
-
-
-@pytest.fixture(autouse=True)
-def newest_standard() -> Iterator[None]:
-    """array-api-strict speaks the newest standard here: the tests of the namespace ask an older one of it at import."""
-    try:
-        import array_api_strict as strict
-    except ImportError:
-        yield
-        return
-    with strict.ArrayAPIStrictFlags(api_version="2025.12"):
-        yield
 
 
 convert = StandardBackend.beside
