@@ -49,7 +49,8 @@ class Backend:
                 f"of them first: make it an array of {self.name} where the other one is, or take the other to NumPy"
             )
         like = next(x for x in arrays if x is not None and not isinstance(x, (np.ndarray, np.generic)))
-        return self.from_host(np.array(host) if self.deferred else np.asarray(host), like)
+        host = np.asarray(host)
+        return self.from_host(backend_of(host).snapshot(host) if self.deferred else host, like)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
         """An array of this type filled with a number, where `like` is."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS
+from ..backend.numpy import NUMPY
 from ..core.node import tick
 from ..core.value import Value
 
@@ -166,7 +167,7 @@ def write(target: np.ndarray, new: Any, noted: bool = True, now: int = 0) -> Non
     """Write an array into the memory of another and note it (see `note`), unless the framework lets it pass unnoticed."""
     for observer in OBSERVERS:
         observer.assigning(target, new)
-    np.copyto(target, new, casting="unsafe")
+    NUMPY.write(target, new)
     if noted:
         note(target, now=now)
     else:

@@ -16,6 +16,7 @@ import numpy as np
 from .._errors import GradError
 from .._state import OBSERVERS
 from ..core import value as values
+from ..core.arrays import device_of
 from ..core.dual import DualArray
 from ..core.level import innermost, is_tape
 from ..core.node import Accumulate
@@ -112,10 +113,7 @@ class Tensor(Value):
     @property
     def device(self) -> Any:
         """Where the elements are: "cpu", or what the array's library calls it."""
-        array = self._a
-        while isinstance(array, Value):
-            array = array._a
-        return "cpu" if type(array) is _ndarray else getattr(array, "device", "cpu")
+        return device_of(self)
 
     @property
     def T(self) -> Tensor:
