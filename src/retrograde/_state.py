@@ -16,6 +16,10 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/standard.py _BACKENDS: `register`, one entry per namespace
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
     backend/jit/llvm.py _kept: what was compiled, by name and source
+    backend/jit/threads.py _count: `count`, when it is first asked, and `set_count`
+    backend/jit/threads.py _pool: `_started`, with the first job, and a child of fork
+    backend/jit/threads.py _workers: the same
+    backend/jit/threads.py _kept: `_made` and `_thread`, the memory of pools
     backend/jit/products.py _generated: the compiled product of each dtype that was asked for
     backend/jit/products.py _plans: the way of multiplying for each shape, as a memory
     backend/jit/products.py _limit: `_set_up`, with the first product

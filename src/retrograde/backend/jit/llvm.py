@@ -67,6 +67,10 @@ class Code:
         """The address of an element."""
         return self.value(f"getelementptr inbounds {type}, ptr {pointer}, i64 {index}")
 
+    def field(self, struct: str, pointer: str, k: int) -> str:
+        """The address of part k of a struct."""
+        return self.value(f"getelementptr inbounds {struct}, ptr {pointer}, i32 0, i32 {k}")
+
     def spread(self, count: int, type: str, x: str) -> str:
         """A vector of `count` times x."""
         one = self.value(f"insertelement <{count} x {type}> poison, {type} {x}, i64 0")
@@ -117,6 +121,15 @@ class Code:
         body()
         self.do(f"br label %end{n}")
         self.label(f"end{n}")
+
+    def repeat(self, body: Callable[[], str]) -> None:
+        """body() again and again, as long as the condition that it returns (an i1) holds."""
+        n = self.fresh()
+        self.do(f"br label %again{n}")
+        self.label(f"again{n}")
+        going = body()
+        self.do(f"br i1 {going}, label %again{n}, label %done{n}")
+        self.label(f"done{n}")
 
     def module(self, head: str, attributes: str = "") -> str:
         """The module of the function, which returns nothing: `head` is its `define` line up to the brace."""
@@ -169,6 +182,15 @@ def available(*features: str) -> bool:
     return bool(found) and all(found.get(feature) for feature in features)
 
 
+@functools.cache
+def machine() -> str:
+    """The family of processors: "x86", "aarch64" or another, as LLVM calls it; empty without llvmlite."""
+    with lock:
+        llvm = _llvmlite()
+        family = "" if llvm is None else llvm.get_process_triple().partition("-")[0]
+    return {"x86_64": "x86", "arm64": "aarch64"}.get(family, family)
+
+
 def assembled(name: str, text: str) -> int:
     """The address of function `name` of a module in LLVM's assembly language, translated for this processor.
 
@@ -210,6 +232,22 @@ def _key(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+def address(name: str, text: Callable[[Code], str], *, level: int = 1) -> int | None:
+    """The address of function `name` of the module that `text` writes.
+
+    None where nothing is `available`, and, with a warning, where this version of LLVM has another assembly language.
+    """
+    if not available():
+        return None
+    with lock:  # what is left of an attempt that fails goes while it is held, too
+        try:
+            return assembled(name, text(Code()))
+        except RuntimeError as problem:
+            reason = str(problem)
+    warnings.warn(f"llvmlite could not translate {name}, the slower way without it is taken: {reason}", stacklevel=3 + level)
+    return None
+
+
 def function(
     name: str, text: Callable[[Code], str], *operands: Any, features: Sequence[str] = ("avx2", "fma")
 ) -> Callable[..., None] | None:  # fmt: skip
@@ -217,14 +255,61 @@ def function(
 
     None where it is not `available`, and, with a warning, where this version of LLVM has another assembly language.
     """
+    found = address(name, text, level=2) if available(*features) else None
+    return None if found is None else ctypes.CFUNCTYPE(None, *operands)(found)
+
+
+_CTYPES = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64, "float": ctypes.c_float, "double": ctypes.c_double}
+
+
+def shared(
+    name: str, operands: str, body: Callable[[Code], None], *, attributes: str = "",
+    features: Sequence[str] = ("avx2", "fma"),
+) -> Callable[..., None] | None:  # fmt: skip
+    """The function `name(pool, units, grain, *operands)`, that shares its units out to the pool's threads (threads.py).
+
+    operands: types and names, such as "ptr out, ptr x, i64 width". `body` writes what is done for the units from %first
+    to %last. pool, units, grain: what `threads.tiles` gives. None as for `function`.
+    """
     if not available(*features):
         return None
-    with lock:  # what is left of an attempt that fails goes while it is held, too
-        try:
-            address = assembled(name, text(Code()))
-        except RuntimeError as problem:
-            reason = str(problem)
-        else:
-            return ctypes.CFUNCTYPE(None, *operands)(address)
-    warnings.warn(f"llvmlite could not translate {name}, the slower way without it is taken: {reason}", stacklevel=4)
-    return None
+    split = [operand.split() for operand in operands.split(",")]
+    found = address(name, lambda code: _shared(code, name, split, body, attributes), level=2)
+    given = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *(_CTYPES[kind] for kind, _ in split))
+    return None if found is None else ctypes.CFUNCTYPE(None, *given)(found)
+
+
+def _shared(code: Code, name: str, operands: Sequence[Sequence[str]], body: Callable[[Code], None], attributes: str) -> str:
+    from . import threads
+
+    listed = ", ".join(f"{kind} %{x}" for kind, x in operands)
+    struct = "{ " + ", ".join(kind for kind, _ in operands) + " }"
+    body(code)
+    units = code.module(f"define internal void @{name}_units(i64 %first, i64 %last, {listed})", attributes)
+    tile, entry = Code(), Code()
+    for k, (kind, x) in enumerate(operands):
+        tile.value(f"load {kind}, ptr {tile.field(struct, '%given', k)}", f"%{x}")
+        entry.do(f"store {kind} %{x}, ptr {entry.field(struct, '%given', k)}")
+    tile.do(f"call void @{name}_units(i64 %first, i64 %last, {listed})")
+    entry.lines.insert(1, f"  %given = alloca {struct}")
+    run = entry.value(f"load ptr, ptr {entry.at('i8', '%pool', threads.RUN)}")
+    entry.do(f"call void {run}(ptr %pool, ptr @{name}_tile, ptr %given, i64 %units, i64 %grain)")
+    alone = Code()
+    alone.value("icmp eq ptr %pool, null", "%alone")
+    alone.value("icmp sle i64 %units, %grain", "%little")
+    alone.value("or i1 %alone, %little", "%serial")
+    alone.do("br i1 %serial, label %whole, label %share")
+    alone.label("whole")
+    alone.do(f"call void @{name}_units(i64 0, i64 %units, {listed})")
+    alone.do("ret void")
+    alone.label("share")
+    entry.lines[:1] = alone.lines
+    return "\n".join([
+        units, *(
+            f"define {head} #0 {{\n" + "\n".join([*part.lines, "  ret void", "}"])
+            for head, part in (
+                (f"internal void @{name}_tile(ptr %given, i64 %first, i64 %last)", tile),
+                (f"void @{name}(ptr %pool, i64 %units, i64 %grain, {listed})", entry),
+            )
+        )
+    ])  # fmt: skip

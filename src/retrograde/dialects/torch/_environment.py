@@ -10,28 +10,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..._version import __version__ as retrograde_version
+from ...backend.jit import threads
 from ._api import api
 from ._data import check_tensor
 from ._size import check_device, device
 from ._tensor import Tensor
 
-_threads = 1
 _matmul_precision = "highest"
 
 
 @api(method=False)
 def set_num_threads(n: int) -> None:
-    """Remember a number of threads; NumPy's BLAS keeps its own setting."""
-    global _threads
+    """How many threads take part in an operation from now on; NumPy's BLAS keeps its own setting."""
     if not isinstance(n, int) or n < 1:
         raise RuntimeError(f"set_num_threads: wanted a positive int, got {n!r}")
-    _threads = n
+    threads.set_count(n)
 
 
 @api(method=False)
 def get_num_threads() -> int:
-    """The number of threads that was asked for."""
-    return _threads
+    """How many threads take part in an operation."""
+    return threads.count()
 
 
 @api(method=False)
