@@ -7,6 +7,8 @@ from retrograde.backend.jit import operands, rows
 from retrograde.ops import normalization
 from retrograde.ops import softmax as softmax_ops
 
+from .same_bits import same_bits
+
 rng = np.random.default_rng(3)
 LEAST = operands.LEAST
 pytestmark = pytest.mark.skipif(
@@ -100,3 +102,13 @@ def test_long_rows_lose_no_digits(width):
     x += 100
     standard, _ = normalised(x, None, None, 1e-5)
     np.testing.assert_allclose(rows.layer_norm(x, None, None, width, 1e-5), standard, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [3, 64, 700])
+def test_the_bits_do_not_depend_on_the_number_of_threads(width):
+    x, g = (rng.normal(size=(40_000 // width, width)).astype(np.float32) for _ in range(2))
+    w, b = rng.normal(size=(2, width)).astype(np.float32)
+    (out,) = same_bits(lambda: rows.softmax(x))
+    same_bits(lambda: rows.softmax_pull(g, out))
+    same_bits(lambda: rows.layer_norm(x, w, b, width, 1e-5))
+    same_bits(lambda: rows.layer_norm_pull(g, x, w, width, 1e-5))

@@ -6,7 +6,6 @@ nearest cache.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
 from collections.abc import Callable
@@ -16,9 +15,12 @@ import numpy as np
 
 from . import llvm
 from .operands import FLOAT32, address, aligned, suited
+from .threads import tiles
 from .vectors import LANES, SUMMED, Part, Vectors
 
 BLOCK = 32  # rows whose sums are added up before they are added to the others', so that the rounding errors stay small
+PARTIAL = 64  # sums of parts of the rows at most, which threads compute side by side
+_POWER = 8  # what an exponential costs, in steps of work
 
 
 def softmax(x: np.ndarray) -> np.ndarray | None:
@@ -29,7 +31,8 @@ def softmax(x: np.ndarray) -> np.ndarray | None:
     if function is None:
         return None
     x, out = aligned(x), np.empty_like(x)
-    function(out.ctypes.data, x.ctypes.data, *_rows(x))
+    width = x.shape[-1]
+    function(*tiles(x.size // width, _POWER * x.size), out.ctypes.data, x.ctypes.data, width)
     return out
 
 
@@ -41,7 +44,8 @@ def softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     if function is None:
         return None
     g, out, result = aligned(g), aligned(out), np.empty_like(out)
-    function(result.ctypes.data, g.ctypes.data, out.ctypes.data, *_rows(out))
+    width = out.shape[-1]
+    function(*tiles(out.size // width, 2 * out.size), result.ctypes.data, g.ctypes.data, out.ctypes.data, width)
     return result
 
 
@@ -55,7 +59,8 @@ def layer_norm(
     if function is None:
         return None
     x, w, b, out = aligned(x), aligned(w), aligned(b), np.empty_like(x)
-    function(out.ctypes.data, x.ctypes.data, address(w), address(b), x.size // width, width, eps)
+    rows = x.size // width
+    function(*tiles(rows, 3 * x.size), out.ctypes.data, x.ctypes.data, address(w), address(b), width, eps)
     return out
 
 
@@ -69,42 +74,42 @@ def layer_norm_pull(
     if function is None:
         return None
     g, x, w = aligned(g), aligned(x), aligned(w)
-    dx, sums = np.empty_like(x), np.zeros((4, width), np.float32)
+    rows = x.size // width
+    together = max(BLOCK, -(-rows // PARTIAL))
+    units = -(-rows // together)
+    dx, sums = np.empty_like(x), np.zeros((units, 4, width), np.float32)
     function(
-        dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, address(w), x.size // width, width, eps
+        *tiles(units, 5 * x.size), dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, address(w),
+        rows, together, width, eps,
     )  # fmt: skip
-    return dx, sums[0], sums[1]
+    of_w, of_b = sums[0, :2] if units == 1 else sums[:, :2].sum(0)
+    return dx, of_w, of_b
 
 
 def _vector(w: np.ndarray | None, width: int) -> bool:
     return w is None or (w.size == width and w.dtype == FLOAT32 and w.flags.c_contiguous)
 
 
-def _rows(x: np.ndarray) -> tuple[int, int]:
-    return x.size // x.shape[-1], x.shape[-1]
-
-
 @functools.cache
 def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
-    pointers, text, numbers = _TEXTS[name]
-    operands = (*(ctypes.c_void_p,) * pointers, *(ctypes.c_int64,) * 2, *(ctypes.c_float,) * numbers)
-    return llvm.function(name, lambda code: text(code, *variant), *operands)
+    operands, body = _TEXTS[name]
+    return llvm.shared(name, operands, lambda code: body(code, *variant))
 
 
 # ------------------------------------------------------------------------------------------ their code
 
 
 def _each_row(code: Any, names: str, row: Callable[..., None]) -> None:
-    """row(*pointers): for each row, those to its part of the arrays."""
+    """row(*pointers): for each row of the tile, those to its part of the arrays."""
 
     def one(i: str) -> None:
         start = code.mul(i, "%width")
         row(*(code.at("float", f"%{name}", start) for name in names.split()))
 
-    code.loop(0, "%rows", 1, one)
+    code.loop("%first", "%last", 1, one)
 
 
-def _softmax(code: Any, long: bool) -> str:
+def _softmax(code: Any, long: bool) -> None:
     v = Vectors(code, LANES)
 
     def row(out: str, x: str) -> None:
@@ -123,10 +128,9 @@ def _softmax(code: Any, long: bool) -> str:
         v.over("%width", lambda i, part: part.store(v, v.divide(part.load(v, out, i), total), out, i))
 
     _each_row(code, "out x", row)
-    return str(code.module("define void @softmax(ptr %out, ptr %x, i64 %rows, i64 %width)"))
 
 
-def _softmax_pull(code: Any, long: bool) -> str:
+def _softmax_pull(code: Any, long: bool) -> None:
     v = Vectors(code, LANES)
 
     def row(result: str, g: str, out: str) -> None:
@@ -141,7 +145,6 @@ def _softmax_pull(code: Any, long: bool) -> str:
         v.over("%width", pulled)
 
     _each_row(code, "result g out", row)
-    return str(code.module("define void @softmax_pull(ptr %result, ptr %g, ptr %out, i64 %rows, i64 %width)"))
 
 
 def _statistics(v: Vectors, x: str, long: bool) -> tuple[str, str, str]:
@@ -161,7 +164,7 @@ def _statistics(v: Vectors, x: str, long: bool) -> tuple[str, str, str]:
     return mean, v.divide(1.0, deviation), width
 
 
-def _layer_norm(code: Any, long: bool, weighted: bool, shifted: bool) -> str:
+def _layer_norm(code: Any, long: bool, weighted: bool, shifted: bool) -> None:
     v = Vectors(code, LANES)
 
     def row(out: str, x: str) -> None:
@@ -178,15 +181,26 @@ def _layer_norm(code: Any, long: bool, weighted: bool, shifted: bool) -> str:
         v.over("%width", scaled)
 
     _each_row(code, "out x", row)
-    return str(code.module(
-        "define void @layer_norm(ptr %out, ptr %x, ptr %w, ptr %b, i64 %rows, i64 %width, float %eps)"))  # fmt: skip
 
 
-def _layer_norm_pull(code: Any, long: bool, weighted: bool) -> str:
-    """sums: the cotangents of w and of b, and room for those of a block of rows."""
+def _layer_norm_pull(code: Any, long: bool, weighted: bool) -> None:
+    """A unit is `together` rows. sums, of each: the cotangents of w and of b, and room for those of a block of rows."""
     v = Vectors(code, LANES)
-    whole = [code.at("float", "%sums", code.mul("%width", k)) for k in (0, 1)]
-    block = [code.at("float", "%sums", code.mul("%width", k)) for k in (2, 3)]
+    code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+
+    def unit(n: str) -> None:
+        sums = [code.at("float", "%sums", code.mul("%width", code.add(code.mul(n, 4), k))) for k in range(4)]
+        start = code.mul(n, "%together")
+        end = code.least(code.add(start, "%together"), "%rows")
+        code.loop(start, end, BLOCK, lambda first: _layer_norm_block(v, first, end, sums[:2], sums[2:], long, weighted))
+
+    code.loop("%first", "%last", 1, unit)
+
+
+def _layer_norm_block(
+    v: Vectors, first: str, end: str, whole: list[str], block: list[str], long: bool, weighted: bool
+) -> None:  # fmt: skip
+    code = v.code
 
     def row(r: str) -> None:
         start = code.mul(r, "%width")
@@ -213,25 +227,22 @@ def _layer_norm_pull(code: Any, long: bool, weighted: bool) -> str:
 
         v.over("%width", pulled)
 
-    def some(first: str) -> None:
-        code.loop(first, code.least(code.add(first, BLOCK), "%rows"), 1, row)
+    code.loop(first, code.least(code.add(first, BLOCK), end), 1, row)
 
-        def add(i: str, part: Part) -> None:
-            for mine, theirs in zip(block, whole):
-                part.store(v, v.add(part.load(v, mine, i), part.load(v, theirs, i)), theirs, i)
-                part.store(v, v.constant(0.0), mine, i)
+    def add(i: str, part: Part) -> None:
+        for mine, theirs in zip(block, whole):
+            part.store(v, v.add(part.load(v, mine, i), part.load(v, theirs, i)), theirs, i)
+            part.store(v, v.constant(0.0), mine, i)
 
-        v.over("%width", add)
-
-    code.declare("declare i64 @llvm.smin.i64(i64, i64)")
-    code.loop(0, "%rows", BLOCK, some)
-    return str(code.module(
-        "define void @layer_norm_pull(ptr %dx, ptr %sums, ptr %g, ptr %x, ptr %w, i64 %rows, i64 %width, float %eps)"
-    ))  # fmt: skip
+    v.over("%width", add)
 
 
-# By name: pointers, text, numbers behind the sizes.
-_TEXTS: dict[str, tuple[int, Callable[..., str], int]] = {
-    "softmax": (2, _softmax, 0), "softmax_pull": (3, _softmax_pull, 0),
-    "layer_norm": (4, _layer_norm, 1), "layer_norm_pull": (5, _layer_norm_pull, 1),
+# By name: operands, and what is done for the rows (or parts of them) from %first to %last.
+_TEXTS: dict[str, tuple[str, Callable[..., None]]] = {
+    "softmax": ("ptr out, ptr x, i64 width", _softmax),
+    "softmax_pull": ("ptr result, ptr g, ptr out, i64 width", _softmax_pull),
+    "layer_norm": ("ptr out, ptr x, ptr w, ptr b, i64 width, float eps", _layer_norm),
+    "layer_norm_pull": (
+        "ptr dx, ptr sums, ptr g, ptr x, ptr w, i64 rows, i64 together, i64 width, float eps", _layer_norm_pull
+    ),
 }  # fmt: skip
