@@ -86,7 +86,7 @@ def test_gates_that_are_nearly_shut_keep_their_digits(dtype):
     gates = np.array([[shut, -shut, 20.0, -shut]], dtype)  # input, forget, cell, output
     zero = np.zeros((1, 1), dtype)
     want = 1 / (1 + math.exp(-shut))
-    outputs, cells = recurrent.lstm_layer(gates[None], zero, zero, np.zeros((4, 1), dtype), None, backwards=False)
+    outputs, cells, _ = recurrent.lstm_layer(gates[None], zero, zero, np.zeros((4, 1), dtype), None, backwards=False)
     for h, c in ((outputs, cells), recurrent.lstm_pointwise(gates, zero)):
         assert h.dtype == c.dtype == dtype
         np.testing.assert_allclose([h.item(), c.item()], want, rtol=2e-3 if dtype == "float16" else 1e-6)

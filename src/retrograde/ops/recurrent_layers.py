@@ -187,6 +187,12 @@ def _infer_states(avals: Any, gates: int) -> Aval:
     return Aval((*x.shape[:2], n), x.dtype)
 
 
+def _infer_kept(avals: Any, gates: int, states: int) -> tuple[Aval, ...]:
+    """Of the states, and of four numbers for each."""
+    state = _infer_states(avals, gates)
+    return (*(state,) * states, Aval((*state.shape[:2], 4 * state.shape[2]), state.dtype))
+
+
 def _samples(gates: int, states: int, **params: Any) -> Any:
     def make() -> Any:
         for steps, backwards, biased in ((3, False, True), (2, True, False), (1, False, True)):
@@ -204,15 +210,17 @@ def _samples(gates: int, states: int, **params: Any) -> Any:
 def _lstm_kernel(xp: Any, gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     gates = gates if b is None else gates + b
     n, wt = h.shape[-1], xp.matrix_transpose(w)
-    states, cells = [], []
+    states, cells, kept = [], [], []
     for t in _order(gates.shape[0], backwards):
         z = gates[t, ...] + xp.matmul(h, wt)
         i, f, o = (sigmoid_array(xp, z[..., k * n : (k + 1) * n]) for k in (0, 1, 3))
-        c = f * c + i * xp.tanh(z[..., 2 * n : 3 * n])
+        g = xp.tanh(z[..., 2 * n : 3 * n])
+        c = f * c + i * g
         h = o * xp.tanh(c)
         states.append(h)
         cells.append(c)
-    return _in_order(xp, states, backwards), _in_order(xp, cells, backwards)
+        kept.append(xp.concat((i, f, g, o), axis=-1))
+    return tuple(_in_order(xp, steps, backwards) for steps in (states, cells, kept))
 
 
 def _in_order(xp: Any, steps: Any, backwards: bool) -> Any:
@@ -223,43 +231,48 @@ def _in_order(xp: Any, steps: Any, backwards: bool) -> Any:
 def _lstm_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     fits = gates.shape[2] == 4 * n and h.shape == c.shape == (batch, n) and (b is None or b.shape == (4 * n,))
-    # Its products are np.dot's, which does nothing where one operand is a single 0, whatever the other holds.
-    if fits and h.size > 1 and recurrent.suited(steps * batch * n, gates, h, c, w, b):
-        return recurrent.lstm(gates, h, c, _columns(w, steps), b, _order(steps, backwards))
+    if fits and _long(steps, batch) and recurrent.suited(steps * batch * n, gates, h, c, w, b):
+        return recurrent.lstm(gates, h, c, w, b, backwards)
     gates = gates + b if b is not None else gates
     out, cells = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, n), gates.dtype)
+    kept = np.empty(gates.shape, gates.dtype)
     wt = _columns(w, steps)
     for t in _order(steps, backwards):
-        z = h @ wt
-        z += gates[t]
-        cell = np.tanh(z[:, 2 * n : 3 * n])
-        i_f = sigmoid_numpy(z[:, : 2 * n])
-        cell *= i_f[:, :n]
-        c = np.multiply(i_f[:, n:], c, out=cells[t])
-        c += cell
-        h = np.multiply(sigmoid_numpy(z[:, 3 * n :]), np.tanh(c), out=out[t])
-    return out, cells
+        z = np.add(h @ wt, gates[t], out=kept[t])
+        z[:, : 2 * n] = sigmoid_numpy(z[:, : 2 * n])
+        np.tanh(z[:, 2 * n : 3 * n], z[:, 2 * n : 3 * n])
+        z[:, 3 * n :] = sigmoid_numpy(z[:, 3 * n :])
+        c = np.multiply(z[:, n : 2 * n], c, out=cells[t])
+        c += z[:, :n] * z[:, 2 * n : 3 * n]
+        h = np.multiply(z[:, 3 * n :], np.tanh(c), out=out[t])
+    return out, cells, kept
+
+
+def _long(steps: int, batch: int) -> bool:
+    """Whether generated code is worth the layout of the weight that it needs."""
+    return steps * batch >= recurrent.SHORT
 
 
 def _lstm_pull(
-    needs: Any, g: Any, outs: Any, gates: Any, h0: Any, c0: Any, w: Any, b: Any, *, backwards: bool
+    needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, c0: Any, w: Any, b_: Any, *, backwards: bool
 ) -> Any:
-    (g_out, g_cells), (out, cells) = g, outs
-    X = _functions(g_out, g_cells, out, gates, h0, w)
-    n = shape_of(h0)[-1]
-    before, cells_before = _before(X, out, h0, backwards), _before(X, cells, c0, backwards)
-    z = gates + X.project(before, w)
-    z = z if b is None else z + b
-    if X is _Plain and recurrent.suited(out.size, gates, h0, c0, w, b, g_out, g_cells):
-        order = _order(shape_of(gates)[0], not backwards)
-        first, *rest = recurrent.lstm_pull(z, cells, cells_before, w, g_out, g_cells, order)
+    (g_out, g_cells, g_kept), (out, cells, kept) = g, outs
+    X = _functions(g_out, g_cells, g_kept, out, h0, w)
+    (steps, batch, n), before = shape_of(out), _before(X, out, h0, backwards)
+    if (
+        X is _Plain and g_kept is None and _long(steps, batch)
+        and recurrent.suited(steps * batch * n, kept, h0, c0, w, g_out, g_cells)
+    ):  # fmt: skip
+        first, *rest = recurrent.lstm_pull(kept, cells, c0, w, g_out, g_cells, backwards)
         return first, *rest, X.outer(first, before) if needs[3] else None, X.total(first) if needs[4] else None
-    i, f, o = (X.sigmoid(X.part(z, k, n)) for k in (0, 1, 3))
-    cell, squashed = X.tanh(X.part(z, 2, n)), X.tanh(cells)
+    i, f, cell, o = (X.part(kept, k, n) for k in range(4))
+    squashed, cells_before = X.tanh(cells), _before(X, cells, c0, backwards)
+    bent = [y * (1 - y) for y in (i, f, o)]
+    flat = 1 - cell * cell
     # What a change of each gate's sum does to the cell, and the output gate's and the cell's to the state.
-    by_cell = X.join((cell * i * (1 - i), cells_before * f * (1 - f), i * (1 - cell * cell)), -1)
-    by_output, through = squashed * o * (1 - o), o * (1 - squashed * squashed)
-    steps = shape_of(gates)[0]
+    by_cell = X.join((cell * bent[0], cells_before * bent[1], i * flat), -1)
+    by_output, through = squashed * bent[2], o * (1 - squashed * squashed)
+    by_kept = None if g_kept is None else g_kept * X.join((bent[0], bent[1], flat, bent[2]), -1)
     d_gates: list[Any] = [None] * steps
     dh = dc = None
     for t in _order(steps, not backwards):
@@ -267,19 +280,21 @@ def _lstm_pull(
         dc = _plus(dc, None if g_cells is None else X.at(g_cells, t))
         if dh is not None:
             dc = _plus(dc, dh * X.at(through, t))
+        dc = X.at(cells, t) * 0 if dc is None else dc
         d_o = X.at(by_output, t) * (dc * 0 if dh is None else dh)
-        d_gates[t] = X.join((X.spread(dc, X.at(by_cell, t)), d_o), -1)
+        d_gates[t] = _plus(X.join((X.spread(dc, X.at(by_cell, t)), d_o), -1), None if by_kept is None else X.at(by_kept, t))
         dc, dh = dc * X.at(f, t), X.matmul(d_gates[t], w)
     d = X.stacked(d_gates)
     return d, dh, dc, X.outer(d, before) if needs[3] else None, X.total(d) if needs[4] else None
 
 
 # The states and the cells (time, batch, n) of an LSTM from its input's gates (time, batch, 4n) in the order input,
-# forget, cell, output, the first state and cell, and the recurrent weight and bias.
+# forget, cell, output, the first state and cell, and the recurrent weight and bias; and the gates' activations, which
+# the derivative is made of.
 lstm_layer = primitive(
     "lstm_layer", kernel=_lstm_kernel, numpy=_lstm_numpy,
     vjp=_lstm_pull, jvp=from_vjp, multi=True, batch=_batch_layer(2),
-    infer=lambda avals, p: (_infer_states(avals, 4),) * 2, samples=_samples(4, 2),
+    infer=lambda avals, p: _infer_kept(avals, 4, 2), samples=_samples(4, 2),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ GRU
@@ -288,7 +303,7 @@ lstm_layer = primitive(
 @widened
 def _gru_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     n, wt = h.shape[-1], xp.matrix_transpose(w)
-    states = []
+    states, kept = [], []
     for t in _order(gates.shape[0], backwards):
         x, own = gates[t, ...], xp.matmul(h, wt)
         own = own if b is None else own + b
@@ -296,63 +311,77 @@ def _gru_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool)
         new = xp.tanh(x[..., 2 * n :] + r * own[..., 2 * n :])
         h = (h - new) * z + new
         states.append(h)
-    return _in_order(xp, states, backwards)
+        kept.append(xp.concat((r, z, new, own[..., 2 * n :]), axis=-1))
+    return _in_order(xp, states, backwards), _in_order(xp, kept, backwards)
 
 
 @widened_numpy
 def _gru_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    out = np.empty((steps, batch, n), gates.dtype)
+    fits = gates.shape[2] == 3 * n and h.shape == (batch, n) and (b is None or b.shape == (3 * n,))
+    if fits and _long(steps, batch) and recurrent.suited(steps * batch * n, gates, h, w, b):
+        return recurrent.gru(gates, h, w, b, backwards)
+    out, kept = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, 4 * n), gates.dtype)
     wt = _columns(w, steps)
     for t in _order(steps, backwards):
-        recurrent = h @ wt
+        own = h @ wt
         if b is not None:
-            recurrent += b
-        x = gates[t]
-        rz = sigmoid_numpy(recurrent[:, : 2 * n] + x[:, : 2 * n])
-        new = recurrent[:, 2 * n :]
-        new *= rz[:, :n]
+            own += b
+        x, rz, new = gates[t], kept[t, :, : 2 * n], kept[t, :, 2 * n : 3 * n]
+        rz[...] = sigmoid_numpy(own[:, : 2 * n] + x[:, : 2 * n])
+        kept[t, :, 3 * n :] = own[:, 2 * n :]
+        np.multiply(own[:, 2 * n :], rz[:, :n], out=new)
         new += x[:, 2 * n :]
         np.tanh(new, new)
         state = np.subtract(h, new, out=out[t])
         state *= rz[:, n:]
         state += new
         h = state
-    return out
+    return out, kept
 
 
-def _gru_pull(needs: Any, g: Any, out: Any, gates: Any, h0: Any, w: Any, b: Any, *, backwards: bool) -> Any:
-    X = _functions(g, out, gates, h0, w)
-    n = shape_of(h0)[-1]
-    before = _before(X, out, h0, backwards)
-    recurrent = X.project(before, w)
-    recurrent = recurrent if b is None else recurrent + b
-    rz = X.sigmoid(X.part(gates, 0, 2 * n) + X.part(recurrent, 0, 2 * n))
-    r, z, hidden = X.part(rz, 0, n), X.part(rz, 1, n), X.part(recurrent, 2, n)
-    new = X.tanh(X.part(gates, 2, n) + r * hidden)
+def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: Any, *, backwards: bool) -> Any:
+    (g_out, g_kept), (out, kept) = g, outs
+    X = _functions(g_out, g_kept, out, h0, w)
+    (steps, batch, n), before = shape_of(out), _before(X, out, h0, backwards)
+    if (
+        X is _Plain and g_kept is None and _long(steps, batch)
+        and recurrent.suited(steps * batch * n, kept, h0, w, g_out)
+    ):  # fmt: skip
+        d, d_gates, dh = recurrent.gru_pull(kept, out, h0, w, g_out, backwards)
+        return d_gates, dh, X.outer(d, before) if needs[2] else None, X.total(d) if needs[3] else None
+    r, z, new, hidden = (X.part(kept, k, n) for k in range(4))
     # What a change of the state does to each gate's sum.
-    by_new = (1 - z) * (1 - new * new)
+    flat = 1 - new * new
+    by_new = (1 - z) * flat
     through = by_new * r
-    factors = X.join((through * hidden * (1 - r), (before - new) * z * (1 - z), through), -1)
-    steps = shape_of(gates)[0]
+    bent = r * (1 - r), z * (1 - z)
+    factors = X.join((by_new * hidden * bent[0], (before - new) * bent[1], through), -1)
+    extra = extra_new = None
+    if g_kept is not None:  # on the sums by way of the activations
+        g_r, g_z, g_new, g_hidden = (X.part(g_kept, k, n) for k in range(4))
+        extra_new = g_new * flat
+        extra = X.join((g_r * bent[0] + extra_new * hidden * bent[0], g_z * bent[1], extra_new * r + g_hidden), -1)
     states: list[Any] = [None] * steps
     d_steps: list[Any] = [None] * steps
     dh = None
     for t in _order(steps, not backwards):
-        states[t] = _plus(dh, X.at(g, t))
-        d_steps[t] = X.spread(states[t], X.at(factors, t))
+        states[t] = _plus(dh, X.at(out, t) * 0 if g_out is None else X.at(g_out, t))
+        d_steps[t] = _plus(X.spread(states[t], X.at(factors, t)), None if extra is None else X.at(extra, t))
         dh = states[t] * X.at(z, t) + X.matmul(d_steps[t], w)
     d_recurrent = X.stacked(d_steps)
-    d_gates = X.join((X.part(d_recurrent, 0, 2 * n), X.stacked(states) * by_new), -1) if needs[0] else None
+    d_new = _plus(X.stacked(states) * by_new, extra_new)
+    d_gates = X.join((X.part(d_recurrent, 0, 2 * n), d_new), -1) if needs[0] else None
     d_w = X.outer(d_recurrent, before) if needs[2] else None
     return d_gates, dh, d_w, X.total(d_recurrent) if needs[3] else None
 
 
 # The states (time, batch, n) of a GRU from its input's gates (time, batch, 3n) in the order reset, update, new, the
-# first state, and the recurrent weight and bias.
+# first state, and the recurrent weight and bias; and what the derivative is made of: the gates' activations, and what the
+# state contributes to the new one.
 gru_layer = primitive(
-    "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, batch=_batch_layer(1),
-    infer=lambda avals, p: _infer_states(avals, 3), samples=_samples(3, 1),
+    "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, multi=True, batch=_batch_layer(1),
+    infer=lambda avals, p: _infer_kept(avals, 3, 1), samples=_samples(3, 1),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain

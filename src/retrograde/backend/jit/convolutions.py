@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import llvm, products
+from . import llvm, products, threads
 from .operands import aligned
 from .vectors import Part, Vectors
 
@@ -75,7 +75,7 @@ def suited(x: np.ndarray, other: np.ndarray, weights: Sizes, columns: int, *, su
     return (
         per_image * len(x) >= LEAST and outputs >= 4 and columns >= 16
         and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype
-        and (per_image <= products.most() or products.threads() == 1)
+        and (per_image <= products.most() or products.blas_threads() <= threads.count())
         and not (summed and outputs * depth > 1 << 16)
         and _generated("convolve", x.dtype.char) is not None
     )  # fmt: skip

@@ -191,6 +191,13 @@ def machine() -> str:
     return {"x86_64": "x86", "arm64": "aarch64"}.get(family, family)
 
 
+def registers() -> tuple[int, int]:
+    """The bytes of the processor's widest vector register, and how many it has of them."""
+    if available("avx512f"):
+        return 64, 32
+    return (32, 16) if available("avx") else (16, 32 if machine() == "aarch64" else 16)
+
+
 def assembled(name: str, text: str) -> int:
     """The address of function `name` of a module in LLVM's assembly language, translated for this processor.
 
@@ -259,7 +266,10 @@ def function(
     return None if found is None else ctypes.CFUNCTYPE(None, *operands)(found)
 
 
-_CTYPES = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64, "float": ctypes.c_float, "double": ctypes.c_double}
+_CTYPES = {
+    "ptr": ctypes.c_void_p, "object": ctypes.py_object, "i64": ctypes.c_int64, "float": ctypes.c_float,
+    "double": ctypes.c_double,
+}  # fmt: skip
 
 
 def shared(
@@ -268,13 +278,14 @@ def shared(
 ) -> Callable[..., None] | None:  # fmt: skip
     """The function `name(pool, units, grain, *operands)`, that shares its units out to the pool's threads (threads.py).
 
-    operands: types and names, such as "ptr out, ptr x, i64 width". `body` writes what is done for the units from %first
+    operands: types and names, such as "ptr out, ptr x, i64 width"; an "object" is one of Python's. `body` writes what is done for the units from %first
     to %last. pool, units, grain: what `threads.tiles` gives. None as for `function`.
     """
     if not available(*features):
         return None
     split = [operand.split() for operand in operands.split(",")]
-    found = address(name, lambda code: _shared(code, name, split, body, attributes), level=2)
+    typed = [("ptr" if kind == "object" else kind, x) for kind, x in split]
+    found = address(name, lambda code: _shared(code, name, typed, body, attributes), level=2)
     given = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *(_CTYPES[kind] for kind, _ in split))
     return None if found is None else ctypes.CFUNCTYPE(None, *given)(found)
 

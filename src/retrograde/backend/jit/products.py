@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from . import llvm
+from . import llvm, threads
 from .operands import aligned
 from .vectors import Part, Vectors
 
 VECTOR = 64  # bytes: AVX-512. With AVX2 and its 16 registers the same kernel is as fast as OpenBLAS's, not faster.
 ROWS, VECTORS = 8, 3  # of a tile: its 24 sums, 3 vectors of one operand and a number of the other fit 32 registers
 DEPTH = 256  # rows of a panel at most: with 3 vectors, 48 KiB
+TOGETHER = 96  # rows of the blocks that threads compute side by side; columns: half as many, a panel of single numbers
 
 # ------------------------------------------------------------------------------------------ products
 
@@ -35,7 +36,7 @@ LEAST = 1 << 20
 
 
 @functools.cache
-def threads() -> int:
+def blas_threads() -> int:
     """How many threads BLAS has, as far as it can be told from here."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         given = os.environ.get(name, "")
@@ -45,8 +46,8 @@ def threads() -> int:
 
 
 def most() -> int:
-    """More multiplications go to BLAS, and sooner where it has several threads."""
-    return 1 << 26 if threads() == 1 else (1 << 24) // threads()
+    """More multiplications go to BLAS, and sooner where it has more threads than the pool."""
+    return 1 << 26 if blas_threads() <= threads.count() else (1 << 24) // blas_threads()
 
 
 _generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
@@ -78,16 +79,23 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
         depth = _plans[form] = _planned(*form)
     if not depth:
         return _plus(_by_blas(x, y), bias)
-    n = y.shape[1]
-    out = np.empty((x.shape[0], n), x.dtype)
+    (m, k), n = x.shape, y.shape[1]
+    out = np.empty((m, n), x.dtype)
+    rows, columns = _blocks(m, n) if threads.pool(m * k * n >> 2) else (m, n)
+    units = threads.tiles(-(-m // rows) * -(-n // columns), m * k * n >> 2)
     if bias is None:
-        function(out, x, y, out, 0, depth)
+        function(*units, out, x, y, out, 0, depth, rows, columns)
     elif bias.shape == (n,) and bias.strides == (x.itemsize,) and bias.dtype == x.dtype and bias.flags.aligned:
-        function(out, x, y, bias, 1, depth)
+        function(*units, out, x, y, bias, 1, depth, rows, columns)
     else:
-        function(out, x, y, out, 0, depth)
+        function(*units, out, x, y, out, 0, depth, rows, columns)
         out += bias
     return out
+
+
+def _blocks(m: int, n: int) -> tuple[int, int]:
+    """Rows and columns of the blocks that threads compute side by side. A panel is copied for each block of rows anew."""
+    return m if m <= 2 * TOGETHER else TOGETHER, n if n <= TOGETHER else TOGETHER // 2
 
 
 def _plus(out: Any, bias: np.ndarray | None) -> Any:
@@ -126,9 +134,10 @@ def _set_up(char: str) -> Callable[..., None] | None:
             _limit = most()
             found = None
             if char in _NUMBERS and _laid_out_as_known():
-                operands = (*(ctypes.py_object,) * 4, *(ctypes.c_int64,) * 2)
-                written = functools.partial(text, number=_NUMBERS[char])
-                found = llvm.function("product", written, *operands, features=["avx512f"])
+                found = llvm.shared(
+                    "product", "object out, object x, object y, object bias, i64 biased, i64 depth, i64 rows, i64 columns",
+                    functools.partial(body, number=_NUMBERS[char]), features=["avx512f"], attributes=_WIDE,
+                )  # fmt: skip
             _generated[char] = found
         return _generated[char]
 
@@ -152,8 +161,11 @@ def _laid_out_as_known() -> bool:
 # ------------------------------------------------------------------------------------------ their code
 
 
-def text(c: Any, number: str) -> str:
-    """The module with the function `product(out, x, y, bias, biased, depth)`: out = x y (+ bias) for NumPy arrays.
+_WIDE = '"prefer-vector-width"="512" "no-stack-arg-probe"'
+
+
+def body(c: Any, number: str) -> None:
+    """out = x y (+ bias) for NumPy arrays; a unit is a block of `rows` and `columns` of the result.
 
     The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides.
     biased: whether there is a bias. depth: rows of the panels that `y` is cut into.
@@ -173,123 +185,131 @@ def text(c: Any, number: str) -> str:
     out, (m, n), (out_row, _) = array("%out")
     x, (_, k), (x_row, x_column) = array("%x")
     y, _, (y_row, y_column) = array("%y")
-    last = c.add(m, -1)
     bias = c.value(f"load ptr, ptr {c.at('i8', '%bias', object.__basicsize__)}")
 
-    def keep(vector: str, row: str, column: str | int, width: str | int) -> None:
-        v.store(vector, panel, c.add(c.mul(row, width), column), align=64)
+    def block(unit: str) -> None:
+        down = c.value(f"sdiv i64 {c.add(m, c.add('%rows', -1))}, %rows")
+        across = c.value(f"sdiv i64 {unit}, {down}")
+        top = c.mul(c.value(f"sub i64 {unit}, {c.mul(across, down)}"), "%rows")
+        bottom = c.least(c.add(top, "%rows"), m)
+        left = c.mul(across, "%columns")
+        right = c.least(c.add(left, "%columns"), n)
+        last = c.add(bottom, -1)
 
-    def parts(j: str, count: int) -> list[Part]:
-        """The vectors of a row of n numbers from j on."""
-        left = c.value(f"sub i64 {n}, {j}")
-        return [Part(v.below(left, k * v.lanes)) for k in range(count)]
+        def keep(vector: str, row: str, column: str | int, width: str | int) -> None:
+            v.store(vector, panel, c.add(c.mul(row, width), column), align=64)
 
-    def copy_rows(first: str, j: str, rows: str, count: int) -> None:
-        """Rows of `y`, where they are contiguous, into the panel: `count` vectors of each."""
-        columns = parts(j, count)
-        source = c.at(number, c.at(number, y, c.mul(first, y_row)), j)
+        def parts(j: str, count: int) -> list[Part]:
+            """The vectors of a row of n numbers from j on."""
+            left = c.value(f"sub i64 {right}, {j}")
+            return [Part(v.below(left, k * v.lanes)) for k in range(count)]
 
-        def copy(row: str) -> None:
-            start = c.at(number, source, c.mul(row, y_row))
-            for k, part in enumerate(columns):
-                keep(part.load(v, start, k * v.lanes), row, k * v.lanes, count * v.lanes)
+        def copy_rows(first: str, j: str, rows: str, count: int) -> None:
+            """Rows of `y`, where they are contiguous, into the panel: `count` vectors of each."""
+            columns = parts(j, count)
+            source = c.at(number, c.at(number, y, c.mul(first, y_row)), j)
 
-        c.loop(0, rows, 1, copy)
+            def copy(row: str) -> None:
+                start = c.at(number, source, c.mul(row, y_row))
+                for k, part in enumerate(columns):
+                    keep(part.load(v, start, k * v.lanes), row, k * v.lanes, count * v.lanes)
 
-    def copy_columns(first: str, j: str, rows: str, width: str) -> None:
-        """`width` columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
-        end = c.add(n, -1)
+            c.loop(0, rows, 1, copy)
 
-        def some(row: str) -> None:
-            inside = Part(v.below(c.value(f"sub i64 {rows}, {row}")))
+        def copy_columns(first: str, j: str, rows: str, width: str) -> None:
+            """`width` columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
+            end = c.add(n, -1)
 
-            def square(k: str) -> None:
-                vectors = []
-                for i in range(v.lanes):
-                    column = c.least(c.add(c.add(j, k), i), end)
-                    start = c.at(number, y, c.mul(column, y_column))
-                    vectors.append(inside.load(v, start, c.add(first, row)))
-                for i, vector in enumerate(_transposed(v, vectors)):
-                    keep(vector, c.add(row, i), k, width)
+            def some(row: str) -> None:
+                inside = Part(v.below(c.value(f"sub i64 {rows}, {row}")))
 
-            c.loop(0, width, v.lanes, square)
+                def square(k: str) -> None:
+                    vectors = []
+                    for i in range(v.lanes):
+                        column = c.least(c.add(c.add(j, k), i), end)
+                        start = c.at(number, y, c.mul(column, y_column))
+                        vectors.append(inside.load(v, start, c.add(first, row)))
+                    for i, vector in enumerate(_transposed(v, vectors)):
+                        keep(vector, c.add(row, i), k, width)
 
-        c.loop(0, rows, v.lanes, some)
+                c.loop(0, width, v.lanes, square)
 
-    def tiles(first: str, j: str, rows: str, count: int) -> None:
-        """The columns from j on, `count` vectors of them, of all rows of `out`."""
-        columns = parts(j, count)
-        again = c.spread(v.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
-        before = [Part(c.value(f"and {v.mask} {part.mask}, {again}")) for part in columns]
-        complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
-        biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
-        place = c.at(number, bias, j)
-        biases = [
-            Part(c.value(f"and {v.mask} {part.mask}, {biased}")).load(v, place, i * v.lanes) for i, part in enumerate(columns)
-        ]
+            c.loop(0, rows, v.lanes, some)
 
-        def tile(i: str) -> None:
-            starts = []
-            for r in range(ROWS):
-                row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
-                starts.append(c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column)))
+        def tiles(first: str, j: str, rows: str, count: int) -> None:
+            """The columns from j on, `count` vectors of them, of all rows of `out`."""
+            columns = parts(j, count)
+            again = c.spread(v.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
+            before = [Part(c.value(f"and {v.mask} {part.mask}, {again}")) for part in columns]
+            complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
+            biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
+            place = c.at(number, bias, j)
+            biases = [
+                Part(c.value(f"and {v.mask} {part.mask}, {biased}")).load(v, place, i * v.lanes) for i, part in enumerate(columns)
+            ]
 
-            def step(row: str, *sums: str) -> list[str]:
-                start = c.at(number, panel, c.mul(row, count * v.lanes))
-                ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
-                offset, after = c.mul(row, x_column), []
+            def tile(i: str) -> None:
+                starts = []
                 for r in range(ROWS):
-                    one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
-                    xs = c.spread(v.lanes, number, one)
-                    after += [v.call("fma", xs, ys[i], sums[r * count + i]) for i in range(count)]
-                return after
+                    row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
+                    starts.append(c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column)))
 
-            sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (ROWS * count))
-            for r in range(ROWS):
-                row = c.add(i, r)
-                place = c.at(number, c.at(number, out, c.mul(row, out_row)), j)
+                def step(row: str, *sums: str) -> list[str]:
+                    start = c.at(number, panel, c.mul(row, count * v.lanes))
+                    ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
+                    offset, after = c.mul(row, x_column), []
+                    for r in range(ROWS):
+                        one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
+                        xs = c.spread(v.lanes, number, one)
+                        after += [v.call("fma", xs, ys[i], sums[r * count + i]) for i in range(count)]
+                    return after
 
-                def store(place: str = place, r: int = r) -> None:
-                    for i, part in enumerate(columns):
-                        total = v.add(before[i].load(v, place, i * v.lanes), sums[r * count + i])
-                        part.store(v, v.add(total, biases[i]), place, i * v.lanes)
+                sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (ROWS * count))
+                for r in range(ROWS):
+                    row = c.add(i, r)
+                    place = c.at(number, c.at(number, out, c.mul(row, out_row)), j)
 
-                c.when(c.value(f"icmp slt i64 {row}, {m}"), store)
+                    def store(place: str = place, r: int = r) -> None:
+                        for i, part in enumerate(columns):
+                            total = v.add(before[i].load(v, place, i * v.lanes), sums[r * count + i])
+                            part.store(v, v.add(total, biases[i]), place, i * v.lanes)
 
-        c.loop(0, m, ROWS, tile)
+                    c.when(c.value(f"icmp slt i64 {row}, {bottom}"), store)
 
-    by_rows = c.value(f"icmp eq i64 {y_column}, 1")
-    by_columns = c.value(f"xor i1 {by_rows}, true")
+            c.loop(top, bottom, ROWS, tile)
 
-    def depth_block(first: str) -> None:
-        rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
+        by_rows = c.value(f"icmp eq i64 {y_column}, 1")
+        by_columns = c.value(f"xor i1 {by_rows}, true")
 
-        def columns(j: str) -> str:
-            """The columns of the next panel: as many as fit, but 2 vectors where 1 would be left, which takes as long as 2."""
-            left = c.value(f"sub i64 {n}, {j}")
-            one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * v.lanes}")
-            several = c.value(f"icmp sgt i64 {left}, {VECTORS * v.lanes}")
-            most = c.value(f"select i1 {c.value(f'and i1 {one_over}, {several}')}, i64 2, i64 {VECTORS}")
-            vectors = c.value(f"ashr i64 {c.add(left, v.lanes - 1)}, {v.lanes.bit_length() - 1}")
-            return c.least(vectors, most)
+        def depth_block(first: str) -> None:
+            rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
 
-        def column_block(j: str) -> None:
-            vectors = columns(j)
+            def columns(j: str) -> str:
+                """The columns of the next panel: as many as fit, but 2 vectors where 1 would be left, which takes as long as 2."""
+                left = c.value(f"sub i64 {right}, {j}")
+                one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * v.lanes}")
+                several = c.value(f"icmp sgt i64 {left}, {VECTORS * v.lanes}")
+                most = c.value(f"select i1 {c.value(f'and i1 {one_over}, {several}')}, i64 2, i64 {VECTORS}")
+                vectors = c.value(f"ashr i64 {c.add(left, v.lanes - 1)}, {v.lanes.bit_length() - 1}")
+                return c.least(vectors, most)
 
-            c.when(by_columns, lambda: copy_columns(first, j, rows, c.mul(vectors, v.lanes)))
+            def column_block(j: str) -> None:
+                vectors = columns(j)
 
-            def panel_of(count: int) -> None:
-                c.when(by_rows, lambda: copy_rows(first, j, rows, count))
-                tiles(first, j, rows, count)
+                c.when(by_columns, lambda: copy_columns(first, j, rows, c.mul(vectors, v.lanes)))
 
-            for count in range(1, VECTORS + 1):
-                c.when(c.value(f"icmp eq i64 {vectors}, {count}"), lambda count=count: panel_of(count))
+                def panel_of(count: int) -> None:
+                    c.when(by_rows, lambda: copy_rows(first, j, rows, count))
+                    tiles(first, j, rows, count)
 
-        c.loop(0, n, lambda j: c.mul(columns(j), v.lanes), column_block)
+                for count in range(1, VECTORS + 1):
+                    c.when(c.value(f"icmp eq i64 {vectors}, {count}"), lambda count=count: panel_of(count))
 
-    c.loop(0, k, "%depth", depth_block)
-    head = "define void @product(ptr %out, ptr %x, ptr %y, ptr %bias, i64 %biased, i64 %depth)"
-    return str(c.module(head, '"prefer-vector-width"="512" "no-stack-arg-probe"'))
+            c.loop(left, right, lambda j: c.mul(columns(j), v.lanes), column_block)
+
+        c.loop(0, k, "%depth", depth_block)
+
+    c.loop("%first", "%last", 1, block)
 
 
 def _transposed(v: Vectors, vectors: list[str]) -> list[str]:

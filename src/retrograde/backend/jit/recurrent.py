@@ -1,11 +1,13 @@
-"""The steps of an LSTM as generated code (float32): from the sums of the gates to cell and state, and back.
+"""Whole LSTM and GRU layers as generated code (float32), forward and backward.
 
-NumPy takes a dozen calls a step for a few thousand numbers. The products with the recurrent weight stay with the caller.
+Sequences of a batch do not meet: a unit of work is a block of them, for which all steps are done one after another, the
+product with the recurrent weight inside: its sums for the gates of some numbers of the state stay in registers until the
+activations are made of them. The weight is laid out for that once per call, vector by vector of the state, and read from
+the cache for several sequences at a time.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -13,154 +15,357 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .operands import LEAST, packed
-from .vectors import LANES, Part, Vectors
+from .operands import LEAST, address, packed
+from .threads import count, tiles
+from .vectors import Part, Vectors
+
+Arrays = tuple[np.ndarray, ...]
+
+SHORT = 16
+"""Steps of single sequences, of fewer the layout of the weight costs more than it saves."""
+_TOGETHER = 24  # sequences of a unit at most: a panel of the weight is read from the nearest cache for most of them
 
 
 def suited(size: int, *arrays: np.ndarray | None) -> bool:
     """Whether a layer whose states are `size` numbers, with these float32 operands, is computed here."""
     return (
-        size >= LEAST and all(a is None or a.dtype == np.float32 for a in arrays) and _generated("lstm_step") is not None
+        size >= LEAST and all(a is None or a.dtype == np.float32 for a in arrays)
+        and _generated("lstm", False) is not None
     )  # fmt: skip
 
 
-def lstm(gates: np.ndarray, h: np.ndarray, c: np.ndarray, wt: np.ndarray, b: np.ndarray | None, order: Any) -> Any:
-    """States and cells (time, batch, n) from the inputs' gates (time, batch, 4n): input, forget, cell, output.
+def lstm(gates: np.ndarray, h: np.ndarray, c: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool) -> Arrays:
+    """States, cells (time, batch, n) and activations (time, batch, 4n) from the inputs' gates: input, forget, cell, output.
 
-    wt: the recurrent weight (n, 4n). order: of the steps.
+    w: the recurrent weight (4n, n). backwards: from the last step to the first.
     """
-    steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
-    gates, c = packed(gates), packed(c)
-    bias = np.zeros(4 * n, np.float32) if b is None else packed(b)
-    out, cells = (np.empty((steps, batch, n), np.float32) for _ in range(2))
-    sums = np.empty((batch, 4 * n), np.float32)
-    step = _function("lstm_step")
-    state, cell = batch * n * 4, c.ctypes.data  # bytes of a state; where the last cells stand
-    to_h, to_c, to_sums, to_gates, to_bias = (a.ctypes.data for a in (out, cells, sums, gates, bias))
-    for t in order:
-        np.dot(h, wt, sums)
-        step(to_h + t * state, to_c + t * state, to_sums, to_gates + 4 * t * state, cell, to_bias, batch, n)
-        h, cell = out[t], to_c + t * state
-    return out, cells
+    shape = *gates.shape[:2], h.shape[1]
+    out, cells, kept = np.empty(shape, np.float32), np.empty(shape, np.float32), np.empty(gates.shape, np.float32)
+    gates, h, c, b = packed(gates), packed(h), packed(c), None if b is None else packed(b)
+    panels = _panels(w, 4)
+    pointers = out, cells, kept, gates, h, c, panels, b
+    _call("lstm", b is not None, pointers, shape, 4, backwards)
+    return out, cells, kept
+
+
+def gru(gates: np.ndarray, h: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool) -> Arrays:
+    """States (time, batch, n) from the inputs' gates (time, batch, 3n): reset, update, new; and (time, batch, 4n):
+    the activations, and what the state contributes to the new one before it is reset.
+
+    w: the recurrent weight (3n, n). backwards: from the last step to the first.
+    """
+    shape = *gates.shape[:2], h.shape[1]
+    out, kept = np.empty(shape, np.float32), np.empty((*shape[:2], 4 * shape[2]), np.float32)
+    gates, h, b = packed(gates), packed(h), None if b is None else packed(b)
+    panels = _panels(w, 3)
+    _call("gru", b is not None, (out, None, kept, gates, h, None, panels, b), shape, 3, backwards)
+    return out, kept
 
 
 def lstm_pull(
-    sums: np.ndarray, cells: np.ndarray, before: np.ndarray, w: np.ndarray, g: np.ndarray | None,
-    g_cells: np.ndarray | None, order: Any,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    kept: np.ndarray, cells: np.ndarray, c: np.ndarray, w: np.ndarray, g: np.ndarray | None, g_cells: np.ndarray | None,
+    backwards: bool,
+) -> Arrays:  # fmt: skip
     """The cotangents of the gates' sums (time, batch, 4n), and of the first state and cell.
 
-    cells and before: the cells behind and in front of each step. g, g_cells: the cotangents of states and cells.
+    kept, cells: what `lstm` gave, from the first cell c on. g, g_cells: the cotangents of states and cells.
     """
-    steps, batch, n = cells.shape
-    sums, cells, before = (packed(a) for a in (sums, cells, before))
-    slopes = np.empty((steps, batch, 6 * n), np.float32)
-    _function("lstm_slopes")(*(a.ctypes.data for a in (slopes, sums, cells, before)), steps * batch, n)
-    d = np.empty((steps, batch, 4 * n), np.float32)
-    dh, dc = np.zeros((batch, n), np.float32), np.zeros((batch, n), np.float32)
-    back, row = _function("lstm_back"), batch * n * 4
-    to_d, to_slopes, to_dc, to_dh = (a.ctypes.data for a in (d, slopes, dc, dh))
-    for t in order:
-        if g is not None:
-            dh += g[t]
-        if g_cells is not None:
-            dc += g_cells[t]
-        back(to_d + 4 * t * row, to_dc, to_dh, to_slopes + 6 * t * row, batch, n)
-        np.dot(d[t], w, dh)
+    shape = steps, batch, n = cells.shape
+    d, dh, dc = np.empty((steps, batch, 4 * n), np.float32), np.zeros((batch, n), np.float32), np.zeros((batch, n), np.float32)
+    kept, cells, c, w = packed(kept), packed(cells), packed(c), packed(w)
+    g, g_cells = (None if x is None else packed(x) for x in (g, g_cells))
+    pointers = d, None, dh, dc, kept, cells, c, w, g, g_cells
+    _call("lstm_pull", (g is not None, g_cells is not None), pointers, shape, 4, backwards)
     return d, dh, dc
 
 
-@functools.cache
-def _generated(name: str) -> Callable[..., None] | None:
-    text, pointers = {"lstm_step": (_step, 6), "lstm_slopes": (_slopes, 4), "lstm_back": (_back, 4)}[name]
-    return llvm.function(name, text, *(ctypes.c_void_p,) * pointers, *(ctypes.c_int64,) * 2)
+def gru_pull(kept: np.ndarray, out: np.ndarray, h: np.ndarray, w: np.ndarray, g: np.ndarray, backwards: bool) -> Arrays:
+    """The cotangents of the state's and of the inputs' contributions to the gates (time, batch, 3n), and of the first state.
+
+    kept, out: what `gru` gave, from the first state h on. g: the cotangent of the states.
+    """
+    shape = steps, batch, n = out.shape
+    d, d_gates = (np.empty((steps, batch, 3 * n), np.float32) for _ in range(2))
+    dh = np.zeros((batch, n), np.float32)
+    kept, out, h, w, g = packed(kept), packed(out), packed(h), packed(w), packed(g)
+    pointers = d, d_gates, dh, None, kept, out, h, w, g, None
+    _call("gru_pull", (True, False), pointers, shape, 3, backwards)
+    return d, d_gates, dh
 
 
-def _function(name: str) -> Callable[..., None]:
-    function = _generated(name)
+def _call(name: str, variant: Any, pointers: Any, shape: tuple[int, ...], gates: int, backwards: bool) -> None:
+    steps, batch, n = shape
+    function = _generated(name, variant)
     assert function is not None  # `suited` has been asked
-    return function
+    together = min(_TOGETHER, -(-batch // count()))
+    units = tiles(-(-batch // together), steps * batch * n * n * gates >> 2)
+    first, step = (steps - 1, -1) if backwards else (0, 1)
+    function(*units, *map(address, pointers), steps, batch, n, together, first, step)
+
+
+def _panels(w: np.ndarray, gates: int) -> np.ndarray:
+    """A weight (gates n, n) as (panels, n, gates, lanes): what one number of the state gives to the gates of a vector of it."""
+    lanes, n = _shape()[0], w.shape[1]
+    count = -(-n // lanes)
+    whole = w.reshape(gates, n, n)
+    if count * lanes != n:
+        whole = np.zeros((gates, count * lanes, n), np.float32)
+        whole[:, :n] = w.reshape(gates, n, n)
+    return np.ascontiguousarray(whole.reshape(gates, count, lanes, n).transpose(1, 3, 0, 2))
+
+
+@functools.cache
+def _shape() -> tuple[int, int]:
+    """The numbers of a register, and the rows of a tile whose sums (4 registers each) stay in registers."""
+    size, registers = llvm.registers()
+    return size // 4, 6 if registers == 32 else 2
+
+
+@functools.cache
+def _generated(name: str, variant: Any) -> Callable[..., None] | None:
+    if name.endswith("_pull"):
+        pointers = "ptr d, ptr other, ptr dh, ptr dc, ptr kept, ptr states, ptr before, ptr w, ptr g, ptr g_cells"
+        body = functools.partial(_pull, rule=_lstm_back if name == "lstm_pull" else _gru_back, given=variant)
+    else:
+        pointers = "ptr out, ptr cells, ptr kept, ptr gates, ptr h, ptr c, ptr w, ptr b"
+        body = functools.partial(_forward, rule=_lstm_step if name == "lstm" else _gru_step, biased=variant)
+    operands = f"{pointers}, i64 steps, i64 batch, i64 n, i64 together, i64 start, i64 step"
+    return llvm.shared(f"{name}_layer", operands, body)
 
 
 # ------------------------------------------------------------------------------------------ their code
 
 
-def _each(code: Any, body: Callable[[Callable[..., str], Callable[..., None]], None]) -> None:
-    """body(load, store) for each vector of the n numbers of each row.
+class _Walk:
+    """The steps of a block of sequences, and where their numbers stand."""
 
-    load(pointer, k, parts) reads part k of the `parts` times n numbers that a row has in an array, `store` writes it.
-    """
-    v = Vectors(code, LANES)
+    def __init__(self, code: llvm.Code) -> None:
+        lanes, self.tile = _shape()
+        self.code, self.v = code, Vectors(code, lanes)
+        code.declare("declare i64 @llvm.smin.i64(i64, i64)")
 
-    def row(r: str) -> None:
-        def numbers(i: str, part: Part) -> None:
-            def at(k: int, parts: int, row: str = r) -> str:
-                first = code.mul(code.add(code.mul(row, parts), k), "%n")
-                return str(code.add(first, i))
+    def units(self, block: Callable[[str, str], None]) -> None:
+        """block(first, last): for each unit, its sequences."""
+        code = self.code
 
-            def load(pointer: str, k: int = 0, parts: int = 1, every_row: bool = False) -> str:
-                return part.load(v, pointer, at(k, parts, "0") if every_row else at(k, parts))
+        def unit(u: str) -> None:
+            first = code.mul(u, "%together")
+            block(first, code.least(code.add(first, "%together"), "%batch"))
 
-            def store(x: str, pointer: str, k: int = 0, parts: int = 1) -> None:
-                part.store(v, x, pointer, at(k, parts))
+        code.loop("%first", "%last", 1, unit)
 
-            body(load, store)
+    def at(self, pointer: str, row: str, parts: int, t: str | None = None) -> str:
+        """The address of the `parts` times n numbers of a sequence (at a step, if one is given)."""
+        code = self.code
+        row = row if t is None else code.add(code.mul(t, "%batch"), row)
+        return code.at("float", pointer, code.mul(code.mul(row, "%n"), parts))
 
-        v.over("%n", numbers)
+    def before(self, now: str, states: str, first: str, s: str) -> str:
+        """The address of the states in front of a step: of the walk's first (s = 0) those at `first`."""
+        code = self.code
+        earlier = code.value(f"sub i64 {now}, %step")
+        place = code.at("float", states, code.mul(code.mul(earlier, "%batch"), "%n"))
+        return code.value(f"select i1 {code.value(f'icmp eq i64 {s}, 0')}, ptr {first}, ptr {place}")
 
-    code.loop(0, "%rows", 1, row)
+    def time(self, s: str) -> str:
+        """The number of the step that the walk comes to after s others."""
+        return self.code.add("%start", self.code.mul(s, "%step"))
 
+    def rows(self, first: str, last: str, tile: Callable[[str, list[str]], None]) -> None:
+        """tile(i, rows): for each tile of sequences; beyond the last one, that one again, to be computed and not stored."""
+        code = self.code
 
-def _step(code: Any) -> str:
-    v = Vectors(code, LANES)
+        def one(i: str) -> None:
+            end = code.add(last, -1)
+            tile(i, [code.least(code.add(i, r), end) for r in range(self.tile)])
 
-    def numbers(load: Callable[..., str], store: Callable[..., None]) -> None:
-        i, f, g, o = (
-            v.add(v.add(load("%sums", k, 4), load("%gates", k, 4)), load("%bias", k, 4, every_row=True)) for k in range(4)
-        )
-        kept = v.multiply(v.sigmoid(f), load("%cell"))
-        cell = v.call("fma", v.sigmoid(i), v.tanh(g), kept)
-        store(cell, "%cells")
-        store(v.multiply(v.sigmoid(o), v.tanh(cell)), "%states")
+        code.loop(first, last, self.tile, one)
 
-    _each(code, numbers)
-    pointers = "ptr %states, ptr %cells, ptr %sums, ptr %gates, ptr %cell, ptr %bias"
-    return str(code.module(f"define void @lstm_step({pointers}, i64 %rows, i64 %n)"))
+    def each_inside(self, i: str, last: str, store: Callable[[int], None]) -> None:
+        """store(r) for the rows of a tile that are there."""
+        for r in range(self.tile):
+            self.code.when(self.code.value(f"icmp slt i64 {self.code.add(i, r)}, {last}"), functools.partial(store, r))
 
-
-def _slopes(code: Any) -> str:
-    """What a change of each gate's sum does to the cell (three parts) and of the output gate's to the state; what one of
-    the cell does to the state, and to the next cell."""
-    v = Vectors(code, LANES)
-
-    def bent(y: str) -> str:
-        return v.call("fma", v.subtract(0.0, y), y, y)  # y (1 - y)
-
-    def numbers(load: Callable[..., str], store: Callable[..., None]) -> None:
-        i, f, o = (v.sigmoid(load("%sums", k, 4)) for k in (0, 1, 3))
-        g, squashed = v.tanh(load("%sums", 2, 4)), v.tanh(load("%cells"))
-        flat = (v.call("fma", v.subtract(0.0, y), y, 1.0) for y in (g, squashed))
-        found = (
-            v.multiply(g, bent(i)), v.multiply(load("%before"), bent(f)), v.multiply(i, next(flat)),
-            v.multiply(squashed, bent(o)), v.multiply(o, next(flat)), f,
-        )  # fmt: skip
-        for k, x in enumerate(found):
-            store(x, "%slopes", k, 6)
-
-    _each(code, numbers)
-    pointers = "ptr %slopes, ptr %sums, ptr %cells, ptr %before"
-    return str(code.module(f"define void @lstm_slopes({pointers}, i64 %rows, i64 %n)"))
+    def products(self, k: str, sources: list[str], weights: str, count: int, sums: tuple[str, ...], loads: Any) -> list[str]:
+        """The sums of a tile (rows by `count` vectors) with number k of each source times the vectors at `weights`."""
+        code, v = self.code, self.v
+        ws = [loads(weights, q) for q in range(count)]
+        after = []
+        for r, source in enumerate(sources):
+            one = code.value(f"load float, ptr {code.at('float', source, k)}")
+            x = code.spread(v.lanes, "float", one)
+            after += [v.call("fma", x, w, sums[r * count + q]) for q, w in enumerate(ws)]
+        return after
 
 
-def _back(code: Any) -> str:
-    v = Vectors(code, LANES)
+Load = Callable[..., str]
+Store = Callable[..., None]
 
-    def numbers(load: Callable[..., str], store: Callable[..., None]) -> None:
-        dh = load("%dh")
-        dc = v.call("fma", dh, load("%slopes", 4, 6), load("%dc"))
-        for k in range(4):
-            store(v.multiply(dh if k == 3 else dc, load("%slopes", k, 6)), "%d", k, 4)
-        store(v.multiply(dc, load("%slopes", 5, 6)), "%dc")
 
-    _each(code, numbers)
-    return str(code.module("define void @lstm_back(ptr %d, ptr %dc, ptr %dh, ptr %slopes, i64 %rows, i64 %n)"))
+def _forward(code: llvm.Code, *, rule: Callable[..., None], biased: bool) -> None:
+    walk = _Walk(code)
+    v, gates = walk.v, 4 if rule is _lstm_step else 3
+
+    def block(first: str, last: str) -> None:
+        def moment(s: str) -> None:
+            t = walk.time(s)
+            before = walk.before(t, "%out", "%h", s)
+            cells = walk.before(t, "%cells", "%c", s)
+
+            def panel(j: str, part: Part) -> None:
+                panels = code.at("float", "%w", code.mul(code.mul(j, "%n"), gates))
+                biases = [
+                    part.load(v, "%b", code.add(code.mul("%n", q), j)) if biased else v.constant(0.0) for q in range(gates)
+                ]
+
+                def tile(i: str, rows: list[str]) -> None:
+                    sources = [walk.at(before, row, 1) for row in rows]
+
+                    def depth(k: str, *sums: str) -> list[str]:
+                        weights = code.at("float", panels, code.mul(k, gates * v.lanes))
+                        return walk.products(k, sources, weights, gates, sums, lambda p, q: v.load(p, q * v.lanes))
+
+                    sums = code.loop(0, "%n", 1, depth, carried=[(v.type, b) for _ in rows for b in biases])
+
+                    def finish(r: int) -> None:
+                        row = rows[r]
+
+                        def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = False) -> str:
+                            start = walk.at(pointer, row, parts, t if now else None)
+                            return part.load(v, start, code.add(code.mul("%n", q), j))
+
+                        def store(x: str, pointer: str, q: int = 0, parts: int = 1) -> None:
+                            part.store(v, x, walk.at(pointer, row, parts, t), code.add(code.mul("%n", q), j))
+
+                        rule(v, sums[r * gates : (r + 1) * gates], load, store, before, cells)
+
+                    walk.each_inside(i, last, finish)
+
+                walk.rows(first, last, tile)
+
+            v.over("%n", panel)
+
+        code.loop(0, "%steps", 1, moment)
+
+    walk.units(block)
+
+
+def _lstm_step(v: Vectors, sums: list[str], load: Load, store: Store, _before: str, cells: str) -> None:
+    i, f, g, o = (v.add(x, load("%gates", q, 4, now=True)) for q, x in enumerate(sums))
+    i, f, g, o = v.sigmoid(i), v.sigmoid(f), v.tanh(g), v.sigmoid(o)
+    cell = v.call("fma", i, g, v.multiply(f, load(cells)))
+    for q, x in enumerate((i, f, g, o)):
+        store(x, "%kept", q, 4)
+    store(cell, "%cells")
+    store(v.multiply(o, v.tanh(cell)), "%out")
+
+
+def _gru_step(v: Vectors, sums: list[str], load: Load, store: Store, before: str, _cells: str) -> None:
+    r, z = (v.sigmoid(v.add(x, load("%gates", q, 3, now=True))) for q, x in enumerate(sums[:2]))
+    new = v.tanh(v.call("fma", r, sums[2], load("%gates", 2, 3, now=True)))
+    for q, x in enumerate((r, z, new, sums[2])):
+        store(x, "%kept", q, 4)
+    store(v.call("fma", v.subtract(load(before), new), z, new), "%out")
+
+
+def _pull(code: llvm.Code, *, rule: Callable[..., None], given: tuple[bool, bool]) -> None:
+    """Back from the walk's last step: first what depends on a state alone, then the product with the weight."""
+    walk = _Walk(code)
+    v, gates = walk.v, 4 if rule is _lstm_back else 3
+
+    def block(first: str, last: str) -> None:
+        def moment(turn: str) -> None:
+            s = code.value(f"sub i64 {code.add('%steps', -1)}, {turn}")
+            t = walk.time(s)
+            before = walk.before(t, "%states", "%before", s)
+
+            def row(i: str) -> None:
+                def numbers(j: str, part: Part) -> None:
+                    def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = True) -> str:
+                        start = walk.at(pointer, i, parts, t if now else None)
+                        return part.load(v, start, code.add(code.mul("%n", q), j))
+
+                    def store(x: str, pointer: str, q: int = 0, parts: int = 1, *, now: bool = True) -> None:
+                        start = walk.at(pointer, i, parts, t if now else None)
+                        part.store(v, x, start, code.add(code.mul("%n", q), j))
+
+                    rule(v, load, store, before, given)
+
+                v.over("%n", numbers)
+
+            code.loop(first, last, 1, row)
+            depth = code.mul("%n", gates)
+
+            def panel(j: str, parts: list[Part]) -> None:
+                columns = [code.add(j, q * v.lanes) for q in range(len(parts))]
+
+                def tile(i: str, rows: list[str]) -> None:
+                    sources = [walk.at("%d", r, gates, t) for r in rows]
+                    targets = [walk.at("%dh", r, 1) for r in rows]
+                    start = [part.load(v, p, c) for p in targets for part, c in zip(parts, columns)]
+
+                    def deep(k: str, *sums: str) -> list[str]:
+                        weights = code.at("float", "%w", code.mul(k, "%n"))
+                        return walk.products(
+                            k, sources, weights, len(parts), sums, lambda p, q: parts[q].load(v, p, columns[q])
+                        )
+
+                    sums = code.loop(0, depth, 1, deep, carried=[(v.type, x) for x in start])
+
+                    def store(r: int) -> None:
+                        for q, (part, c) in enumerate(zip(parts, columns)):
+                            part.store(v, sums[r * len(parts) + q], targets[r], c)
+
+                    walk.each_inside(i, last, store)
+
+                walk.rows(first, last, tile)
+
+            width = 4 * v.lanes
+            complete = code.value(f"and i64 %n, {-width}")
+            code.loop(0, complete, width, lambda j: panel(j, [Part()] * 4))
+            left = code.value(f"sub i64 %n, {complete}")
+            v.over(left, lambda j, part: panel(code.add(complete, j), [part]))
+
+        code.loop(0, "%steps", 1, moment)
+
+    walk.units(block)
+
+
+def _lstm_back(v: Vectors, load: Load, store: Store, before: str, given: tuple[bool, bool]) -> None:
+    i, f, g, o = (load("%kept", q, 4) for q in range(4))
+    squashed = v.tanh(load("%states"))
+    dh, dc = load("%dh", now=False), load("%dc", now=False)
+    dh = v.add(dh, load("%g")) if given[0] else dh
+    dc = v.add(dc, load("%g_cells")) if given[1] else dc
+    dc = v.call("fma", v.multiply(dh, o), _flat(v, squashed), dc)
+    found = (
+        v.multiply(v.multiply(dc, g), _bent(v, i)), v.multiply(v.multiply(dc, load(before, now=False)), _bent(v, f)),
+        v.multiply(v.multiply(dc, i), _flat(v, g)), v.multiply(v.multiply(dh, squashed), _bent(v, o)),
+    )  # fmt: skip
+    for q, x in enumerate(found):
+        store(x, "%d", q, 4)
+    store(v.multiply(dc, f), "%dc", now=False)
+    store(v.constant(0.0), "%dh", now=False)
+
+
+def _gru_back(v: Vectors, load: Load, store: Store, before: str, _given: tuple[bool, bool]) -> None:
+    r, z, new, hidden = (load("%kept", q, 4) for q in range(4))
+    dh = v.add(load("%dh", now=False), load("%g"))
+    d_new = v.multiply(v.multiply(dh, v.subtract(1.0, z)), _flat(v, new))
+    through = v.multiply(d_new, r)
+    d_reset = v.multiply(v.multiply(through, hidden), v.subtract(1.0, r))
+    d_update = v.multiply(v.multiply(dh, v.subtract(load(before, now=False), new)), _bent(v, z))
+    for q, (mine, inputs) in enumerate(((d_reset, d_reset), (d_update, d_update), (through, d_new))):
+        store(mine, "%d", q, 3)
+        store(inputs, "%other", q, 3)
+    store(v.multiply(dh, z), "%dh", now=False)
+
+
+def _bent(v: Vectors, y: str) -> str:
+    """y (1 - y)."""
+    return v.call("fma", v.subtract(0.0, y), y, y)
+
+
+def _flat(v: Vectors, y: str) -> str:
+    """1 - y²."""
+    return v.call("fma", v.subtract(0.0, y), y, 1.0)

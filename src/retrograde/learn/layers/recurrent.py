@@ -85,9 +85,9 @@ def _states(mode: str, x: Any, state: State, w: Weights, backwards: bool) -> tup
         columns = zip(*(reversed(taken) if backwards else taken))
         states = tuple(stack(*column, axis=0) for column in columns)
     elif mode == LSTM:
-        states = lstm_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards)
+        states = lstm_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards)[:2]
     elif mode == GRU:
-        states = (gru_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards),)
+        states = gru_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards)[:1]
     else:
         out = rnn_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards, rectified=mode == RELU)
         states = (out,)

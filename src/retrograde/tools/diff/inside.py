@@ -85,7 +85,7 @@ def _layer(
 def _lstm(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Arrays:
     def cell(x: Any, hidden: Any, h: Any, c: Any) -> Any:
         inner = list(_lstm_cell(x + hidden, c))
-        return inner, (inner[-1], inner[-3])
+        return [np.concatenate(inner[:4], -1), *inner], (inner[-1], inner[-3])
 
     return _layer(gates, (h, c), w, b, backwards, cell)
 
@@ -93,7 +93,8 @@ def _lstm(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Arr
 def _gru(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Arrays:
     def cell(x: Any, hidden: Any, h: Any) -> Any:
         inner = list(_gru_cell(x, hidden, h))
-        return inner, inner[-1:]
+        kept = (inner[2], inner[3], inner[6], _parts(hidden, h.shape[-1])[2])  # the activations, and what is reset
+        return [np.concatenate(kept, -1), *inner], inner[-1:]
 
     return _layer(gates, (h,), w, b, backwards, cell)
 
