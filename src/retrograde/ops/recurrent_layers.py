@@ -348,8 +348,8 @@ def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: A
         X is _Plain and g_kept is None and _long(steps, batch)
         and recurrent.suited(steps * batch * n, kept, h0, w, g_out)
     ):  # fmt: skip
-        d, d_gates, dh = recurrent.gru_pull(kept, out, h0, w, g_out, backwards)
-        return d_gates, dh, X.outer(d, before) if needs[2] else None, X.total(d) if needs[3] else None
+        first, *rest = recurrent.gru_pull(kept, out, h0, w, g_out, backwards)
+        return *rest, X.outer(first, before) if needs[2] else None, X.total(first) if needs[3] else None
     r, z, new, hidden = (X.part(kept, k, n) for k in range(4))
     # What a change of the state does to each gate's sum.
     flat = 1 - new * new
@@ -357,7 +357,8 @@ def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: A
     through = by_new * r
     bent = r * (1 - r), z * (1 - z)
     factors = X.join((by_new * hidden * bent[0], (before - new) * bent[1], through), -1)
-    extra = extra_new = None
+    extra: Any = None
+    extra_new: Any = None
     if g_kept is not None:  # on the sums by way of the activations
         g_r, g_z, g_new, g_hidden = (X.part(g_kept, k, n) for k in range(4))
         extra_new = g_new * flat

@@ -266,7 +266,7 @@ def function(
     return None if found is None else ctypes.CFUNCTYPE(None, *operands)(found)
 
 
-_CTYPES = {
+_CTYPES: dict[str, Any] = {
     "ptr": ctypes.c_void_p, "object": ctypes.py_object, "i64": ctypes.c_int64, "float": ctypes.c_float,
     "double": ctypes.c_double,
 }  # fmt: skip
@@ -278,8 +278,8 @@ def shared(
 ) -> Callable[..., None] | None:  # fmt: skip
     """The function `name(pool, units, grain, *operands)`, that shares its units out to the pool's threads (threads.py).
 
-    operands: types and names, such as "ptr out, ptr x, i64 width"; an "object" is one of Python's. `body` writes what is done for the units from %first
-    to %last. pool, units, grain: what `threads.tiles` gives. None as for `function`.
+    operands: types and names, such as "ptr out, ptr x, i64 width"; an "object" is one of Python's. `body` writes what is
+    done for the units from %first to %last. pool, units, grain: what `threads.tiles` gives. None as for `function`.
     """
     if not available(*features):
         return None

@@ -285,7 +285,7 @@ def body(c: Any, number: str) -> None:
             rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
 
             def columns(j: str) -> str:
-                """The columns of the next panel: as many as fit, but 2 vectors where 1 would be left, which takes as long as 2."""
+                """The vectors of the next panel: as many as fit, but 2 where 1 would be left, which takes as long as 2."""
                 left = c.value(f"sub i64 {right}, {j}")
                 one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * v.lanes}")
                 several = c.value(f"icmp sgt i64 {left}, {VECTORS * v.lanes}")
