@@ -13,6 +13,7 @@ import pytest
 import retrograde as rg
 from retrograde.backend.canonical import canonical, canonical_dtype
 from retrograde.backend.jit import channels, convolutions, llvm, pointwise, products, recurrent, rows
+from retrograde.backend.jit.processor import AVX512
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.core.value import Value, make
 from retrograde.dialects import mindspore, paddle, torch
@@ -312,13 +313,15 @@ def images():
 
 
 def steps():
-    gates, h, c, wt, b = normal(3, 8, 160), normal(8, 40), normal(8, 40), normal(40, 160) / 9, normal(160)
+    gates, h, c, w, b = normal(3, 8, 160), normal(8, 40), normal(8, 40), normal(160, 40) / 9, normal(160)
+    forwards = {"backwards": False}
     for bias in (None, b):
-        yield "lstm_step", functools.partial(recurrent.lstm, order=range(3)), (gates, h, c, wt, bias)
-    cells = [normal(3, 8, 40) for _ in range(4)]
-    pull = functools.partial(recurrent.lstm_pull, order=(2, 1, 0))
-    for name in ("lstm_slopes", "lstm_back"):
-        yield name, pull, (gates, cells[0], cells[1], wt.T.copy(), cells[2], cells[3])
+        yield "lstm_layer", functools.partial(recurrent.lstm, **forwards), (gates, h, c, w, bias)
+        bias = None if bias is None else bias[:120]
+        yield "gru_layer", functools.partial(recurrent.gru, **forwards), (normal(3, 8, 120), h, w[:120].copy(), bias)
+    kept, states, cells, g = gates, *(normal(3, 8, 40) for _ in range(3))
+    yield "lstm_pull_layer", functools.partial(recurrent.lstm_pull, **forwards), (kept, cells, c, w, g, states)
+    yield "gru_pull_layer", functools.partial(recurrent.gru_pull, **forwards), (kept, states, h, w[:120].copy(), g)
 
 
 def matrices():
@@ -342,7 +345,7 @@ def kernels():
     yield from layers()
     yield from images()
     yield from steps()
-    if llvm.available("avx512f"):
+    if llvm.processor() is AVX512:
         yield from matrices()
 
 
@@ -350,21 +353,24 @@ def kernels():
 def called(monkeypatch):
     """The names of the generated functions that are called, each with arrays at multiples of their elements' size."""
     names = set()
-    whole = llvm.function
 
-    def function(name, text, *operands, **options):
-        found = whole(name, text, *operands, **options)
+    def watched(make):
+        def function(name, *given, **options):
+            found = make(name, *given, **options)
 
-        def checked(*args):
-            names.add(name)
-            for kind, x in zip(operands, args, strict=True):
-                assert kind is not ctypes.c_void_p or x % 4 == 0
-                assert kind is not ctypes.py_object or x.flags.aligned or x is args[3] is not args[0]
-            return found(*args)
+            def checked(*args):
+                names.add(name)
+                for kind, x in zip(found.argtypes, args, strict=True):
+                    assert kind is not ctypes.c_void_p or x % 4 == 0
+                    assert kind is not ctypes.py_object or x.flags.aligned or x is args[6] is not args[3]
+                return found(*args)
 
-        return found and checked
+            return found and checked
 
-    monkeypatch.setattr(llvm, "function", function)
+        return function
+
+    monkeypatch.setattr(llvm, "function", watched(llvm.function))
+    monkeypatch.setattr(llvm, "shared", watched(llvm.shared))
     monkeypatch.setattr(products, "_generated", {})
     monkeypatch.setattr(products, "_plans", {})
     rooms = [pointwise._generated, rows._generated, channels._generated, recurrent._generated, convolutions._generated]
@@ -375,7 +381,7 @@ def called(monkeypatch):
         made.cache_clear()
 
 
-@pytest.mark.skipif(not llvm.available("avx2", "fma"), reason="needs llvmlite and a processor with AVX2 and FMA")
+@pytest.mark.skipif(not llvm.available(), reason="needs llvmlite and a processor that code is generated for")
 def test_every_generated_kernel_gives_the_same_bits(called):
     wanted = set()
     for name, kernel, operands in kernels():
@@ -387,6 +393,6 @@ def test_every_generated_kernel_gives_the_same_bits(called):
             assert bits(kernel(*map(changed, operands))) == expected, (name, changed.__name__)
             assert name in called, (name, changed.__name__)
     every = {"erf", "gelu", "gelu_slope", *rows._TEXTS, "normalize_blocks", "normalize_pull_blocks"}
-    every |= {"lstm_step", "lstm_slopes", "lstm_back"}
-    every |= {"product", *convolutions._TEXTS} if llvm.available("avx512f") else set()
+    every |= {"lstm_layer", "gru_layer", "lstm_pull_layer", "gru_pull_layer"}
+    every |= {"product", *convolutions._TEXTS} if llvm.processor() is AVX512 else set()
     assert wanted == every

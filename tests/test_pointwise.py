@@ -5,14 +5,14 @@ import pytest
 from scipy import special
 
 import retrograde as rg
-from retrograde.backend.jit import pointwise
+from retrograde.backend.jit import llvm, pointwise
 from retrograde.backend.jit.operands import LEAST
 from retrograde.ops import activation
 from retrograde.ops import special as special_ops
 
 rng = np.random.default_rng(5)
 pytestmark = pytest.mark.skipif(
-    pointwise.erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor with AVX2 and FMA"
+    pointwise.erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor that code is generated for"
 )
 
 
@@ -25,7 +25,7 @@ def test_the_error_function_is_off_by_less_than_a_unit():
     x = np.concatenate([np.linspace(-4.5, 4.5, 1_000_001), np.logspace(-37, 0, 10_000)]).astype(np.float32)
     first, last = np.array([0.87, 1], np.float32).view(np.int32)  # all numbers about the place where one formula ends
     x = np.concatenate([x, np.arange(first, last, dtype=np.int32).view(np.float32)])
-    assert units(pointwise.erf(x), special.erf(x.astype(np.float64))) < 1
+    assert units(pointwise.erf(x), special.erf(x.astype(np.float64))) < (1 if llvm.processor().fused else 1.5)
 
 
 @pytest.mark.parametrize("function", [pointwise.gelu, pointwise.gelu_slope])

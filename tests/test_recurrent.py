@@ -9,7 +9,7 @@ from retrograde.ops import recurrent_layers
 from .same_bits import same_bits
 
 pytestmark = pytest.mark.skipif(
-    not recurrent.suited(recurrent.LEAST), reason="needs llvmlite and a processor with AVX2 and FMA"
+    not recurrent.suited(recurrent.LEAST), reason="needs llvmlite and a processor that code is generated for"
 )
 rng = np.random.default_rng(6)
 GATES = {"lstm": 4, "gru": 3}

@@ -20,6 +20,7 @@ import numpy as np
 
 from . import llvm, products, threads
 from .operands import aligned
+from .processor import AVX512
 from .vectors import Part, Vectors
 
 Sizes = tuple[int, ...]
@@ -77,7 +78,7 @@ def suited(x: np.ndarray, other: np.ndarray, weights: Sizes, columns: int, *, su
         and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype
         and (per_image <= products.most() or products.blas_threads() <= threads.count())
         and not (summed and outputs * depth > 1 << 16)
-        and _generated("convolve", x.dtype.char) is not None
+        and llvm.available() and llvm.processor() is AVX512 and _generated("convolve", x.dtype.char) is not None
     )  # fmt: skip
 
 
@@ -110,7 +111,7 @@ def _pointers(*arrays: np.ndarray) -> list[int]:
 @functools.cache
 def _generated(name: str, dtype: str) -> Callable[..., None] | None:
     text = functools.partial(_TEXTS[name], number={"f": "float", "d": "double"}[dtype])
-    return llvm.function(name, text, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 7, features=["avx512f"])
+    return llvm.function(name, text, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 7)
 
 
 # ------------------------------------------------------------------------------------------ their code

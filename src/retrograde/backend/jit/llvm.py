@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import cache
+from .processor import Processor, kind_of
 
 # ------------------------------------------------------------------------------------------ text
 
@@ -164,38 +165,16 @@ def _llvmlite() -> Any:
 
 
 @functools.cache
-def _features() -> dict[str, bool]:
-    """What the processor has, by LLVM's names; empty without llvmlite."""
+def processor() -> Processor | None:
+    """What code is generated for; None without llvmlite, and for kinds of processors that no code is generated for."""
     with lock:
         llvm = _llvmlite()
-        return {} if llvm is None else llvm.get_host_cpu_features()
+        return None if llvm is None else kind_of(llvm.get_process_triple(), llvm.get_host_cpu_features())
 
 
-def available(*features: str) -> bool:
-    """Whether machine code can be made here and the processor has some features, as LLVM calls them.
-
-    The environment variable RETROGRADE_JIT=0 switches generated code off.
-    """
-    if sys.maxsize < 1 << 32 or os.environ.get("RETROGRADE_JIT") == "0":
-        return False
-    found = _features()
-    return bool(found) and all(found.get(feature) for feature in features)
-
-
-@functools.cache
-def machine() -> str:
-    """The family of processors: "x86", "aarch64" or another, as LLVM calls it; empty without llvmlite."""
-    with lock:
-        llvm = _llvmlite()
-        family = "" if llvm is None else llvm.get_process_triple().partition("-")[0]
-    return {"x86_64": "x86", "arm64": "aarch64"}.get(family, family)
-
-
-def registers() -> tuple[int, int]:
-    """The bytes of the processor's widest vector register, and how many it has of them."""
-    if available("avx512f"):
-        return 64, 32
-    return (32, 16) if available("avx") else (16, 32 if machine() == "aarch64" else 16)
+def available() -> bool:
+    """Whether machine code can be made here: the environment variable RETROGRADE_JIT=0 switches it off."""
+    return sys.maxsize > 1 << 32 and os.environ.get("RETROGRADE_JIT") != "0" and processor() is not None
 
 
 def assembled(name: str, text: str) -> int:
@@ -255,14 +234,12 @@ def address(name: str, text: Callable[[Code], str], *, level: int = 1) -> int | 
     return None
 
 
-def function(
-    name: str, text: Callable[[Code], str], *operands: Any, features: Sequence[str] = ("avx2", "fma")
-) -> Callable[..., None] | None:  # fmt: skip
+def function(name: str, text: Callable[[Code], str], *operands: Any) -> Callable[..., None] | None:
     """The function `name` of the module that `text` writes, called with operands of the given ctypes.
 
     None where it is not `available`, and, with a warning, where this version of LLVM has another assembly language.
     """
-    found = address(name, text, level=2) if available(*features) else None
+    found = address(name, text, level=2)
     return None if found is None else ctypes.CFUNCTYPE(None, *operands)(found)
 
 
@@ -273,16 +250,13 @@ _CTYPES: dict[str, Any] = {
 
 
 def shared(
-    name: str, operands: str, body: Callable[[Code], None], *, attributes: str = "",
-    features: Sequence[str] = ("avx2", "fma"),
+    name: str, operands: str, body: Callable[[Code], None], *, attributes: str = ""
 ) -> Callable[..., None] | None:  # fmt: skip
     """The function `name(pool, units, grain, *operands)`, that shares its units out to the pool's threads (threads.py).
 
     operands: types and names, such as "ptr out, ptr x, i64 width"; an "object" is one of Python's. `body` writes what is
     done for the units from %first to %last. pool, units, grain: what `threads.tiles` gives. None as for `function`.
     """
-    if not available(*features):
-        return None
     split = [operand.split() for operand in operands.split(",")]
     typed = [("ptr" if kind == "object" else kind, x) for kind, x in split]
     found = address(name, lambda code: _shared(code, name, typed, body, attributes), level=2)

@@ -22,11 +22,12 @@ import numpy as np
 
 from . import llvm, threads
 from .operands import aligned
+from .processor import AVX512
 from .vectors import Part, Vectors
 
-VECTOR = 64  # bytes: AVX-512. With AVX2 and its 16 registers the same kernel is as fast as OpenBLAS's, not faster.
-ROWS, VECTORS = 8, 3  # of a tile: its 24 sums, 3 vectors of one operand and a number of the other fit 32 registers
-DEPTH = 256  # rows of a panel at most: with 3 vectors, 48 KiB
+VECTOR = 64  # bytes: AVX-512
+ROWS = 8
+DEPTH = 256  # rows of a panel at most: with 3 vectors of AVX-512, 48 KiB
 TOGETHER = 96  # rows of the blocks that threads compute side by side; columns: half as many, a panel of single numbers
 
 # ------------------------------------------------------------------------------------------ products
@@ -59,7 +60,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     """x y (+ bias), of two matrices (or with a vector) of NumPy; raises ValueError where they do not fit.
 
     Half to four fifths of BLAS's time on one thread with AVX-512 (64x784x256: 0.65 to 0.8, 2048x16x512: 0.6, 512x784x96:
-    0.78), on two as much time and half of the processors. Without llvmlite or AVX-512 everything goes to BLAS.
+    0.78). Without llvmlite everything goes to BLAS.
     """
     size = x.size
     if size == 1 or y.size == 1:  # where that is 0, `dot` does nothing, and loses what is nan or infinite beside it
@@ -127,19 +128,26 @@ def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _set_up(char: str) -> Callable[..., None] | None:
-    """Translate the function for a dtype, once: 0.12 s, or 8 ms where it lies on the disk."""
+    """The function for a dtype, translated once: 0.12 s, or 8 ms where it lies on the disk; None where BLAS is faster.
+
+    With AVX2 a product of rows that fit the cache takes 0.95 to 1.2 of OpenBLAS's time, a long thin one three times as much.
+    """
     global _limit
     with llvm.lock:
         if char not in _generated:
             _limit = most()
-            found = None
-            if char in _NUMBERS and _laid_out_as_known():
-                found = llvm.shared(
-                    "product", "object out, object x, object y, object bias, i64 biased, i64 depth, i64 rows, i64 columns",
-                    functools.partial(body, number=_NUMBERS[char]), features=["avx512f"], attributes=_WIDE,
-                )  # fmt: skip
-            _generated[char] = found
+            _generated[char] = translated(char) if llvm.available() and llvm.processor() is AVX512 else None
         return _generated[char]
+
+
+def translated(char: str) -> Callable[..., None] | None:
+    """The function for a dtype; None for others than float32 and float64, and where no code is generated."""
+    if char not in _NUMBERS or not _laid_out_as_known():
+        return None
+    return llvm.shared(
+        "product", "object out, object x, object y, object bias, i64 biased, i64 depth, i64 rows, i64 columns",
+        functools.partial(body, number=_NUMBERS[char]), attributes=_ATTRIBUTES,
+    )  # fmt: skip
 
 
 _NUMBERS = {"f": "float", "d": "double"}
@@ -161,7 +169,7 @@ def _laid_out_as_known() -> bool:
 # ------------------------------------------------------------------------------------------ their code
 
 
-_WIDE = '"prefer-vector-width"="512" "no-stack-arg-probe"'
+_ATTRIBUTES = '"prefer-vector-width"="512" "no-stack-arg-probe"'
 
 
 def body(c: Any, number: str) -> None:
@@ -170,9 +178,12 @@ def body(c: Any, number: str) -> None:
     The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides.
     biased: whether there is a bias. depth: rows of the panels that `y` is cut into.
     """
-    v = Vectors(c, VECTOR // (4 if number == "float" else 8), number)
+    kind = llvm.processor()
+    assert kind is not None  # something is `available`
+    height, most_vectors = kind.tile()
+    v = Vectors(c, kind.register // (4 if number == "float" else 8), number)
     c.declare("declare i64 @llvm.smin.i64(i64, i64)")
-    panel = c.value(f"alloca [{(DEPTH + v.lanes) * VECTORS * v.lanes} x {number}], align 64")
+    panel = c.value(f"alloca [{(DEPTH + v.lanes) * most_vectors * v.lanes} x {number}], align 64")
 
     def array(name: str) -> tuple[str, list[str], list[str]]:
         data, shape, strides = (
@@ -199,14 +210,20 @@ def body(c: Any, number: str) -> None:
         def keep(vector: str, row: str, column: str | int, width: str | int) -> None:
             v.store(vector, panel, c.add(c.mul(row, width), column), align=64)
 
-        def parts(j: str, count: int) -> list[Part]:
-            """The vectors of a row of n numbers from j on."""
+        def parts(j: str, count: int, whole: bool) -> list[Part]:
+            """The vectors of a row of n numbers from j on; whole: they are known to be inside."""
             left = c.value(f"sub i64 {right}, {j}")
-            return [Part(v.below(left, k * v.lanes)) for k in range(count)]
+            return [Part(None if whole else v.below(left, k * v.lanes)) for k in range(count)]
 
-        def copy_rows(first: str, j: str, rows: str, count: int) -> None:
-            """Rows of `y`, where they are contiguous, into the panel: `count` vectors of each."""
-            columns = parts(j, count)
+        def if_so(condition: str, part: Part, pointer: str, index: int) -> str:
+            """The vector that starts at an element where a condition holds, or zeros."""
+            if part.mask is None:
+                return c.value(f"select {v.mask} {condition}, {v.type} {part.load(v, pointer, index)}, {v.type} zeroinitializer")
+            return Part(c.value(f"and {v.mask} {part.mask}, {condition}")).load(v, pointer, index)
+
+        def copy_rows(first: str, j: str, rows: str, columns: list[Part]) -> None:
+            """Rows of `y`, where they are contiguous, into the panel."""
+            count = len(columns)
             source = c.at(number, c.at(number, y, c.mul(first, y_row)), j)
 
             def copy(row: str) -> None:
@@ -220,9 +237,7 @@ def body(c: Any, number: str) -> None:
             """`width` columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
             end = c.add(n, -1)
 
-            def some(row: str) -> None:
-                inside = Part(v.below(c.value(f"sub i64 {rows}, {row}")))
-
+            def some(row: str, inside: Part) -> None:
                 def square(k: str) -> None:
                     vectors = []
                     for i in range(v.lanes):
@@ -234,23 +249,20 @@ def body(c: Any, number: str) -> None:
 
                 c.loop(0, width, v.lanes, square)
 
-            c.loop(0, rows, v.lanes, some)
+            v.over(rows, some)
 
-        def tiles(first: str, j: str, rows: str, count: int) -> None:
-            """The columns from j on, `count` vectors of them, of all rows of `out`."""
-            columns = parts(j, count)
+        def tiles(first: str, j: str, rows: str, columns: list[Part]) -> None:
+            """The columns from j on, of all rows of `out`."""
+            count = len(columns)
             again = c.spread(v.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
-            before = [Part(c.value(f"and {v.mask} {part.mask}, {again}")) for part in columns]
             complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
             biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
             place = c.at(number, bias, j)
-            biases = [
-                Part(c.value(f"and {v.mask} {part.mask}, {biased}")).load(v, place, i * v.lanes) for i, part in enumerate(columns)
-            ]
+            biases = [if_so(biased, part, place, i * v.lanes) for i, part in enumerate(columns)]
 
             def tile(i: str) -> None:
                 starts = []
-                for r in range(ROWS):
+                for r in range(height):
                     row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
                     starts.append(c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column)))
 
@@ -258,25 +270,25 @@ def body(c: Any, number: str) -> None:
                     start = c.at(number, panel, c.mul(row, count * v.lanes))
                     ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
                     offset, after = c.mul(row, x_column), []
-                    for r in range(ROWS):
+                    for r in range(height):
                         one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
                         xs = c.spread(v.lanes, number, one)
                         after += [v.call("fma", xs, ys[i], sums[r * count + i]) for i in range(count)]
                     return after
 
-                sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (ROWS * count))
-                for r in range(ROWS):
+                sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (height * count))
+                for r in range(height):
                     row = c.add(i, r)
                     place = c.at(number, c.at(number, out, c.mul(row, out_row)), j)
 
                     def store(place: str = place, r: int = r) -> None:
                         for i, part in enumerate(columns):
-                            total = v.add(before[i].load(v, place, i * v.lanes), sums[r * count + i])
+                            total = v.add(if_so(again, part, place, i * v.lanes), sums[r * count + i])
                             part.store(v, v.add(total, biases[i]), place, i * v.lanes)
 
                     c.when(c.value(f"icmp slt i64 {row}, {bottom}"), store)
 
-            c.loop(top, bottom, ROWS, tile)
+            c.loop(top, bottom, height, tile)
 
         by_rows = c.value(f"icmp eq i64 {y_column}, 1")
         by_columns = c.value(f"xor i1 {by_rows}, true")
@@ -287,9 +299,9 @@ def body(c: Any, number: str) -> None:
             def columns(j: str) -> str:
                 """The vectors of the next panel: as many as fit, but 2 where 1 would be left, which takes as long as 2."""
                 left = c.value(f"sub i64 {right}, {j}")
-                one_over = c.value(f"icmp sle i64 {left}, {(VECTORS + 1) * v.lanes}")
-                several = c.value(f"icmp sgt i64 {left}, {VECTORS * v.lanes}")
-                most = c.value(f"select i1 {c.value(f'and i1 {one_over}, {several}')}, i64 2, i64 {VECTORS}")
+                one_over = c.value(f"icmp sle i64 {left}, {(most_vectors + 1) * v.lanes}")
+                several = c.value(f"icmp sgt i64 {left}, {most_vectors * v.lanes}")
+                most = c.value(f"select i1 {c.value(f'and i1 {one_over}, {several}')}, i64 2, i64 {most_vectors}")
                 vectors = c.value(f"ashr i64 {c.add(left, v.lanes - 1)}, {v.lanes.bit_length() - 1}")
                 return c.least(vectors, most)
 
@@ -298,12 +310,21 @@ def body(c: Any, number: str) -> None:
 
                 c.when(by_columns, lambda: copy_columns(first, j, rows, c.mul(vectors, v.lanes)))
 
-                def panel_of(count: int) -> None:
-                    c.when(by_rows, lambda: copy_rows(first, j, rows, count))
-                    tiles(first, j, rows, count)
+                def panel_of(count: int, whole: bool) -> None:
+                    here = parts(j, count, whole)
+                    c.when(by_rows, lambda: copy_rows(first, j, rows, here))
+                    tiles(first, j, rows, here)
 
-                for count in range(1, VECTORS + 1):
-                    c.when(c.value(f"icmp eq i64 {vectors}, {count}"), lambda count=count: panel_of(count))
+                for count in range(1, most_vectors + 1):
+                    chosen = c.value(f"icmp eq i64 {vectors}, {count}")
+                    if kind.masked:
+                        c.when(chosen, lambda count=count: panel_of(count, False))
+                        continue
+                    enough = c.value(f"icmp sge i64 {c.value(f'sub i64 {right}, {j}')}, {count * v.lanes}")
+                    for whole in (True, False):
+                        fits = enough if whole else c.value(f"xor i1 {enough}, true")
+                        both = c.value(f"and i1 {chosen}, {fits}")
+                        c.when(both, lambda count=count, whole=whole: panel_of(count, whole))
 
             c.loop(left, right, lambda j: c.mul(columns(j), v.lanes), column_block)
 

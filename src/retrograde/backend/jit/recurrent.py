@@ -117,8 +117,9 @@ def _panels(w: np.ndarray, gates: int) -> np.ndarray:
 @functools.cache
 def _shape() -> tuple[int, int]:
     """The numbers of a register, and the rows of a tile whose sums (4 registers each) stay in registers."""
-    size, registers = llvm.registers()
-    return size // 4, 6 if registers == 32 else 2
+    kind = llvm.processor()
+    assert kind is not None  # `suited` has been asked
+    return kind.register // 4, 6 if kind.registers == 32 else 2
 
 
 @functools.cache

@@ -23,6 +23,7 @@ import os
 import signal
 
 from . import llvm
+from .processor import NEON
 
 JOBS = 8
 """Calls that are shared out at the same time."""
@@ -237,12 +238,12 @@ def _call(code: llvm.Code, function: int, *operands: str) -> None:
 
 def _pause(code: llvm.Code) -> None:
     """Say to the processor that this is a loop that waits."""
-    if llvm.machine() == "x86":
-        code.declare("declare void @llvm.x86.sse2.pause()")
-        code.do("call void @llvm.x86.sse2.pause()")
-    elif llvm.machine() == "aarch64":
+    if llvm.processor() is NEON:
         code.declare("declare void @llvm.aarch64.hint(i32)")
         code.do("call void @llvm.aarch64.hint(i32 1)")
+    else:
+        code.declare("declare void @llvm.x86.sse2.pause()")
+        code.do("call void @llvm.x86.sse2.pause()")
 
 
 def _tiles(code: llvm.Code, slot: str) -> None:

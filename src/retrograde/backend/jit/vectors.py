@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .llvm import Code
+from .llvm import Code, processor
 
 _SUFFIX = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64"}
 _SIZE = {"float": 4, "double": 8, "i32": 4, "i64": 8}
@@ -21,7 +19,7 @@ _LOG2 = 0.693359375, -2.12194440e-4  # log(2) as a number of few bits, whose mul
 _MAGIC = 1.5 * 2**23  # a float32 of this size has no room behind the point: adding it rounds
 
 LANES = 16
-"""Of vectors of single numbers: one register with AVX-512, two with AVX2."""
+"""Of vectors of single numbers: one register with AVX-512, two with AVX2, four elsewhere."""
 
 SUMMED = 512
 """Numbers that are added up in single precision: 32 or 64 in each lane."""
@@ -37,6 +35,8 @@ class Vectors:
         self.type, self.mask = f"<{lanes} x {number}>", f"<{lanes} x i1>"
         self.size = _SIZE[number]
         self._float = number in ("float", "double")
+        kind = processor()
+        self._fused = kind is None or kind.fused
 
     def constant(self, x: Operand) -> str:
         """A number in every lane."""
@@ -66,7 +66,11 @@ class Vectors:
         return self.two("fmul" if self._float else "mul", x, y)
 
     def call(self, name: str, *operands: Operand) -> str:
-        """A function of LLVM's own (an intrinsic) of vectors, such as "fma" or "sqrt"."""
+        """A function of LLVM's own (an intrinsic) of vectors, such as "sqrt"; "fma" is rounded twice where no instruction
+        rounds once."""
+        if name == "fma" and not self._fused:
+            x, y, z = operands
+            return self.add(self.multiply(x, y), z)
         full = f"@llvm.{name}.v{self.lanes}{_SUFFIX[self.number]}"
         self.code.declare(f"declare {self.type} {full}({', '.join([self.type] * len(operands))})")
         given = ", ".join(f"{self.type} {self.constant(x)}" for x in operands)
