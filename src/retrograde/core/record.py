@@ -106,13 +106,15 @@ class Primitive:
     def __init__(
         self, name: str, *, kernel: Callable[..., Any], operands: tuple[str, ...] | None, params: tuple[str, ...],
         multi: bool, vjps: Any, vjp: Callable[..., Any] | None, jvp: Any, batch: Callable[..., Any],
-        infer: Callable[..., Any], samples: Any, diff_outs: tuple[bool, ...] | None, tolerances: dict[str, Any] | None,
-        kind: str, numpy: Callable[..., Any] | None, saves: str | Mapping[str, Sequence[str]], regional: Sequence[str],
-        texts: tuple[str, ...],
+        infer: Callable[..., Any], samples: Any, diff_outs: tuple[bool, ...] | None, used_outs: tuple[bool, ...] | None,
+        tolerances: dict[str, Any] | None, kind: str, numpy: Callable[..., Any] | None,
+        saves: str | Mapping[str, Sequence[str]], regional: Sequence[str], texts: tuple[str, ...],
     ) -> None:  # fmt: skip
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
         self.batch, self.infer, self.samples, self.diff_outs = batch, infer, samples, diff_outs
+        self.used_outs = used_outs
+        """With `multi`, the outputs of which the rules take the value (None: all): the others are not kept."""
         self.tolerances = tolerances or {}
         self.differentiable = vjps is not NOT_DIFFERENTIABLE
         self.kind = kind
@@ -251,8 +253,12 @@ class Primitive:
 
         found = [x if kept(self.users_of(i, count)) else None for i, x in enumerate(arrays)]
         if self.saves_out:
-            found.append(out if kept(self.out_users) else None)
+            found.append(self.kept_out(out) if kept(self.out_users) else None)
         return tuple(found) if any(x is not None for x in found) else ()
+
+    def kept_out(self, out: Any) -> Any:
+        """The output as a node keeps it: of several those that the rules take the value of, with None for the others."""
+        return out if self.used_outs is None else tuple(x if used else None for x, used in zip(out, self.used_outs))
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -231,7 +231,10 @@ class _Writer:
         asked = frozenset(i for i in everyone if prim.has_rule(i))
         entries = [(f"a{i}", prim.users_of(i, self.count)) for i in range(self.count)]
         if prim.saves_out:
-            entries.append(("out_", prim.out_users))
+            kept_out = "out_"
+            if prim.used_outs is not None:
+                kept_out = "(" + "".join(f"out_[{k}], " if used else "None, " for k, used in enumerate(prim.used_outs)) + ")"
+            entries.append((kept_out, prim.out_users))
         wanting = [users & asked for _, users in entries if users]
         if not wanting:
             return "()"

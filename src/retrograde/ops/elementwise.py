@@ -528,7 +528,7 @@ def _exponents(e: Any, x: Any) -> Any:
 # x as a mantissa in [0.5, 1) times a power of two: (mantissa, exponent).
 frexp = primitive(
     "frexp", kernel=_frexp_kernel, numpy=_frexp_numpy, kind="elementwise", multi=True, diff_outs=(True, False),
-    vjps=[lambda g, out, x_: g[0] * exp2(-_exponents(out[1], x_))], jvp=_frexp_tangent,
+    used_outs=(False, True), vjps=[lambda g, out, x_: g[0] * exp2(-_exponents(out[1], x_))], jvp=_frexp_tangent,
     batch=lambda op, arrays, dims, params: (op(arrays[0]), (dims[0], dims[0])),
     infer=lambda avals, params: (avals[0], Aval(avals[0].shape, np.dtype(np.int32))),
     samples=lambda: [sample(uniform(1.1, 1.9, 3)), sample(normal(2, 2) + 0.1), sample(uniform(2.2, 3))],

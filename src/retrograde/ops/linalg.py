@@ -665,7 +665,7 @@ def _infer_lstsq(avals: Any, p: dict[str, Any]) -> Any:
 
 lstsq = primitive(
     "lstsq", kernel=_lstsq_kernel, numpy=_lstsq_numpy, vjp=_lstsq_pull, jvp=from_vjp, multi=True,
-    diff_outs=(True, True, False, False),
+    diff_outs=(True, True, False, False), used_outs=(True, False, False, False),
     batch=batch_matrices(2, 2), infer=_infer_lstsq,
     samples=lambda: [sample(well_conditioned(3, 2), normal(3, 2), rcond=1e-12, driver="gelsd"),
                      sample(well_conditioned(2, 3, 3), normal(2, 3, 1), rcond=1e-12, driver="gelsy"),

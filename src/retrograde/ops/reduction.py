@@ -451,7 +451,7 @@ def _std_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: floa
 
 
 std_mean = primitive(
-    "std_mean", kernel=_std_mean_kernel, numpy=_std_mean_numpy, kind="reduction", multi=True,
+    "std_mean", kernel=_std_mean_kernel, numpy=_std_mean_numpy, kind="reduction", multi=True, used_outs=(True, False),
     vjps=[lambda g, out, x, *, axis, correction, keepdims: _pair_vjp(
         (None if g[0] is None else divide_or_zero(g[0], out[0] * 2), g[1]), x, axis, correction, keepdims)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: (

@@ -175,7 +175,7 @@ cast = linear(
 carry = primitive(
     "carry", kernel=lambda xp, x, *, dtype, came: (_cast_kernel(xp, x, dtype=dtype),),
     numpy=lambda x, *, dtype, came: (_cast_numpy(x, dtype=dtype),), kind="elementwise",
-    vjps=[lambda g, out, x_, *, dtype, came: g[0] if came else _uncast(g[0], x_)],
+    vjps=[lambda g, _out, x_, *, dtype, came: g[0] if came else _uncast(g[0], x_)],
     jvp=lambda tangents, out, x, *, dtype, came: (cast(tangents[0], dtype=dtype),),
     multi=True, diff_outs=(True,), batch=lambda op, arrays, dims, params: (op(arrays[0], **params), (dims[0],)),
     infer=lambda avals, p: (Aval(avals[0].shape, np.dtype(p["dtype"])),),

@@ -180,13 +180,13 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
 
 def _changed(array: Any, seq: int) -> bool:
     if type(array) is tuple:
-        return any(_changed(x, seq) for x in array)
+        return any(x is not None and _changed(x, seq) for x in array)
     return mutation.changed_after(array, seq)
 
 
 def shape_text(array: Any) -> str:
     """The shape of a saved value for a message."""
-    return str([shape_text(x) for x in array]) if type(array) is tuple else str(tuple(shape_of(array)))
+    return str([shape_text(x) for x in array if x is not None]) if type(array) is tuple else str(tuple(shape_of(array)))
 
 
 def describe(node: Any) -> str:
@@ -485,7 +485,7 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
     if not this.create_graph:
         return [
             None if a is None
-            else tuple(values.as_value(core, x) for x in a) if type(a) is tuple
+            else tuple(None if x is None else values.as_value(core, x) for x in a) if type(a) is tuple
             else values.as_value(core, a)
             for a in saved
         ]  # fmt: skip
@@ -499,7 +499,8 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
         out = saved[-1]
         if type(out) is tuple:
             wrapped.append(tuple(
-                make(core, a, Slot(node, i, *node.outs[i]) if dtype_of(a).kind not in "iub" else None, level)
+                None if a is None
+                else make(core, a, Slot(node, i, *node.outs[i]) if dtype_of(a).kind not in "iub" else None, level)
                 for i, a in enumerate(out)))  # fmt: skip
         else:
             wrapped.append(None if out is None else make(core, out, None if len(edges) in flat else node, level))

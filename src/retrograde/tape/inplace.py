@@ -23,7 +23,7 @@ from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.record import Primitive
 from ..core.specialise import looker
 from ..core.value import Value, dtype_of, error_type, make, shape_of
-from ..ops.structural import cast, view_scatter
+from ..ops.structural import cast, getitem, view_scatter
 from . import autograd, hooks, mutation
 
 _ndarray = np.ndarray
@@ -180,6 +180,20 @@ def check(op: str, target: Value) -> None:
             raise error_type(cls, GradError)(
                 f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
             )
+
+
+def places(op: str, target: Value, *operands: Any) -> tuple[Value, tuple[int, ...]]:
+    """One element for each place in memory of an expanded tensor, as a view, and the axes along which elements share one.
+
+    In the view these axes have size 1, and what `op` writes there, computed from `operands`, is seen in all of `target`.
+    """
+    array = target._a
+    axes = tuple(i for i, (s, n) in enumerate(zip(array.strides, array.shape)) if s == 0 and n > 1)
+    noted = any(isinstance(x, Value) and x._node is not None for x in (target, *operands))
+    if noted and target._base is None and levels.mode_at(target._level):
+        check(op, target)  # refuses it: there is no base from which the other elements would get the history
+    index = tuple(slice(0, 1) if i in axes else slice(None) for i in range(array.ndim))
+    return view(getitem, target, index=index), axes
 
 
 def check_history(op: str, target: Value) -> None:

@@ -19,7 +19,7 @@ from ._axes import axis_of, numpy_names
 from ._data import check_tensor, sizes
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, write_at
 from ._promote import number_array
 from ._tensor import Tensor, from_array
 
@@ -352,17 +352,31 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
     return arrays, axes, masks == given == 1
 
 
-@api(in_place=True, out=False)
+def _put(
+    op: str, x: Tensor, indices: Any, values: Tensor
+) -> tuple[Any, list[Any], tuple[int, ...], bool]:
+    """The values to write, where (arrays and their axes), and whether no position is named twice."""
+    arrays, axes, unique = _index_arrays(op, x, indices)
+    _same_dtype(op, x, values)
+    if not arrays:
+        raise IndexError(f"{op}: give at least one index tensor")
+    check_arrays(op, x, arrays, axes)
+    shape = ix.indexed_shape(tuple(shape_of(x)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
+    return fitted(values, shape), arrays, tuple(axes), unique
+
+
+@api()
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """`input` with `values` written (added, with `accumulate`) at the positions that index tensors name."""
-    arrays, axes, unique = _index_arrays("index_put", input, indices)
-    _same_dtype("index_put", input, values)
-    if not arrays:
-        raise IndexError("index_put: give at least one index tensor")
-    check_arrays("index_put", input, arrays, axes)
-    shape = ix.indexed_shape(tuple(shape_of(input)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
-    values = fitted(values, shape)
-    return ix.index_put(input, values, *arrays, axes=tuple(axes), accumulate=bool(accumulate), unique=unique)
+    values, arrays, axes, unique = _put("index_put", input, indices, values)
+    return ix.index_put(input, values, *arrays, axes=axes, accumulate=bool(accumulate), unique=unique)
+
+
+@api()
+def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """`index_put` written into this tensor; returns it."""
+    write_at("index_put_", input, *_put("index_put_", input, indices, values), bool(accumulate))
+    return input
 
 
 FUNCTIONS["index_put_"] = METHODS["index_put_"]
