@@ -23,7 +23,11 @@ _cast = cast.prim.bind  # type: ignore[attr-defined]
 
 def scalar_dtype(x: Any) -> dtype:
     """The dtype that a Python number stands for when it decides."""
-    kind = number_kind(x)
+    return number_dtype(number_kind(x))
+
+
+def number_dtype(kind: int) -> dtype:
+    """The dtype that Python numbers of a kind stand for, which counts as `category` does."""
     if kind < 2:
         return int64 if kind else _dtype.bool_
     default = _dtype.get_default_dtype()
