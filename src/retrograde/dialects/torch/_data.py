@@ -21,6 +21,9 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
         args = tuple(args[0])
     shape = []
     for n in args:
+        if type(n) is int and n >= 0:
+            shape.append(n)
+            continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
         n = n.__index__()
@@ -33,7 +36,7 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
 def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
     """The NumPy dtype of an optional torch dtype argument."""
     if d is None:
-        return (default or _dtype.get_default_dtype()).np
+        return (default or _dtype._default).np
     found = _dtype.as_dtype(d)
     if not isinstance(found, dtype):
         raise TypeError(f"{op}: dtype must be a torch dtype, got {d!r}")

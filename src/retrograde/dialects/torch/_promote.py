@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -117,9 +118,14 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
         value = int(value)
     elif np_dtype.kind != "c":
         value = float(value)
-        if math.isfinite(value) and abs(value) > _dtype.finfo(FROM_NUMPY[np_dtype]).max:
+        if abs(value) > _largest(np_dtype) and math.isfinite(value):
             raise RuntimeError(f"{op}: {value} is out of the range of dtype {FROM_NUMPY[np_dtype]}")
     return constant(value, np_dtype)
+
+
+@functools.cache
+def _largest(np_dtype: np.dtype) -> float:
+    return _dtype.finfo(FROM_NUMPY[np_dtype]).max
 
 
 def stored_number(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
