@@ -7,6 +7,7 @@ What reads has the adding operation beside it, since each is the other's transpo
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -99,6 +100,13 @@ def _take_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], a
 
 def _take_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
     n, k = shape[axis], indices.ndim
+    if k == 1 and g.size <= _FEW and g.dtype.itemsize > 2:
+        inner = math.prod(shape[axis + 1 :])
+        places = (_wrapped(indices, n) * inner).reshape(-1, *(1,) * (len(shape) - axis - 1))
+        places = places + _kept_others(shape, (*shape[:axis], 1, *shape[axis + 1 :]), axis)
+        out = np.zeros(math.prod(shape), g.dtype)
+        np.add.at(out, places.reshape(-1), g.reshape(-1))
+        return out.reshape(shape)
     rest = (*shape[:axis], *shape[axis + 1 :])
     if axis:
         g = np.moveaxis(g, range(axis, axis + k), range(k))
@@ -456,25 +464,51 @@ def index_put(
 # ------------------------------------------------------------------------------------------ along an axis
 
 
-def _check_along(indices: Any, n: int, axis: int) -> None:
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def outside(indices: np.ndarray, n: int) -> int | None:
+    """An index that is negative, or not below n, if there is one."""
     # Seen as unsigned, a negative index is larger than any axis: one pass instead of two.
-    if indices.size and indices.view(f"u{indices.itemsize}").max() >= n:
-        bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
+    if indices.size and np.maximum.reduce(indices.view(_UNSIGNED[indices.itemsize]), None) >= n:
+        return int(indices.min()) if indices.min() < 0 else int(indices.max())
+    return None
+
+
+def _check_along(indices: Any, n: int, axis: int) -> None:
+    if (bad := outside(indices, n)) is not None:
         raise ValueError(f"index {bad} is out of bounds for axis {axis} with size {n}")
 
 
 def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
     """For each element of `indices`, its place in an array of `shape` in C order."""
     _check_along(indices, shape[axis] if shape else 1, axis)
-    if not shape:
+    rank = len(shape)
+    if rank < 2:
         return indices.reshape(-1)
-    stride, flat = 1, None
+    within = indices.shape
+    other = (_kept_others if indices.size <= _FEW else _others)(shape, within[:axis] + (1,) + within[axis + 1 :], axis)
+    stride = math.prod(shape[axis + 1 :])
+    if indices.itemsize < 8:
+        indices = indices.astype(np.int64)
+    return ((indices if stride == 1 else indices * stride) + other).reshape(-1)
+
+
+_FEW = 4096
+"""Elements up to which it is remembered where rows begin."""
+
+
+def _others(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> np.ndarray:
+    """The places of the first elements along an axis in an array of `shape`, for as many rows as `within` has."""
+    stride, total = 1, np.zeros((1,) * len(shape), np.int64)
     for i in reversed(range(len(shape))):
-        step = indices if i == axis else np.arange(indices.shape[i]).reshape((-1,) + (1,) * (len(shape) - 1 - i))
-        step = step * stride if stride != 1 else step
-        flat = step if flat is None else flat + step
+        if i != axis:
+            total = total + stride * np.arange(within[i]).reshape((-1,) + (1,) * (len(shape) - 1 - i))
         stride *= shape[i]
-    return flat.reshape(-1)  # type: ignore[union-attr]
+    return total
+
+
+_kept_others = functools.lru_cache(256)(_others)
 
 
 def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:

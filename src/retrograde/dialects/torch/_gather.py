@@ -24,6 +24,7 @@ from ._promote import number_array
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
+_INT64 = np.dtype(np.int64)
 
 NAMES.update(take_along_axis="GatherBackward0", scatter="ScatterBackward0", scatter_add="ScatterAddBackward0",
              scatter_reduce="ScatterReduceBackward0")  # fmt: skip
@@ -57,6 +58,13 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     """The axis and the index operand of a gather or scatter, their shapes checked."""
     n = len(shape_of(input))
     axis = axis_of(op, dim, n)
+    place = getattr(index, "_a", None)
+    if (
+        type(place) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size and not index._level
+        and all([k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, shape_of(input)))])
+        and (src is None or place.shape == shape_of(src))
+    ):
+        return axis, place
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
     shape = tuple(shape_of(index))
@@ -226,8 +234,7 @@ def _vector(op: str, index: Any) -> Any:
 
 
 def _in_range(op: str, index: Any, n: int, error: type[Exception] = IndexError) -> None:
-    if type(index) is _ndarray and index.size and not (index.min() >= 0 and index.max() < n):
-        bad = int(index.min()) if index.min() < 0 else int(index.max())
+    if type(index) is _ndarray and (bad := ix.outside(index, n)) is not None:
         raise error(f"{op}: index {bad} is out of range for a dimension of size {n}")
 
 
@@ -267,7 +274,9 @@ def _put_along(op: str, input: Value, dim: int, index: Any, values: Any, accumul
     given = _vector(op, index)
     n = shape[axis] if shape else 1
     if op == "index_fill" and type(given) is _ndarray:  # which alone counts from the end
-        given = np.unique(np.where(given < 0, given + n, given))  # a place that is named twice counts once
+        given = given + n * (given < 0)
+        if given.size > 1:
+            given = np.unique(given)  # a place that is named twice counts once
     _in_range(op, given, n, RuntimeError if op == "index_add" and len(shape) > 1 else IndexError)
     if isinstance(values, Value) and not op.startswith("index_fill"):
         values = _index_source(op, input, axis, given, values)
