@@ -18,6 +18,7 @@ from ..ops import structural as st
 from ..tape import inplace
 from ._values import axes_of, axis_of, matrices, rank, shape_tuple
 from .conversion import value
+from .dtypes import as_dtype
 from .promotion import common_dtype, to_dtype
 
 # ------------------------------------------------------------------------------------------ shape
@@ -166,16 +167,17 @@ def broadcast_arrays(*arrays: Any) -> list[Any]:
 # ------------------------------------------------------------------------------------------ joining, splitting
 
 
-def _in_common(arrays: Any) -> list[Any]:
+def in_common(*arrays: Any, dtype: Any = None) -> list[Any]:
+    """Arrays as values of one dtype: that to which they promote, if none is given."""
     given = [value(x) for x in arrays]
     if not given:
-        raise ValueError("wanted at least one array to join")
-    dtype = common_dtype(*(dtype_of(x) for x in given))
-    return [to_dtype(x, dtype) for x in given]
+        raise ValueError("wanted at least one array")
+    common = common_dtype(*(dtype_of(x) for x in given)) if dtype is None else as_dtype(dtype)
+    return [to_dtype(x, common) for x in given]
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Arrays joined along an axis that they have (None: flattened first), in their common dtype.
+def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
+    """Arrays joined along an axis that they have (None: flattened first), in their common dtype or in `dtype`.
 
     Examples
     --------
@@ -183,7 +185,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     >>> concat([rg.asarray([1, 2]), rg.asarray([3.0])])
     Tensor([1., 2., 3.])
     """
-    given = _in_common(arrays)
+    given = in_common(*arrays, dtype=dtype)
     if axis is None:
         return st.concatenate(*(st.reshape(x, shape=(math.prod(shape_of(x)),)) for x in given), axis=0)
     if not rank(given[0]):
@@ -191,8 +193,8 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     return st.concatenate(*given, axis=axis_of("concat", axis, rank(given[0])))
 
 
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Arrays of one shape joined along a new axis.
+def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Any:
+    """Arrays of one shape joined along a new axis, in their common dtype or in `dtype`.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     >>> stack([rg.asarray(1.0), rg.asarray(2.0)])
     Tensor([1., 2.])
     """
-    given = _in_common(arrays)
+    given = in_common(*arrays, dtype=dtype)
     shapes = {tuple(shape_of(x)) for x in given}
     if len(shapes) > 1:
         raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}")

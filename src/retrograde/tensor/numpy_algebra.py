@@ -27,10 +27,7 @@ same(fft, "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn fftshift iffts
 
 # ------------------------------------------------------------------------------------------ products
 
-
 implements("outer")(lambda a, b: contraction.outer(manipulation.flatten(a), manipulation.flatten(b)))
-
-
 implements("vdot")(lambda a, b: contraction.vecdot(manipulation.flatten(a), manipulation.flatten(b)))
 
 
@@ -66,7 +63,6 @@ def _upper(UPLO: str) -> bool:
 
 
 implements("linalg.eigh")(lambda a, UPLO="L": linalg.EighResult(*spectral.eigh(double(value(a)), upper=_upper(UPLO))))
-
 
 implements("linalg.eigvalsh")(lambda a, UPLO="L": spectral.eigvalsh(double(value(a)), upper=_upper(UPLO)))
 
@@ -117,13 +113,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 @implements("cov")
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
-    def rows_of(x: Any) -> Any:
-        x = double(value(x))
-        if rank(x) != 2:
-            return manipulation.reshape(x, (1, -1))
-        return x if rowvar else manipulation.matrix_transpose(x)
-
-    rows = rows_of(m) if y is None else manipulation.concat([rows_of(m), rows_of(y)])
+    parts = [double(value(x)) for x in (m, y) if x is not None]
+    rows = manipulation.concat([
+        manipulation.reshape(x, (1, -1)) if rank(x) != 2 else x if rowvar else manipulation.matrix_transpose(x) for x in parts
+    ])  # fmt: skip
     d = rows - reductions.mean(rows, axis=1, keepdims=True)
     products = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d)))
     return manipulation.squeeze(products / (shape_of(rows)[1] - (ddof if ddof is not None else 1 - bias)))
@@ -139,8 +132,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 
 implements("convolve")(lambda a, v, mode="full": _sliding(a, v, mode, flip=True))
-
-
 implements("correlate")(lambda a, v, mode="valid": _sliding(a, st.conj(value(v)), mode, flip=False))
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..ops import structural as st
 from ._values import axes_of, axis_of, in_order, only_axis, rank
 from .conversion import value
 from .dtypes import as_dtype
+from .operators import described
 from .promotion import double, floating, to_dtype
 
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -53,17 +55,24 @@ def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return red.prod(x, axis=axes_of("prod", axis, rank(x)), keepdims=keepdims)
 
 
-def mean(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
+def _reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Any:
+    """A reduction without further parameters; `prepare` takes its operand and gives it in the dtype to compute in."""
+
+    def f(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+        x = value(x) if prepare is None else prepare(value(x))
+        return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims)
+
+    return described(f, name, doc)
+
+
+mean = _reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
 
     Examples
     --------
     >>> import retrograde as rg
     >>> rg.mean(rg.asarray([1.0, 2.0, 6.0]))
     Tensor(3.)
-    """
-    x = double(value(x))
-    return red.mean(x, axis=axes_of("mean", axis, rank(x)), keepdims=keepdims)
+    """, double)  # fmt: skip
 
 
 def var(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
@@ -78,12 +87,8 @@ def std(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = F
     return red.std(x, axis=axes_of("std", axis, rank(x)), correction=correction, keepdims=keepdims)
 
 
-def _extreme(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = in_order(name, value(x))
-    return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims, ties="even")
-
-
-def max(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+max = _reduction(
+    "max", partial(red.amax, ties="even"),
     """The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly.
 
     Raises ValueError for a reduction over no elements.
@@ -93,25 +98,15 @@ def max(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
     >>> import retrograde as rg
     >>> rg.grad(rg.max)(rg.asarray([1.0, 3.0, 3.0]))
     Tensor([0. , 0.5, 0.5])
-    """
-    return _extreme("max", red.amax, x, axis, keepdims)
-
-
-def min(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly."""
-    return _extreme("min", red.amin, x, axis, keepdims)
-
-
-def all(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether every element over `axis` is true (not zero)."""
-    x = value(x)
-    return red.all(x, axis=axes_of("all", axis, rank(x)), keepdims=keepdims)
-
-
-def any(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether some element over `axis` is true (not zero)."""
-    x = value(x)
-    return red.any(x, axis=axes_of("any", axis, rank(x)), keepdims=keepdims)
+    """, partial(in_order, "max"),
+)  # fmt: skip
+min = _reduction(
+    "min", partial(red.amin, ties="even"),
+    "The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly.",
+    partial(in_order, "min"),
+)  # fmt: skip
+all = _reduction("all", red.all, "Whether every element over `axis` is true (not zero).")
+any = _reduction("any", red.any, "Whether some element over `axis` is true (not zero).")
 
 
 # ------------------------------------------------------------------------------------------ scans
@@ -147,17 +142,14 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
 # ------------------------------------------------------------------------------------------ logarithms of sums
 
 
-def logsumexp(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) over `axis`, without overflow.
+logsumexp = _reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis`, without overflow.
 
     Examples
     --------
     >>> import retrograde as rg
     >>> rg.logsumexp(rg.asarray([1000.0, 1000.0]))
     Tensor(1000.69314718)
-    """
-    x = floating(value(x))
-    return red.logsumexp(x, axis=axes_of("logsumexp", axis, rank(x)), keepdims=keepdims)
+    """, floating)  # fmt: skip
 
 
 def softmax(x: Any, /, axis: int = -1) -> Any:
