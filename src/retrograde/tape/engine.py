@@ -41,7 +41,8 @@ class Run:
     """What one backward pass needs beside the graph."""
 
     __slots__ = (
-        "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number", "_end",
+        "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
+        "at_end",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -51,18 +52,8 @@ class Run:
         self.captured: dict[Any, Any] = {}
         self.check_nan = state.anomaly and state.check_nan
         self.number = tick()
-        self._end: list[Callable[[], None]] | None = None
-
-    def at_end(self, callback: Callable[[], None]) -> None:
-        """Call `callback` when this pass has ended without an error."""
-        if self._end is None:
-            self._end = []
-        self._end.append(callback)
-
-    def ended(self) -> None:
-        """Run the callbacks of `at_end`."""
-        while self._end:
-            self._end.pop(0)()
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when this pass has ended without an error."""
 
     def shown(self, g: Any, cls: type[Value] | None = None) -> Any:
         """A gradient as a value that user code may see."""
@@ -270,8 +261,8 @@ def run(
             observer.pass_begins(this, roots, gradients, inputs)
         with np.errstate(all="ignore"):
             _Walk(this, roots, gradients, last, wanted, others, begun).run(order, needs, stop)
-        if this._end is not None:
-            this.ended()
+        while this.at_end:
+            this.at_end.pop(0)()
     finally:
         # Without a call, at whose beginning an interrupt could come between: the mode is right whatever happens after.
         tape.mode, mode, state.run = before, tape.mode, outer
@@ -380,17 +371,17 @@ class _Walk:
         hooked = this.policy.captures_hooked
         captured = node in pending and not hooked
         if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
-            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
+            _capture(this, node, g, self.wanted)
         if hooks is not None:
             g = hooks.seen(this, g)
         if captured and needs is None:
-            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
+            _capture(this, node, g, self.wanted)
         if hooks is not None and hooks.pre:
             g = hooks.before(this, g)
         if g is None:
             return
         if hooked and node in pending:
-            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
+            _capture(this, node, g, self.wanted)
         for observer in OBSERVERS:
             observer.pulled(this, node, g)
         if needs is None:
@@ -425,16 +416,12 @@ def _pull(
     for edge, r in zip(needs, results):
         if r is None or edge is None:
             continue
-        if wrap:
-            if not isinstance(r, Value):
-                r = values.as_value(values.core_class, r)
-            if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
-                r = fit(r, edge, this.cls)
-            if joint:
-                r = _depending(r, node.edges)
-        elif r.shape != edge.shape or r.dtype is not edge.dtype:
+        if wrap and not isinstance(r, Value):
+            r = values.as_value(values.core_class, r)
+        array = r._a if wrap else r
+        if array.shape != edge.shape or array.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
-        _add(grads, edge, r)
+        _add(grads, edge, _depending(r, node.edges) if joint else r)
 
 
 def _joint(this: Run, node: Node, needs: Any) -> bool:

@@ -125,12 +125,7 @@ class NodeHooks:
         for hook in list(self.pre.values()):
             result = hook(tuple(this.shown(p, self.cls) for p in parts))
             if result is not None:
-                result = (result,) if isinstance(result, Value) else tuple(result)
-                if len(result) != len(parts):
-                    raise error_type(self.cls, GradError)(
-                        f"a node's pre-hook returned {len(result)} gradients; the node has {len(parts)} outputs"
-                    )
-                parts = [None if p is None else this.taken(p) for p in result]
+                parts = self._taken(this, "pre-hook", result, len(parts), "outputs")
         return parts if several else parts[0]
 
     def after(self, this: Any, node: Any, results: Any, g: Any) -> Any:
@@ -140,13 +135,17 @@ class NodeHooks:
             shown = tuple(this.shown(r, self.cls) for r in results)
             replaced = hook(shown, given)
             if replaced is not None:
-                replaced = (replaced,) if isinstance(replaced, Value) else tuple(replaced)
-                if len(replaced) != len(results):
-                    raise error_type(self.cls, GradError)(
-                        f"a node's hook returned {len(replaced)} gradients; the node has {len(results)} operands"
-                    )
-                results = tuple(None if r is None else this.taken(r) for r in replaced)
+                results = self._taken(this, "hook", replaced, len(results), "operands")
         return results
+
+    def _taken(self, this: Any, hook: str, returned: Any, count: int, of: str) -> list[Any]:
+        """The gradients that a hook returned, as rules see them."""
+        found = (returned,) if isinstance(returned, Value) else tuple(returned)
+        if len(found) != count:
+            raise error_type(self.cls, GradError)(
+                f"a node's {hook} returned {len(found)} gradients; the node has {count} {of}"
+            )
+        return [None if g is None else this.taken(g) for g in found]
 
 
 def node_hooks(node: Any, cls: type[Value]) -> NodeHooks:
@@ -211,6 +210,15 @@ def retains_grad(value: Value) -> bool:
         return False
     node, index = _output(edge)
     return node.hooks is not None and node.hooks.retain.get(index, lambda: None)() is value
+
+
+def move_retained(value: Value, edge: Any) -> None:
+    """A value that keeps its gradient, and is to be produced along another edge, keeps that of its new self."""
+    node, index = _output(value._node)
+    reference = node.hooks.retain.pop(index)
+    if not isinstance(edge, Accumulate):
+        node, index = _output(edge)
+        node_hooks(node, type(value)._gradient).retain[index] = reference
 
 
 # ------------------------------------------------------------------------------------------ recorded under watch
