@@ -66,11 +66,12 @@ def device_of(x: Any) -> Any:
 def opened(kind: type[LevelArray], arrays: Any, beside: str) -> tuple[int, list[Any], list[Any]]:
     """The highest level at which arrays of a kind are; what is under them there, and what they have beside (None for others)."""
     level = max(x._level for x in arrays if type(x) is kind)
-    mine = [type(x) is kind and x._level == level for x in arrays]
-    return (
-        level, [x.under if own else x for x, own in zip(arrays, mine)],
-        [getattr(x, beside) if own else None for x, own in zip(arrays, mine)],
-    )  # fmt: skip
+    under, others = [], []
+    for x in arrays:
+        own = type(x) is kind and x._level == level
+        under.append(x.under if own else x)
+        others.append(getattr(x, beside) if own else None)
+    return level, under, others
 
 
 class LevelBackend(Backend):
