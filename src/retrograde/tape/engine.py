@@ -467,30 +467,21 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
     """Saved arrays as core values, with their history when the derivative is to be differentiated again."""
     if not saved:
         return saved
-    core, level = values.core_class, this.level
-    edges = node.edges
-    if not this.create_graph:
-        return [
-            None if a is None
-            else tuple(values.as_value(core, x) for x in a) if type(a) is tuple
-            else values.as_value(core, a)
-            for a in saved
-        ]  # fmt: skip
     # What a derivative is flat in counts as a constant for it, where the policy says so.
-    flat = node.prim.regional if this.policy.flat_is_unused else ()
-    wrapped: list[Any] = [
-        None if a is None else make(core, a, None if i in flat and dtype_of(a).kind != "c" else edge, level)
-        for i, (a, edge) in enumerate(zip(saved, edges))
+    flat = node.prim.regional if this.create_graph and this.policy.flat_is_unused else ()
+    return [
+        None if a is None else _lifted(this, node, a, None if i in flat and dtype_of(a).kind != "c" else edge)
+        for i, (a, edge) in enumerate(zip(saved, (*node.edges, node)))
     ]
-    if len(saved) > len(edges):
-        out = saved[-1]
-        if type(out) is tuple:
-            wrapped.append(tuple(
-                make(core, a, Slot(node, i, *node.outs[i]) if dtype_of(a).kind not in "iub" else None, level)
-                for i, a in enumerate(out)))  # fmt: skip
-        else:
-            wrapped.append(None if out is None else make(core, out, None if len(edges) in flat else node, level))
-    return wrapped
+
+
+def _lifted(this: Run, node: Node, a: Any, edge: Any) -> Any:
+    if type(a) is tuple:
+        slots = [Slot(node, i, *node.outs[i]) if dtype_of(x).kind not in "iub" else None for i, x in enumerate(a)]
+        return tuple(_lifted(this, node, x, slot) for x, slot in zip(a, slots))
+    if not this.create_graph:
+        return values.as_value(values.core_class, a)
+    return make(values.core_class, a, edge, this.level)
 
 
 def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
@@ -505,11 +496,11 @@ def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
 
 def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any] | None, others: bool) -> None:
     """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
-    g = grads.pop(leaf)
-    if leaf.hooks is not None and not (
+    g, hooks = grads.pop(leaf), leaf.hooks
+    if hooks is not None and not (
         this.policy.captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
     ):
-        g = leaf.hooks.run(this, g)
+        g = hooks.seen(this, g)
     if wanted is not None:
         if leaf in wanted:
             this.captured[leaf] = g
@@ -517,11 +508,11 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
                 return
         elif not others:
             return
-    if leaf.node_hooks is not None:
-        g = leaf.node_hooks.before(this, leaf.node_hooks.seen(this, g))
+    if hooks is not None:
+        g = hooks.before(this, g)
     target = leaf.leaf()
     box = [g]
-    if leaf.node_hooks is None:
+    if hooks is None or not hooks.post:
         del g
     if target is not None and (target._node is not None or this.policy.fills_stopped):
         for observer in OBSERVERS:
@@ -529,11 +520,10 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         accumulate_grad(this.create_graph, target, box)
         for observer in OBSERVERS:
             observer.arrived(this, target)
-        if leaf.post_hooks:
-            for hook in list(leaf.post_hooks.values()):
-                hook(target)
-    if leaf.node_hooks is not None:
-        leaf.node_hooks.after(this, leaf, (), g)
+        for hook in () if hooks is None else list(hooks.accumulated.values()):
+            hook(target)
+    if hooks is not None and hooks.post:
+        hooks.after(this, leaf, (), g)
 
 
 def _sole_references() -> int:

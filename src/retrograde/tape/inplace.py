@@ -220,10 +220,10 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     if dtype_of(new) != dtype_of(target):
         new = cast(new, dtype=dtype_of(target))
     recording = levels.mode_at(max(target._level, new._level)) != 0 and (
-        new._node is not None or target._node is not None or _base_node(target)
+        new._node is not None or target._node is not None or (target._base is not None and target._base._node is not None)
     )
     if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
-        return _replace(op, target, new, bool(recording))
+        return _replace(op, target, new, recording)
     array = target._a
     history: list[tuple[Value, Any]] = []
     now = 0
@@ -273,10 +273,6 @@ def adopt(target: Value, result: Value) -> None:
         own.shape, own.dtype = tuple(shape_of(result)), dtype_of(result)
         edge = own
     target._a, target._node, target._level = result._a, edge, result._level
-
-
-def _base_node(target: Value) -> bool:
-    return target._base is not None and target._base._node is not None
 
 
 def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:

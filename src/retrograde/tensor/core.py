@@ -430,11 +430,11 @@ class Tensor(Value):
 
     def __dask_postcompute__(self) -> Any:
         finish, rest = self._a.__dask_postcompute__()
-        return _computed, (*self._kind_of_leaf("compute"), finish, rest)
+        return _from_dask, (*self._kind_of_leaf("compute"), finish, rest)
 
     def __dask_postpersist__(self) -> Any:
         finish, rest = self._a.__dask_postpersist__()
-        return _persisted, (*self._kind_of_leaf("persist"), finish, rest)
+        return _from_dask, (*self._kind_of_leaf("persist"), finish, rest)
 
     def _kind_of_leaf(self, what: str) -> tuple[type, bool]:
         """The class, and whether a gradient is wanted; raises GradError for a tensor with history."""
@@ -475,14 +475,9 @@ def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
     return asarray(array, requires_grad=requires_grad)
 
 
-def _computed(results: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any) -> Tensor:
-    found = make(cls, np.asarray(finish(results, *rest)))
-    return found.requires_grad_() if requires_grad else found
-
-
-def _persisted(graph: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any, **options: Any) -> Tensor:
-    found = make(cls, finish(graph, *rest, **options))
-    return found.requires_grad_() if requires_grad else found
+def _from_dask(found: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any, **options: Any) -> Tensor:
+    made = values.as_value(cls, finish(found, *rest, **options))
+    return made.requires_grad_() if requires_grad else made
 
 
 values.set_core_class(Tensor)

@@ -137,11 +137,8 @@ def solve(x1: Any, x2: Any, /) -> Any:
     vector = rank(b) == 1
     if not rank(b) or shape_of(b)[-1 if vector else -2] != n:
         raise ShapeError(f"linalg.solve: matrices of shape {tuple(shape_of(a))} with right sides {tuple(shape_of(b))}")
-    if not vector:
-        return la.solve(a, b)
-    b = st.reshape(b, shape=(n, 1))
-    out = la.solve(a, b)
-    return st.reshape(out, shape=tuple(shape_of(out))[:-1])
+    out = la.solve(a, st.reshape(b, shape=(n, 1)) if vector else b)
+    return st.reshape(out, shape=tuple(shape_of(out))[:-1]) if vector else out
 
 
 def slogdet(x: Any, /) -> SlogdetResult:

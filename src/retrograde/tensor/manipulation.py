@@ -224,8 +224,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
         return ()
     parts = mani.unstack(x, axis=i)
     before = (slice(None),) * i
-    for k, part in enumerate(parts):
-        inplace.attach(part, x, ((st.getitem, (("index", (*before, k)),)),), inplace.MULTIPLE)
+    inplace.attach_parts(parts, x, st.getitem, "index", [(*before, k) for k in range(len(parts))])
     return parts
 
 
@@ -327,18 +326,12 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
         raise ValueError(f"diff: n must not be negative, got {n}")
     if n == 0:
         return x
-    ends = [None if end is None else _as_end(end, x, i) for end in (prepend, append)]
-    if ends[0] is not None or ends[1] is not None:
-        x = concat([p for p in (ends[0], x, ends[1]) if p is not None], axis=i)
+    if prepend is not None or append is not None:
+        one = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
+        ends = (p if p is None or rank(value(p)) else broadcast_to(p, one) for p in (prepend, x, append))
+        x = concat([p for p in ends if p is not None], axis=i)
     before = (slice(None),) * i
     for _ in range(min(n, shape_of(x)[i])):  # then there is nothing left
         later, earlier = st.getitem(x, index=(*before, slice(1, None))), st.getitem(x, index=(*before, slice(0, -1)))
         x = cmp.not_equal(later, earlier) if dtype_of(x).kind == "b" else later - earlier
     return x
-
-
-def _as_end(end: Any, x: Any, axis: int) -> Any:
-    end = value(end)
-    if rank(end):
-        return end
-    return broadcast_to(end, tuple(1 if j == axis else n for j, n in enumerate(shape_of(x))))

@@ -99,16 +99,11 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return manipulation.moveaxis(a, i, to - 1 if i < to else to)
 
 
-# Where the axes of a tensor of few stand among n: the last of one or two is not the last of three.
-_PLACES = {3: ((1, 1, 1), (1, -1, 1), (-1, -1, 1)), 2: ((1, 1), (1, -1)), 1: ((1,),)}
-
-
 def _with_axes(x: Any, n: int) -> Any:
+    """With n axes at least: a vector becomes a row, a matrix gets new axes behind."""
     x = value(x)
-    if rank(x) >= n:
-        return x
-    sizes = iter(shape_of(x))
-    return manipulation.reshape(x, tuple(next(sizes) if place < 0 else 1 for place in _PLACES[n][rank(x)]))
+    shape = (1,) * (min(n, 2) - rank(x)) + tuple(shape_of(x))
+    return x if rank(x) >= n else manipulation.reshape(x, shape + (1,) * (n - len(shape)))
 
 
 def _at_least(n: int) -> Any:

@@ -112,17 +112,20 @@ any = _reduction("any", red.any, "Whether some element over `axis` is true (not 
 # ------------------------------------------------------------------------------------------ scans
 
 
-def _scanned(name: str, op: Any, x: Any, axis: Any, dtype: Any, include_initial: bool, initial: int) -> Any:
-    x = value(x)
-    i = only_axis(name, axis, x)
-    out = op(_accumulated(x, dtype), axis=i, reverse=False)
-    if include_initial:
-        shape = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
-        out = st.concatenate(np.full(shape, initial, dtype_of(out)), out, axis=i)
-    return out
+def _scan(name: str, op: Any, initial: int, doc: str) -> Any:
+    def f(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+        x = value(x)
+        i = only_axis(name, axis, x)
+        out = op(_accumulated(x, dtype), axis=i, reverse=False)
+        if include_initial:
+            shape = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
+            out = st.concatenate(np.full(shape, initial, dtype_of(out)), out, axis=i)
+        return out
+
+    return described(f, name, doc)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+cumulative_sum = _scan("cumulative_sum", scan.cumsum, 0,
     """The sums of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).
 
     Examples
@@ -130,13 +133,11 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, inc
     >>> import retrograde as rg
     >>> rg.cumulative_sum(rg.asarray([1, 2, 3]))
     Tensor([1, 3, 6])
-    """
-    return _scanned("cumulative_sum", scan.cumsum, x, axis, dtype, include_initial, 0)
-
-
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """The products of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well)."""
-    return _scanned("cumulative_prod", scan.cumprod, x, axis, dtype, include_initial, 1)
+    """)  # fmt: skip
+cumulative_prod = _scan(
+    "cumulative_prod", scan.cumprod, 1,
+    "The products of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).",
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ logarithms of sums
