@@ -27,6 +27,7 @@ from ..core.value import Value, make
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
 from . import contraction, conversion, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
+from .autograd import backward
 from .conversion import asarray
 from .operators import in_place, operator
 from .promotion import as_operand
@@ -201,11 +202,8 @@ class Tensor(Value):
 
         Raises GradError where there is no history, FreedGraphError for a second pass without `retain_graph`.
         """
-        if gradient is not None and not isinstance(gradient, Value):
-            gradient = asarray(gradient)
-        if inputs is not None and isinstance(inputs, Value):
-            inputs = [inputs]
-        autograd.backward([self], [gradient], retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
+        given = None if gradient is None else [gradient]
+        backward(self, given, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """The same memory without history; in transforms without any, of any level."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from typing import Any
@@ -147,13 +146,9 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
     """Repeated to a larger shape without a copy; what it shares cannot be written to. Raises ValueError for a
     misfit."""
     x = value(x)
-    wanted = shape_tuple(shape)
-    try:
-        fits = np.broadcast_shapes(tuple(shape_of(x)), wanted) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"broadcast_to: shape {tuple(shape_of(x))} does not broadcast to {wanted}")
+    have, wanted = tuple(shape_of(x)), shape_tuple(shape)
+    if len(have) > len(wanted) or any(n not in (1, m) for n, m in zip(have[::-1], wanted[::-1])):
+        raise ValueError(f"broadcast_to: shape {have} does not broadcast to {wanted}")
     return inplace.view(st.broadcast_to, x, shape=wanted)
 
 
@@ -235,13 +230,12 @@ def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
     n = shape_of(x)[i]
     if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
         ends = [operator.index(k) for k in indices_or_sections]
-        bounds = [slice(a, b).indices(n)[:2] for a, b in zip([0, *ends], [*ends, n])]
     else:
         k = operator.index(indices_or_sections)
         if k <= 0:
             raise ValueError(f"split: wanted a positive number of parts, got {k}")
-        sizes = [n // k + 1] * (n % k) + [n // k] * (k - n % k)
-        bounds = list(itertools.pairwise(itertools.accumulate(sizes, initial=0)))
+        ends = [j * (n // k) + min(j, n % k) for j in range(1, k)]
+    bounds = [slice(a, b).indices(n)[:2] for a, b in zip([0, *ends], [*ends, n])]
     before = (slice(None),) * i
     return [inplace.view(st.getitem, x, index=(*before, slice(a, max(a, b)))) for a, b in bounds]
 
