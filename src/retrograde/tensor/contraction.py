@@ -138,6 +138,8 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     >>> rg.einsum("ij,ij->i", rg.ones((2, 3)), rg.ones((2, 3)))
     Tensor([3., 3.])
     """
+    if not isinstance(subscripts, str):
+        raise TypeError("einsum: subscripts are a string such as 'ij,jk->ik'; labels in its place are not supported")
     if not operands:
         raise ValueError("einsum: wanted at least one operand")
     return con.einsum(subscripts, *in_common(*operands))

@@ -280,7 +280,7 @@ class Tensor(Value):
     def transpose(self, *axes: Any) -> Tensor:
         """With the axes in another order, given as a tuple or as several ints; in reverse order without any; a view."""
         order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
-        return manipulation.permute_dims(self, order or tuple(range(self.ndim))[::-1])
+        return manipulation.permute_dims(self, order or None)
 
     def ravel(self) -> Tensor:
         """The elements in C order along one axis; a view where the memory allows."""

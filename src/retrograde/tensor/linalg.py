@@ -76,16 +76,18 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     return factor.cholesky(_matrices("cholesky", x, square=True), upper=upper)
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
-    """Q with orthonormal columns and upper triangular R, x = Q R; `mode` "complete" makes Q square."""
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"linalg.qr: mode is 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*orth.qr(_matrices("qr", x), mode=mode))
+def qr(x: Any, /, *, mode: str = "reduced") -> Any:
+    """Q with orthonormal columns and upper triangular R, x = Q R; `mode` "complete" makes Q square, "r" gives R alone."""
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"linalg.qr: mode is 'reduced', 'complete' or 'r', not {mode!r}")
+    found = QRResult(*orth.qr(_matrices("qr", x), mode=mode))
+    return found.R if mode == "r" else found
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
-    """U, the singular values in descending order, and V^H: x = U diag(S) Vh; U and V square if `full_matrices`."""
-    return SVDResult(*spectral.svd(_matrices("svd", x), full=full_matrices))
+def svd(x: Any, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """U, the singular values in descending order, and V^H: x = U diag(S) Vh; U and V square if `full_matrices`; without
+    `compute_uv` the singular values alone."""
+    return SVDResult(*spectral.svd(_matrices("svd", x), full=full_matrices)) if compute_uv else svdvals(x)
 
 
 svdvals = _of_matrices("svdvals", spectral.svdvals, "The singular values in descending order.", square=False)

@@ -91,8 +91,8 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     return inplace.view(st.reshape, x, shape=tuple(1 if i in axes else next(old) for i in range(new_rank)))
 
 
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """With the axes in another order; a view. Raises ValueError unless `axes` names each once.
+def permute_dims(x: Any, /, axes: Any = None) -> Any:
+    """With the axes in another order, in reverse if it is left out; a view. Raises ValueError unless each is named once.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     (4, 2, 3)
     """
     x = value(x)
-    order = tuple(axis_of("permute_dims", a, rank(x)) for a in axes)
+    order = tuple(axis_of("permute_dims", a, rank(x)) for a in (range(rank(x))[::-1] if axes is None else axes))
     if sorted(order) != list(range(rank(x))):
         raise ValueError(f"permute_dims: {tuple(axes)} does not name each of {rank(x)} axes once")
     return inplace.view(st.transpose, x, axes=order)

@@ -31,6 +31,7 @@ from .promotion import double, floating, is_number
 same(elementwise, "real imag fix=trunc round around=round isclose allclose")
 same(reductions, "cumulative_sum cumulative_prod")
 same(searching, "argmax argmin count_nonzero searchsorted nonzero")
+same(dtypes, "can_cast result_type")
 same(sets, "unique_all unique_counts unique_inverse unique_values")
 
 # ------------------------------------------------------------------------------------------ reductions
@@ -258,8 +259,6 @@ implements("shape")(lambda a: tuple(shape_of(a)))
 implements("size")(lambda a, axis=None: math.prod(shape_of(a)[i] for i in axes_of("size", axis, rank(a))))
 implements("iscomplexobj")(lambda x: dtype_of(x).kind == "c")
 implements("isrealobj")(lambda x: dtype_of(x).kind != "c")
-implements("result_type")(dtypes.result_type)
-implements("can_cast")(lambda from_, to, casting="safe": bool(np.can_cast(dtype_of(from_), to, casting)))
 implements("array_repr", "array_str")(lambda arr, max_line_width=None, precision=None: repr(arr))
 
 

@@ -176,7 +176,7 @@ def unsupported(what: str, reason: str = "") -> TypeError:
 _PASSED_OVER: dict[str, tuple[Any, ...]] = {
     "order": ("K", "C", "A"), "subok": (True, False), "where": (True,), "casting": ("same_kind", "safe", "unsafe"),
     "kind": ("quicksort", "mergesort", "heapsort", "stable", "introselect"), "stable": (True, False), "copy": (True,),
-    "overwrite_input": (True, False), "suppress_small": (True, False),
+    "overwrite_input": (True, False), "suppress_small": (True, False), "optimize": (True, False, "greedy", "optimal"),
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from .promotion import double
 same(creation, "empty_like zeros_like ones_like full_like tril triu")
 same(conversion, "astype")
 same(manipulation, "matrix_transpose swapaxes moveaxis expand_dims squeeze broadcast_to unstack flip roll tile repeat diff")
-same(manipulation, "concatenate=concat concat stack")
+same(manipulation, "concatenate=concat concat stack transpose=permute_dims permute_dims")
 same(manipulation, "matrix_transpose", "linalg.")
 
 # ------------------------------------------------------------------------------------------ created alike
@@ -76,19 +76,13 @@ def reshape(a: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     wanted = shape_tuple(shape)
     if order != "F":
         return manipulation.reshape(a, wanted, copy=copy)
-    turned = manipulation.reshape(transpose(a), wanted[::-1], copy=copy)
-    return transpose(turned)
+    return manipulation.permute_dims(manipulation.reshape(manipulation.permute_dims(a), wanted[::-1], copy=copy))
 
 
 @implements("ravel")
 def ravel(a: Any, order: str = "C") -> Any:
     a = value(a)
     return reshape(a, (math.prod(shape_of(a)),), order)
-
-
-@implements("transpose", "permute_dims")
-def transpose(a: Any, axes: Any = None) -> Any:
-    return manipulation.permute_dims(a, tuple(range(rank(a)))[::-1] if axes is None else axes)
 
 
 @implements("rollaxis")

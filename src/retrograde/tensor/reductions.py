@@ -75,18 +75,21 @@ mean = _reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of n
     """, double)  # fmt: skip
 
 
-def var(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The variance over `axis`: the sum of squared deviations divided by the count less `correction`."""
-    x = double(value(x))
-    return red.var(x, axis=axes_of("var", axis, rank(x)), correction=correction, keepdims=keepdims)
+def _moment(name: str, op: Any, doc: str) -> Any:
+    def f(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+        x = double(value(x))
+        return op(x, axis=axes_of(name, axis, rank(x)), correction=correction, keepdims=keepdims)
+
+    return described(f, name, doc)
 
 
-def std(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal."""
-    x = double(value(x))
-    return red.std(x, axis=axes_of("std", axis, rank(x)), correction=correction, keepdims=keepdims)
-
-
+var = _moment(
+    "var", red.var, "The variance over `axis`: the sum of squared deviations divided by the count less `correction`."
+)
+std = _moment(
+    "std", red.std,
+    "The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal.",
+)  # fmt: skip
 max = _reduction(
     "max", partial(red.amax, ties="even"),
     """The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly.

@@ -24,18 +24,16 @@ def _axes(name: str, axes: Any, tree: Any, treedef: TreeDef, count: int) -> list
     if isinstance(axes, (list, tuple)) and isinstance(tree, (list, tuple)):
         if len(axes) != len(tree):
             raise ValueError(f"vmap: {name} has {len(axes)} entries for {len(tree)} values")
-        found: list[Any] = []
-        for axis, part in zip(axes, tree):
-            leaves, part_def = flatten(part)
-            found += _axes(name, axis, part, part_def, len(leaves))
-        return found
-    if isinstance(axes, dict) and isinstance(tree, dict):
-        found = []
-        for key in flatten(dict.fromkeys(tree))[1].aux or ():
-            leaves, part_def = flatten(tree[key])
-            found += _axes(name, axes.get(key), tree[key], part_def, len(leaves))
-        return found
-    raise ValueError(f"vmap: {name} = {axes!r} does not match a value of structure {treedef}")
+        parts = list(zip(axes, tree))
+    elif isinstance(axes, dict) and isinstance(tree, dict):
+        parts = [(axes.get(key), tree[key]) for key in flatten(dict.fromkeys(tree))[1].aux or ()]
+    else:
+        raise ValueError(f"vmap: {name} = {axes!r} does not match a value of structure {treedef}")
+    found: list[Any] = []
+    for axis, part in parts:
+        leaves, part_def = flatten(part)
+        found += _axes(name, axis, part, part_def, len(leaves))
+    return found
 
 
 def vmap(
