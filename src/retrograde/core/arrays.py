@@ -1,5 +1,4 @@
-"""What the engine and the rules ask of arrays, whatever library or transform they belong to: the backend's answers, asked
-of anything that has a shape.
+"""What the engine and the rules ask of arrays and values, of whatever library or transform: the backend's answers.
 
 A rule never makes an array by naming a library. `full(..., like=g)` gives constants where `g` is, so that nothing of NumPy
 appears in the middle of a graph on a GPU, on a cluster or in a trace.

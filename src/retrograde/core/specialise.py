@@ -31,7 +31,6 @@ from .value import Value, content, dtype_of, result_class, shape_of
 _ndarray = np.ndarray
 _NO_PARAMS: dict[str, Any] = {}
 
-
 SWAPS: dict[str, list[Callable[[Any], Any]]] = {}
 """What puts another kernel into the functions written for a primitive, by the primitive's name."""
 
@@ -64,14 +63,13 @@ def _scope(prim: Primitive) -> dict[str, Any]:
 
 
 # Most primitives share their source with others of the same arity, and compiling is most of the time of an import.
-_COMPILED: dict[str, Any] = {}
+@functools.cache
+def _code(source: str, name: str) -> Any:
+    return compile(source, f"<retrograde {name}>", "exec")
 
 
 def _define(source: str, scope: dict[str, Any], name: str) -> None:
-    code = _COMPILED.get(source)
-    if code is None:
-        code = _COMPILED[source] = compile(source, f"<retrograde {name}>", "exec")
-    exec(code, scope)  # noqa: S102 - our own source
+    exec(_code(source, name), scope)  # noqa: S102 - our own source
 
 
 def _indented(lines: Sequence[str], by: int = 1) -> list[str]:

@@ -8,6 +8,7 @@ without mutation) are replaced instead, and their views taken anew from the base
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -42,23 +43,16 @@ def _no_tensor(x: Any, op: str = "view") -> TypeError:
 
 def view(op: Callable[..., Any], x: Value, /, **params: Any) -> Value:
     """`op(x, **params)`, remembered as a view of `x` when it shares its memory."""
-    look = _LOOKERS.get(op)
-    return (viewer(op) if look is None else look)(x, **params)
+    return viewer(op)(x, **params)
 
 
-_LOOKERS: dict[Callable[..., Any], Callable[..., Any]] = {}
-
-
+@functools.cache
 def viewer(op: Callable[..., Any]) -> Callable[..., Any]:
     """`view` of one operation, which takes the parameters in their order or by name: `viewer(reshape)(x, shape)`.
 
     The everyday case of `bind` and of `attach` in one function: 1.1 µs for the row of a matrix, 1.5 one after the other.
     """
-    look = _LOOKERS.get(op)
-    if look is None:
-        look = looker(op, attach=attach, shared=_shared, no_tensor=_no_tensor, remember=_remember)
-        _LOOKERS[op] = look
-    return look
+    return looker(op, attach=attach, shared=_shared, no_tensor=_no_tensor, remember=_remember)
 
 
 def mirrored(op: Callable[..., Any], x: Value) -> Value:

@@ -143,4 +143,3 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     if not operands:
         raise ValueError("einsum: wanted at least one operand")
     return con.einsum(subscripts, *in_common(*operands))
-

@@ -1,7 +1,6 @@
 """The native `Tensor`: operators, methods and the tape's attributes. Rules of derivatives compute with it.
 
-Its methods are the namespace's functions, defined in the files of their topics; its operators go to `bind` as directly
-as possible.
+Its methods are the namespace's functions, defined in the files of their topics; its operators go straight to `bind`.
 """
 
 from __future__ import annotations

@@ -168,7 +168,6 @@ def conj(x: Any, /) -> Any:
 
 # ------------------------------------------------------------------------------------------ rounding
 
-
 floor = rounding("floor", sel.floor, "The greatest whole number not above each element; its derivative is 0.")
 ceil = rounding("ceil", sel.ceil, "The smallest whole number not below each element; its derivative is 0.")
 trunc = rounding("trunc", sel.trunc, "The whole part of each element, towards 0; its derivative is 0.")

@@ -106,7 +106,6 @@ def eig(x: Any, /) -> EigResult:
 
 # ------------------------------------------------------------------------------------------ solvers, determinants
 
-
 inv = _of_matrices("inv", la.inv, "The inverse of each square matrix; raises numpy.linalg.LinAlgError for a singular one.")
 det = _of_matrices("det", la.det, "The determinant of each square matrix; its derivative is right for singular ones too.")
 

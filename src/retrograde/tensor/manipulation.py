@@ -63,8 +63,7 @@ def flatten(x: Any, /) -> Any:
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Without the axes of length 1 (those of `axis` only, which must be); a view. Raises ValueError for a longer
-    one."""
+    """Without the axes of length 1 (only those of `axis`, if given); a view. Raises ValueError for a longer one."""
     x = value(x)
     shape = tuple(shape_of(x))
     axes = tuple(i for i, n in enumerate(shape) if n == 1) if axis is None else axes_of("squeeze", axis, len(shape))
@@ -143,8 +142,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Repeated to a larger shape without a copy; what it shares cannot be written to. Raises ValueError for a
-    misfit."""
+    """Repeated to a larger shape without a copy, so that it cannot be written to. Raises ValueError for a misfit."""
     x = value(x)
     have, wanted = tuple(shape_of(x)), shape_tuple(shape)
     if len(have) > len(wanted) or any(n not in (1, m) for n, m in zip(have[::-1], wanted[::-1])):

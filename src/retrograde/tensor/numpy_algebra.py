@@ -58,7 +58,6 @@ implements("linalg.eigh")(lambda a, UPLO="L": linalg.EighResult(*spectral.eigh(d
 
 implements("linalg.eigvalsh")(lambda a, UPLO="L": spectral.eigvalsh(double(value(a)), upper=_upper(UPLO)))
 
-
 implements("linalg.pinv", rcond="rtol")(lambda a, rtol=1e-15: linalg.pinv(a, rtol=rtol))
 
 

@@ -152,6 +152,7 @@ def _called(ufunc: Any) -> str:
     return f"{'np' if _of_numpy(ufunc) else 'scipy.special'}.{ufunc.__name__}"
 
 
+@functools.cache
 def _implementation(ufunc: Any) -> Callable[..., Any]:
     found = (_UFUNCS if _of_numpy(ufunc) else _SPECIAL).get(ufunc.__name__)
     if found is None:
@@ -189,19 +190,13 @@ def check_defaults(what: str, given: dict[str, Any]) -> None:
             raise unsupported(f"{what}({key}=...)")
 
 
-_FOUND: dict[Any, Callable[..., Any]] = {}
-
-
 def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Tensor.__array_ufunc__` does."""
     for x in inputs:
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"{_called(ufunc)}: an array of Python objects beside a Tensor; make it numeric first")
     if not kwargs and method == "__call__":
-        f = _FOUND.get(ufunc)
-        if f is None:
-            f = _FOUND[ufunc] = _implementation(ufunc)
-        return f(*inputs)
+        return _implementation(ufunc)(*inputs)
     out = kwargs.pop("out", None)
     if method == "__call__":
         f = _implementation(ufunc)

@@ -145,7 +145,6 @@ cumulative_prod = _scan(
 
 # ------------------------------------------------------------------------------------------ logarithms of sums
 
-
 logsumexp = _reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis`, without overflow.
 
     Examples
