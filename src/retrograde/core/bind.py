@@ -101,9 +101,7 @@ def evaluate(prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
     """Evaluate a primitive at the highest level among `arrays`, which may be core values of lower levels."""
     top, winner, first = -1, None, None
     for x in arrays:
-        if type(x) is _ndarray:
-            continue
-        if x is None:
+        if type(x) is _ndarray or x is None:
             continue
         level = getattr(x, "_level", None)
         if level is None:

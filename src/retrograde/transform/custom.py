@@ -211,11 +211,10 @@ class custom_vjp(_Custom):
 
 
 class custom_jvp(_Custom):
-    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def f_jvp(primals,
-    tangents)`.
+    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def rule(primals, tangents)`.
 
     The rule returns (out, out_tangent) and is linear in the tangents; reverse mode transposes it. With `nondiff_argnums`
-    it is called as f_jvp(*nondiff_args, primals, tangents), and those two leave these arguments out.
+    it is called as rule(*nondiff_args, primals, tangents), and those two leave these arguments out.
 
     Examples
     --------
@@ -309,4 +308,3 @@ def _of_mapped(x: Any, axis: int | None) -> Any:
 
 def _plain(x: Any) -> Any:
     return values.detached(x) if isinstance(x, Value) else x
-
