@@ -54,13 +54,14 @@ def judge(texts: list[str], pair: Pair) -> list[list[Difference]]:
 def smallest(text: str, found: list[Difference], pair: Pair) -> str:
     signature = found[0].signature
 
-    def still(texts: list[str]) -> list[bool]:
+    def still(texts: list[str]) -> str | None:
         alike = []
         for candidate, (reference, ours) in zip(texts, pair.run(texts, retry=False)):
             now = differences(reference, ours)
-            same = bool(now) and now[0].signature == signature
-            alike.append(same and not explained(candidate, now, reference, pair))
-        return alike
+            if now and now[0].signature == signature:
+                alike.append((candidate, now, reference))
+        alike.sort(key=lambda x: len(x[0]))
+        return next((text for text, now, reference in alike if not explained(text, now, reference, pair)), None)
 
     return minimise(text, still)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..core.aval import Aval
 from ..core.primitive import primitive
-from ..core.value import dtype_of, ndim_of, shape_of
+from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
 from .kernels import in_single, scalar, widened, widened_numpy, zero_of
 from .rules import (
@@ -555,7 +555,8 @@ def extreme_in(xp: Any, name: str, x: Any, axis: tuple[int, ...], keepdims: bool
 
 
 def shared(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
-    """The cotangent of an extreme, given to the elements that attain it."""
+    """The cotangent of an extreme, given to the elements that attain it: which ones has no history."""
+    out, x = (detached(v) if isinstance(v, Value) else v for v in (out, x))
     return share_among_ties(kept(g, x, axis, keepdims), x, kept(out, x, axis, keepdims), axis=axis, ties=ties)
 
 

@@ -27,6 +27,21 @@ def leaf(value: Value) -> None:
     value._node = Accumulate(value, tuple(shape_of(value)), dtype_of(value))
 
 
+def _nobody() -> None:
+    return None
+
+
+def silent_leaf(value: Value) -> None:
+    """Make a value a leaf that says that it wants a gradient, but has none: in PyTorch, a view made under no_grad."""
+    leaf(value)
+    value._node.leaf = _nobody
+
+
+def is_silent(value: Value) -> bool:
+    """Whether a value is a leaf of which no gradient is kept."""
+    return type(value._node) is Accumulate and value._node.leaf is _nobody
+
+
 def is_leaf(value: Value) -> bool:
     """Whether a value was not computed from others that want a gradient."""
     return value._node is None or type(value._node) is Accumulate

@@ -100,7 +100,7 @@ def attach(
         elif why_not is None:
             why_not = NO_GRAD
             if base._node is not None and out._node is None and not out._level:
-                autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
+                autograd.silent_leaf(out)
     out._base, out._view_steps = base, steps
     if why_not is None:
         why_not = x._view_restriction
@@ -146,7 +146,7 @@ def attach_parts(outs: Sequence[Value], x: Value, op: Callable[..., Any], name: 
         if SAVE_CHECKS:
             x._policy.viewed(out, x)
         if silent and base._node is not None and out._node is None and not out._level:
-            autograd.leaf(out)
+            autograd.silent_leaf(out)
         live.append(_weak(out))
 
 
@@ -203,17 +203,22 @@ def check_history(op: str, target: Value) -> None:
                     f"{op}: a view of a leaf that requires grad cannot be changed in place while operations are "
                     "recorded; do it under no_grad(), or work on a clone()"
                 )
-            restriction = target._view_restriction
-            if restriction == MULTIPLE and (base._node is not None or target._node is not None):
-                raise error_type(cls, GradError)(
-                    f"{op}: this view is one of several that one operation returned (split, unbind...), and such views "
-                    "cannot be changed in place; change a clone(), or slice the base instead"
-                )
-            if restriction == NO_GRAD and base._node is not None:
-                raise error_type(cls, GradError)(
-                    f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
-                    "recorded; make the view outside, or change it under no_grad() as well"
-                )
+            if target._view_restriction is not None and (base._node is not None or target._node is not None):
+                _check_view(op, target)
+
+
+def _check_view(op: str, target: Value) -> None:
+    """Raise where `target`, a view, may not get a history, or another one."""
+    if target._view_restriction == MULTIPLE:
+        raise error_type(type(target)._result, GradError)(
+            f"{op}: this view is one of several that one operation returned (split, unbind...), and such views "
+            "cannot be changed in place; change a clone(), or slice the base instead"
+        )
+    if target._view_restriction == NO_GRAD:
+        raise error_type(type(target)._result, GradError)(
+            f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
+            "recorded; make the view outside, or change it under no_grad() as well"
+        )
 
 
 def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
@@ -254,6 +259,8 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     now = 0
     if recording:
         # Everything that can fail comes first; the change is noted as if before it, so that what it made counts as younger.
+        if new._node is not None and target._view_restriction is not None:
+            _check_view(op, target)
         copy_all = target._policy.copies_saved_before_writing
         if copy_all:
             _release_result(target)
@@ -289,8 +296,8 @@ def anchor(target: Value) -> None:
 def adopt(target: Value, result: Value) -> None:
     """Let `target` be the tensor `result`: its array and its history; a leaf stays the leaf that it is."""
     edge, own = result._node, target._node
-    if type(edge) is Accumulate and edge is not own:  # a view made under no_grad is a leaf of its own
-        if type(own) is not Accumulate:
+    if type(edge) is Accumulate and edge is not own and not (own is None and autograd.is_silent(result)):
+        if type(own) is not Accumulate:  # a view made under no_grad is a leaf of its own
             own = Accumulate(target, edge.shape, edge.dtype)
         own.shape, own.dtype = edge.shape, edge.dtype
         edge = own

@@ -78,3 +78,35 @@ def test_trace_does_not_spread_nan(torch: Any) -> None:
     x = torch.tensor([[1.0, 2.0]], requires_grad=True)
     torch.trace(x).backward(torch.tensor(float("nan")))
     assert x.grad[0, 1].item() == 0.0
+
+
+def test_a_retained_gradient_is_a_new_tensor_each_time(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    y.retain_grad()
+    (y * y).sum().backward(create_graph=True)
+    first = y.grad
+    y.sum().backward()
+    assert first.requires_grad
+    assert first.tolist() == [2.0, 8.0]
+    assert y.grad.tolist() == [3.0, 9.0]
+    assert not y.grad.requires_grad
+
+
+@pytest.mark.parametrize("axes", [(), (0,)])
+def test_which_element_is_the_largest_has_no_history(torch: Any, axes: tuple[int, ...]) -> None:
+    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    y = x.amax(0) if axes else x.max()
+    y.backward(create_graph=True)
+    assert x.grad.tolist() == [0.0, 1.0]
+    assert not x.grad.requires_grad
+    (found,) = torch.autograd.grad((x.amax(0) ** 2).sum(), x, create_graph=True)
+    assert torch.autograd.grad(found.sum(), x)[0].tolist() == [0.0, 2.0]
+
+
+@pytest.mark.parametrize(("answer", "error"), [(3, TypeError), ("gradient", RuntimeError)])
+def test_hooks_after_accumulating_answer_nothing(torch: Any, answer: Any, error: type[Exception]) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda p: p.grad * 2 if answer == "gradient" else answer)
+    with pytest.raises(error, match="wanted None"):
+        x.sum().backward()
