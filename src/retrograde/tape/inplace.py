@@ -435,7 +435,7 @@ def _apart(saved: tuple[Any, ...], array: np.ndarray, owner: Any, copies: dict[i
 
 
 def _overlaps(x: Any, array: np.ndarray, owner: Any) -> bool:
-    return type(x) is _ndarray and mutation.owner_of(x) is owner and np.may_share_memory(x, array)
+    return type(x) is _ndarray and mutation.owner_of(x) is owner and (np.may_share_memory(x, array) or not x.size)
 
 
 def _release(new: Value, array: np.ndarray, start: int, copy_all: bool) -> None:

@@ -197,3 +197,22 @@ def test_views_that_may_not_get_a_history(kind):
             change()
     assert b.tolist() == [[3, 3], [1, 1]]
     assert not b.requires_grad
+
+
+def test_what_a_conjugate_without_axes_is_written_with():
+    x = torch.tensor(0.5 + 1j, requires_grad=True)
+    y = x * 1
+    y.conj().mul_(2)
+    y.backward(torch.tensor(1.0 + 0j))
+    assert y.item() == 1 + 2j
+    assert x.grad.item() == 2
+    with torch.no_grad():
+        view = x[...]
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        view.backward(torch.tensor(1.0 + 0j))
+
+
+def test_empty_tensors_are_copied_before_they_are_written():
+    _, y = product(0, 3)
+    y.square_()
+    y.backward(y)

@@ -145,7 +145,8 @@ def record(
             f"{name}: a function with several results cannot change a view in place; change a clone() of it"
         )
     before = [x._node for x in changed]
-    saved = ctx._keep({id(x): k for k, x in enumerate(originals)})
+    handed = {id(x) for x in operands} - dirty  # saved, an input that is returned as it came is the input
+    saved = ctx._keep({id(x): k for k, x in enumerate(originals) if id(x) not in handed})
     if not any(flags):
         return fresh
     node = custom.attach(
