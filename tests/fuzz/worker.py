@@ -6,6 +6,7 @@ text is a line with its observation, see `observe`. A program that cannot be int
 """
 
 import faulthandler
+import functools
 import json
 import os
 import re
@@ -134,7 +135,7 @@ def flat(value: Any) -> Any:
         yield value
 
 
-def look(how: Any, x: Any) -> list[Any]:
+def looked(how: Any, x: Any) -> list[Any]:
     """What `how` says of an array, which may be one that only its transform can look at."""
     try:
         return how(x)
@@ -168,8 +169,9 @@ def observe(side: Any, text: str, seconds: int = SECONDS_PER_PROGRAM) -> dict[st
             continue
         for i, item in enumerate(flat(value)):
             place = f"{name}[{i}]" if isinstance(value, (tuple, list)) else name
-            seen[place] = look(lambda x: side.observe(x, name in created), item) if side.is_array(item) else [type(item).__name__]
-    logged = [look(side.array, x) if side.is_array(x) else repr(x) for x in flat(log)]
+            look = functools.partial(side.observe, created=name in created)
+            seen[place] = looked(look, item) if side.is_array(item) else [type(item).__name__]
+    logged = [looked(side.array, x) if side.is_array(x) else repr(x) for x in flat(log)]
     return {"stopped": stopped, "seen": seen, "log": logged}
 
 
