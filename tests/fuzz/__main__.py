@@ -57,7 +57,10 @@ def explained(text: str, found: list[Difference], reference: Answer, pair: Pair)
 
 
 def cause(text: str, found: list[Difference], pair: Pair, listed: list[Known]) -> Known | None:
-    """The known difference, or the first of several, without which both sides agree on a program."""
+    """The known difference, or the first of several, without which both sides agree on a program, or that is seen at once."""
+    for entry in listed:
+        if entry.at_once and entry.explains(text, found):
+            return entry
     every: list[Known] = []
     together = text
     for entry in listed:

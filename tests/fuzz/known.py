@@ -32,6 +32,8 @@ class Known(NamedTuple):
     reference: str = ""
     ours: str = ""
     """Searched for in the exceptions of both sides."""
+    at_once: bool = False
+    """Whether this is seen without making the program smaller."""
 
     def rewritten(self, program: str, found: list[Difference]) -> str | None:
         """The program without the cause, None where this entry has nothing to do with it."""
@@ -128,6 +130,36 @@ def depending(program: str) -> str:
     )
 
 
+class Keeping(ast.NodeTransformer):
+    """Passes keep the graph."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = ast.unparse(node.func)
+        if (name.endswith(".backward") or name == "torch.autograd.grad") and not any(
+            k.arg in ("retain_graph", "create_graph") for k in node.keywords
+        ):
+            node.keywords.append(ast.keyword("retain_graph", ast.Constant(True)))
+        return node
+
+
+def keeping_graphs(program: str) -> str:
+    tree = ast.parse(program)
+    before = ast.unparse(tree)
+    after = ast.unparse(ast.fix_missing_locations(Keeping().visit(tree)))
+    return program if after == before else f"{after}\n"
+
+
+def without_aliases(program: str) -> str:
+    """A reshape of what was computed gives other memory, however the result lies in it."""
+    if not re.search("einsum|linalg|matrix_|F.linear|@|tensordot|kron|outer", program):
+        return program
+    methods = ("flatten", "reshape", "contiguous", "ravel", "view", "chunk", "T", "squeeze")
+    return wrapped(
+        "torch.clone", "", lambda node: isinstance(node.func, ast.Attribute) and node.func.attr in methods
+    )(program)  # fmt: skip
+
+
 def not_reentrant(program: str) -> str:
     return re.sub(r"checkpoint\((\w+), (\w+)\)", r"checkpoint(\1, \2, use_reentrant=False)", program)
 
@@ -213,9 +245,48 @@ TORCH = [
         ours="does not require grad",
     ),
     Known(
-        "PyTorch executes, and frees, the operation that computed an input of backward(); here the pass ends above it",
+        "PyTorch frees more than what an operation saved, and the operation that computed an input of backward(), which it "
+        "executes, too; here a pass ends above its inputs, and what saved nothing can be passed again",
         SCALAR + "v2 = v1.exp()\nv2.backward(inputs=[v2])\nv2.backward()\n",
-        ("exception", "log"), pattern=r"backward\(.*inputs=", reference="second time",
+        ("exception",), rewrite=keeping_graphs,
+    ),
+    Known(
+        "PyTorch executes the operation that computed an input of backward(), so its hooks are called; here the pass ends "
+        "above it",
+        SCALAR + "v2 = v1.exp()\nv2.grad_fn.register_hook(lambda i, o: log.append(o[0]))\nv2.backward(inputs=[v2])\n",
+        ("log",), pattern=r"grad_fn\.register_hook.*backward\(.*inputs=",
+    ),
+    Known(
+        "whether a reshape of what was computed shares its memory depends on how the result lies there: that of products "
+        "and of linear algebra in C order here, and often in another in PyTorch",
+        "v1 = torch.tensor([[0.4, 0.7], [0.1, 0.2]], dtype=torch.float64)\nv2 = torch.einsum('ij,jk->ki', v1, v1)\n"
+        "v3 = v2.flatten()\nv3.neg_()\n",
+        ANY, rewrite=without_aliases,
+    ),
+    Known(
+        "PyTorch's transforms refuse functions whose result is a gradient that torch.autograd.grad took of outer tensors",
+        SCALAR + "def f2(v3):\n    v7 = torch.autograd.grad(v1.sin(), v1)[0]\n    return v7\nv8 = torch.func.grad(f2)(v1)\n",
+        ("exception",), pattern=r"def .*    v\d+(, v\d+)* = torch\.autograd\.grad\(.*torch\.func\.",
+        reference="element 0 of tensors does not require grad", at_once=True,
+    ),
+    Known(
+        "PyTorch's own second derivatives of norms write what they have saved, and are refused",
+        SCALAR + "def f2(v3):\n    v4 = torch.linalg.vector_norm(v3)\n    return v4\nv5 = torch.func.hessian(f2)(v1)\n"
+        "v5.backward()\n",
+        ("exception",), pattern="norm.*torch.func.|torch.func.*norm", reference="modified by an inplace operation",
+    ),
+    Known(
+        "PyTorch's forward rule of fmax and fmin gives a tie to the second operand, its backward rule to the first; here "
+        "both give it to the first",
+        "v1 = torch.tensor(1.8, dtype=torch.float64)\nv2, v3 = torch.func.jvp(lambda v4: torch.fmax(v4, v1), (v1,), (v1,))\n",
+        ("value", "gradient", "log"), pattern=r"fmax|fmin",
+    ),
+    Known(
+        "a hook on the result of copysign sees what PyTorch's second derivative sends through it; the rule here uses the "
+        "operands alone",
+        SCALAR + "v2 = torch.copysign(v1, v1)\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n"
+        "v2.register_hook(lambda g: -g)\nv3.backward()\n",
+        ("gradient", "value", "log", "missing"), pattern=r"copysign.*(register_|retain_grad)",
     ),
     Known(
         "PyTorch calls hooks with None for a result of several whose gradient is none; here a hook gets a gradient",
@@ -249,7 +320,7 @@ TORCH = [
         "PyTorch only warns when index_fill_ and its like write memory that elements share; here it is refused",
         "v1 = torch.tensor(1.5, dtype=torch.float64).expand(3)\nv1.index_fill_(0, torch.tensor([0]), 0.5)\n",
         ("exception",), ours="several elements of this tensor share",
-        pattern=r"index_fill_|index_put_|masked_fill_|scatter_|index_copy_|index_add_|\] [*+-]?= ",
+        pattern=r"index_fill_|index_put_|masked_fill_|scatter_|index_copy_|index_add_|\] [*+-]?= ", at_once=True,
     ),
 ]  # fmt: skip
 JAX: list[Known] = []

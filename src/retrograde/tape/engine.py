@@ -385,7 +385,7 @@ class _Walk:
             g = hooks.seen(this, g)
         if captured and needs is None:
             _capture(this, node, list(g) if type(g) is list else g, self.wanted)
-        if hooks is not None and hooks.pre:
+        if hooks is not None and hooks.pre and (needs is not None or hooked or this.accumulate):
             g = hooks.before(this, g)
         if g is None:
             return

@@ -173,3 +173,14 @@ def test_infinite_cotangents_do_not_reach_what_has_no_part(torch: Any, name: str
     x = torch.tensor(elements, requires_grad=True)
     y = f(x)
     assert torch.autograd.grad(y, x, torch.full_like(y, INF))[0].tolist() == wanted
+
+
+def test_what_is_asked_for_at_the_root_is_not_executed(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    seen: list[Any] = []
+    y.grad_fn.register_prehook(lambda g: seen.append(g))
+    assert torch.autograd.grad(y, y, torch.ones(2), retain_graph=True)[0].tolist() == [1.0, 1.0]
+    assert seen == []
+    torch.autograd.grad(y, x, torch.ones(2))
+    assert len(seen) == 1
