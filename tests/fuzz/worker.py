@@ -43,6 +43,9 @@ class Torch:
 
         if ours != ("retrograde" in torch.__file__):
             sys.exit(f"torch is {torch.__file__}")
+        if not ours:
+            import torch._dynamo  # what linearize would import: longer than a program may take
+
         torch.set_num_threads(1)
         self.torch = torch
 
