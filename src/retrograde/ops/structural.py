@@ -403,7 +403,7 @@ def _write_view(x: Any, steps: Any, part: Any) -> None:
     """Write `part` into the view that `steps` make of NumPy's array; conj is the one step that shares no memory."""
     for i, (op, params) in enumerate(steps):
         if op is conj:
-            inner = np.conj(x)
+            inner = np.asarray(np.conj(x))
             _write_view(inner, steps[i + 1 :], part)
             x[...] = np.conj(inner)
             return

@@ -376,7 +376,7 @@ class _Walk:
             g = hooks.seen(this, g)
         if captured and needs is None:
             _capture(this, node, g, self.wanted)
-        if hooks is not None and hooks.pre:
+        if hooks is not None and hooks.pre and (needs is not None or hooked or this.accumulate):
             g = hooks.before(this, g)
         if g is None:
             return
@@ -539,6 +539,8 @@ _SOLE = _sole_references()
 def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     """Add the gradient in `box` to `target.grad`, which gets memory of its own: that of the gradient if nobody else has it.
 
+    A leaf's `.grad` is changed in place; what a computed value retains is a new one each time, as in PyTorch.
+
     Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
     """
     g = box.pop()
@@ -563,7 +565,10 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             ):
                 g = np.array(g, order="C", copy=True)
             target._grad = values.as_value(cls, g)
-        elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable:
+        elif (
+            type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable
+            and (target._node is None or type(target._node) is Accumulate)
+        ):  # fmt: skip
             if mutation.overlapping(before._a):
                 raise error_type(cls, GradError)(
                     f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was "
@@ -574,7 +579,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         elif type(g) is Scattered and type(before._a) is Scattered:
             target._grad = values.as_value(cls, merged(before._a, g))
         else:
-            target._grad = values.as_value(cls, before._a + g)
+            target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
 
 
 def _refuse_nan(this: Run, node: Node, results: Any) -> None:

@@ -99,11 +99,12 @@ class NodeHooks:
                 if parts[index] is not None:
                     parts[index] = _call_tensor_hook(this, hook, self.cls, parts[index])
         for index, reference in self.retain.items():
-            value = reference()
-            if value is not None and parts[index] is not None:
+            value, part = reference(), parts[index]
+            # What one of many cotangents gives (is_grads_batched) has no meaning outside of its pass.
+            if value is not None and part is not None and not (isinstance(part, Value) and part._level > value._level):
                 from .engine import accumulate_grad
 
-                accumulate_grad(this.create_graph, value, [parts[index]])
+                accumulate_grad(this.create_graph, value, [part])
         return parts if several else parts[0]
 
     def before(self, this: Any, g: Any) -> Any:

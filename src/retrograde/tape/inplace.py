@@ -94,7 +94,7 @@ def attach(
         else:
             why_not = why_not or NO_GRAD
             if base._node is not None and out._node is None and not out._level:
-                autograd.leaf(out)  # as in PyTorch, such a view says that it requires grad
+                autograd.silent_leaf(out)
     out._base, out._view_steps = base, steps
     if why_not is None:
         why_not = x._view_restriction
@@ -185,18 +185,23 @@ def check_history(op: str, target: Value) -> None:
                 f"{op}: a {'' if leaf else 'view of a '}leaf that requires grad cannot be changed in place while operations "
                 "are recorded; do it under no_grad(), or work on a clone()"
             )
-        if base is not None:
-            restriction = target._view_restriction
-            if restriction == MULTIPLE and (base._node is not None or target._node is not None):
-                raise error_type(cls, GradError)(
-                    f"{op}: this view is one of several that one operation returned (split, unbind...), and such views "
-                    "cannot be changed in place; change a clone(), or slice the base instead"
-                )
-            if restriction == NO_GRAD and base._node is not None:
-                raise error_type(cls, GradError)(
-                    f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
-                    "recorded; make the view outside, or change it under no_grad() as well"
-                )
+        recorded = target._node is not None or (base is not None and base._node is not None)
+        if target._view_restriction is not None and recorded:
+            _check_view(op, target)
+
+
+def _check_view(op: str, target: Value) -> None:
+    """Raise where `target`, a view, may not get a history, or another one."""
+    if target._view_restriction == MULTIPLE:
+        raise error_type(type(target)._result, GradError)(
+            f"{op}: this view is one of several that one operation returned (split, unbind...), and such views "
+            "cannot be changed in place; change a clone(), or slice the base instead"
+        )
+    if target._view_restriction == NO_GRAD:
+        raise error_type(type(target)._result, GradError)(
+            f"{op}: this view was made under no_grad() and cannot be changed in place while operations are "
+            "recorded; make the view outside, or change it under no_grad() as well"
+        )
 
 
 def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
@@ -245,6 +250,8 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     now = 0
     if recording:
         # Everything that can fail comes first; the change is noted as if before it, so that what it made counts as younger.
+        if new._node is not None and target._view_restriction is not None:
+            _check_view(op, target)
         copy_all = target._policy.copies_saved_before_writing
         if copy_all:
             _release_result(target)
@@ -280,8 +287,8 @@ def anchor(target: Value) -> None:
 def adopt(target: Value, result: Value) -> None:
     """Let `target` be the tensor `result`: its array and its history; a leaf stays the leaf that it is."""
     edge, own = result._node, target._node
-    if type(edge) is Accumulate and edge is not own:  # a view made under no_grad is a leaf of its own
-        if type(own) is not Accumulate:
+    if type(edge) is Accumulate and edge is not own and not (own is None and autograd.is_silent(result)):
+        if type(own) is not Accumulate:  # a view made under no_grad is a leaf of its own
             own = Accumulate(target, edge.shape, edge.dtype)
         own.shape, own.dtype = edge.shape, edge.dtype
         edge = own
@@ -396,7 +403,7 @@ def _apart(saved: tuple[Any, ...], array: np.ndarray, owner: Any, copies: dict[i
 
 
 def _overlaps(x: Any, array: np.ndarray, owner: Any) -> bool:
-    return type(x) is _ndarray and mutation.owner_of(x) is owner and np.may_share_memory(x, array)
+    return type(x) is _ndarray and mutation.owner_of(x) is owner and (np.may_share_memory(x, array) or not x.size)
 
 
 def _release(new: Value, array: np.ndarray, start: int, copy_all: bool) -> None:

@@ -211,3 +211,64 @@ def test_other_changes_of_an_expanded_tensor_are_refused(change):
     with pytest.raises(RuntimeError, match="share one place in memory"):
         change(wide)
     assert wide.tolist() == [[0] * 3] * 2
+
+
+def test_shapes_changed_under_no_grad_keep_the_history():
+    """As far as it fits: PyTorch keeps it as it was, and refuses the pass, or takes the elements in the wrong order."""
+    for change, weights in ((torch.Tensor.t_, torch.tensor(W).t()), (lambda y: y.unsqueeze_(0), torch.tensor([W]))):
+        x, y = product(2, 3)
+        with torch.no_grad():
+            change(y)
+        assert (y.requires_grad, y.is_leaf) == (True, False)
+        (y * weights).sum().backward()
+        assert x.grad.tolist() == W
+
+
+def test_a_view_of_a_leaf_made_under_no_grad_gets_no_gradient():
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        v = x[:1]
+        first, _ = x.unbind()
+    for view in (v, first):
+        assert (view.requires_grad, view.is_leaf) == (True, True)
+        (view * 2).sum().backward()
+        assert (view.grad, x.grad) == (None, None)
+        (view.requires_grad_() * 2).sum().backward()
+        assert view.grad.item() == 2
+    with torch.no_grad():
+        x.unsqueeze_(0).mul_(3)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [[6, 6]]
+
+
+@pytest.mark.parametrize("kind", ["one of several", "no_grad"])
+def test_views_that_may_not_get_a_history(kind):
+    """Nothing has been written when that is refused."""
+    b, w = torch.ones(2, 2), torch.ones(2, requires_grad=True)
+    with torch.set_grad_enabled(kind != "no_grad"):
+        v = b[0] if kind == "no_grad" else b.unbind()[0]
+    v.mul_(3)
+    for change in (lambda: v.mul_(w * 2), lambda: v[...].add_(w), lambda: v.__setitem__(0, w[0])):
+        with pytest.raises(RuntimeError, match="no_grad|several"):
+            change()
+    assert b.tolist() == [[3, 3], [1, 1]]
+    assert not b.requires_grad
+
+
+def test_what_a_conjugate_without_axes_is_written_with():
+    x = torch.tensor(0.5 + 1j, requires_grad=True)
+    y = x * 1
+    y.conj().mul_(2)
+    y.backward(torch.tensor(1.0 + 0j))
+    assert y.item() == 1 + 2j
+    assert x.grad.item() == 2
+    with torch.no_grad():
+        view = x[...]
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        view.backward(torch.tensor(1.0 + 0j))
+
+
+def test_empty_tensors_are_copied_before_they_are_written():
+    _, y = product(0, 3)
+    y.square_()
+    y.backward(y)
