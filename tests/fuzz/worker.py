@@ -99,6 +99,10 @@ class Numeric:
 
             jax.config.update("jax_enable_x64", True)
             jax.config.update("jax_platforms", "cpu")
+            jax.config.update("jax_disable_jit", True)
+            import jax_kernels
+
+            jax_kernels.install_all()
             self.xp, self.tr, self.kind = jnp, jax, jax.Array
             self.ops = types.SimpleNamespace(
                 softmax=lambda x, axis: jax.nn.softmax(x, axis=axis),

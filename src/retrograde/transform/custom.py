@@ -1,8 +1,8 @@
 """`custom_vjp` and `custom_jvp`: functions whose derivative rule the user gives.
 
 A call takes place at the highest level among its arguments: a tape level records the rule, a forward-mode level applies
-it, and what is below sees a call of the same function again, so a rule holds at every level of nesting. Under vmap the
-function and its rule are mapped.
+it, and what is below sees what the rule computes: a rule whose value is a call of the same function holds at every level
+of nesting. Under vmap the function and its rule are mapped.
 """
 
 from __future__ import annotations
@@ -272,7 +272,8 @@ class custom_jvp(_Custom):
         if self.rule is None:
             raise self._ruleless("defjvp(rule)")
         primals = lower if top else [_plain(x) for x in lower]
-        outputs, out_tree = flatten(self._at_level(primals, tree))
+        # The rule's own value, as in forward mode: what is below differentiates it, and may find another derivative in it.
+        outputs, out_tree = flatten(self._applied(primals, [forward_mode.zero_like(x) for x in primals], tree)[0])
         positions = [i for i, x in enumerate(leaves) if isinstance(x, Value)]
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
