@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_boolean, is_inexact
+from ..backend.jit import selection
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -104,6 +105,9 @@ def _order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
 
 def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
     x = in_single(x)
+    found = selection.order(x, axis, descending)
+    if found is not None:
+        return found
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable"), axis=axis)
@@ -174,6 +178,10 @@ def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool, ties: str
 
 def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
     n = x.shape[axis]
+    if ties == "stable" or x.size > introselect.MOST:
+        found = selection.first(in_single(x), axis, k, largest)
+        if found is not None:
+            return found
     first = (slice(None),) * axis + (slice(k),)
     if n < 1024 or k > n // 8 or not k:
         order = _order_numpy(x, axis, largest)
@@ -203,6 +211,14 @@ def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), False), np.dtype(np.int64))
 
 
+def _kth_numpy(x: Any, *, axis: int, k: int, ties: str) -> Any:
+    if ties == "stable" or x.size > introselect.MOST:
+        found = selection.kth(in_single(x), axis, k - 1)
+        if found is not None:
+            return found
+    return np.take(_kth_order(x, axis, k, ties), k - 1, axis=axis)
+
+
 def _kth_order(x: Any, axis: int, k: int, ties: str) -> Any:
     order = _order_numpy(x, axis, False)
     if ties == "stable":
@@ -218,7 +234,7 @@ def _kth_order(x: Any, axis: int, k: int, ties: str) -> Any:
 argkth = nondifferentiable(
     "argkth",
     kernel=lambda xp, x, *, axis, k, ties: _order(xp, x, axis, False)[(*(slice(None),) * axis, k - 1, Ellipsis)],
-    numpy=lambda x, *, axis, k, ties: np.take(_kth_order(x, axis, k, ties), k - 1, axis=axis), kind="reduction",
+    numpy=_kth_numpy, kind="reduction",
     batch=batch_axes("axis"), infer=_infer_position, samples=_order_samples(k=2, ties="stable"),
 )  # fmt: skip
 
@@ -238,6 +254,9 @@ def _argmedian_kernel(xp: Any, x: Any, *, axis: int, ignore_nan: bool) -> Any:
 
 
 def _argmedian_numpy(x: Any, *, axis: int, ignore_nan: bool) -> Any:
+    found = selection.median(in_single(x), axis, ignore_nan)
+    if found is not None:
+        return found
     order = np.moveaxis(_order_numpy(x, axis, False), axis, -1)
     n = x.shape[axis]
     middle = np.full(order.shape[:-1], (n - 1) // 2)
