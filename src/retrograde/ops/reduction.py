@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
+from ..backend.jit import scans
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -266,6 +267,15 @@ def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
     return xp.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
+def _prod_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if axis and axis[-1] - axis[0] == len(axis) - 1 and x.flags.c_contiguous:  # one axis, or several that are one in memory
+        rows = x if len(axis) == 1 else x.reshape(*x.shape[: axis[0]], -1, *x.shape[axis[-1] + 1 :])
+        found = scans.product(rows, axis[0])
+        if found is not None:
+            return found.reshape(reduced_shape(x.shape, axis, keepdims))
+    return _prod_kernel(np, x, axis=axis, keepdims=keepdims)
+
+
 def _others(x: Any, axis: tuple[int, ...]) -> Any:
     """For each element the product of the others that are reduced with it: right where elements are zero."""
     rank, shape = ndim_of(x), tuple(shape_of(x))
@@ -289,7 +299,7 @@ def _prod_samples() -> Any:
 
 
 prod = primitive(
-    "prod", kernel=_prod_kernel, kind="reduction",
+    "prod", kernel=_prod_kernel, numpy=_prod_numpy, kind="reduction",
     vjps=[lambda g, _out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * conj(_others(x, axis))],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(tangents[0] * _others(x, axis), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=_prod_samples,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_boolean, is_inexact
-from ..backend.jit import selection
+from ..backend.jit import scans, selection
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -321,6 +321,9 @@ def _argcum_kernel(xp: Any, x: Any, *, axis: int, largest: bool) -> Any:
 
 
 def _argcum_numpy(x: Any, *, axis: int, largest: bool) -> Any:
+    found = scans.last_extreme(x, axis, largest)
+    if found is not None:
+        return found
     extremes = (np.maximum if largest else np.minimum).accumulate(x, axis=axis)
     place = np.arange(x.shape[axis]).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
     attained = x == extremes

@@ -51,9 +51,9 @@ def lines(shape: tuple[int, ...], axis: int) -> Lines:
 
 def taken(x: np.ndarray, least: int = LEAST) -> str | None:
     """LLVM's name of the numbers of an array that kernels of lines take; None where it is the caller's affair."""
-    if x.size < least or not x.flags.carray:
+    flags, dtype = x.flags, x.dtype
+    if x.size < least or not flags.c_contiguous or not flags.aligned:
         return None
-    dtype = x.dtype
     return NUMBERS.get(dtype.char) if dtype.isnative else None
 
 
