@@ -65,6 +65,13 @@ def test_products_and_last_extremes(dtype, shape, axis):
     before[..., 1:] = wide[..., :-1].cumprod(-1)
     behind[..., :-1] = wide[..., :0:-1].cumprod(-1)[..., ::-1]
     np.testing.assert_allclose(scans.product_of_others(rows), (before * behind).astype(dtype), **TOLERANCE[dtype])
+    g = random(rows.shape[:-1], dtype, 4)
+    rows.reshape(-1, rows.shape[-1])[0, ::2] *= 1e-30  # out of the range of single numbers, in the end of doubles too
+    wide = rows.astype(float)
+    before[..., 1:] = wide[..., :-1].cumprod(-1)
+    behind[..., :-1] = wide[..., :0:-1].cumprod(-1)[..., ::-1]
+    found = scans.product_pull(g, rows, rows.ndim - 1)
+    np.testing.assert_allclose(found, (g[..., None] * before * behind).astype(dtype), **TOLERANCE[dtype])
     tied = np.round(x)
     tied[np.random.default_rng(2).random(shape) < 0.002] = np.nan
     tied[np.random.default_rng(3).random(shape) < 0.01] = -np.inf
@@ -96,7 +103,8 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(axis):
             threads.set_count(count)
             out = scans.cumulative("cumprod", x, axis, False)
             found.append([scans.cumulative("cumsum", x, axis, True), out, scans.cumprod_pull(g, out, x, axis, False),
-                          scans.product(x, axis), scans.product_of_others(x)])  # fmt: skip
+                          scans.product(x, axis), scans.product_of_others(x),
+                          scans.product_pull(x[:, 0].copy(), x, 1)])  # fmt: skip
     finally:
         threads.set_count(before)
     for other in found[1:]:
@@ -116,7 +124,7 @@ def test_derivatives_of_the_operations(monkeypatch):
     ]  # fmt: skip
     found = [grad(program)(x) for program in programs]
     assert scans.product(x, 1) is not None
-    for name in ("cumulative", "recurrence", "cumprod_pull", "product", "product_of_others", "last_extreme"):
+    for name in ("cumulative", "recurrence", "cumprod_pull", "product", "product_pull", "product_of_others", "last_extreme"):
         monkeypatch.setattr(scans, name, lambda *_: None)
     for program, one in zip(programs, found, strict=True):
         np.testing.assert_allclose(one, grad(program)(x), rtol=1e-10, atol=1e-12)

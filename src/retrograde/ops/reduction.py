@@ -292,6 +292,14 @@ def _others(x: Any, axis: tuple[int, ...]) -> Any:
     return out if moved is x else transpose(out, axes=inverse(order))
 
 
+def _prod_vjp(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if type(g) is np.ndarray and type(x) is np.ndarray and len(axis) == 1:
+        found = scans.product_pull(g, x, axis[0])
+        if found is not None:
+            return found
+    return kept(g, x, axis, keepdims) * conj(_others(x, axis))
+
+
 def _prod_samples() -> Any:
     yield from reduction_samples()
     yield sample([2.0, 0.0, 3.0], axis=(0,), keepdims=False)
@@ -300,7 +308,7 @@ def _prod_samples() -> Any:
 
 prod = primitive(
     "prod", kernel=_prod_kernel, numpy=_prod_numpy, kind="reduction",
-    vjps=[lambda g, _out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * conj(_others(x, axis))],
+    vjps=[lambda g, _out, x, *, axis, keepdims: _prod_vjp(g, x, axis, keepdims)],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(tangents[0] * _others(x, axis), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=_prod_samples,
 )  # fmt: skip

@@ -8,8 +8,8 @@ and in which order is NumPy's: single numbers in double precision.
 from __future__ import annotations
 
 import functools
+import struct
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -95,6 +95,20 @@ def product(x: np.ndarray, axis: int) -> np.ndarray | None:
     return out
 
 
+def product_pull(g: np.ndarray, x: np.ndarray, axis: int) -> np.ndarray | None:
+    """The cotangent of the operand of `product` along the last axis; None where it is the caller's affair."""
+    number = _number(x) if axis == x.ndim - 1 and g.size * x.shape[axis] == x.size else None
+    function = None if number is None or taken(g, 1) != number else _generated("product_pull", number, False)
+    if function is None:
+        return None
+    at, out = lines(x.shape, axis), np.empty(x.shape, x.dtype)
+    room = Room(-(-at.count // TOGETHER), 3 * x.size, 8 * at.length)
+    function(
+        *room.tiles, out.ctypes.data, x.ctypes.data, g.ctypes.data, at.outer, at.length, room.address, room.grain, room.bytes
+    )  # fmt: skip
+    return out
+
+
 def _number(x: np.ndarray) -> str | None:
     found = taken(x)
     return found if found in ("float", "double") else None
@@ -113,7 +127,7 @@ def _generated(name: str, number: str, reverse: bool) -> Callable[..., None] | N
     text, arrays = _TEXTS[name]
     listed = ", ".join(f"ptr {a}" for a in arrays.split())
     rest = ", i64 outer, i64 length, "
-    rest += "ptr room, i64 each, i64 bytes" if name == "product_of_others" else "i64 inner"
+    rest += "ptr room, i64 each, i64 bytes" if name in ("product_of_others", "product_pull") else "i64 inner"
     return llvm.shared(f"{name}_{number}{'_back' * reverse}", listed + rest, lambda code: text(code, number, reverse))
 
 
@@ -267,29 +281,33 @@ def _last_extreme(code: llvm.Code, number: str, comparison: str) -> None:
     _each_line(code, number, state, step, False)
 
 
-def _product(code: llvm.Code, number: str, reverse: bool) -> None:
-    """Along the last axis in vectors of factors, else in vectors of lines."""
+def _row_product(code: llvm.Code, number: str, begin: str) -> str:
+    """The product of a contiguous line, in double precision."""
     lanes = LANES if number == "float" else LANES // 2
     v = Vectors(code, lanes, number)
     w = _wide(v)
     multiplied = f"@llvm.vector.reduce.fmul.v{lanes}f64"
     code.declare(f"declare double {multiplied}(double, {w.type})")
 
+    def factor(i: str, part: Part, total: str) -> list[str]:
+        return [w.multiply(total, _widened(v, part.load(v, "%x", code.add(begin, i), 1.0)))]
+
+    complete = code.value(f"and i64 %length, {-lanes}")
+    (total,) = code.loop(
+        0, complete, lanes, lambda i, t: factor(i, Part(), t), carried=[(w.type, w.constant(1.0))]
+    )  # fmt: skip
+    (total,) = code.loop(
+        complete, "%length", lanes,
+        lambda i, t: factor(i, Part(v.below(code.value(f"sub i64 %length, {i}"))), t), carried=[(w.type, total)],
+    )  # fmt: skip
+    return code.value(f"call reassoc double {multiplied}(double 1.0, {w.type} {total})")
+
+
+def _product(code: llvm.Code, number: str, reverse: bool) -> None:
+    """Along the last axis in vectors of factors, else in vectors of lines."""
+
     def row(r: str) -> None:
-        begin = code.mul(r, "%length")
-
-        def factor(i: str, part: Part, total: str) -> list[str]:
-            return [w.multiply(total, _widened(v, part.load(v, "%x", code.add(begin, i), 1.0)))]
-
-        complete = code.value(f"and i64 %length, {-lanes}")
-        (total,) = code.loop(
-            0, complete, lanes, lambda i, t: factor(i, Part(), t), carried=[(w.type, w.constant(1.0))]
-        )  # fmt: skip
-        (total,) = code.loop(
-            complete, "%length", lanes,
-            lambda i, t: factor(i, Part(v.below(code.value(f"sub i64 %length, {i}"))), t), carried=[(w.type, total)],
-        )  # fmt: skip
-        found = code.value(f"call reassoc double {multiplied}(double 1.0, {w.type} {total})")
+        found = _row_product(code, number, code.mul(r, "%length"))
         if number == "float":
             found = code.value(f"fptrunc double {found} to float")
         code.do(f"store {number} {found}, ptr {code.at(number, '%out', r)}")
@@ -302,39 +320,90 @@ def _product(code: llvm.Code, number: str, reverse: bool) -> None:
 
     either(
         code, code.value("icmp eq i64 %inner, 1"),
-        lambda: _row_by_row(code, lambda rows: [row(r) for r in rows] and None),
+        lambda: _row_by_row(code, lambda rows: _all(row, rows)),
         lambda: _columns(code, number, lambda v: [(_wide(v), _wide(v).constant(1.0))], step, False, done),
     )  # fmt: skip
 
 
-def _product_of_others(code: llvm.Code, number: str, reverse: bool) -> None:
-    """The products before each element into the tile's room, then from the end those behind it."""
-    one = Vectors(code, 1, number)
-    w = _wide(one)
+def _all(body: Callable[[str], None], rows: Sequence[str]) -> None:
+    for r in rows:
+        body(r)
+
+
+_SAFE = 1e-280, 1e280
+"""A product in between has lost nothing to the ends of the range of doubles."""
+
+
+def _product_pull(code: llvm.Code, number: str, reverse: bool) -> None:
+    """By a division where the product is neither 0 nor near the ends of the range, else the other factors' products."""
+    v, one = Vectors(code, LANES if number == "float" else LANES // 2, number), Vectors(code, 1, number)
+    w, single = _wide(v), _wide(one)
+    code.declare("declare double @llvm.fabs.f64(double)")
+
+    def row(r: str) -> None:
+        begin = code.mul(r, "%length")
+        total = _row_product(code, number, begin)
+        size = code.value(f"call double @llvm.fabs.f64(double {total})")
+        least, most = ("0x" + struct.pack(">d", x).hex().upper() for x in _SAFE)
+        safe = code.value(
+            f"and i1 {code.value(f'fcmp ogt double {size}, {least}')}, {code.value(f'fcmp olt double {size}, {most}')}"
+        )
+        given = code.value(f"load {number}, ptr {code.at(number, '%g', r)}")
+        if number == "float":
+            given = code.value(f"fpext float {given} to double")
+
+        def divided() -> None:
+            scaled = code.spread(v.lanes, "double", code.value(f"fmul double {given}, {total}"))
+
+            def quotient(i: str, part: Part) -> None:
+                x = _widened(v, part.load(v, "%x", code.add(begin, i), 1.0))
+                part.store(v, _narrowed(v, w.divide(scaled, x)), "%out", code.add(begin, i))
+
+            v.over("%length", quotient)
+
+        def step_by_step() -> None:
+            factor = code.spread(1, "double", given)
+            _others(code, one, [begin], [room], lambda x: single.multiply(x, factor))
+
+        either(code, safe, divided, step_by_step)
+
     room = own_room(code)
+    _row_by_row(code, lambda rows: _all(row, rows))
+
+
+def _others(
+    code: llvm.Code, one: Vectors, begins: Sequence[str], rooms: Sequence[str], finished: Callable[[str], str]
+) -> None:  # fmt: skip
+    """The products before each element of some lines into a room for each, then from the end those behind it."""
+    w = _wide(one)
+
+    def forth(i: str, *totals: str) -> list[str]:
+        following = []
+        for total, begin, before in zip(totals, begins, rooms):
+            w.store(total, before, i)
+            following.append(w.multiply(total, _widened(one, one.load("%x", code.add(begin, i)))))
+        return following
+
+    def back(i: str, *totals: str) -> list[str]:
+        following, at = [], _turn(code, i, True)
+        for total, begin, before in zip(totals, begins, rooms):
+            place = code.add(begin, at)
+            x = _widened(one, one.load("%x", place))
+            one.store(_narrowed(one, finished(w.multiply(w.load(before, at), total))), "%out", place)
+            following.append(w.multiply(total, x))
+        return following
+
+    for body in (forth, back):
+        code.loop(0, "%length", 1, body, carried=[(w.type, w.constant(1.0))] * len(begins))
+
+
+def _product_of_others(code: llvm.Code, number: str, reverse: bool) -> None:
+    one, room = Vectors(code, 1, number), own_room(code)
 
     def some(rows: Sequence[str]) -> None:
         begins = [code.mul(r, "%length") for r in rows]
         rooms = [code.at("double", room, code.mul("%length", k)) for k in range(len(rows))]
-
-        def forth(i: str, *totals: str) -> list[str]:
-            following = []
-            for total, begin, before in zip(totals, begins, rooms):
-                w.store(total, before, i)
-                following.append(w.multiply(total, _widened(one, one.load("%x", code.add(begin, i)))))
-            return following
-
-        def back(i: str, *totals: str) -> list[str]:
-            following, at = [], _turn(code, i, True)
-            for total, begin, before in zip(totals, begins, rooms):
-                place = code.add(begin, at)
-                x = _widened(one, one.load("%x", place))
-                one.store(_narrowed(one, w.multiply(w.load(before, at), total)), "%out", place)
-                following.append(w.multiply(total, x))
-            return following
-
-        for body in (forth, back):
-            code.loop(0, "%length", 1, body, carried=[(w.type, w.constant(1.0))] * len(rows))
+        _others(code, one, begins, rooms, lambda x: x)
 
     _row_by_row(code, some)
 
@@ -349,4 +418,5 @@ _TEXTS: dict[str, tuple[Callable[[llvm.Code, str, bool], None], str]] = {
     "argcummin": (lambda code, number, _: _last_extreme(code, number, "fcmp ole"), "out x"),
     "product": (_product, "out x"),
     "product_of_others": (_product_of_others, "out x"),
+    "product_pull": (_product_pull, "out x g"),
 }
