@@ -5,7 +5,7 @@ import pytest
 
 from retrograde.backend.jit import llvm, scans, threads
 from retrograde.backend.jit.operands import LEAST
-from retrograde.ops.reduction import prod
+from retrograde.ops.reduction import argmax, argmin, prod
 from retrograde.ops.scan import cumprod, cumsum, linear_recurrence
 from retrograde.ops.sorting import argcum
 from retrograde.transform import grad
@@ -81,6 +81,10 @@ def test_products_and_last_extremes(dtype, shape, axis):
         attained = (tied == extremes) | np.isnan(tied)
         wanted = np.maximum.accumulate(np.where(attained, place, 0), axis=axis)
         np.testing.assert_array_equal(scans.last_extreme(tied, axis, largest), wanted)
+        position = (np.argmax if largest else np.argmin)(tied, axis)
+        if scans.lines(shape, axis).inner > 1 or shape[axis] <= scans.SHORT:
+            np.testing.assert_array_equal(scans.extreme(tied, axis, largest), position)
+        np.testing.assert_array_equal((argmax if largest else argmin)(tied, axis=axis, keepdims=False), position)
 
 
 def test_nothing_before_the_first_number():

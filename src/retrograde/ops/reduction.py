@@ -629,6 +629,16 @@ def _position_kernel(name: str) -> Any:
     return kernel
 
 
+def _position_numpy(name: str) -> Any:
+    def lowered(x: Any, *, axis: int, keepdims: bool) -> Any:
+        found = scans.extreme(x, axis, name == "argmax") if x.ndim else None
+        if found is None:
+            return np.asarray(getattr(np, name)(x, axis=axis, keepdims=keepdims))
+        return found.reshape(reduced_shape(x.shape, (axis,), True)) if keepdims else found
+
+    return lowered
+
+
 def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
     checked_axes(avals[0].shape, params["axis"])
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), params["keepdims"]), np.dtype(np.int64))
@@ -637,7 +647,8 @@ def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
 # The position of the first extreme along an axis; NaN counts as extreme.
 argmax, argmin = (
     nondifferentiable(
-        name, kernel=_position_kernel(name), kind="reduction", batch=batch_axes("axis"), infer=_infer_position,
+        name, kernel=_position_kernel(name), numpy=_position_numpy(name), kind="reduction",
+        batch=batch_axes("axis"), infer=_infer_position,
         samples=lambda: [sample(distinct(2, 3), axis=1, keepdims=False), sample(distinct(4), axis=0, keepdims=True)],
     )
     for name in ("argmax", "argmin")

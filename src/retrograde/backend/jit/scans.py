@@ -8,6 +8,7 @@ and in which order is NumPy's: single numbers in double precision.
 from __future__ import annotations
 
 import functools
+import math
 import struct
 from collections.abc import Callable, Sequence
 
@@ -19,6 +20,9 @@ from .vectors import LANES, Part, Vectors
 
 TOGETHER = 4
 """Lines that go at the same time. More would have their numbers in the same places of the cache where a line takes 4 KB."""
+
+SHORT = 64
+"""Lines of so many numbers are short."""
 
 COLUMNS = 64
 """Lines side by side that are one unit of work."""
@@ -68,6 +72,22 @@ def last_extreme(x: np.ndarray, axis: int, largest: bool) -> np.ndarray | None:
         return None
     out = np.empty(x.shape, np.int64)
     _run(function, lines(x.shape, axis), 3, out, x)
+    return out
+
+
+def extreme(x: np.ndarray, axis: int, largest: bool) -> np.ndarray | None:
+    """The position of the first extreme along an axis, of the first nan where there is one; None where it is the caller's
+    affair: NumPy goes along a long line in vectors, but through short ones (524,288 of 8: 17 ms) and others number by number.
+    """
+    number = _number(x) if x.shape[axis] else None
+    at = lines(x.shape, axis)
+    if number is None or (at.inner == 1 and at.length > SHORT):
+        return None
+    function = _generated("argmax" if largest else "argmin", number, False)
+    if function is None:
+        return None
+    out = np.empty((*x.shape[:axis], *x.shape[axis + 1 :]), np.int64)
+    _run(function, at, 1, out, x)
     return out
 
 
@@ -158,7 +178,9 @@ def _turn(code: llvm.Code, i: str, reverse: bool) -> str:
     return code.value(f"sub i64 {code.add('%length', -1)}, {i}") if reverse else i
 
 
-def _rows(code: llvm.Code, number: str, state: State, step: Step, reverse: bool) -> None:
+def _rows(
+    code: llvm.Code, number: str, state: State, step: Step, reverse: bool, done: Callable[..., None] | None = None
+) -> None:
     one = Vectors(code, 1, number)
     start = state(one)
 
@@ -171,7 +193,9 @@ def _rows(code: llvm.Code, number: str, state: State, step: Step, reverse: bool)
                 following += step(one, Part(), code.add(begin, at), at, *now[wide * k : wide * (k + 1)])
             return following
 
-        code.loop(0, "%length", 1, turn, carried=[(v.type, x) for v, x in start] * len(begins))
+        last = code.loop(0, "%length", 1, turn, carried=[(v.type, x) for v, x in start] * len(begins))
+        for k, r in enumerate(rows if done is not None else ()):
+            done(one, Part(), r, *last[len(start) * k : len(start) * (k + 1)])
 
     _row_by_row(code, some)
 
@@ -205,11 +229,13 @@ def _columns(
     code.loop("%first", "%last", 1, unit)
 
 
-def _each_line(code: llvm.Code, number: str, state: State, step: Step, reverse: bool) -> None:
-    """All lines of the tile, several at a time."""
+def _each_line(
+    code: llvm.Code, number: str, state: State, step: Step, reverse: bool, done: Callable[..., None] | None = None
+) -> None:
+    """All lines of the tile, several at a time; done(v, part, line, *state) at the end of each."""
     either(
-        code, code.value("icmp eq i64 %inner, 1"), lambda: _rows(code, number, state, step, reverse),
-        lambda: _columns(code, number, state, step, reverse),
+        code, code.value("icmp eq i64 %inner, 1"), lambda: _rows(code, number, state, step, reverse, done),
+        lambda: _columns(code, number, state, step, reverse, done),
     )  # fmt: skip
 
 
@@ -262,23 +288,33 @@ def _cumprod_pull(code: llvm.Code, number: str, reverse: bool) -> None:
     _each_line(code, number, lambda v: [(_wide(v), _wide(v).constant(0.0))] * 2, step, not reverse)
 
 
-def _last_extreme(code: llvm.Code, number: str, comparison: str) -> None:
+def _extreme(code: llvm.Code, number: str, comparison: str, every: bool) -> None:
+    """Positions of extremes: of the last one up to each element (every), or of the first one of the line."""
+    worst = -math.inf if "g" in comparison else math.inf
+
     def state(v: Vectors) -> list[tuple[Vectors, str]]:
         at = Vectors(code, v.lanes, "i64")
-        worst = "-inf" if comparison == "fcmp oge" else "inf"
-        return [(v, v.constant(float(worst))), (at, at.constant(0))]
+        return [(v, v.constant(worst)), (at, at.constant(0))]
 
     def step(v: Vectors, part: Part, place: str, i: str, best: str, position: str) -> list[str]:
         at = Vectors(code, v.lanes, "i64")
         x = part.load(v, "%x", place)
-        better = code.value(f"or {v.mask} {v.two(comparison, x, best)}, {v.two('fcmp uno', x, x)}")
+        better = v.two(comparison, x, best)
+        if every:
+            better = code.value(f"or {v.mask} {better}, {v.two('fcmp uno', x, x)}")
+        else:  # the comparison holds beside nan, too
+            better = code.value(f"and {v.mask} {better}, {v.two('fcmp ord', best, best)}")
         best = code.value(f"select {v.mask} {better}, {v.type} {x}, {v.type} {best}")
         here = code.spread(v.lanes, "i64", i)
         position = code.value(f"select {v.mask} {better}, {at.type} {here}, {at.type} {position}")
-        part.store(at, position, "%out", place)
+        if every:
+            part.store(at, position, "%out", place)
         return [best, position]
 
-    _each_line(code, number, state, step, False)
+    def done(v: Vectors, part: Part, line: str, best: str, position: str) -> None:
+        part.store(Vectors(code, v.lanes, "i64"), position, "%out", line)
+
+    _each_line(code, number, state, step, False, None if every else done)
 
 
 def _row_product(code: llvm.Code, number: str, begin: str) -> str:
@@ -414,8 +450,10 @@ _TEXTS: dict[str, tuple[Callable[[llvm.Code, str, bool], None], str]] = {
     "cumprod": (lambda code, number, reverse: _cumulative(code, number, reverse, "fmul", 1.0), "out x"),
     "recurrence": (_recurrence, "out a b"),
     "cumprod_pull": (_cumprod_pull, "out g y x"),
-    "argcummax": (lambda code, number, _: _last_extreme(code, number, "fcmp oge"), "out x"),
-    "argcummin": (lambda code, number, _: _last_extreme(code, number, "fcmp ole"), "out x"),
+    "argcummax": (lambda code, number, _: _extreme(code, number, "fcmp oge", True), "out x"),
+    "argcummin": (lambda code, number, _: _extreme(code, number, "fcmp ole", True), "out x"),
+    "argmax": (lambda code, number, _: _extreme(code, number, "fcmp ugt", False), "out x"),
+    "argmin": (lambda code, number, _: _extreme(code, number, "fcmp ult", False), "out x"),
     "product": (_product, "out x"),
     "product_of_others": (_product_of_others, "out x"),
     "product_pull": (_product_pull, "out x g"),
