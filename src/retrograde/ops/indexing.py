@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype
+from ..backend.jit import gathers
 from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -55,6 +56,9 @@ def add_rows(rows: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
     dtype = rows.dtype
     if dtype.itemsize <= 2 and dtype.kind not in "iub":
         return add_rows(rows.astype(np.float32), indices, n).astype(dtype)
+    found = gathers.take_add(rows, indices, (n, d), 0)
+    if found is not None:
+        return found
     if d > 1 and rows.size >= SPARSE_FROM and dtype.kind in "fc":
         from scipy.sparse import csr_array
 
@@ -98,7 +102,15 @@ def _take_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], a
     return xp.moveaxis(xp.reshape(out, (n, *rest)), 0, axis)
 
 
+def _take_numpy(x: Any, indices: Any, *, axis: int) -> Any:
+    found = gathers.take(x, indices, axis)
+    return x.take(indices, axis) if found is None else found
+
+
 def _take_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
+    found = gathers.take_add(g, indices, shape, axis)
+    if found is not None:
+        return found
     n, k = shape[axis], indices.ndim
     if k == 1 and g.size <= _FEW and g.dtype.itemsize > 2:
         inner = math.prod(shape[axis + 1 :])
@@ -159,7 +171,7 @@ def _infer_take_add(avals: Any, params: dict[str, Any]) -> Aval:
 
 # The slices of `x` along an axis that the integers `indices` (any shape) name; their axes stand in its place.
 take = linear(
-    "take", kernel=_take_kernel, numpy=lambda x, indices, *, axis: x.take(indices, axis), others=1, kind="structural",
+    "take", kernel=_take_kernel, numpy=_take_numpy, others=1, kind="structural",
     transpose=lambda g, x_, indices, *, axis: take_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
     batch=_batch_take, infer=_infer_take,
     samples=lambda: [sample(normal(4, 3), np.array([2, 0, 2]), axis=0), sample(normal(4), np.array(1), axis=0),
@@ -522,6 +534,9 @@ def _along_numpy(x: Any, indices: Any, *, axis: int) -> Any:
     if not x.ndim:
         _check_along(indices, 1, 0)
         return np.broadcast_to(x, indices.shape).copy()
+    found = gathers.along(x, indices, axis)
+    if found is not None:
+        return found
     return x.reshape(-1).take(offsets(x.shape, indices, axis)).reshape(indices.shape)
 
 
@@ -533,6 +548,9 @@ def _along_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], 
 
 
 def _along_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
+    found = gathers.along_add(g, indices, shape, axis)
+    if found is not None:
+        return found
     rows = np.asarray(g).reshape(-1, 1)
     return add_rows(rows, offsets(shape, indices, axis), math.prod(shape)).reshape(shape)
 
@@ -605,6 +623,9 @@ def _scatter_kernel(xp: Any, x: Any, indices: Any, values: Any, *, axis: int) ->
 
 
 def _scatter_numpy(x: Any, indices: Any, values: Any, *, axis: int) -> Any:
+    found = gathers.along_put(x, indices, values, axis)
+    if found is not None:
+        return found
     out = np.array(x, order="C")
     out.reshape(-1)[offsets(out.shape, indices, axis)] = np.broadcast_to(values, indices.shape).reshape(-1)
     return out
@@ -639,6 +660,11 @@ scatter = primitive(
                      sample(normal(2, 4), np.array([[2, 0, 3]]), normal(), axis=1)],
 )  # fmt: skip
 
+def _scatter_add_numpy(x: Any, indices: Any, values: Any, *, axis: int) -> Any:
+    found = gathers.along_add(values, indices, x.shape, axis, x)
+    return x + _along_add_numpy(values, indices, shape=x.shape, axis=axis) if found is None else found
+
+
 def _infer_scatter_add(avals: Any, params: dict[str, Any]) -> Aval:
     x, indices, values = avals
     _check_within(x.shape, indices.shape, params["axis"])
@@ -650,7 +676,7 @@ def _infer_scatter_add(avals: Any, params: dict[str, Any]) -> Aval:
 scatter_add = primitive(
     "scatter_add",
     kernel=lambda xp, x, indices, values, *, axis: x + _along_add_kernel(xp, values, indices, shape=x.shape, axis=axis),
-    numpy=lambda x, indices, values, *, axis: x + _along_add_numpy(values, indices, shape=x.shape, axis=axis),
+    numpy=_scatter_add_numpy,
     vjps=[lambda g, _out, _x, _indices, _values, *, axis: g, None,
           lambda g, _out, _x, indices, _values, *, axis: take_along_axis(g, indices, axis=axis)],
     jvp=lambda tangents, out, x, indices, values, *, axis: (

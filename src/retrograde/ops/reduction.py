@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
+from ..backend.jit import scans
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
@@ -266,6 +267,15 @@ def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
     return xp.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
+def _prod_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if axis and axis[-1] - axis[0] == len(axis) - 1 and x.flags.c_contiguous:  # one axis, or several that are one in memory
+        rows = x if len(axis) == 1 else x.reshape(*x.shape[: axis[0]], -1, *x.shape[axis[-1] + 1 :])
+        found = scans.product(rows, axis[0])
+        if found is not None:
+            return found.reshape(reduced_shape(x.shape, axis, keepdims))
+    return _prod_kernel(np, x, axis=axis, keepdims=keepdims)
+
+
 def _others(x: Any, axis: tuple[int, ...]) -> Any:
     """For each element the product of the others that are reduced with it: right where elements are zero."""
     rank, shape = ndim_of(x), tuple(shape_of(x))
@@ -282,6 +292,14 @@ def _others(x: Any, axis: tuple[int, ...]) -> Any:
     return out if moved is x else transpose(out, axes=inverse(order))
 
 
+def _prod_vjp(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if type(g) is np.ndarray and type(x) is np.ndarray and len(axis) == 1:
+        found = scans.product_pull(g, x, axis[0])
+        if found is not None:
+            return found
+    return kept(g, x, axis, keepdims) * conj(_others(x, axis))
+
+
 def _prod_samples() -> Any:
     yield from reduction_samples()
     yield sample([2.0, 0.0, 3.0], axis=(0,), keepdims=False)
@@ -289,8 +307,8 @@ def _prod_samples() -> Any:
 
 
 prod = primitive(
-    "prod", kernel=_prod_kernel, kind="reduction",
-    vjps=[lambda g, _out, x, *, axis, keepdims: kept(g, x, axis, keepdims) * conj(_others(x, axis))],
+    "prod", kernel=_prod_kernel, numpy=_prod_numpy, kind="reduction",
+    vjps=[lambda g, _out, x, *, axis, keepdims: _prod_vjp(g, x, axis, keepdims)],
     jvp=lambda tangents, out, x, *, axis, keepdims: sum(tangents[0] * _others(x, axis), axis=axis, keepdims=keepdims),
     batch=batch_axes("axis"), infer=infer_reduced, samples=_prod_samples,
 )  # fmt: skip
@@ -622,6 +640,16 @@ def _position_kernel(name: str) -> Any:
     return kernel
 
 
+def _position_numpy(name: str) -> Any:
+    def lowered(x: Any, *, axis: int, keepdims: bool) -> Any:
+        found = scans.extreme(x, axis, name == "argmax") if x.ndim else None
+        if found is None:
+            return np.asarray(getattr(np, name)(x, axis=axis, keepdims=keepdims))
+        return found.reshape(reduced_shape(x.shape, (axis,), True)) if keepdims else found
+
+    return lowered
+
+
 def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
     checked_axes(avals[0].shape, params["axis"])
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), params["keepdims"]), np.dtype(np.int64))
@@ -630,7 +658,8 @@ def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
 # The position of the first extreme along an axis; NaN counts as extreme.
 argmax, argmin = (
     nondifferentiable(
-        name, kernel=_position_kernel(name), kind="reduction", batch=batch_axes("axis"), infer=_infer_position,
+        name, kernel=_position_kernel(name), numpy=_position_numpy(name), kind="reduction",
+        batch=batch_axes("axis"), infer=_infer_position,
         samples=lambda: [sample(distinct(2, 3), axis=1, keepdims=False), sample(distinct(4), axis=0, keepdims=True)],
     )
     for name in ("argmax", "argmin")

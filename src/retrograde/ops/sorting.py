@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_boolean, is_inexact
+from ..backend.jit import scans, selection
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -104,6 +105,9 @@ def _order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
 
 def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
     x = in_single(x)
+    found = selection.order(x, axis, descending)
+    if found is not None:
+        return found
     if not descending:
         return x.argsort(axis, kind="stable")
     backwards = (slice(None),) * axis + (slice(None, None, -1),)  # np.flip takes 1.5 µs
@@ -179,6 +183,10 @@ def _topk_kernel(xp: Any, x: Any, *, axis: int, k: int, largest: bool, ties: str
 
 def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
     n = x.shape[axis]
+    if ties == "stable" or x.size > introselect.MOST:
+        found = selection.first(in_single(x), axis, k, largest)
+        if found is not None:
+            return found
     first = (slice(None),) * axis + (slice(k),)
     if n < 1024 or k > n // 8 or not k:
         order = _order_numpy(x, axis, largest)
@@ -235,6 +243,14 @@ def _infer_position(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(reduced_shape(avals[0].shape, (params["axis"],), False), np.dtype(np.int64))
 
 
+def _kth_numpy(x: Any, *, axis: int, k: int, ties: str) -> Any:
+    if ties == "stable" or x.size > introselect.MOST:
+        found = selection.kth(in_single(x), axis, k - 1)
+        if found is not None:
+            return found
+    return np.take(_kth_order(x, axis, k, ties), k - 1, axis=axis)
+
+
 def _kth_order(x: Any, axis: int, k: int, ties: str) -> Any:
     order = _order_numpy(x, axis, False)
     if ties == "stable":
@@ -250,7 +266,7 @@ def _kth_order(x: Any, axis: int, k: int, ties: str) -> Any:
 argkth = nondifferentiable(
     "argkth",
     kernel=lambda xp, x, *, axis, k, ties: _order(xp, x, axis, False)[(*(slice(None),) * axis, k - 1, Ellipsis)],
-    numpy=lambda x, *, axis, k, ties: np.take(_kth_order(x, axis, k, ties), k - 1, axis=axis), kind="reduction",
+    numpy=_kth_numpy, kind="reduction",
     batch=batch_axes("axis"), infer=_infer_position, samples=_order_samples(k=2, ties="stable"),
 )  # fmt: skip
 
@@ -270,6 +286,9 @@ def _argmedian_kernel(xp: Any, x: Any, *, axis: int, ignore_nan: bool) -> Any:
 
 
 def _argmedian_numpy(x: Any, *, axis: int, ignore_nan: bool) -> Any:
+    found = selection.median(in_single(x), axis, ignore_nan)
+    if found is not None:
+        return found
     order = _order_numpy(x, axis, False)
     n = x.shape[axis]
     if x.dtype.kind in "iub" or not (missing := np.isnan(x)).any():
@@ -333,6 +352,9 @@ def _argcum_kernel(xp: Any, x: Any, *, axis: int, largest: bool) -> Any:
 
 
 def _argcum_numpy(x: Any, *, axis: int, largest: bool) -> Any:
+    found = scans.last_extreme(x, axis, largest)
+    if found is not None:
+        return found
     extremes = (np.maximum if largest else np.minimum).accumulate(x, axis=axis)
     place = np.arange(x.shape[axis]).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
     attained = x == extremes
