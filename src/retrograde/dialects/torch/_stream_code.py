@@ -96,6 +96,9 @@ def permutation(words: Words) -> NDArray[np.int64]:
 @functools.cache
 def _function(name: str) -> Callable[..., None]:
     operands = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p] * (name in ("normals", "uniform"))
+    kind = llvm.processor()
+    if kind is None or not kind.fused:  # the bits are those of multiplications and additions that are rounded once
+        return None  # type: ignore[return-value]
     return llvm.function(name, _TEXTS[name], *operands)  # type: ignore[return-value]  # `ready`: it is there
 
 
