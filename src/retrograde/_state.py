@@ -15,6 +15,8 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/lookup.py _BY_TYPE: `register_backend`; `backend_of`, which keeps what it finds for a type
     backend/standard.py _BACKENDS: `register`, one entry per namespace
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
+    backend/blas.py _asking: whoever wants one thread of BLAS, while it does
+    backend/blas.py _before: the same
     backend/jit/llvm.py _kept: what was compiled, by name and source
     backend/jit/threads.py _count: `count`, when it is first asked, and `set_count`
     backend/jit/threads.py _pool: `_started`, with the first job, and a child of fork
