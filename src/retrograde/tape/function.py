@@ -35,7 +35,7 @@ class Custom:
         """Call the user's backward on values of the dialect; give back what the engine computes with."""
         parts = g if type(g) is tuple else (g,)
         cls, level = node.dialect, node.level  # type: ignore[attr-defined]
-        wrap = any(isinstance(p, Value) and p._level >= level for p in parts)
+        wrap = any([isinstance(p, Value) and p._level >= level for p in parts])
         shown = [None if p is None else values.as_value(cls, p) for p in parts]
         results = self.backward(node, shown)
         if len(results) != len(needs):
@@ -88,19 +88,21 @@ def attach(
     """
     node = Node()
     node.prim, node.params = Custom(name, backward), {}
-    node.edges = tuple(x._node if x._level == level else None for x in operands)
+    node.edges = tuple([x._node if x._level == level else None for x in operands])
     node.saved, node.step, node.dialect = saved, None, cls
     node.level = level  # type: ignore[attr-defined]
     node.shown_as = name  # type: ignore[attr-defined]
     node.seq = tick()
-    looks = [(tuple(shape_of(y)), dtype_of(y)) for y in outputs]
     if len(outputs) == 1:
-        ((node.shape, node.dtype),) = looks
+        (y,) = outputs
+        node.shape, node.dtype = tuple(shape_of(y)), dtype_of(y)
+        if differentiable[0]:
+            y._node = node
     else:
-        node.outs = tuple(looks)
-    for i, y in enumerate(outputs):
-        if differentiable[i]:
-            y._node = node if len(outputs) == 1 else Slot(node, i, *looks[i])
+        node.outs = looks = tuple([(tuple(shape_of(y)), dtype_of(y)) for y in outputs])
+        for i, y in enumerate(outputs):
+            if differentiable[i]:
+                y._node = Slot(node, i, *looks[i])
     for observer in OBSERVERS:
         observer.operation(node.prim, operands, node.params, outputs[0] if len(outputs) == 1 else tuple(outputs), node)
     return node
