@@ -69,7 +69,7 @@ def unrecorded(xs: Iterable[Any]) -> list[Any] | None:
     """
     if OBSERVERS:
         return None
-    recording, arrays = state.mode, []
+    recording, arrays = state.mode, list[Any]()
     for x in xs:
         if x is None:
             arrays.append(None)

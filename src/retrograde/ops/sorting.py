@@ -17,7 +17,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from . import introselect
-from .indexing import along_add, take_along_axis
+from .indexing import along_add, places, take_along_axis
 from .kernels import constant, in_single
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
 from .rules import batch_axes, batch_size, checked_axes, linear, materialise_batch, nondifferentiable
@@ -47,7 +47,7 @@ def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:
 
 def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
     if indices.ndim == x.ndim:
-        return _along.numpy_kernel(x, indices, axis=axis)
+        return x.reshape(-1).take(places(x.shape, indices, axis)).reshape(indices.shape)
     if indices.ndim == 0:
         return x[indices]
     if indices.ndim == 1 and axis == 1:

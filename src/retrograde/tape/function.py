@@ -35,7 +35,7 @@ class Custom:
         """Call the user's backward on values of the dialect; give back what the engine computes with."""
         parts = g if type(g) is tuple else (g,)
         cls, level = node.dialect, node.level  # type: ignore[attr-defined]
-        wrap = any([isinstance(p, Value) and p._level >= level for p in parts])
+        wrap = any(isinstance(p, Value) and p._level >= level for p in parts)
         shown = [None if p is None else values.as_value(cls, p) for p in parts]
         results = self.backward(node, shown)
         if len(results) != len(needs):

@@ -187,7 +187,7 @@ def _own_output(x: Value, operands: Sequence[Value]) -> Value:
 
 def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
     """The gradients of the outputs for the user's backward: zeros for those that have none, unless it wants None."""
-    if not ctx._materialize or not any([g is None for g in cotangents]):
+    if not ctx._materialize or not any(g is None for g in cotangents):
         return cotangents
     shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
     return [

@@ -163,7 +163,7 @@ def run(
     """Run forward at one level of the tape and record the node there."""
     positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     operands = [args[i] for i in positions]
-    recorded = levels.mode_at(level) != 0 and any([x._node is not None for x in operands if x._level == level])
+    recorded = levels.mode_at(level) != 0 and any(x._node is not None for x in operands if x._level == level)
     ctx, output = forward()
     several = isinstance(output, (tuple, list))
     results = list(output) if several else [output]
