@@ -40,7 +40,7 @@ def _keep(shape: Shape, axis: Shape) -> Shape:
 def _dot(x: Any, y: Any, axis: Shape) -> Any:
     """The sum of x y over `axis`, kept as axes of length 1."""
     if x.size <= _SMALL:  # einsum needs no second array, but 2 µs more to begin with
-        return np.add.reduce(x * y, axis, None, None, True)
+        return _sum(x * y, axis)
     labels = list(range(x.ndim))
     total = np.einsum(x, labels, y, labels, [i for i in labels if i not in axis])
     return total.reshape(_keep(x.shape, axis))
@@ -48,7 +48,9 @@ def _dot(x: Any, y: Any, axis: Shape) -> Any:
 
 def _sum(x: Any, axis: Shape) -> Any:
     """The sum over `axis`, kept as axes of length 1: pairwise along the last axis first."""
-    if x.size <= _SMALL and axis == (x.ndim - 1,):
+    if x.size <= _SMALL:
+        if x.ndim == 2 and axis == (1,):
+            return sum_array(x, axis, True)
         return np.add.reduce(x, axis, None, None, True)
     if x.ndim - 1 in axis and len(axis) > 1:
         x = np.add.reduce(x, -1, keepdims=True)
@@ -95,6 +97,9 @@ def _normalized_numpy(
     if not v.size:
         keep = _keep(shape, axis)
         return np.array(x), np.zeros(keep, x.dtype), np.full(keep, math.nan, x.dtype)
+    if len(shape) == 3 and axis == (2,) and v is x and affine[:2] == (1, 1):  # rows: NumPy goes over two axes in less time
+        out, center, scale = _normalized_numpy(v2 := v.reshape(-1, shape[2]), w, b, v2.shape, (1,), affine[1:], eps)
+        return out.reshape(shape), center.reshape(*shape[:2], 1), scale.reshape(*shape[:2], 1)
     d, center, scale = _centred(v, axis, eps)
     if w is not None and scale.shape == affine:  # one weight per statistic: they make one factor
         d *= scale * w.reshape(affine)
