@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .elementwise import rsqrt
-from .kernels import scalar, widened
+from .kernels import in_c_order, scalar, widened
 from .reduction import mean as reduce_mean
 from .reduction import sum as reduce_sum
 from .reduction import sum_array
@@ -93,6 +93,7 @@ def _normalized(
 def _normalized_numpy(
     x: Any, w: Any, b: Any, shape: Shape, axis: Shape, affine: Shape, eps: float
 ) -> tuple[Any, Any, Any]:
+    x = in_c_order(x)
     v = x if x.shape == shape else x.reshape(shape)
     if not v.size:
         keep = _keep(shape, axis)

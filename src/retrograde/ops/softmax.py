@@ -14,7 +14,7 @@ from ..backend.jit import rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from .elementwise import exp
-from .kernels import in_single, widened, zero_of
+from .kernels import in_c_order, in_single, widened, zero_of
 from .reduction import extreme_array, sum, sum_array
 from .rules import batch_axes, checked_axes, infer_along
 from .samples import normal, sample
@@ -78,7 +78,7 @@ def _narrow(x: Any, axis: int) -> bool:
 def _softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
         return np.asarray(x, copy=True)
-    x_wide = in_single(x)
+    x_wide = in_c_order(in_single(x))
     found = rows.softmax(x_wide) if axis == x.ndim - 1 else None
     if found is not None:
         return found if found.dtype == x.dtype else found.astype(x.dtype)
@@ -91,7 +91,7 @@ def _softmax_numpy(x: Any, *, axis: int) -> Any:
 def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
         return np.asarray(x, copy=True)
-    wide = in_single(x)
+    wide = in_c_order(in_single(x))
     if _narrow(x, axis):
         columns = wide.T.copy()
         columns -= np.maximum.reduce(columns, 0)
