@@ -27,7 +27,7 @@ from ..core.value import ndim_of, shape_of
 from .kernels import widened, widened_numpy
 from .manipulation import window_count
 from .reduction import sum as reduce_sum
-from .rules import batch_size, bilinear, conj, move_batch, sum_tangents
+from .rules import batch_empty, batch_size, bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
 from .shapes import demand, matching
 from .structural import broadcast_like, getitem, reshape
@@ -443,6 +443,8 @@ def _batch_by_axes(first: tuple[int, ...], second: tuple[int, ...], both: tuple[
     def rule(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
         (a, b), (da, db) = arrays[:2], dims[:2]
         size, groups = batch_size(arrays[:2], dims[:2]), params["groups"]
+        if not size:
+            return batch_empty(op, arrays, dims, params)
         if da is not None and db is not None:
             out = op(_fold(a, da, both[0], 1), _fold(b, db, both[1], 1), **{**params, "groups": groups * size})
             return _unfold(out, size, both[2], 1), 0
@@ -465,6 +467,8 @@ def _batch_layer(rule: Any) -> Any:
     """The batching rule of an operation with a bias: it is added afterwards."""
 
     def batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+        if not batch_size(arrays, dims):
+            return batch_empty(op, arrays, dims, params)
         (a, w, b), (da, dw, db) = arrays, dims
 
         def plain(a: Any, w: Any, **p: Any) -> Any:
