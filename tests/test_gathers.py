@@ -9,7 +9,7 @@ from retrograde.backend.jit import gathers, llvm, threads
 from retrograde.backend.jit.operands import LEAST
 from retrograde.ops import indexing
 
-pytestmark = pytest.mark.skipif(not llvm.available("avx2", "fma"), reason="needs llvmlite and a processor with AVX2 and FMA")
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="needs llvmlite and a processor that code is generated for")
 
 ALONG = [
     ((100, 100), (100, 130), 1), ((100, 100), (130, 100), 0), ((13, 7, 101), (13, 9, 101), 1), ((5, 3), (5, 3000), 1),

@@ -10,7 +10,7 @@ from retrograde.ops.scan import cumprod, cumsum, linear_recurrence
 from retrograde.ops.sorting import argcum
 from retrograde.transform import grad
 
-pytestmark = pytest.mark.skipif(not llvm.available("avx2", "fma"), reason="needs llvmlite and a processor with AVX2 and FMA")
+pytestmark = pytest.mark.skipif(not llvm.available(), reason="needs llvmlite and a processor that code is generated for")
 
 SHAPES = [
     ((101, 100), 1), ((101, 100), 0), ((40, 7, 51), 1), ((3, 3000), 0), ((3000, 3), 1), ((LEAST,), 0), ((9000, 1), 0),

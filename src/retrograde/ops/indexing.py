@@ -112,6 +112,13 @@ def _take_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) 
         return found
     n, k = shape[axis], indices.ndim
     rest = (*shape[:axis], *shape[axis + 1 :])
+    if axis and g.size <= 1024:  # 2x2: 8 µs, with the axes moved 25
+        inner = math.prod(shape[axis + 1 :])
+        lines = math.prod(shape[:axis]), n, inner
+        places = _wrapped(indices.reshape(1, -1, 1), n) * inner + _places(lines, (lines[0], 1, inner), 1)
+        out = np.zeros(math.prod(shape), g.dtype)
+        np.add.at(out, places.reshape(-1), g.reshape(-1))
+        return out.reshape(shape)
     if axis:
         g = np.moveaxis(g, range(axis, axis + k), range(k))
     rows = np.asarray(g).reshape(indices.size, math.prod(rest))
@@ -475,18 +482,35 @@ def _check_along(indices: Any, n: int, axis: int) -> None:
         raise ValueError(f"index {bad} is out of bounds for axis {axis} with size {n}")
 
 
+_PLACES: dict[tuple[tuple[int, ...], tuple[int, ...], int], np.ndarray] = {}
+"""Where the lines begin that a few positions belong to: 2x2 of them take 3 µs, their places anew 9."""
+
+
+def _places(shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> np.ndarray:
+    """For each element of indices of a shape the place in an array of `shape` that the position 0 names."""
+    found = _PLACES.get((shape, indices, axis))
+    if found is None:
+        stride = 1
+        found = np.zeros(indices, np.intp)
+        for i in reversed(range(len(shape))):
+            if i != axis:
+                found += (np.arange(indices[i]) * stride).reshape((-1,) + (1,) * (len(shape) - 1 - i))
+            stride *= shape[i]
+        if found.size <= 1024 and len(_PLACES) < 256:
+            found.flags.writeable = False
+            _PLACES[shape, indices, axis] = found
+    return found
+
+
 def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
     """For each element of `indices`, its place in an array of `shape` in C order."""
     _check_along(indices, shape[axis] if shape else 1, axis)
     if not shape:
         return indices.reshape(-1)
-    stride, flat = 1, None
-    for i in reversed(range(len(shape))):
-        step = indices if i == axis else np.arange(indices.shape[i]).reshape((-1,) + (1,) * (len(shape) - 1 - i))
-        step = step * stride if stride != 1 else step
-        flat = step if flat is None else flat + step
-        stride *= shape[i]
-    return flat.reshape(-1)  # type: ignore[union-attr]
+    stride = math.prod(shape[axis + 1 :])
+    if stride != 1:
+        indices = indices * np.int64(stride)
+    return (indices + _places(shape, indices.shape, axis)).reshape(-1)
 
 
 def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:

@@ -109,26 +109,31 @@ def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
     if found is not None:
         return found
     if not descending:
-        return np.argsort(x, axis=axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis=axis), axis=axis, kind="stable"), axis=axis)
+        return x.argsort(axis, kind="stable")
+    turned = (slice(None),) * axis + (slice(None, None, -1),)
+    return x.shape[axis] - 1 - x[turned].argsort(axis, kind="stable")[turned]
 
 
 def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
     """`order` with the rows that have ties among their first `within` elements ordered by `select(row)` instead."""
     if order.size == 0 or x.size > introselect.MOST:
         return order
-    x = np.moveaxis(in_single(x), axis, -1)
-    order = np.moveaxis(order, axis, -1)
+    x, last = in_single(x), axis == x.ndim - 1
+    if not last:
+        x, order = np.moveaxis(x, axis, -1), np.moveaxis(order, axis, -1)
     n = x.shape[-1]
-    ordered = np.take_along_axis(x, order[..., :within], axis=-1).reshape(-1, min(within, n))
-    tied = ordered[:, 1:] == ordered[:, :-1]
-    if x.dtype.kind == "f":
-        tied |= (ordered[:, 1:] != ordered[:, 1:]) & (ordered[:, :-1] != ordered[:, :-1])
     rows, found = x.reshape(-1, n), order.reshape(-1, order.shape[-1])
-    for i in np.flatnonzero(tied.any(axis=1)):
-        chosen = select(rows[i])
-        found[i, : len(chosen)] = chosen
-    return np.moveaxis(found.reshape(order.shape), -1, axis)
+    ordered = rows[np.arange(len(rows))[:, None], found[:, :within]]
+    before, behind = ordered[:, :-1], ordered[:, 1:]
+    tied = behind == before
+    if x.dtype.kind == "f" and n:
+        tied |= (behind != behind) & (before != before)
+    if tied.any():
+        for i in np.flatnonzero(tied.any(axis=1)):
+            chosen = select(rows[i])
+            found[i, : len(chosen)] = chosen
+    found = found.reshape(order.shape)
+    return found if last else np.moveaxis(found, -1, axis)
 
 
 def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> Any:
@@ -257,16 +262,16 @@ def _argmedian_numpy(x: Any, *, axis: int, ignore_nan: bool) -> Any:
     found = selection.median(in_single(x), axis, ignore_nan)
     if found is not None:
         return found
-    order = np.moveaxis(_order_numpy(x, axis, False), axis, -1)
-    n = x.shape[axis]
-    middle = np.full(order.shape[:-1], (n - 1) // 2)
-    if x.dtype.kind not in "iub":
-        missing = np.isnan(x).sum(axis=axis)
-        numbers = n - missing
-        if ignore_nan:
-            middle = np.maximum(numbers - 1, 0) // 2
-        else:
-            middle = np.where(missing > 0, np.minimum(numbers, n - 1), middle)
+    order, n = _order_numpy(x, axis, False), x.shape[axis]
+    missing = np.isnan(x) if x.dtype.kind not in "iub" else None
+    if missing is None or not missing.any():
+        return order.take((n - 1) // 2, axis)
+    order, missing = np.moveaxis(order, axis, -1), missing.sum(axis=axis)
+    numbers = n - missing
+    if ignore_nan:
+        middle = np.maximum(numbers - 1, 0) // 2
+    else:
+        middle = np.where(missing > 0, np.minimum(numbers, n - 1), (n - 1) // 2)
     return np.take_along_axis(order, np.asarray(middle)[..., None], axis=-1)[..., 0]
 
 

@@ -50,6 +50,8 @@ def take(x: np.ndarray, at: np.ndarray, axis: int) -> np.ndarray | None:
 
     Rows are copied as fast by NumPy, unless there are several threads.
     """
+    if at.size * x.size < LEAST:
+        return None
     lie = lines(x.shape, axis)
     moved = at.size * lie.count
     if moved < (LEAST if lie.inner == 1 else MANY) or not (_plain(x) and _whole(at)):
@@ -64,7 +66,7 @@ def along_add(
     g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], axis: int, base: np.ndarray | None = None
 ) -> np.ndarray | None:  # fmt: skip
     """Zeros, or a copy of `base`, with g added at positions along an axis; None where it is the caller's affair."""
-    number = _addable(g, lines(shape, axis))
+    number = _addable(g, shape)
     if number is None or g.shape != at.shape or not _fits(shape, at.shape, axis):
         return None
     if base is not None and (base.dtype != g.dtype or base.shape != shape):
@@ -78,9 +80,9 @@ def along_add(
 
 def along_put(x: np.ndarray, at: np.ndarray, values: np.ndarray, axis: int) -> np.ndarray | None:
     """A copy of x with values written at positions along an axis, the last one stays; None where it is the caller's affair."""
-    lie = lines(x.shape, axis)
     if max(at.size, x.size) < LEAST or values.dtype != x.dtype or values.shape != at.shape:
         return None
+    lie = lines(x.shape, axis)
     if not (_fits(x.shape, at.shape, axis) and _plain(x)):
         return None
     named = _named(at, axis)
@@ -91,9 +93,11 @@ def along_put(x: np.ndarray, at: np.ndarray, values: np.ndarray, axis: int) -> n
 
 def take_add(g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], axis: int) -> np.ndarray | None:
     """Zeros with the slices of g added at positions along an axis; None where it is the caller's affair."""
+    number = _addable(g, shape)
+    if number is None or not _whole(at):
+        return None
     lie = lines(shape, axis)
-    number = _addable(g, lie)
-    if number is None or not _whole(at) or g.size != lie.count * at.size:
+    if g.size != lie.count * at.size:
         return None
     g, at = packed(g), packed(at)
     if lie.outer == 1 and lie.inner > 1 and 4 * at.size >= lie.length:
@@ -138,9 +142,10 @@ def _whole(at: np.ndarray) -> bool:
     return at.dtype.char in _POSITIONS and at.dtype.isnative
 
 
-def _addable(g: np.ndarray, out: Lines) -> str | None:
-    enough = max(g.size, out.count * out.length) >= LEAST and g.dtype.isnative
-    return NUMBERS.get(g.dtype.char) if enough else None
+def _addable(g: np.ndarray, shape: tuple[int, ...]) -> str | None:
+    if g.size < LEAST and math.prod(shape) < LEAST:
+        return None
+    return NUMBERS.get(g.dtype.char) if g.dtype.isnative else None
 
 
 def _read(out: np.ndarray, x: np.ndarray, named: _Named, lie: Lines, count: int) -> np.ndarray | None:

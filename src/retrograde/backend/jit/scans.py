@@ -79,9 +79,11 @@ def extreme(x: np.ndarray, axis: int, largest: bool) -> np.ndarray | None:
     """The position of the first extreme along an axis, of the first nan where there is one; None where it is the caller's
     affair: NumPy goes along a long line in vectors, but through short ones (524,288 of 8: 17 ms) and others number by number.
     """
-    number = _number(x) if x.shape[axis] else None
+    number = _number(x)
+    if number is None:
+        return None
     at = lines(x.shape, axis)
-    if number is None or (at.inner == 1 and at.length > SHORT):
+    if at.inner == 1 and at.length > SHORT:
         return None
     function = _generated("argmax" if largest else "argmin", number, False)
     if function is None:
