@@ -72,6 +72,8 @@ def test_products_and_last_extremes(dtype, shape, axis):
     behind[..., :-1] = wide[..., :0:-1].cumprod(-1)[..., ::-1]
     found = scans.product_pull(g, rows, rows.ndim - 1)
     np.testing.assert_allclose(found, (g[..., None] * before * behind).astype(dtype), **TOLERANCE[dtype])
+    turned = scans.product_pull(g, np.ascontiguousarray(np.moveaxis(rows, -1, axis)), axis)
+    np.testing.assert_allclose(np.moveaxis(turned, axis, -1), found, **TOLERANCE[dtype])
     tied = np.round(x)
     tied[np.random.default_rng(2).random(shape) < 0.002] = np.nan
     tied[np.random.default_rng(3).random(shape) < 0.01] = -np.inf

@@ -222,6 +222,9 @@ def _advanced_add_numpy(
         out = np.zeros(shape, dtype=g.dtype)
         out[index_key(len(shape), indices, axes)] = g
         return out
+    found = gathers.take_add(g, indices[0], shape, axes[0]) if len(axes) == 1 else None
+    if found is not None:
+        return found
     indices = tuple(_wrapped(index, shape[axis]) for index, axis in zip(indices, axes))
     common = np.broadcast_shapes(*(index.shape for index in indices))
     k, place = len(common), index_place(axes)
@@ -392,6 +395,9 @@ def _put_numpy(
     if accumulate and not unique:
         shape = indexed_shape(x.shape, [i.shape for i in indices], axes)
         values = np.broadcast_to(values, shape)
+        found = gathers.take_add(values, indices[0], x.shape, axes[0], x) if len(axes) == 1 else None
+        if found is not None:
+            return found
         return x + _advanced_add_numpy(values, *indices, shape=x.shape, axes=axes, unique=False)
     out = np.asarray(x, copy=True)
     key = index_key(x.ndim, indices, axes)
