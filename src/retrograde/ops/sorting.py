@@ -120,7 +120,7 @@ def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
         return order
     x, last = in_single(x), axis == x.ndim - 1
     if not last:
-        x, order = np.moveaxis(x, axis, -1), np.moveaxis(order, axis, -1)
+        x, order = x.swapaxes(axis, -1), order.swapaxes(axis, -1)
     n = x.shape[-1]
     rows, found = x.reshape(-1, n), order.reshape(-1, order.shape[-1])
     ordered = rows[np.arange(len(rows))[:, None], found[:, :within]]
@@ -133,7 +133,7 @@ def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
             chosen = select(rows[i])
             found[i, : len(chosen)] = chosen
     found = found.reshape(order.shape)
-    return found if last else np.moveaxis(found, -1, axis)
+    return found if last else found.swapaxes(axis, -1)
 
 
 def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> Any:
