@@ -202,7 +202,7 @@ def index_key(ndim: int, indices: Any, axes: tuple[int, ...]) -> tuple[Any, ...]
 def indexed_shape(shape: tuple[int, ...], index_shapes: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of an array of `shape` indexed at `axes` by arrays of these shapes."""
     checked_axes(shape, *axes)
-    common = np.broadcast_shapes(*index_shapes)
+    common = index_shapes[0] if len(index_shapes) == 1 else np.broadcast_shapes(*index_shapes)
     place = index_place(axes)
     rest = [n for i, n in enumerate(shape) if i not in axes]
     return (*rest[:place], *common, *rest[place:])
@@ -223,6 +223,8 @@ def _advanced_add_numpy(
         out = np.zeros(shape, dtype=g.dtype)
         out[index_key(len(shape), indices, axes)] = g
         return out
+    if len(axes) == 1:
+        return _take_add_numpy(g, indices[0], shape=shape, axis=axes[0])
     indices = tuple(_wrapped(index, shape[axis]) for index, axis in zip(indices, axes))
     common = np.broadcast_shapes(*(index.shape for index in indices))
     k, place = len(common), index_place(axes)
@@ -392,7 +394,10 @@ def _put_numpy(
 ) -> Any:
     if accumulate and not unique:
         shape = indexed_shape(x.shape, [i.shape for i in indices], axes)
-        values = np.broadcast_to(values, shape)
+        values = values if values.shape == shape else np.broadcast_to(values, shape)
+        found = gathers.take_add(values, indices[0], x.shape, axes[0], x) if len(axes) == 1 else None
+        if found is not None:
+            return found
         return x + _advanced_add_numpy(values, *indices, shape=x.shape, axes=axes, unique=False)
     out = np.asarray(x, copy=True)
     key = index_key(x.ndim, indices, axes)

@@ -126,7 +126,7 @@ def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
     ordered = rows[np.arange(len(rows))[:, None], found[:, :within]]
     before, behind = ordered[:, :-1], ordered[:, 1:]
     tied = behind == before
-    if x.dtype.kind == "f":
+    if x.dtype.kind == "f" and n:
         tied |= (behind != behind) & (before != before)
     if tied.any():
         for i in np.flatnonzero(tied.any(axis=1)):

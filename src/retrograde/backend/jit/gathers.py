@@ -50,6 +50,8 @@ def take(x: np.ndarray, at: np.ndarray, axis: int) -> np.ndarray | None:
 
     Rows are copied as fast by NumPy, unless there are several threads.
     """
+    if at.size * x.size < LEAST:
+        return None
     lie = lines(x.shape, axis)
     moved = at.size * lie.count
     if moved < (LEAST if lie.inner == 1 else MANY) or not (_plain(x) and _whole(at)):
@@ -64,7 +66,7 @@ def along_add(
     g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], axis: int, base: np.ndarray | None = None
 ) -> np.ndarray | None:  # fmt: skip
     """Zeros, or a copy of `base`, with g added at positions along an axis; None where it is the caller's affair."""
-    number = _addable(g, lines(shape, axis))
+    number = _addable(g, shape)
     if number is None or g.shape != at.shape or not _fits(shape, at.shape, axis):
         return None
     if base is not None and (base.dtype != g.dtype or base.shape != shape):
@@ -77,28 +79,36 @@ def along_add(
 
 
 def along_put(x: np.ndarray, at: np.ndarray, values: np.ndarray, axis: int) -> np.ndarray | None:
-    """A copy of x with values written at positions along an axis, the last one stays; None where it is the caller's affair."""
-    lie = lines(x.shape, axis)
-    if max(at.size, x.size) < LEAST or values.dtype != x.dtype or values.shape != at.shape:
+    """A copy of x with values (as shaped as the positions, or one for all) written at positions along an axis, the last one
+    stays; None where it is the caller's affair."""
+    if max(at.size, x.size) < LEAST or values.dtype != x.dtype or values.shape not in (at.shape, ()):
         return None
+    lie = lines(x.shape, axis)
     if not (_fits(x.shape, at.shape, axis) and _plain(x)):
         return None
     named = _named(at, axis)
     if named is None:
         return None
-    return _write(np.array(x, order="C"), packed(values), named, lie, at.shape[axis], "put", _WORDS[x.dtype.itemsize])
+    values = packed(values) if values.shape else np.full(at.shape, values)
+    return _write(np.array(x, order="C"), values, named, lie, at.shape[axis], "put", _WORDS[x.dtype.itemsize])
 
 
-def take_add(g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], axis: int) -> np.ndarray | None:
-    """Zeros with the slices of g added at positions along an axis; None where it is the caller's affair."""
+def take_add(
+    g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], axis: int, base: np.ndarray | None = None
+) -> np.ndarray | None:  # fmt: skip
+    """Zeros, or a copy of `base`, with the slices of g added at positions along an axis; None where it is the caller's
+    affair."""
+    number = _addable(g, shape)
+    if number is None or not _whole(at) or not (base is None or (base.dtype == g.dtype and base.shape == shape)):
+        return None
     lie = lines(shape, axis)
-    number = _addable(g, lie)
-    if number is None or not _whole(at) or g.size != lie.count * at.size:
+    if g.size != lie.count * at.size:
         return None
     g, at = packed(g), packed(at)
     if lie.outer == 1 and lie.inner > 1 and 4 * at.size >= lie.length:
-        return _rows(g, at, shape, lie, number)
-    return _write(np.zeros(shape, g.dtype), g, _Named(at, lie.outer, "wrapped"), lie, at.size, "add", number)
+        return _rows(g, at, lie, number, np.zeros(0, g.dtype) if base is None else packed(base), shape)
+    out = np.zeros(shape, g.dtype) if base is None else np.array(base, order="C")
+    return _write(out, g, _Named(at, lie.outer, "wrapped"), lie, at.size, "add", number)
 
 
 class _Named(NamedTuple):
@@ -138,9 +148,10 @@ def _whole(at: np.ndarray) -> bool:
     return at.dtype.char in _POSITIONS and at.dtype.isnative
 
 
-def _addable(g: np.ndarray, out: Lines) -> str | None:
-    enough = max(g.size, out.count * out.length) >= LEAST and g.dtype.isnative
-    return NUMBERS.get(g.dtype.char) if enough else None
+def _addable(g: np.ndarray, shape: tuple[int, ...]) -> str | None:
+    if g.size < LEAST and math.prod(shape) < LEAST:
+        return None
+    return NUMBERS.get(g.dtype.char) if g.dtype.isnative else None
 
 
 def _read(out: np.ndarray, x: np.ndarray, named: _Named, lie: Lines, count: int) -> np.ndarray | None:
@@ -174,10 +185,13 @@ def _write(
     return None if bad.value else out
 
 
-def _rows(g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], lie: Lines, number: str) -> np.ndarray | None:
-    """Rows by where they go: the positions are put in order first, then every row of the result is a sum of its own."""
+def _rows(
+    g: np.ndarray, at: np.ndarray, lie: Lines, number: str, base: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray | None:  # fmt: skip
+    """Rows by where they go: the positions are put in order first, then every row of the result is a sum of its own, onto
+    that of `base` where that has any."""
     size = _POSITIONS[at.dtype.char]
-    ordered, summed = _ordered(size), _generated("sum", number, size, "wrapped")
+    ordered, summed = _ordered(size), _generated("onto" if base.size else "sum", number, size, "wrapped")
     if ordered is None or summed is None:
         return None
     places = np.empty(at.size + lie.length + 1, np.int64)
@@ -189,7 +203,7 @@ def _rows(g: np.ndarray, at: np.ndarray, shape: tuple[int, ...], lie: Lines, num
     out = np.empty(shape, g.dtype)
     summed(
         *threads.tiles(lie.length, g.size + out.size), out.ctypes.data, g.ctypes.data, order.ctypes.data,
-        places.ctypes.data, lie.inner,
+        places.ctypes.data, base.ctypes.data, lie.inner,
     )  # fmt: skip
     return out
 
@@ -200,7 +214,8 @@ def _generated(what: str, number: str, size: int, kind: str) -> Callable[..., No
         "read": (_read_text, "ptr out, ptr x, ptr at, ptr bad, i64 length, i64 count, i64 inner, i64 shared, i64 span"),
         "add": (_write_text, "ptr out, ptr g, ptr at, ptr bad, i64 length, i64 count, i64 inner, i64 shared"),
         "put": (_write_text, "ptr out, ptr g, ptr at, ptr bad, i64 length, i64 count, i64 inner, i64 shared"),
-        "sum": (_sum_text, "ptr out, ptr g, ptr order, ptr starts, i64 inner"),
+        "sum": (_sum_text, "ptr out, ptr g, ptr order, ptr starts, ptr base, i64 inner"),
+        "onto": (_sum_text, "ptr out, ptr g, ptr order, ptr starts, ptr base, i64 inner"),
     }[what]
     name = f"{what}_{number}_{kind}{8 * size}"
     return llvm.shared(name, operands, lambda code: text(_Positions(code, size, kind), number, what))
@@ -452,7 +467,10 @@ def _sum_text(positions: _Positions, number: str, what: str) -> None:
 
     def unit(r: str) -> None:
         begin, end = (code.value(f"load i64, ptr {code.at('i64', '%starts', i)}") for i in (r, code.add(r, 1)))
-        out = code.at(number, "%out", code.mul(r, "%inner"))
+        out, base = (code.at(number, name, code.mul(r, "%inner")) for name in ("%out", "%base"))
+
+        def start(c: str, part: Part) -> str:
+            return part.load(v, base, c) if what == "onto" else v.constant(0)
 
         def row(j: str) -> str:
             return code.mul(code.value(f"load i64, ptr {code.at('i64', '%order', j)}"), "%inner")
@@ -462,7 +480,8 @@ def _sum_text(positions: _Positions, number: str, what: str) -> None:
                 x = code.at(number, "%g", code.add(row(j), c))
                 return [v.add(t, v.load(x, k * v.lanes)) for k, t in enumerate(totals)]
 
-            totals = code.loop(begin, end, 1, one, carried=[(v.type, v.constant(0))] * 4)
+            starts = [(v.type, start(code.add(c, k * v.lanes), Part())) for k in range(4)]
+            totals = code.loop(begin, end, 1, one, carried=starts)
             for k, total in enumerate(totals):
                 v.store(total, out, code.add(c, k * v.lanes))
 
@@ -473,7 +492,7 @@ def _sum_text(positions: _Positions, number: str, what: str) -> None:
         def narrow(c: str, part: Part) -> None:
             (total,) = code.loop(
                 begin, end, 1, lambda j, t: [v.add(t, part.load(v, given, code.add(row(j), c)))],
-                carried=[(v.type, v.constant(0))],
+                carried=[(v.type, start(code.add(whole, c), part))],
             )  # fmt: skip
             part.store(v, total, left, c)
 

@@ -52,8 +52,10 @@ def lines(shape: tuple[int, ...], axis: int) -> Lines:
 
 def taken(x: np.ndarray, least: int = LEAST) -> str | None:
     """LLVM's name of the numbers of an array that kernels of lines take; None where it is the caller's affair."""
+    if x.size < least:
+        return None
     flags, dtype = x.flags, x.dtype
-    if x.size < least or not flags.c_contiguous or not flags.aligned:
+    if not flags.c_contiguous or not flags.aligned:
         return None
     return NUMBERS.get(dtype.char) if dtype.isnative else None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import struct
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -79,9 +78,11 @@ def extreme(x: np.ndarray, axis: int, largest: bool) -> np.ndarray | None:
     """The position of the first extreme along an axis, of the first nan where there is one; None where it is the caller's
     affair: NumPy goes along a long line in vectors, but through short ones (524,288 of 8: 17 ms) and others number by number.
     """
-    number = _number(x) if x.shape[axis] else None
+    number = _number(x)
+    if number is None:
+        return None
     at = lines(x.shape, axis)
-    if number is None or (at.inner == 1 and at.length > SHORT):
+    if at.inner == 1 and at.length > SHORT:
         return None
     function = _generated("argmax" if largest else "argmin", number, False)
     if function is None:
@@ -100,7 +101,9 @@ def product_of_others(x: np.ndarray) -> np.ndarray | None:
     at = lines(x.shape, x.ndim - 1)
     room = Room(-(-at.count // TOGETHER), 4 * x.size, 8 * TOGETHER * at.length)
     out = np.empty(x.shape, x.dtype)
-    function(*room.tiles, out.ctypes.data, x.ctypes.data, at.outer, at.length, room.address, room.grain, room.bytes)
+    function(
+        *room.tiles, out.ctypes.data, x.ctypes.data, at.outer, at.length, 1, room.address, room.grain, room.bytes
+    )  # fmt: skip
     return out
 
 
@@ -116,15 +119,16 @@ def product(x: np.ndarray, axis: int) -> np.ndarray | None:
 
 
 def product_pull(g: np.ndarray, x: np.ndarray, axis: int) -> np.ndarray | None:
-    """The cotangent of the operand of `product` along the last axis; None where it is the caller's affair."""
-    number = _number(x) if axis == x.ndim - 1 and g.size * x.shape[axis] == x.size else None
+    """The cotangent of the operand of `product` along an axis; None where it is the caller's affair."""
+    number = _number(x) if g.size * x.shape[axis] == x.size else None
     function = None if number is None or taken(g, 1) != number else _generated("product_pull", number, False)
     if function is None:
         return None
     at, out = lines(x.shape, axis), np.empty(x.shape, x.dtype)
-    room = Room(-(-at.count // TOGETHER), 3 * x.size, 8 * at.length)
+    room = Room(_units(at), 3 * x.size, 8 * at.length * (1 if at.inner == 1 else LANES))
     function(
-        *room.tiles, out.ctypes.data, x.ctypes.data, g.ctypes.data, at.outer, at.length, room.address, room.grain, room.bytes
+        *room.tiles, out.ctypes.data, x.ctypes.data, g.ctypes.data, at.outer, at.length, at.inner,
+        room.address, room.grain, room.bytes,
     )  # fmt: skip
     return out
 
@@ -136,18 +140,21 @@ def _number(x: np.ndarray) -> str | None:
 
 def _run(function: Callable[..., None], at: Lines, moved: int, *arrays: np.ndarray) -> None:
     """A kernel for lines: a unit is TOGETHER of them, or up to COLUMNS that lie side by side."""
-    together = at.inner == 1
-    units = -(-at.outer // TOGETHER) if together else at.outer * -(-at.inner // COLUMNS)
-    work = moved * at.count * at.length
-    function(*threads.tiles(units, work), *(x.ctypes.data for x in arrays), at.outer, at.length, at.inner)
+    tiles = threads.tiles(_units(at), moved * at.count * at.length)
+    function(*tiles, *(x.ctypes.data for x in arrays), at.outer, at.length, at.inner)
+
+
+def _units(at: Lines) -> int:
+    return -(-at.outer // TOGETHER) if at.inner == 1 else at.outer * -(-at.inner // COLUMNS)
 
 
 @functools.cache
 def _generated(name: str, number: str, reverse: bool) -> Callable[..., None] | None:
     text, arrays = _TEXTS[name]
     listed = ", ".join(f"ptr {a}" for a in arrays.split())
-    rest = ", i64 outer, i64 length, "
-    rest += "ptr room, i64 each, i64 bytes" if name in ("product_of_others", "product_pull") else "i64 inner"
+    rest = ", i64 outer, i64 length, i64 inner"
+    if name in ("product_of_others", "product_pull"):
+        rest += ", ptr room, i64 each, i64 bytes"
     return llvm.shared(f"{name}_{number}{'_back' * reverse}", listed + rest, lambda code: text(code, number, reverse))
 
 
@@ -200,33 +207,38 @@ def _rows(
     _row_by_row(code, some)
 
 
-def _columns(
-    code: llvm.Code, number: str, state: State, step: Step, reverse: bool, done: Callable[..., None] | None = None
-) -> None:
-    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+def _blocks(code: llvm.Code, v: Vectors, body: Callable[[Part, str, str], None]) -> None:
+    """body(part, first, line) for every vector of lines side by side: where their first numbers stand, and which they are."""
     blocks = code.value(f"sdiv i64 {code.add('%inner', COLUMNS - 1)}, {COLUMNS}")
     code.declare("declare i64 @llvm.smin.i64(i64, i64)")
-    start = state(v)
 
     def unit(u: str) -> None:
         o = code.value(f"sdiv i64 {u}, {blocks}")
         c = code.mul(code.value(f"srem i64 {u}, {blocks}"), COLUMNS)
+        line = code.add(code.mul(o, "%inner"), c)
         base = code.add(code.mul(code.mul(o, "%length"), "%inner"), c)
-
-        def vector(j: str, part: Part) -> None:
-            first = code.add(base, j)
-
-            def turn(i: str, *now: str) -> Sequence[str]:
-                at = _turn(code, i, reverse)
-                return step(v, part, code.add(first, code.mul(at, "%inner")), at, *now)
-
-            last = code.loop(0, "%length", 1, turn, carried=[(w.type, x) for w, x in start])
-            if done is not None:
-                done(v, part, code.add(code.add(code.mul(o, "%inner"), c), j), *last)
-
-        v.over(code.least(code.value(f"sub i64 %inner, {c}"), COLUMNS), vector)
+        width = code.least(code.value(f"sub i64 %inner, {c}"), COLUMNS)
+        v.over(width, lambda j, part: body(part, code.add(base, j), code.add(line, j)))
 
     code.loop("%first", "%last", 1, unit)
+
+
+def _columns(
+    code: llvm.Code, number: str, state: State, step: Step, reverse: bool, done: Callable[..., None] | None = None
+) -> None:
+    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    start = state(v)
+
+    def lines(part: Part, first: str, line: str) -> None:
+        def turn(i: str, *now: str) -> Sequence[str]:
+            at = _turn(code, i, reverse)
+            return step(v, part, code.add(first, code.mul(at, "%inner")), at, *now)
+
+        last = code.loop(0, "%length", 1, turn, carried=[(w.type, x) for w, x in start])
+        if done is not None:
+            done(v, part, line, *last)
+
+    _blocks(code, v, lines)
 
 
 def _each_line(
@@ -374,22 +386,19 @@ def _product_pull(code: llvm.Code, number: str, reverse: bool) -> None:
     """By a division where the product is neither 0 nor near the ends of the range, else the other factors' products."""
     v, one = Vectors(code, LANES if number == "float" else LANES // 2, number), Vectors(code, 1, number)
     w, single = _wide(v), _wide(one)
-    code.declare("declare double @llvm.fabs.f64(double)")
+
+    def safe(w: Vectors, total: str) -> str:
+        size = w.call("fabs", total)
+        return code.value(f"and {w.mask} {w.two('fcmp ogt', size, _SAFE[0])}, {w.two('fcmp olt', size, _SAFE[1])}")
 
     def row(r: str) -> None:
         begin = code.mul(r, "%length")
-        total = _row_product(code, number, begin)
-        size = code.value(f"call double @llvm.fabs.f64(double {total})")
-        least, most = ("0x" + struct.pack(">d", x).hex().upper() for x in _SAFE)
-        safe = code.value(
-            f"and i1 {code.value(f'fcmp ogt double {size}, {least}')}, {code.value(f'fcmp olt double {size}, {most}')}"
-        )
-        given = code.value(f"load {number}, ptr {code.at(number, '%g', r)}")
-        if number == "float":
-            given = code.value(f"fpext float {given} to double")
+        total = code.spread(1, "double", _row_product(code, number, begin))
+        given = _widened(one, one.load("%g", r))
 
         def divided() -> None:
-            scaled = code.spread(v.lanes, "double", code.value(f"fmul double {given}, {total}"))
+            product = code.value(f"extractelement {single.type} {single.multiply(given, total)}, i64 0")
+            scaled = code.spread(v.lanes, "double", product)
 
             def quotient(i: str, part: Part) -> None:
                 x = _widened(v, part.load(v, "%x", code.add(begin, i), 1.0))
@@ -398,34 +407,66 @@ def _product_pull(code: llvm.Code, number: str, reverse: bool) -> None:
             v.over("%length", quotient)
 
         def step_by_step() -> None:
-            factor = code.spread(1, "double", given)
-            _others(code, one, [begin], [room], lambda x: single.multiply(x, factor))
+            _others(code, one, Part(), "1", [begin], [room], lambda x: single.multiply(x, given))
 
-        either(code, safe, divided, step_by_step)
+        either(code, code.value(f"extractelement {single.mask} {safe(single, total)}, i64 0"), divided, step_by_step)
+
+    def lines(part: Part, first: str, line: str) -> None:
+        def place(i: str) -> str:
+            return code.add(first, code.mul(i, "%inner"))
+
+        (total,) = code.loop(
+            0, "%length", 1, lambda i, t: [w.multiply(t, _widened(v, part.load(v, "%x", place(i), 1.0)))],
+            carried=[(w.type, w.constant(1.0))],
+        )  # fmt: skip
+        given = _widened(v, part.load(v, "%g", line))
+        word = code.value(f"bitcast {w.mask} {safe(w, total)} to i{w.lanes}")
+
+        def divided() -> None:
+            scaled = w.multiply(given, total)
+
+            def quotient(i: str) -> None:
+                x = _widened(v, part.load(v, "%x", place(i), 1.0))
+                part.store(v, _narrowed(v, w.divide(scaled, x)), "%out", place(i))
+
+            code.loop(0, "%length", 1, quotient)
+
+        def step_by_step() -> None:
+            _others(code, v, part, "%inner", [first], [room], lambda x: w.multiply(x, given))
+
+        either(code, code.value(f"icmp eq i{w.lanes} {word}, -1"), divided, step_by_step)
 
     room = own_room(code)
-    _row_by_row(code, lambda rows: _all(row, rows))
+    either(
+        code, code.value("icmp eq i64 %inner, 1"), lambda: _row_by_row(code, lambda rows: _all(row, rows)),
+        lambda: _blocks(code, v, lines),
+    )  # fmt: skip
 
 
 def _others(
-    code: llvm.Code, one: Vectors, begins: Sequence[str], rooms: Sequence[str], finished: Callable[[str], str]
+    code: llvm.Code, v: Vectors, part: Part, inner: str, begins: Sequence[str], rooms: Sequence[str],
+    finished: Callable[[str], str],
 ) -> None:  # fmt: skip
     """The products before each element of some lines into a room for each, then from the end those behind it."""
-    w = _wide(one)
+    w = _wide(v)
+
+    def read(place: str) -> str:
+        return _widened(v, part.load(v, "%x", place, 1.0))
 
     def forth(i: str, *totals: str) -> list[str]:
         following = []
         for total, begin, before in zip(totals, begins, rooms):
-            w.store(total, before, i)
-            following.append(w.multiply(total, _widened(one, one.load("%x", code.add(begin, i)))))
+            w.store(total, before, code.mul(i, w.lanes))
+            following.append(w.multiply(total, read(code.add(begin, code.mul(i, inner)))))
         return following
 
     def back(i: str, *totals: str) -> list[str]:
         following, at = [], _turn(code, i, True)
         for total, begin, before in zip(totals, begins, rooms):
-            place = code.add(begin, at)
-            x = _widened(one, one.load("%x", place))
-            one.store(_narrowed(one, finished(w.multiply(w.load(before, at), total))), "%out", place)
+            place = code.add(begin, code.mul(at, inner))
+            x = read(place)
+            others = w.multiply(w.load(before, code.mul(at, w.lanes)), total)
+            part.store(v, _narrowed(v, finished(others)), "%out", place)
             following.append(w.multiply(total, x))
         return following
 
@@ -439,7 +480,7 @@ def _product_of_others(code: llvm.Code, number: str, reverse: bool) -> None:
     def some(rows: Sequence[str]) -> None:
         begins = [code.mul(r, "%length") for r in rows]
         rooms = [code.at("double", room, code.mul("%length", k)) for k in range(len(rows))]
-        _others(code, one, begins, rooms, lambda x: x)
+        _others(code, one, Part(), "1", begins, rooms, lambda x: x)
 
     _row_by_row(code, some)
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .lines import PADDED, Keys, Lines, Room, during, each_line, either, lines, own_room, reduced, taken
+from .lines import LEAST, PADDED, Keys, Lines, Room, during, each_line, either, lines, own_room, reduced, taken
 from .vectors import Vectors
 
 FEW = 8
@@ -70,7 +70,7 @@ def _one(x: np.ndarray, axis: int, rank: int) -> np.ndarray | None:
 
 
 def _number(x: np.ndarray, axis: int) -> str | None:
-    return taken(x) if 0 < x.shape[axis] < _MOST else None
+    return taken(x) if x.size >= LEAST and 0 < x.shape[axis] < _MOST else None
 
 
 def _found(function: Callable[..., None], x: np.ndarray, at: Lines, shape: Any, sorted: int, k: int) -> np.ndarray:
