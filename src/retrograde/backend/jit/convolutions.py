@@ -1,125 +1,343 @@
-"""Convolutions of stride 1 as generated code: products with the matrix of the windows, which is never written down.
+"""Convolutions as generated code: products with the matrix of the windows, which is never written down.
 
 In an image whose rows lie one behind the other, the windows' elements at one place of the kernel are a contiguous row that
 begins where that place is: the matrix of the windows is a list of offsets into the image. The columns between the end of
 one row of windows and the begin of the next are computed and left out.
 
-The tiles are those of products.py: 8 rows of 3 vectors in 24 registers, or 4 rows by 6 for sums along the columns.
+With a stride of s the image is laid out as s images along each axis, each of every s-th element: a place of the kernel
+meets one of them, in which its windows lie side by side again. The transpose makes each of these images by itself, from the
+places of the kernel that meet it. Groups are images of their own, with weights of their own.
+
+The work is shared out by images, groups and bands of rows; weights' cotangents by tiles of weights, each of which sums over
+all images. So sums have the same order whatever the number of threads.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import itertools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import llvm, products, threads
-from .operands import aligned
-from .processor import AVX512
+from .operands import packed
 from .vectors import Part, Vectors
 
 Sizes = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
 
-ROWS, VECTORS = 8, 3
-LEAST = 1 << 20
+LEAST = 1 << 14
 """Fewer multiplications are left to BLAS: the first call loads llvmlite, 50 ms."""
 
+BAND = 512
+"""Columns of a band at most: its results, for a tile's rows, lie in the nearest cache until they are written."""
+
 _TOGETHER = 1024  # columns, of several images, of which a tile of sums of products is made before the sums are written
+_MANY = 1 << 16  # weights, of which BLAS makes the cotangent sooner
+
+# ------------------------------------------------------------------------------------------ geometry
 
 
-def reach(size: Sizes, out: Sizes) -> int:
-    """The columns from the first window to the last, for windows that begin at `out` places along each axis of an image."""
-    return sum((n - 1) * step for n, step in zip(out, _steps(size))) + 1
+class Plan(NamedTuple):
+    """Where the windows' elements and the results of a convolution lie."""
 
-
-def spread(x: np.ndarray, size: Sizes) -> np.ndarray:
-    """Images (.., *out) as rows of `reach` columns (.., reach), with zeros between the rows of windows."""
-    lead, out = x.shape[: -len(size)], x.shape[-len(size) :]
-    rows = np.zeros((*lead, reach(size, out)), x.dtype)
-    windows(rows, size, out)[...] = x
-    return rows
-
-
-def windows(rows: np.ndarray, size: Sizes, out: Sizes) -> np.ndarray:
-    """The view (.., *out) of rows of `reach` columns, without what stands between the rows of windows."""
-    strides = (*rows.strides[:-1], *(step * rows.itemsize for step in _steps(size)))
-    return np.ndarray((*rows.shape[:-1], *out), rows.dtype, rows, 0, strides)
+    full: Sizes
+    """Of an image as it is laid out: its phases along each axis, then their sizes."""
+    starts: np.ndarray
+    """For each channel and place of the kernel, where its row of elements begins."""
+    pieces: np.ndarray
+    """Runs of contiguous results: the column of the first, how many, and where they are written."""
+    bands: np.ndarray
+    """Of pieces that are computed together: the number of the first one, and how many pieces there are."""
+    columns: int
+    """From the first window's to the last one's."""
 
 
 @functools.lru_cache(256)
-def offsets(channels: int, size: Sizes, kernel: Sizes, dilation: Sizes, flipped: bool = False) -> np.ndarray:
-    """Where in an image (channels, *size) the row of each channel and place of the kernel begins."""
-    steps = _steps(size)
-    places = [
-        sum(t * d * step for t, d, step in zip(tap, dilation, steps)) for tap in itertools.product(*map(range, kernel))
+def plan(
+    channels: int, size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, out: Sizes
+) -> Plan:
+    """Of the convolution of images (channels, *size) by a kernel."""
+    parts = tuple(-(-(n + lo + hi) // s) for n, s, (lo, hi) in zip(size, stride, padding))
+    full, steps, image = (*stride, *parts), _steps(parts), math.prod(parts)
+    phases = _steps(stride)
+    places = []
+    for tap in itertools.product(*map(range, kernel)):
+        at = [t * d for t, d in zip(tap, dilation)]
+        phase = sum(a % s * p for a, s, p in zip(at, stride, phases))
+        places.append(phase * image + sum(a // s * step for a, s, step in zip(at, stride, steps)))
+    return _planned(full, channels, places, steps, out)
+
+
+class Phase(NamedTuple):
+    """Every s-th element of a transposed convolution's result: which ones, and by which places of the kernel."""
+
+    index: tuple[slice, ...]
+    taps: tuple[int, ...]
+    plan: Plan
+
+
+@functools.lru_cache(256)
+def phases_of(
+    outputs: int, size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, out: Sizes
+) -> tuple[Pads, tuple[Phase, ...]]:
+    """How images (outputs, *out) are padded for the transpose, and the phases of its result (.., *size)."""
+    axes = [
+        [_axis(*given, a) for a in range(given[2])] for given in zip(size, kernel, stride, padding, dilation)
     ]
-    found = np.add.outer(np.arange(channels) * math.prod(size), places[::-1] if flipped else places)
-    return np.ascontiguousarray(found.ravel(), np.int64)
+    pads = tuple(
+        (max(0, *(max(p.taps.values(), default=0) - p.first for p in axis)),
+         max(0, *(p.first + p.count - m - min(p.taps.values(), default=0) for p in axis)))
+        for axis, m in zip(axes, out)
+    )  # fmt: skip
+    full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
+    steps, strides = _steps(full), _steps(kernel)
+    found = []
+    for parts in itertools.product(*axes):
+        count = tuple(p.count for p in parts)
+        if not math.prod(count):
+            continue
+        taps = list(itertools.product(*(p.taps.items() for p in parts)))
+        numbers = tuple(sum(t * n for (t, _), n in zip(tap, strides)) for tap in taps)
+        places = [
+            sum((p.first - e + lo) * step for p, (_, e), (lo, _), step in zip(parts, tap, pads, steps)) for tap in taps
+        ]
+        index = tuple(slice(p.begin, None, s) for p, s in zip(parts, stride))
+        found.append(Phase(index, numbers, _planned(full, outputs, places, steps, count)))
+    return pads, tuple(found)
+
+
+class _Axis(NamedTuple):
+    """One axis of a phase: where it begins in the result, the window of its first element, how many elements, and the
+    places of the kernel that meet it with how many windows later each does."""
+
+    begin: int
+    first: int
+    count: int
+    taps: dict[int, int]
+
+
+def _axis(n: int, kernel: int, s: int, padding: tuple[int, int], d: int, a: int) -> _Axis:
+    lo = padding[0]
+    first, last = -(-(lo - a) // s), (lo + n - 1 - a) // s
+    taps = {t: (t * d - a) // s for t in range(kernel) if (t * d - a) % s == 0}
+    return _Axis(first * s + a - lo, first, max(0, last - first + 1), taps)
+
+
+def _planned(full: Sizes, channels: int, places: Sequence[int], steps: Sizes, out: Sizes) -> Plan:
+    starts = np.add.outer(np.arange(channels) * math.prod(full), np.array(places, np.int64))
+    pieces, bands = [], [0]
+    *lead, width = out
+    if not any((m - 1) * inner != outer - inner for m, inner, outer in zip(out[1:], steps[1:], steps)):
+        lead, width = [], math.prod(out)  # no gaps between the rows
+    for number, at in enumerate(itertools.product(*map(range, lead))):
+        column = sum(i * step for i, step in zip(at, steps))
+        for k in range(0, width, BAND):
+            piece = column + k, min(BAND, width - k), number * width + k
+            if pieces and piece[0] + piece[1] - pieces[bands[-1]][0] > BAND:
+                bands.append(len(pieces))
+            pieces.append(piece)
+    columns = pieces[-1][0] + pieces[-1][1] if pieces else 0
+    return Plan(full, np.ascontiguousarray(starts.ravel(), np.int64), np.array(pieces, np.int64),
+                np.array([*bands, len(pieces)], np.int64), columns)  # fmt: skip
 
 
 def _steps(size: Sizes) -> Sizes:
     return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
 
 
-def suited(x: np.ndarray, other: np.ndarray, weights: Sizes, columns: int, *, summed: bool = False) -> bool:
-    """Whether products of images x (N, C, ..), of so many columns each, with weights (O, D) are computed here.
-
-    other: the second operand. summed: over the columns, by `convolve_weight`, which is slower than BLAS for many weights.
-    """
-    outputs, depth = weights
-    per_image = columns * outputs * depth
-    return (
-        per_image * len(x) >= LEAST and outputs >= 4 and columns >= 16
-        and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype
-        and (per_image <= products.most() or products.blas_threads() <= threads.count())
-        and not (summed and outputs * depth > 1 << 16)
-        and llvm.available() and llvm.processor() is AVX512 and _generated("convolve", x.dtype.char) is not None
-    )  # fmt: skip
+# ------------------------------------------------------------------------------------------ images as they are laid out
 
 
-def convolve(x: np.ndarray, w: np.ndarray, starts: np.ndarray, columns: int) -> np.ndarray:
-    """Rows (N, O, columns): sums over d of w[o, d] times the columns of x[n] from starts[d] on; all contiguous."""
-    x, w = aligned(x), aligned(w)
-    out = np.empty((x.shape[0], w.shape[0], columns), x.dtype)
-    function = _generated("convolve", x.dtype.char)
-    assert function is not None
-    function(*_pointers(out, w, x, starts), x.shape[0], w.shape[0], starts.size, columns, x[0].size, out[0].size, 1)
+def lay(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarray:
+    """Images (N, C, *size) with zeros around them as (N, C, *stride, *parts): the element at s m + a of a padded image is
+    that at m of phase a. Contiguous; x itself where nothing changes."""
+    lead, size = x.shape[:2], x.shape[2:]
+    if not any(any(pair) for pair in padding) and math.prod(stride) == 1 and parts == size:
+        return packed(x)
+    function = _generated("lay", x.dtype.char, min(stride[-1], 3))
+    inner = 2 if len(size) > 1 else 1
+    if function is None or any(any(pair) for pair in padding[:-inner]) or math.prod(stride[:-inner]) != 1:
+        return _laid(x, padding, stride, parts)
+    x = packed(x)
+    out = np.empty((*lead, *stride, *parts), x.dtype)
+    planes = math.prod(lead) * math.prod(size[:-inner])
+    (h, w), (sh, sw), (ph, pw) = ((1,) * (2 - inner) + given[-inner:] for given in (size, stride, parts))
+    above, before = padding[-2][0] if inner > 1 else 0, padding[-1][0]
+    function(*threads.tiles(planes, out.size), out.ctypes.data, x.ctypes.data, h, w, sh, sw, ph, pw, above, before)
     return out
 
 
-def convolve_weight(y: np.ndarray, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Weights (O, D): sums over n and columns of y[n, o] times those of x[n] from starts[d] on; all contiguous."""
-    y, x = aligned(y), aligned(x)
-    images, outputs, columns = y.shape
-    total = np.zeros((outputs, starts.size), x.dtype)
-    function = _generated("convolve_weight", x.dtype.char)
-    assert function is not None
-    block = -(-_TOGETHER // columns)
-    function(*_pointers(total, y, x, starts), images, outputs, starts.size, columns, x[0].size, y[0].size, block)
-    return total
+def _laid(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarray:
+    """The same by NumPy, for any number of axes."""
+    out = np.zeros((*x.shape[:2], *stride, *parts), x.dtype)
+    for phase in np.ndindex(*stride):
+        index, target = [], []
+        for a, n, s, (lo, _) in zip(phase, x.shape[2:], stride, padding):
+            first = -(-max(lo - a, 0) // s)
+            source = range(first * s + a - lo, n, s)
+            index.append(slice(source.start, n, s))
+            target.append(slice(first, first + len(source)))
+        out[(slice(None), slice(None), *phase, *target)] = x[(slice(None), slice(None), *index)]
+    return out
 
 
-def _pointers(*arrays: np.ndarray) -> list[int]:
-    return [a.ctypes.data for a in arrays]
+# ------------------------------------------------------------------------------------------ what is computed here
 
 
-@functools.cache
-def _generated(name: str, dtype: str) -> Callable[..., None] | None:
-    text = functools.partial(_TEXTS[name], number={"f": "float", "d": "double"}[dtype])
-    return llvm.function(name, text, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 7)
+def _suited(x: np.ndarray, other: np.ndarray, work: int) -> bool:
+    """Whether so many multiplications of two arrays are done here."""
+    return (
+        work >= LEAST and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype and other.size > 0
+        and _tile() is not None
+    )  # fmt: skip
+
+
+def convolve(
+    x: np.ndarray, w: np.ndarray, b: np.ndarray | None, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes
+) -> np.ndarray | None:  # fmt: skip
+    """The convolution of x (N, C, *size) by w (O, C / groups, *kernel), plus b: (N, O, *out). None where it is BLAS's."""
+    images, channels, *size = x.shape
+    outputs, _, *kernel = w.shape
+    if not _suited(x, w, images * math.prod(out) * w.size) or (b is not None and b.dtype != x.dtype):
+        return None
+    geometry = plan(channels // groups, tuple(size), tuple(kernel), stride, padding, dilation, out)
+    laid = lay(x, padding, stride, geometry.full[len(size) :])
+    result = _products(laid, packed(w), b, geometry, groups, outputs, math.prod(out))
+    return None if result is None else result.reshape(images, outputs, *out)
+
+
+def _products(
+    x: np.ndarray, w: np.ndarray, b: np.ndarray | None, p: Plan, groups: int, outputs: int, length: int
+) -> np.ndarray | None:  # fmt: skip
+    """Rows (N, outputs, length): sums over d of w[o, d] times what the rows of x[n] that begin at starts[d] hold."""
+    per_group = outputs // groups
+    function = _generated("convolve", x.dtype.char, *_form(per_group))
+    if function is None:
+        return None
+    bias = np.zeros(outputs, x.dtype) if b is None else packed(b)
+    out = np.empty((x.shape[0], outputs, length), x.dtype)
+    bands = len(p.bands) - 1
+    units = x.shape[0] * groups * bands
+    given = (a.ctypes.data for a in (out, w, x, p.starts, p.pieces, p.bands, bias))
+    function(
+        *threads.tiles(units, out.size * len(p.starts) // 8), *given, groups, per_group, len(p.starts), bands,
+        x[0].size // groups, length,
+    )  # fmt: skip
+    return out
+
+
+def convolve_transpose(
+    y: np.ndarray, w: np.ndarray, b: np.ndarray | None, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes,
+    groups: int,
+) -> np.ndarray | None:  # fmt: skip
+    """The transpose of `convolve`, which makes images (N, C, *size) of y (N, O, *out), plus b.
+
+    None where it is BLAS's, and for weights of which a product with 0 is not 0.
+    """
+    images, outputs, *out = y.shape
+    per_group, kernel = w.shape[1], w.shape[2:]
+    if not _suited(y, w, images * math.prod(out) * w.size) or (b is not None and b.dtype != y.dtype):
+        return None
+    if not np.isfinite(w).all():
+        return None
+    pads, phases = phases_of(outputs // groups, size, tuple(kernel), stride, padding, dilation, tuple(out))
+    laid = lay(y, pads, (1,) * len(out), tuple(m + lo + hi for m, (lo, hi) in zip(out, pads)))
+    matrix = w.reshape(groups, outputs // groups, per_group, -1).swapaxes(1, 2)
+    channels = groups * per_group
+    whole = math.prod(stride) == 1
+    result = None if whole else np.empty((images, channels, *size), y.dtype)
+    for phase in phases:
+        shape = tuple(len(range(*s.indices(n))) for s, n in zip(phase.index, size))
+        weights = matrix if whole else matrix[..., list(phase.taps)]
+        found = _products(laid, np.ascontiguousarray(weights), b, phase.plan, groups, channels, math.prod(shape))
+        if found is None or result is None:
+            return None if found is None else found.reshape(images, channels, *size)
+        result[(slice(None), slice(None), *phase.index)] = found.reshape(images, channels, *shape)
+    return result
+
+
+def convolve_weight(
+    x: np.ndarray, y: np.ndarray, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> np.ndarray | None:
+    """The weights (O, C / groups, *kernel) of the sum of x w y over all images and windows. None where it is BLAS's."""
+    images, channels, *size = x.shape
+    outputs, out = y.shape[1], y.shape[2:]
+    per_group, depth = outputs // groups, channels // groups * math.prod(kernel)
+    if not _suited(x, y, y.size * depth) or per_group * depth > _MANY:
+        return None
+    p = plan(channels // groups, tuple(size), kernel, stride, padding, dilation, tuple(out))
+    parts = p.full[len(size) :]
+    rows, places = _sums_form(per_group)
+    function = _generated("convolve_weight", x.dtype.char, rows, places)
+    if function is None:
+        return None
+    laid = lay(x, padding, stride, parts)
+    gaps = p.columns != math.prod(out)
+    wider = (out[0], *parts[1:]) if gaps else tuple(out)
+    y = lay(y, tuple((0, n - m) for m, n in zip(out, wider)), (1,) * len(out), wider)
+    total = np.zeros((outputs, depth), x.dtype)
+    span = places * max(1, min(48, 4 * 16 // rows) // places)  # of places that go together, and all outputs
+    chunks = -(-depth // span)
+    function(
+        *threads.tiles(groups * chunks, y.size * depth // 8), total.ctypes.data, y.ctypes.data, laid.ctypes.data,
+        p.starts.ctypes.data, images, per_group, depth, p.columns, laid[0].size // groups, math.prod(wider), groups, chunks,
+        span, max(1, _TOGETHER // p.columns),
+    )  # fmt: skip
+    if gaps and not np.isfinite(total).all():  # the zeros between the rows may have met an infinity
+        return None
+    return total.reshape(outputs, channels // groups, *kernel)
 
 
 # ------------------------------------------------------------------------------------------ their code
 
 
-def _module(code: Any, name: str) -> str:
-    sizes = "i64 %images, i64 %outputs, i64 %depth, i64 %columns, i64 %x_image, i64 %y_image, i64 %block"
-    return str(code.module(f"define void @{name}(ptr %out, ptr %w, ptr %x, ptr %starts, {sizes})"))
+def _tile() -> tuple[int, int, int] | None:
+    """Bytes of a vector, and rows by vectors of a tile of sums in the processor's registers; None where BLAS is as fast."""
+    if llvm.available("avx512f"):
+        return 64, 8, 3  # 32 registers: 24 sums, 3 vectors of one operand and a number of the other
+    return (32, 4, 3) if llvm.available("avx2", "fma") else None
+
+
+def _form(outputs: int) -> tuple[int, int]:
+    """Rows by vectors of a tile of products, for so many outputs."""
+    tile = _tile()
+    rows, vectors = (1, 1) if tile is None else tile[1:]
+    if outputs == 1:
+        return 1, 8
+    return (rows, vectors) if outputs > rows // 2 else (rows // 2, 2 * vectors - (rows < 8))
+
+
+def _sums_form(outputs: int) -> tuple[int, int]:
+    """Rows by places of a tile of sums along the columns."""
+    if outputs == 1:
+        return 1, 9
+    tile = _tile()
+    return (4, 6) if tile is not None and tile[1] == 8 else (2, 5)
+
+
+_NUMBERS = {"f": "float", "d": "double"}
+_OPERANDS = {
+    "convolve": "ptr out, ptr w, ptr x, ptr starts, ptr pieces, ptr bands, ptr bias, i64 groups, i64 outputs, i64 depth, "
+    "i64 strips, i64 x_image, i64 length",
+    "convolve_weight": "ptr out, ptr y, ptr x, ptr starts, i64 images, i64 outputs, i64 depth, i64 columns, i64 x_group, "
+    "i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
+    "lay": "ptr out, ptr x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
+}  # fmt: skip
+
+
+@functools.cache
+def _generated(name: str, dtype: str, *form: int) -> Callable[..., None] | None:
+    tile, number = _tile(), _NUMBERS[dtype]
+    if tile is None:
+        return None
+    lanes = tile[0] // (4 if number == "float" else 8)
+    body = functools.partial(_TEXTS[name], number=number, lanes=lanes, form=form)
+    full = "_".join([name, dtype, *map(str, form)])
+    return llvm.shared(full, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
 
 
 def _row(code: Any, first: str, r: int, count: str) -> str:
@@ -128,108 +346,197 @@ def _row(code: Any, first: str, r: int, count: str) -> str:
     return str(code.least(code.add(first, r), code.add(count, -1)))
 
 
-def _convolve(code: Any, number: str) -> str:
-    v = Vectors(code, products.VECTOR // (4 if number == "float" else 8), number)
+def _number(code: Any, pointer: str, index: str) -> str:
+    return str(code.value(f"load i64, ptr {code.at('i64', pointer, index)}"))
 
-    def image(n: str) -> None:
-        x = code.at(number, "%x", code.mul(n, "%x_image"))
-        out = code.at(number, "%out", code.mul(n, "%y_image"))
 
-        def tiles(j: str, parts: list[Part]) -> None:
-            """The columns from j on, a vector for each part, of all rows."""
-            columns = [code.add(j, k * v.lanes) for k in range(len(parts))]
+def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
+    """A unit is a band of an image's group."""
+    height, width = form
+    v = Vectors(code, lanes, number)
+    pitch = BAND + width * lanes
+    scratch = code.value(f"alloca [{height * pitch} x {number}], align 64")
 
-            def tile(o: str) -> None:
-                rows = [code.at(number, "%w", code.mul(_row(code, o, r, "%outputs"), "%depth")) for r in range(ROWS)]
+    def unit(u: str) -> None:
+        n, band = code.value(f"sdiv i64 {u}, %strips"), code.value(f"srem i64 {u}, %strips")
+        first, last = _number(code, "%bands", band), _number(code, "%bands", code.add(band, 1))
+        from_, end = code.mul(first, 3), code.mul(code.add(last, -1), 3)
+        begin = _number(code, "%pieces", from_)
+        until = code.add(_number(code, "%pieces", end), _number(code, "%pieces", code.add(end, 1)))
+        columns = code.value(f"sub i64 {until}, {begin}")
+        x = code.at(number, "%x", code.add(code.mul(n, "%x_image"), begin))
+        place = code.mul(code.value(f"srem i64 {n}, %groups"), "%outputs")
+        w, bias = code.at(number, "%w", code.mul(place, "%depth")), code.at(number, "%bias", place)
+        out = code.at(number, "%out", code.mul(code.mul(n, "%outputs"), "%length"))
+
+        def tile(o: str) -> None:
+            rows = [code.at(number, w, code.mul(_row(code, o, r, "%outputs"), "%depth")) for r in range(height)]
+
+            def vectors(j: str, parts: list[Part]) -> None:
+                """The columns from j on, a vector for each part."""
+                at = [code.add(j, k * lanes) for k in range(len(parts))]
 
                 def step(d: str, *sums: str) -> list[str]:
-                    start = code.value(f"load i64, ptr {code.at('i64', '%starts', d)}")
-                    source = code.at(number, x, start)
-                    xs = [part.load(v, source, c) for part, c in zip(parts, columns)]
+                    source = code.at(number, x, _number(code, "%starts", d))
+                    xs = [part.load(v, source, c) for part, c in zip(parts, at)]
                     after = []
                     for r, row in enumerate(rows):
-                        weight = code.spread(v.lanes, number, code.value(f"load {number}, ptr {code.at(number, row, d)}"))
+                        weight = code.spread(lanes, number, code.value(f"load {number}, ptr {code.at(number, row, d)}"))
                         after += [v.call("fma", weight, y, sums[r * len(xs) + k]) for k, y in enumerate(xs)]
                     return after
 
-                zeros = [(v.type, "zeroinitializer")] * (ROWS * len(parts))
+                zeros = [(v.type, "zeroinitializer")] * (height * len(parts))
 
-                def deep(first: str, *totals: str) -> list[str]:
-                    end = code.least(code.add(first, products.DEPTH), "%depth")
-                    return [v.add(t, x) for t, x in zip(totals, code.loop(first, end, 1, step, carried=zeros))]
+                def deep(start: str, *totals: str) -> list[str]:
+                    stop = code.least(code.add(start, products.DEPTH), "%depth")
+                    return [v.add(t, s) for t, s in zip(totals, code.loop(start, stop, 1, step, carried=zeros))]
 
                 sums = code.loop(0, "%depth", products.DEPTH, deep, carried=zeros)
-                for r in range(ROWS):
-                    row = code.add(o, r)
-                    target = code.at(number, out, code.mul(row, "%columns"))
+                for r in range(height):
+                    for k, c in enumerate(at):
+                        v.store(sums[r * len(parts) + k], scratch, code.add(c, r * pitch))
 
-                    def store(target: str = target, r: int = r) -> None:
-                        for k, part in enumerate(parts):
-                            part.store(v, sums[r * len(parts) + k], target, columns[k])
+            span = width * lanes
+            rest = code.value(f"srem i64 {columns}, {span}")
+            complete = code.value(f"sub i64 {columns}, {rest}")
+            code.loop(0, complete, span, lambda j: vectors(j, [Part()] * width))
+            needed = code.value(f"sdiv i64 {code.add(rest, lanes - 1)}, {lanes}")
+            for count in range(1, width + 1):
 
-                    code.when(code.value(f"icmp slt i64 {row}, %outputs"), store)
+                def remaining(count: int = count) -> None:
+                    left = code.value(f"sub i64 {rest}, {(count - 1) * lanes}")
+                    vectors(complete, [*[Part()] * (count - 1), Part(v.below(left))])
 
-            code.loop(0, "%outputs", ROWS, tile)
+                code.when(code.value(f"icmp eq i64 {needed}, {count}"), remaining)
 
-        width = VECTORS * v.lanes
-        rest = code.value(f"srem i64 %columns, {width}")
-        complete = code.value(f"sub i64 %columns, {rest}")
-        code.loop(0, complete, width, lambda j: tiles(j, [Part()] * VECTORS))
-        needed = code.value(f"sdiv i64 {code.add(rest, v.lanes - 1)}, {v.lanes}")
-        for count in range(1, VECTORS + 1):
+            def write(r: str) -> None:
+                row = code.add(o, r)
+                source = code.at(number, scratch, code.mul(r, pitch))
+                target = code.at(number, out, code.mul(row, "%length"))
+                one = code.value(f"load {number}, ptr {code.at(number, bias, row)}")
+                shift = code.spread(lanes, number, one)
 
-            def last(count: int = count) -> None:
-                left = code.value(f"sub i64 {rest}, {(count - 1) * v.lanes}")
-                tiles(complete, [*[Part()] * (count - 1), Part(v.below(left))])
+                def piece(p: str) -> None:
+                    third = code.mul(p, 3)
+                    here = code.value(f"sub i64 {_number(code, '%pieces', third)}, {begin}")
+                    count = _number(code, "%pieces", code.add(third, 1))
+                    there = _number(code, "%pieces", code.add(third, 2))
+                    a, b = code.at(number, source, here), code.at(number, target, there)
+                    v.over(count, lambda i, part: part.store(v, v.add(part.load(v, a, i), shift), b, i))
 
-            code.when(code.value(f"icmp eq i64 {needed}, {count}"), last)
+                code.loop(first, last, 1, piece)
 
-    code.loop(0, "%images", 1, image)
-    return _module(code, "convolve")
+            code.loop(0, code.least(code.value(f"sub i64 %outputs, {o}"), height), 1, write)
 
+        code.loop(0, "%outputs", height, tile)
 
-def _convolve_weight(code: Any, number: str, rows: int = 4, places: int = 6) -> str:
-    v = Vectors(code, products.VECTOR // (4 if number == "float" else 8), number)
-
-    def some(first: str) -> None:
-        end = code.least(code.add(first, "%block"), "%images")
-
-        def tile(o: str, d: str) -> None:
-            ours = [code.mul(_row(code, o, r, "%outputs"), "%columns") for r in range(rows)]
-            theirs = [
-                code.value(f"load i64, ptr {code.at('i64', '%starts', _row(code, d, k, '%depth'))}") for k in range(places)
-            ]
-
-            def image(n: str, *sums: str) -> list[str]:
-                x = code.at(number, "%x", code.mul(n, "%x_image"))
-                y = code.at(number, "%w", code.mul(n, "%y_image"))
-                x_rows, y_rows = ([code.at(number, a, at) for at in starts] for a, starts in ((x, theirs), (y, ours)))
-
-                def step(j: str, part: Part, *sums: str) -> list[str]:
-                    xs = [part.load(v, row, j) for row in x_rows]
-                    ys = [part.load(v, row, j) for row in y_rows]
-                    return [v.call("fma", b, a, sums[r * places + k]) for r, b in enumerate(ys) for k, a in enumerate(xs)]
-
-                return v.over("%columns", step, sums)
-
-            sums = code.loop(first, end, 1, image, carried=[(v.type, "zeroinitializer")] * (rows * places))
-            for r in range(rows):
-                for k in range(places):
-                    row, place = code.add(o, r), code.add(d, k)
-                    inside = [code.value(f"icmp slt i64 {i}, %{n}") for i, n in ((row, "outputs"), (place, "depth"))]
-
-                    def add(row: str = row, place: str = place, total: str = sums[r * places + k]) -> None:
-                        target = code.at(number, "%out", code.add(code.mul(row, "%depth"), place))
-                        before = code.value(f"load {number}, ptr {target}")
-                        more = code.value(f"fadd {number} {before}, {v.sum(total)}")
-                        code.do(f"store {number} {more}, ptr {target}")
-
-                    code.when(code.value(f"and i1 {inside[0]}, {inside[1]}"), add)
-
-        code.loop(0, "%depth", places, lambda d: code.loop(0, "%outputs", rows, lambda o: tile(o, d)) and None)
-
-    code.loop(0, "%images", "%block", some)
-    return _module(code, "convolve_weight")
+    code.loop("%first", "%last", 1, unit)
 
 
-_TEXTS: dict[str, Callable[..., str]] = {"convolve": _convolve, "convolve_weight": _convolve_weight}
+def _convolve_weight(code: Any, number: str, lanes: int, form: Sizes) -> None:
+    """A unit is a chunk of the places of a group."""
+    height, width = form
+    v = Vectors(code, lanes, number)
+
+    def unit(u: str) -> None:
+        group, chunk = code.value(f"sdiv i64 {u}, %chunks"), code.value(f"srem i64 {u}, %chunks")
+        begin = code.mul(chunk, "%span")
+        until = code.least(code.add(begin, "%span"), "%depth")
+        out = code.at(number, "%out", code.mul(code.mul(group, "%outputs"), "%depth"))
+
+        def some(first: str) -> None:
+            end = code.least(code.add(first, "%block"), "%images")
+
+            def tile(o: str, d: str) -> None:
+                ours = [code.mul(_row(code, o, r, "%outputs"), "%y_row") for r in range(height)]
+                theirs = [_number(code, "%starts", _row(code, d, k, "%depth")) for k in range(width)]
+
+                def image(n: str, *sums: str) -> list[str]:
+                    one = code.add(code.mul(n, "%groups"), group)
+                    x = code.at(number, "%x", code.mul(one, "%x_group"))
+                    y = code.at(number, "%y", code.mul(code.mul(one, "%outputs"), "%y_row"))
+                    x_rows, y_rows = ([code.at(number, a, at) for at in starts] for a, starts in ((x, theirs), (y, ours)))
+
+                    def step(j: str, part: Part, *sums: str) -> list[str]:
+                        xs = [part.load(v, row, j) for row in x_rows]
+                        ys = [part.load(v, row, j) for row in y_rows]
+                        return [v.call("fma", b, a, sums[r * width + k]) for r, b in enumerate(ys) for k, a in enumerate(xs)]
+
+                    return v.over("%columns", step, sums)
+
+                sums = code.loop(first, end, 1, image, carried=[(v.type, "zeroinitializer")] * (height * width))
+                for r in range(height):
+                    for k in range(width):
+                        row, place = code.add(o, r), code.add(d, k)
+                        inside = [code.value(f"icmp slt i64 {i}, {n}") for i, n in ((row, "%outputs"), (place, until))]
+
+                        def add(row: str = row, place: str = place, total: str = sums[r * width + k]) -> None:
+                            target = code.at(number, out, code.add(code.mul(row, "%depth"), place))
+                            before = code.value(f"load {number}, ptr {target}")
+                            more = code.value(f"fadd {number} {before}, {v.sum(total)}")
+                            code.do(f"store {number} {more}, ptr {target}")
+
+                        code.when(code.value(f"and i1 {inside[0]}, {inside[1]}"), add)
+
+            code.loop(begin, until, width, lambda d: code.loop(0, "%outputs", height, lambda o: tile(o, d)) and None)
+
+        code.loop(0, "%images", "%block", some)
+
+    code.loop("%first", "%last", 1, unit)
+
+
+def _lay(code: Any, number: str, lanes: int, form: Sizes) -> None:
+    """A unit is a plane, of which every phase is written. form: the distance of a phase's columns in it, 3 for more."""
+    (apart,) = form
+    v, index = Vectors(code, lanes, number), Vectors(code, lanes, "i64")
+    spots = "<" + ", ".join(f"i64 {k}" for k in range(lanes)) + ">"
+
+    def plane(p: str) -> None:
+        x = code.at(number, "%x", code.mul(p, code.mul("%h", "%w")))
+        size = code.mul("%ph", "%pw")
+        out = code.at(number, "%out", code.mul(p, code.mul(size, code.mul("%sh", "%sw"))))
+
+        def phase(a: str, b: str) -> None:
+            target = code.at(number, out, code.mul(code.add(code.mul(a, "%sw"), b), size))
+            left = code.value(f"sub i64 {b}, %before")
+
+            def row(r: str) -> None:
+                q = code.value(f"sub i64 {code.add(code.mul(r, '%sh'), a)}, %above")
+                inside = code.value(f"icmp ult i64 {q}, %h")
+                source, goal = code.at(number, x, code.mul(q, "%w")), code.at(number, target, code.mul(r, "%pw"))
+                wide = code.value(f"select i1 {inside}, i64 %w, i64 0")
+
+                def read(first: str) -> str:
+                    """A vector of the row from an element on, with zeros where it has none."""
+                    at = index.add(code.spread(lanes, "i64", first), spots)
+                    mask = index.two("icmp ult", at, code.spread(lanes, "i64", wide))
+                    return Part(mask).load(v, source, first)
+
+                def columns(m: str, part: Part) -> None:
+                    first = code.add(code.mul(m, "%sw"), left)
+                    if apart == 1:
+                        found = read(first)
+                    elif apart == 2:
+                        found = v.pick(read(first), read(code.add(first, lanes)), range(0, 2 * lanes, 2))
+                    else:
+                        found = v.constant(0.0)
+                        for k in range(lanes):
+                            place = code.add(first, code.mul("%sw", k))
+                            fits = code.value(f"icmp ult i64 {place}, {wide}")
+                            safe = code.at(number, "%x", "0")
+                            address = code.value(f"select i1 {fits}, ptr {code.at(number, source, place)}, ptr {safe}")
+                            one = code.value(f"load {number}, ptr {address}")
+                            kept = code.value(f"select i1 {fits}, {number} {one}, {number} 0.0")
+                            found = code.value(f"insertelement {v.type} {found}, {number} {kept}, i64 {k}")
+                    part.store(v, found, goal, m)
+
+                v.over("%pw", columns)
+
+            code.loop(0, "%ph", 1, row)
+
+        code.loop(0, "%sh", 1, lambda a: code.loop(0, "%sw", 1, lambda b: phase(a, b)) and None)
+
+    code.loop("%first", "%last", 1, plane)
+
+
+_TEXTS: dict[str, Callable[..., None]] = {"convolve": _convolve, "convolve_weight": _convolve_weight, "lay": _lay}
