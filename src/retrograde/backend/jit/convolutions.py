@@ -167,7 +167,7 @@ def lay(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarray
     planes = math.prod(lead) * math.prod(size[:-inner])
     (h, w), (sh, sw), (ph, pw) = ((1,) * (2 - inner) + given[-inner:] for given in (size, stride, parts))
     above, before = padding[-2][0] if inner > 1 else 0, padding[-1][0]
-    function(*threads.tiles(planes, out.size), out.ctypes.data, x.ctypes.data, h, w, sh, sw, ph, pw, above, before)
+    function(*threads.tiles(planes, out.size), out, x, h, w, sh, sw, ph, pw, above, before)
     return out
 
 
@@ -222,10 +222,9 @@ def _products(
     out = np.empty((x.shape[0], outputs, length), x.dtype)
     bands = len(p.bands) - 1
     units = x.shape[0] * groups * bands
-    given = (a.ctypes.data for a in (out, w, x, p.starts, p.pieces, p.bands, bias))
     function(
-        *threads.tiles(units, out.size * len(p.starts) // 8), *given, groups, per_group, len(p.starts), bands,
-        x[0].size // groups, length,
+        *threads.tiles(units, out.size * len(p.starts) // 8), out, w, x, p.starts, p.pieces, p.bands, bias,
+        groups, per_group, len(p.starts), bands, x.size // (len(x) * groups), length,
     )  # fmt: skip
     return out
 
@@ -283,8 +282,8 @@ def convolve_weight(
     span = places * max(1, min(48, 4 * 16 // rows) // places)  # of places that go together, and all outputs
     chunks = -(-depth // span)
     function(
-        *threads.tiles(groups * chunks, y.size * depth // 8), total.ctypes.data, y.ctypes.data, laid.ctypes.data,
-        p.starts.ctypes.data, images, per_group, depth, p.columns, laid[0].size // groups, math.prod(wider), groups, chunks,
+        *threads.tiles(groups * chunks, y.size * depth // 8), total, y, laid, p.starts,
+        images, per_group, depth, p.columns, laid.size // (images * groups), math.prod(wider), groups, chunks,
         span, max(1, _TOGETHER // p.columns),
     )  # fmt: skip
     if gaps and not np.isfinite(total).all():  # the zeros between the rows may have met an infinity
@@ -295,6 +294,7 @@ def convolve_weight(
 # ------------------------------------------------------------------------------------------ their code
 
 
+@functools.cache
 def _tile() -> tuple[int, int, int] | None:
     """Bytes of a vector, and rows by vectors of a tile of sums in the processor's registers; None where BLAS is as fast."""
     if llvm.available("avx512f"):
@@ -321,11 +321,11 @@ def _sums_form(outputs: int) -> tuple[int, int]:
 
 _NUMBERS = {"f": "float", "d": "double"}
 _OPERANDS = {
-    "convolve": "ptr out, ptr w, ptr x, ptr starts, ptr pieces, ptr bands, ptr bias, i64 groups, i64 outputs, i64 depth, "
+    "convolve": "array out, array w, array x, array starts, array pieces, array bands, array bias, i64 groups, i64 outputs, i64 depth, "
     "i64 strips, i64 x_image, i64 length",
-    "convolve_weight": "ptr out, ptr y, ptr x, ptr starts, i64 images, i64 outputs, i64 depth, i64 columns, i64 x_group, "
+    "convolve_weight": "array out, array y, array x, array starts, i64 images, i64 outputs, i64 depth, i64 columns, i64 x_group, "
     "i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
-    "lay": "ptr out, ptr x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
+    "lay": "array out, array x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
 }  # fmt: skip
 
 
