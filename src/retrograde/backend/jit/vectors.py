@@ -167,6 +167,22 @@ class Vectors:
             x = self.choose("fcmp ogt", other, x, other, x)
         return x
 
+    def transposed(self, vectors: list[str]) -> list[str]:
+        """The columns of a square, of which these are the rows: squares of 1, 2, 4... elements change places across the
+        diagonal."""
+        distance, lanes = 1, range(self.lanes)
+        while distance < self.lanes:
+            result = list(vectors)
+            for i in lanes:
+                if not i & distance:
+                    pair = vectors[i], vectors[i + distance]
+                    upper = [self.lanes + (l ^ distance) if l & distance else l for l in lanes]
+                    lower = [self.lanes + l if l & distance else l ^ distance for l in lanes]
+                    for place, chosen in ((i, upper), (i + distance, lower)):
+                        result[place] = self.pick(*pair, chosen)
+            vectors, distance = result, 2 * distance
+        return vectors
+
     def over(
         self, n: str, step: Callable[..., Sequence[str] | None], carried: Sequence[str] = ()
     ) -> list[str]:  # fmt: skip
