@@ -123,6 +123,11 @@ def _row_width(x: Any, shape: Shape, axis: Shape, affine: Shape) -> int:
     return math.prod(shape[rest:])
 
 
+def _blocks(x: Any, shape: Shape, axis: Shape, affine: Shape) -> channels.Blocks | None:
+    """The blocks of images and channels that generated code takes; None where it is another normalisation, or small."""
+    return channels.blocks_of(shape, axis, x.shape, affine) if x.size >= channels.LEAST else None
+
+
 @widened
 def _normalize_kernel(
     xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
@@ -147,20 +152,19 @@ def _normalize_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affin
         found = rows.layer_norm(x, w, b, width, eps) if width else None
         if found is not None:
             return found
-        blocks = channels.blocks_of(shape, axis, x.shape, affine)
-        several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
-        if several is not None:
-            return several[0]
+    blocks = _blocks(x, shape, axis, affine)
+    several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
+    if several is not None:
+        return several[0]
     return _normalized_numpy(x, w, b, shape, axis, affine, eps)[0]
 
 
 def _normalize_stats_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     stats = tuple([n for i, n in enumerate(shape) if i not in axis])
-    if rows.suited(x):
-        blocks = channels.blocks_of(shape, axis, x.shape, affine)
-        found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
-        if found is not None:
-            return found[0], found[1].reshape(stats), found[2].reshape(stats)
+    blocks = _blocks(x, shape, axis, affine)
+    found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
+    if found is not None:
+        return found[0], found[1].reshape(stats), found[2].reshape(stats)
     given = _wide((x, w, b)) if is_half(x.dtype) else (x, w, b)
     out, center, scale = _normalized_numpy(*given, shape, axis, affine, eps)  # type: ignore[call-arg]
     return out.astype(x.dtype, copy=False), center.reshape(stats), scale.reshape(stats)
@@ -174,17 +178,18 @@ def _pull_arrays(
     if is_half(dtype):
         g, x = g.astype(np.float32), x.astype(np.float32)
         w = None if w is None else w.astype(np.float32)
-    if rows.suited(x):
-        width, blocks = _row_width(x, shape, axis, affine), channels.blocks_of(shape, axis, x.shape, affine)
-        found = None
-        if width:
-            found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps)
-        elif blocks is not None:
-            found = channels.normalize_pull(np.ascontiguousarray(g), x, w, blocks, eps)
-        if found is not None:
-            return (
-                found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)
-            )  # fmt: skip
+    found = None
+    width = _row_width(x, shape, axis, affine) if rows.suited(x) else 0
+    if width:
+        found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps)
+    else:
+        blocks = _blocks(x, shape, axis, affine)
+        if blocks is not None:
+            found = channels.normalize_pull(g, x, w, blocks, eps)
+    if found is not None:
+        return (
+            found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)
+        )  # fmt: skip
     v = x.reshape(shape)
     d, _, r = _centred(v, axis, eps)
     n = math.prod(shape[a] for a in axis)
@@ -384,6 +389,10 @@ def _given_numpy(x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape
     if w is not None:
         scale = scale * w
     shift = -center * scale if b is None else b - center * scale
+    if x.ndim > 2 and affine == (1, scale.size, *(1,) * (x.ndim - 2)):
+        found = channels.scaled(x, scale.astype(dtype, copy=False), shift.astype(dtype, copy=False))
+        if found is not None:
+            return found
     out = x * scale.reshape(affine).astype(dtype)
     out += shift.reshape(affine).astype(dtype)
     return out
