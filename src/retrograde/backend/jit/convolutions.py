@@ -279,10 +279,13 @@ def convolve_weight(
     wider = (out[0], *parts[1:]) if gaps else tuple(out)
     y = lay(y, tuple((0, n - m) for m, n in zip(out, wider)), (1,) * len(out), wider)
     total = np.zeros((outputs, depth), x.dtype)
-    span = places * max(1, min(48, 4 * 16 // rows) // places)  # of places that go together, and all outputs
+    work = y.size * depth // 8
+    # Places that go together, with all outputs. Each is a sum of its own, so the threads may decide: fewer read y less often.
+    chunks = min(-(-depth // places), max(1, 3 * threads.count() // groups) if threads.pool(work) else 1)
+    span = places * -(-depth // (places * chunks))
     chunks = -(-depth // span)
     function(
-        *threads.tiles(groups * chunks, y.size * depth // 8), total, y, laid, p.starts,
+        *threads.tiles(groups * chunks, work), total, y, laid, p.starts,
         images, per_group, depth, p.columns, laid.size // (images * groups), math.prod(wider), groups, chunks,
         span, max(1, _TOGETHER // p.columns),
     )  # fmt: skip
@@ -321,10 +324,10 @@ def _sums_form(outputs: int) -> tuple[int, int]:
 
 _NUMBERS = {"f": "float", "d": "double"}
 _OPERANDS = {
-    "convolve": "array out, array w, array x, array starts, array pieces, array bands, array bias, i64 groups, i64 outputs, i64 depth, "
-    "i64 strips, i64 x_image, i64 length",
-    "convolve_weight": "array out, array y, array x, array starts, i64 images, i64 outputs, i64 depth, i64 columns, i64 x_group, "
-    "i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
+    "convolve": "array out, array w, array x, array starts, array pieces, array bands, array bias, i64 groups, "
+    "i64 outputs, i64 depth, i64 strips, i64 x_image, i64 length",
+    "convolve_weight": "array out, array y, array x, array starts, i64 images, i64 outputs, i64 depth, i64 columns, "
+    "i64 x_group, i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
     "lay": "array out, array x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
 }  # fmt: skip
 
