@@ -5,13 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from same_bits import same_bits
 
 from retrograde.backend.jit import channels, llvm
 from retrograde.ops import normalization
 
+from .same_bits import same_bits
+
 pytestmark = pytest.mark.skipif(
-    not llvm.available("avx2", "fma"), reason="needs llvmlite and a processor with AVX2 and FMA"
+    not llvm.available(), reason="needs llvmlite"
 )
 rng = np.random.default_rng(4)
 SHAPES = [(16, 16, 32, 32), (5, 8, 7, 67), (64, 4, 100), (3, 12, 9, 9, 9), (2, 4, 16, 80), (40, 8, 2, 3), (9, 12, 4, 4)]

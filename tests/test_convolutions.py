@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import convolutions, threads
+from retrograde.backend.jit import convolutions, llvm, threads
 from retrograde.ops import convolution
 
 pytestmark = pytest.mark.skipif(
-    convolutions._tile() is None, reason="needs llvmlite and AVX2: elsewhere convolutions go to BLAS"
+    not llvm.available(), reason="needs llvmlite: elsewhere convolutions go to BLAS"
 )
 rng = np.random.default_rng(2)
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from . import llvm, products, threads
 from .operands import packed
+from .processor import Processor
 from .vectors import Part, Vectors
 
 Sizes = tuple[int, ...]
@@ -192,7 +193,7 @@ def _suited(x: np.ndarray, other: np.ndarray, work: int) -> bool:
     """Whether so many multiplications of two arrays are done here."""
     return (
         work >= LEAST and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype and other.size > 0
-        and _tile() is not None
+        and llvm.available()
     )  # fmt: skip
 
 
@@ -297,29 +298,25 @@ def convolve_weight(
 # ------------------------------------------------------------------------------------------ their code
 
 
-@functools.cache
-def _tile() -> tuple[int, int, int] | None:
-    """Bytes of a vector, and rows by vectors of a tile of sums in the processor's registers; None where BLAS is as fast."""
-    if llvm.available("avx512f"):
-        return 64, 8, 3  # 32 registers: 24 sums, 3 vectors of one operand and a number of the other
-    return (32, 4, 3) if llvm.available("avx2", "fma") else None
+def _processor() -> Processor:
+    found = llvm.processor()
+    assert found is not None  # code is `available`
+    return found
 
 
 def _form(outputs: int) -> tuple[int, int]:
     """Rows by vectors of a tile of products, for so many outputs."""
-    tile = _tile()
-    rows, vectors = (1, 1) if tile is None else tile[1:]
+    rows, vectors = _processor().tile()
     if outputs == 1:
         return 1, 8
-    return (rows, vectors) if outputs > rows // 2 else (rows // 2, 2 * vectors - (rows < 8))
+    return (rows, vectors) if outputs > rows // 2 else (rows // 2, 2 * vectors)
 
 
 def _sums_form(outputs: int) -> tuple[int, int]:
     """Rows by places of a tile of sums along the columns."""
     if outputs == 1:
         return 1, 9
-    tile = _tile()
-    return (4, 6) if tile is not None and tile[1] == 8 else (2, 5)
+    return (4, 6) if _processor().registers == 32 else (2, 5)
 
 
 _NUMBERS = {"f": "float", "d": "double"}
@@ -334,10 +331,8 @@ _OPERANDS = {
 
 @functools.cache
 def _generated(name: str, dtype: str, *form: int) -> Callable[..., None] | None:
-    tile, number = _tile(), _NUMBERS[dtype]
-    if tile is None:
-        return None
-    lanes = tile[0] // (4 if number == "float" else 8)
+    number = _NUMBERS[dtype]
+    lanes = _processor().register // (4 if number == "float" else 8)
     body = functools.partial(_TEXTS[name], number=number, lanes=lanes, form=form)
     full = "_".join([name, dtype, *map(str, form)])
     return llvm.shared(full, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
