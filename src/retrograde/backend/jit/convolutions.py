@@ -152,24 +152,34 @@ def _steps(size: Sizes) -> Sizes:
 
 # ------------------------------------------------------------------------------------------ images as they are laid out
 
+# What depends on shapes alone is found once for each geometry, of which a network has a few: what is left of a call on few
+# numbers is a third of it.
 
-def lay(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarray:
+
+@functools.lru_cache(512)
+def _layer(
+    shape: Sizes, char: str, padding: Pads, stride: Sizes, parts: Sizes
+) -> Callable[[np.ndarray], np.ndarray]:  # fmt: skip
     """Images (N, C, *size) with zeros around them as (N, C, *stride, *parts): the element at s m + a of a padded image is
-    that at m of phase a. Contiguous; x itself where nothing changes."""
-    lead, size = x.shape[:2], x.shape[2:]
+    that at m of phase a. Contiguous; the images themselves where nothing changes."""
+    lead, size = shape[:2], shape[2:]
     if not any(any(pair) for pair in padding) and math.prod(stride) == 1 and parts == size:
-        return packed(x)
-    function = _generated("lay", x.dtype.char, min(stride[-1], 3))
+        return packed
     inner = 2 if len(size) > 1 else 1
+    function = _generated("lay", char, min(stride[-1], 3))
     if function is None or any(any(pair) for pair in padding[:-inner]) or math.prod(stride[:-inner]) != 1:
-        return _laid(x, padding, stride, parts)
-    x = packed(x)
-    out = np.empty((*lead, *stride, *parts), x.dtype)
-    planes = math.prod(lead) * math.prod(size[:-inner])
+        return lambda x: _laid(x, padding, stride, parts)
+    whole, planes = (*lead, *stride, *parts), math.prod(lead) * math.prod(size[:-inner])
     (h, w), (sh, sw), (ph, pw) = ((1,) * (2 - inner) + given[-inner:] for given in (size, stride, parts))
-    above, before = padding[-2][0] if inner > 1 else 0, padding[-1][0]
-    function(*threads.tiles(planes, out.size), out, x, h, w, sh, sw, ph, pw, above, before)
-    return out
+    sizes = h, w, sh, sw, ph, pw, padding[-2][0] if inner > 1 else 0, padding[-1][0]
+    work = math.prod(whole)
+
+    def lay(x: np.ndarray) -> np.ndarray:
+        out = np.empty(whole, char)
+        function(*threads.tiles(planes, work), out, packed(x), *sizes)
+        return out
+
+    return lay
 
 
 def _laid(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarray:
@@ -188,12 +198,15 @@ def _laid(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarr
 
 # ------------------------------------------------------------------------------------------ what is computed here
 
+Run = Callable[..., np.ndarray]
 
-def _suited(x: np.ndarray, other: np.ndarray, work: int) -> bool:
-    """Whether so many multiplications of two arrays are done here."""
+
+def _suited(x: np.ndarray, other: np.ndarray, work: int, places: int) -> bool:
+    """Whether so many multiplications of two arrays, for kernels of so many places, are done here."""
+    dtype = x.dtype
     return (
-        work >= LEAST and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype and other.size > 0
-        and llvm.available()
+        work >= (LEAST if places > 1 else 16 * LEAST)  # without windows BLAS has nothing to unfold
+        and dtype.char in "fd" and dtype.isnative and other.dtype == dtype and other.size > 0 and _generated("lay", dtype.char, 1) is not None
     )  # fmt: skip
 
 
@@ -201,33 +214,40 @@ def convolve(
     x: np.ndarray, w: np.ndarray, b: np.ndarray | None, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes
 ) -> np.ndarray | None:  # fmt: skip
     """The convolution of x (N, C, *size) by w (O, C / groups, *kernel), plus b: (N, O, *out). None where it is BLAS's."""
-    images, channels, *size = x.shape
-    outputs, _, *kernel = w.shape
-    if not _suited(x, w, images * math.prod(out) * w.size) or (b is not None and b.dtype != x.dtype):
+    shape, ws = x.shape, w.shape
+    places = math.prod(ws[2:]) * math.prod(stride)
+    if not _suited(x, w, shape[0] * math.prod(out) * w.size, places) or (b is not None and b.dtype != x.dtype):
         return None
-    geometry = plan(channels // groups, tuple(size), tuple(kernel), stride, padding, dilation, out)
-    laid = lay(x, padding, stride, geometry.full[len(size) :])
-    result = _products(laid, packed(w), b, geometry, groups, outputs, math.prod(out))
-    return None if result is None else result.reshape(images, outputs, *out)
+    lay, products, zeros = _forward(shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
+    return products(lay(x), packed(w), zeros if b is None else packed(b))
 
 
-def _products(
-    x: np.ndarray, w: np.ndarray, b: np.ndarray | None, p: Plan, groups: int, outputs: int, length: int
-) -> np.ndarray | None:  # fmt: skip
-    """Rows (N, outputs, length): sums over d of w[o, d] times what the rows of x[n] that begin at starts[d] hold."""
-    per_group = outputs // groups
-    function = _generated("convolve", x.dtype.char, *_form(per_group))
-    if function is None:
-        return None
-    bias = np.zeros(outputs, x.dtype) if b is None else packed(b)
-    out = np.empty((x.shape[0], outputs, length), x.dtype)
+@functools.lru_cache(256)
+def _forward(
+    shape: Sizes, ws: Sizes, char: str, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes
+) -> tuple[Run, Run, np.ndarray]:
+    p = plan(shape[1] // groups, shape[2:], ws[2:], stride, padding, dilation, out)
+    laid = _layer(shape, char, padding, stride, p.full[len(out) :])
+    products = _products((shape[0], ws[0], *out), char, p, groups, shape[1] * math.prod(p.full) // groups)
+    return laid, products, np.zeros(ws[0], char)
+
+
+def _products(shape: Sizes, char: str, p: Plan, groups: int, x_image: int) -> Run:
+    """(x, w, bias) to rows (N, O, ..) of a shape: sums over d of w[o, d] times the rows of x[n] that begin at starts[d],
+    plus bias[o]. x_image: the numbers of a group of an image as it is laid out."""
+    images, outputs, *out = shape
+    function = _generated("convolve", char, *_form(outputs // groups))
+    assert function is not None  # as `lay` was translated, which _suited asks for
     bands = len(p.bands) - 1
-    units = x.shape[0] * groups * bands
-    function(
-        *threads.tiles(units, out.size * len(p.starts) // 8), out, w, x, p.starts, p.pieces, p.bands, bias,
-        groups, per_group, len(p.starts), bands, x.size // (len(x) * groups), length,
-    )  # fmt: skip
-    return out
+    units, work = images * groups * bands, math.prod(shape) * len(p.starts) // 8
+    sizes = groups, outputs // groups, len(p.starts), bands, x_image, math.prod(out)
+
+    def run(x: np.ndarray, w: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        found = np.empty(shape, char)
+        function(*threads.tiles(units, work), found, w, x, p.starts, p.pieces, p.bands, bias, *sizes)
+        return found
+
+    return run
 
 
 def convolve_transpose(
@@ -238,61 +258,85 @@ def convolve_transpose(
 
     None where it is BLAS's, and for weights of which a product with 0 is not 0.
     """
-    images, outputs, *out = y.shape
-    per_group, kernel = w.shape[1], w.shape[2:]
-    if not _suited(y, w, images * math.prod(out) * w.size) or (b is not None and b.dtype != y.dtype):
+    shape, ws = y.shape, w.shape
+    places = math.prod(ws[2:]) * math.prod(stride)
+    if not _suited(y, w, shape[0] * math.prod(shape[2:]) * w.size, places) or (b is not None and b.dtype != y.dtype):
         return None
     if not np.isfinite(w).all():
         return None
-    pads, phases = phases_of(outputs // groups, size, tuple(kernel), stride, padding, dilation, tuple(out))
-    laid = lay(y, pads, (1,) * len(out), tuple(m + lo + hi for m, (lo, hi) in zip(out, pads)))
-    matrix = w.reshape(groups, outputs // groups, per_group, -1).swapaxes(1, 2)
-    channels = groups * per_group
-    whole = math.prod(stride) == 1
-    result = None if whole else np.empty((images, channels, *size), y.dtype)
-    for phase in phases:
-        shape = tuple(len(range(*s.indices(n))) for s, n in zip(phase.index, size))
-        weights = matrix if whole else matrix[..., list(phase.taps)]
-        found = _products(laid, np.ascontiguousarray(weights), b, phase.plan, groups, channels, math.prod(shape))
-        if found is None or result is None:
-            return None if found is None else found.reshape(images, channels, *size)
-        result[(slice(None), slice(None), *phase.index)] = found.reshape(images, channels, *shape)
+    lay, phases, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
+    laid, bias = lay(y), zeros if b is None else packed(b)
+    matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
+    if math.prod(stride) == 1:
+        ((_, products),) = phases
+        return products(laid, np.ascontiguousarray(matrix), bias)
+    result = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
+    for phase, products in phases:
+        if phase.taps:
+            found = products(laid, np.ascontiguousarray(matrix[..., list(phase.taps)]), bias)
+        else:
+            found = bias.reshape(-1, *(1,) * len(size))
+        result[(..., *phase.index)] = found
     return result
+
+
+@functools.lru_cache(256)
+def _backward(
+    shape: Sizes, ws: Sizes, char: str, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> tuple[Run, tuple[tuple[Phase, Run], ...], np.ndarray]:
+    out, channels = shape[2:], ws[1] * groups
+    pads, phases = phases_of(shape[1] // groups, size, ws[2:], stride, padding, dilation, out)
+    full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
+    made = []
+    for phase in phases:
+        part = (shape[0], channels, *(len(range(*s.indices(n))) for s, n in zip(phase.index, size)))
+        made.append((phase, _products(part, char, phase.plan, groups, shape[1] // groups * math.prod(full))))
+    return _layer(shape, char, pads, (1,) * len(out), full), tuple(made), np.zeros(channels, char)
 
 
 def convolve_weight(
     x: np.ndarray, y: np.ndarray, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> np.ndarray | None:
     """The weights (O, C / groups, *kernel) of the sum of x w y over all images and windows. None where it is BLAS's."""
-    images, channels, *size = x.shape
-    outputs, out = y.shape[1], y.shape[2:]
-    per_group, depth = outputs // groups, channels // groups * math.prod(kernel)
-    if not _suited(x, y, y.size * depth) or per_group * depth > _MANY:
+    shape, ys, places = x.shape, y.shape, math.prod(kernel)
+    depth = shape[1] // groups * places
+    if not _suited(x, y, y.size * depth, places * math.prod(stride)) or ys[1] // groups * depth > _MANY:
         return None
-    p = plan(channels // groups, tuple(size), kernel, stride, padding, dilation, tuple(out))
-    parts = p.full[len(size) :]
-    rows, places = _sums_form(per_group)
-    function = _generated("convolve_weight", x.dtype.char, rows, places)
-    if function is None:
+    lay_x, lay_y, sums, gaps = _weights(shape, ys, x.dtype.char, kernel, stride, padding, dilation, groups)
+    found = sums(lay_x(x), lay_y(y))
+    if gaps and not np.isfinite(found).all():  # the zeros between the rows may have met an infinity
         return None
-    laid = lay(x, padding, stride, parts)
+    return found
+
+
+@functools.lru_cache(256)
+def _weights(
+    shape: Sizes, ys: Sizes, char: str, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> tuple[Run, Run, Run, bool]:
+    images, outputs, out = shape[0], ys[1], ys[2:]
+    channels, per_group = shape[1] // groups, outputs // groups
+    p = plan(channels, shape[2:], kernel, stride, padding, dilation, out)
+    depth, parts = len(p.starts), p.full[len(out) :]
     gaps = p.columns != math.prod(out)
-    wider = (out[0], *parts[1:]) if gaps else tuple(out)
-    y = lay(y, tuple((0, n - m) for m, n in zip(out, wider)), (1,) * len(out), wider)
-    total = np.zeros((outputs, depth), x.dtype)
-    work = y.size * depth // 8
-    # Places that go together, with all outputs. Each is a sum of its own, so the threads may decide: fewer read y less often.
-    chunks = min(-(-depth // places), max(1, 3 * threads.count() // groups) if threads.pool(work) else 1)
-    span = places * -(-depth // (places * chunks))
-    chunks = -(-depth // span)
-    function(
-        *threads.tiles(groups * chunks, work), total, y, laid, p.starts,
-        images, per_group, depth, p.columns, laid.size // (images * groups), math.prod(wider), groups, chunks,
-        span, max(1, _TOGETHER // p.columns),
-    )  # fmt: skip
-    if gaps and not np.isfinite(total).all():  # the zeros between the rows may have met an infinity
-        return None
-    return total.reshape(outputs, channels // groups, *kernel)
+    wider = (out[0], *parts[1:]) if gaps else out
+    rows, places = _sums_form(per_group)
+    function = _generated("convolve_weight", char, rows, places)
+    assert function is not None  # as `lay` was translated, which _suited asks for
+    work, most = math.prod(ys) * depth // 8, -(-depth // places)
+    before = images, per_group, depth, p.columns, channels * math.prod(p.full), math.prod(wider), groups
+    block = max(1, _TOGETHER // p.columns)
+
+    def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        total = np.zeros((outputs, channels, *kernel), char)
+        # Places that go together, with all outputs. Each is a sum of its own, so the threads may decide: few read y seldom.
+        chunks = min(most, max(1, 3 * threads.count() // groups) if threads.pool(work) else 1)
+        span = places * -(-most // chunks)
+        chunks = -(-depth // span)
+        function(*threads.tiles(groups * chunks, work), total, y, x, p.starts, *before, chunks, span, block)
+        return total
+
+    layer = _layer(ys, char, tuple((0, n - m) for m, n in zip(out, wider)), (1,) * len(out), wider)
+    return _layer(shape, char, padding, stride, parts), layer, run, gaps
 
 
 # ------------------------------------------------------------------------------------------ their code
@@ -309,7 +353,7 @@ def _form(outputs: int) -> tuple[int, int]:
     rows, vectors = _processor().tile()
     if outputs == 1:
         return 1, 8
-    return (rows, vectors) if outputs > rows // 2 else (rows // 2, 2 * vectors)
+    return (rows, vectors) if outputs > rows // 2 else (rows // 2, 6 if rows == 8 else 3)
 
 
 def _sums_form(outputs: int) -> tuple[int, int]:
@@ -331,6 +375,8 @@ _OPERANDS = {
 
 @functools.cache
 def _generated(name: str, dtype: str, *form: int) -> Callable[..., None] | None:
+    if not llvm.available():
+        return None
     number = _NUMBERS[dtype]
     lanes = _processor().register // (4 if number == "float" else 8)
     body = functools.partial(_TEXTS[name], number=number, lanes=lanes, form=form)
