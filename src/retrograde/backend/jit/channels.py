@@ -34,6 +34,7 @@ class Blocks(NamedTuple):
     length: int
 
 
+@functools.lru_cache(512)
 def blocks_of(shape: tuple[int, ...], axis: tuple[int, ...], x: tuple[int, ...], affine: tuple[int, ...]) -> Blocks | None:
     """The blocks of the statistics over `axis` of x taken in `shape`, with weights of the shape `affine` if any.
 

@@ -43,11 +43,8 @@ class Table(NamedTuple):
     """Windows that are computed together: the first, the one past the last, and the same of the elements they hold."""
     single: bool
     """Whether each window is one element, as it is."""
-
-    @property
-    def count(self) -> int:
-        """How many windows there are."""
-        return len(self.starts) - 1
+    count: int
+    """How many windows there are."""
 
 
 def table(
@@ -72,7 +69,7 @@ def table(
     return Table(
         n, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), np.array([p for w in windows for p in w], np.int64),
         None if weights is None else np.array([x for w in weights for x in w], char), np.array(strips, np.int64),
-        weights is None and set(lengths) == {1},
+        weights is None and set(lengths) == {1}, len(lengths),
     )  # fmt: skip
 
 
