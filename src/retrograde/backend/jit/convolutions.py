@@ -24,6 +24,7 @@ import numpy as np
 
 from . import llvm, products, threads
 from .operands import packed
+from .patches import strided
 from .processor import Processor
 from .vectors import Part, Vectors
 
@@ -532,8 +533,7 @@ def _convolve_weight(code: Any, number: str, lanes: int, form: Sizes) -> None:
 def _lay(code: Any, number: str, lanes: int, form: Sizes) -> None:
     """A unit is a plane, of which every phase is written. form: the distance of a phase's columns in it, 3 for more."""
     (apart,) = form
-    v, index = Vectors(code, lanes, number), Vectors(code, lanes, "i64")
-    spots = "<" + ", ".join(f"i64 {k}" for k in range(lanes)) + ">"
+    v = Vectors(code, lanes, number)
 
     def plane(p: str) -> None:
         x = code.at(number, "%x", code.mul(p, code.mul("%h", "%w")))
@@ -550,29 +550,9 @@ def _lay(code: Any, number: str, lanes: int, form: Sizes) -> None:
                 source, goal = code.at(number, x, code.mul(q, "%w")), code.at(number, target, code.mul(r, "%pw"))
                 wide = code.value(f"select i1 {inside}, i64 %w, i64 0")
 
-                def read(first: str) -> str:
-                    """A vector of the row from an element on, with zeros where it has none."""
-                    at = index.add(code.spread(lanes, "i64", first), spots)
-                    mask = index.two("icmp ult", at, code.spread(lanes, "i64", wide))
-                    return Part(mask).load(v, source, first)
-
                 def columns(m: str, part: Part) -> None:
                     first = code.add(code.mul(m, "%sw"), left)
-                    if apart == 1:
-                        found = read(first)
-                    elif apart == 2:
-                        found = v.pick(read(first), read(code.add(first, lanes)), range(0, 2 * lanes, 2))
-                    else:
-                        found = v.constant(0.0)
-                        for k in range(lanes):
-                            place = code.add(first, code.mul("%sw", k))
-                            fits = code.value(f"icmp ult i64 {place}, {wide}")
-                            safe = code.at(number, "%x", "0")
-                            address = code.value(f"select i1 {fits}, ptr {code.at(number, source, place)}, ptr {safe}")
-                            one = code.value(f"load {number}, ptr {address}")
-                            kept = code.value(f"select i1 {fits}, {number} {one}, {number} 0.0")
-                            found = code.value(f"insertelement {v.type} {found}, {number} {kept}, i64 {k}")
-                    part.store(v, found, goal, m)
+                    part.store(v, strided(v, source, first, wide, apart, "%sw"), goal, m)
 
                 v.over("%pw", columns)
 
