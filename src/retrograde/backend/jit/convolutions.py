@@ -75,10 +75,10 @@ def plan(
 
 
 class Phase(NamedTuple):
-    """Every s-th element of a transposed convolution's result: which ones, and by which places of the kernel."""
+    """Every s-th element of a transposed convolution's result: by which places of the kernel, how many, and where."""
 
-    index: tuple[slice, ...]
     taps: tuple[int, ...]
+    count: Sizes
     plan: Plan
 
 
@@ -107,8 +107,8 @@ def phases_of(
         places = [
             sum((p.first - e + lo) * step for p, (_, e), (lo, _), step in zip(parts, tap, pads, steps)) for tap in taps
         ]
-        index = tuple(slice(p.begin, None, s) for p, s in zip(parts, stride))
-        found.append(Phase(index, numbers, _planned(full, outputs, places, steps, count)))
+        written = tuple(range(p.begin, n, s) for p, n, s in zip(parts, size, stride))
+        found.append(Phase(numbers, count, _planned(full, outputs, places, steps, count, (written, size))))
     return pads, tuple(found)
 
 
@@ -129,16 +129,24 @@ def _axis(n: int, kernel: int, s: int, padding: tuple[int, int], d: int, a: int)
     return _Axis(first * s + a - lo, first, max(0, last - first + 1), taps)
 
 
-def _planned(full: Sizes, channels: int, places: Sequence[int], steps: Sizes, out: Sizes) -> Plan:
+def _planned(
+    full: Sizes, channels: int, places: Sequence[int], steps: Sizes, out: Sizes,
+    written: tuple[tuple[range, ...], Sizes] | None = None,
+) -> Plan:  # fmt: skip
+    """written: the places of the results along each axis of an image, and its size, if they are not side by side."""
     starts = np.add.outer(np.arange(channels) * math.prod(full), np.array(places, np.int64))
     pieces, bands = [], [0]
     *lead, width = out
-    if not any((m - 1) * inner != outer - inner for m, inner, outer in zip(out[1:], steps[1:], steps)):
+    ranges, size = written or (tuple(map(range, out)), out)
+    if size == out and not any((m - 1) * inner != outer - inner for m, inner, outer in zip(out[1:], steps[1:], steps)):
         lead, width = [], math.prod(out)  # no gaps between the rows
-    for number, at in enumerate(itertools.product(*map(range, lead))):
+        ranges, size = (range(width),), (width,)
+    *above, row = ranges
+    for at in itertools.product(*map(range, lead)):
         column = sum(i * step for i, step in zip(at, steps))
+        target = sum(r[i] * step for r, i, step in zip(above, at, _steps(size))) + row.start
         for k in range(0, width, BAND):
-            piece = column + k, min(BAND, width - k), number * width + k
+            piece = column + k, min(BAND, width - k), target + k * row.step
             if pieces and piece[0] + piece[1] - pieces[bands[-1]][0] > BAND:
                 bands.append(len(pieces))
             pieces.append(piece)
@@ -207,7 +215,8 @@ def _suited(x: np.ndarray, other: np.ndarray, work: int, places: int) -> bool:
     dtype = x.dtype
     return (
         work >= (LEAST if places > 1 else 16 * LEAST)  # without windows BLAS has nothing to unfold
-        and dtype.char in "fd" and dtype.isnative and other.dtype == dtype and other.size > 0 and _generated("lay", dtype.char, 1) is not None
+        and dtype.char in "fd" and dtype.isnative and other.dtype == dtype and other.size > 0
+        and _generated("lay", dtype.char, 1) is not None
     )  # fmt: skip
 
 
@@ -220,7 +229,7 @@ def convolve(
     if not _suited(x, w, shape[0] * math.prod(out) * w.size, places) or (b is not None and b.dtype != x.dtype):
         return None
     lay, products, zeros = _forward(shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
-    return products(lay(x), packed(w), zeros if b is None else packed(b))
+    return products(lay(x), packed(w), zeros if b is None else packed(b), np.empty((shape[0], ws[0], *out), x.dtype))
 
 
 @functools.lru_cache(256)
@@ -229,24 +238,29 @@ def _forward(
 ) -> tuple[Run, Run, np.ndarray]:
     p = plan(shape[1] // groups, shape[2:], ws[2:], stride, padding, dilation, out)
     laid = _layer(shape, char, padding, stride, p.full[len(out) :])
-    products = _products((shape[0], ws[0], *out), char, p, groups, shape[1] * math.prod(p.full) // groups)
+    results = shape[0], ws[0], math.prod(out)
+    products = _products(results, results, 1, char, p, groups, shape[1] * math.prod(p.full) // groups)
     return laid, products, np.zeros(ws[0], char)
 
 
-def _products(shape: Sizes, char: str, p: Plan, groups: int, x_image: int) -> Run:
-    """(x, w, bias) to rows (N, O, ..) of a shape: sums over d of w[o, d] times the rows of x[n] that begin at starts[d],
-    plus bias[o]. x_image: the numbers of a group of an image as it is laid out."""
-    images, outputs, *out = shape
-    function = _generated("convolve", char, *_form(outputs // groups))
+def _products(
+    results: Sizes, images: Sizes, step: int, char: str, p: Plan, groups: int, x_image: int
+) -> Run:  # fmt: skip
+    """(x, w, bias, out): sums over d of w[o, d] times the rows of x[n] that begin at starts[d], plus bias[o].
+
+    results, images: images, outputs, and results of each that are made, and that `out` has room for. step: from one result to
+    the next in a row. x_image: the numbers of a group of an image as it is laid out.
+    """
+    count, outputs, length = images
+    function = _generated("convolve", char, *_form(outputs // groups), int(step > 1))
     assert function is not None  # as `lay` was translated, which _suited asks for
     bands = len(p.bands) - 1
-    units, work = images * groups * bands, math.prod(shape) * len(p.starts) // 8
-    sizes = groups, outputs // groups, len(p.starts), bands, x_image, math.prod(out)
+    units, work = count * groups * bands, math.prod(results) * max(8, len(p.starts)) // 8
+    sizes = groups, outputs // groups, len(p.starts), bands, x_image, length, step
 
-    def run(x: np.ndarray, w: np.ndarray, bias: np.ndarray) -> np.ndarray:
-        found = np.empty(shape, char)
-        function(*threads.tiles(units, work), found, w, x, p.starts, p.pieces, p.bands, bias, *sizes)
-        return found
+    def run(x: np.ndarray, w: np.ndarray, bias: np.ndarray, out: np.ndarray) -> np.ndarray:
+        function(*threads.tiles(units, work), out, w, x, p.starts, p.pieces, p.bands, bias, *sizes)
+        return out
 
     return run
 
@@ -265,34 +279,30 @@ def convolve_transpose(
         return None
     if not np.isfinite(w).all():
         return None
-    lay, phases, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
+    lay, phases, whole, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
     laid, bias = lay(y), zeros if b is None else packed(b)
     matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
-    if math.prod(stride) == 1:
-        ((_, products),) = phases
-        return products(laid, np.ascontiguousarray(matrix), bias)
-    result = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
+    out = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
     for phase, products in phases:
-        if phase.taps:
-            found = products(laid, np.ascontiguousarray(matrix[..., list(phase.taps)]), bias)
-        else:
-            found = bias.reshape(-1, *(1,) * len(size))
-        result[(..., *phase.index)] = found
-    return result
+        products(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
+    return out
 
 
 @functools.lru_cache(256)
 def _backward(
     shape: Sizes, ws: Sizes, char: str, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
-) -> tuple[Run, tuple[tuple[Phase, Run], ...], np.ndarray]:
+) -> tuple[Run, tuple[tuple[Phase, Run], ...], tuple[int, ...], np.ndarray]:
+    """What lays y out; the phases of the result; the places of the whole kernel; zeros in place of a bias."""
     out, channels = shape[2:], ws[1] * groups
     pads, phases = phases_of(shape[1] // groups, size, ws[2:], stride, padding, dilation, out)
     full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
-    made = []
+    made, image = [], (shape[0], channels, math.prod(size))
     for phase in phases:
-        part = (shape[0], channels, *(len(range(*s.indices(n))) for s, n in zip(phase.index, size)))
-        made.append((phase, _products(part, char, phase.plan, groups, shape[1] // groups * math.prod(full))))
-    return _layer(shape, char, pads, (1,) * len(out), full), tuple(made), np.zeros(channels, char)
+        results = (*image[:2], math.prod(phase.count))
+        x_image = shape[1] // groups * math.prod(full)
+        made.append((phase, _products(results, image, stride[-1], char, phase.plan, groups, x_image)))
+    whole = tuple(range(math.prod(ws[2:])))
+    return _layer(shape, char, pads, (1,) * len(out), full), tuple(made), whole, np.zeros(channels, char)
 
 
 def convolve_weight(
@@ -367,7 +377,7 @@ def _sums_form(outputs: int) -> tuple[int, int]:
 _NUMBERS = {"f": "float", "d": "double"}
 _OPERANDS = {
     "convolve": "array out, array w, array x, array starts, array pieces, array bands, array bias, i64 groups, "
-    "i64 outputs, i64 depth, i64 strips, i64 x_image, i64 length",
+    "i64 outputs, i64 depth, i64 strips, i64 x_image, i64 length, i64 apart",
     "convolve_weight": "array out, array y, array x, array starts, i64 images, i64 outputs, i64 depth, i64 columns, "
     "i64 x_group, i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
     "lay": "array out, array x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
@@ -396,8 +406,8 @@ def _number(code: Any, pointer: str, index: str) -> str:
 
 
 def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
-    """A unit is a band of an image's group."""
-    height, width = form
+    """A unit is a band of an image's group. form: rows by vectors of a tile, and whether results are not side by side."""
+    height, width, apart = form
     v = Vectors(code, lanes, number)
     pitch = BAND + width * lanes
     scratch = code.value(f"alloca [{height * pitch} x {number}], align 64")
@@ -467,7 +477,16 @@ def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
                     count = _number(code, "%pieces", code.add(third, 1))
                     there = _number(code, "%pieces", code.add(third, 2))
                     a, b = code.at(number, source, here), code.at(number, target, there)
-                    v.over(count, lambda i, part: part.store(v, v.add(part.load(v, a, i), shift), b, i))
+                    if not apart:
+                        v.over(count, lambda i, part: part.store(v, v.add(part.load(v, a, i), shift), b, i))
+                        return
+
+                    def number_(i: str) -> None:
+                        found = code.value(f"load {number}, ptr {code.at(number, a, i)}")
+                        target = code.at(number, b, code.mul(i, "%apart"))
+                        code.do(f"store {number} {code.value(f'fadd {number} {found}, {one}')}, ptr {target}")
+
+                    code.loop(0, count, 1, number_)
 
                 code.loop(first, last, 1, piece)
 
