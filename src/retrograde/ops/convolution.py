@@ -7,8 +7,7 @@ derivatives, so none lacks a derivative of any order. `padding` holds (before, a
 per output channel, or None.
 
 The standard kernels are a product for each place in the kernel. NumPy's products go to the BLAS over a matrix of the
-windows (im2col), a few megabytes of it at a time, or, for stride 1 on processors that are known, to generated code that
-needs no such matrix.
+windows (im2col), a few megabytes of it at a time, or to generated code that needs no such matrix.
 """
 
 from __future__ import annotations

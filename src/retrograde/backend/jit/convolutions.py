@@ -391,8 +391,7 @@ def _generated(name: str, dtype: str, *form: int) -> Callable[..., None] | None:
     number = _NUMBERS[dtype]
     lanes = _processor().register // (4 if number == "float" else 8)
     body = functools.partial(_TEXTS[name], number=number, lanes=lanes, form=form)
-    full = "_".join([name, dtype, *map(str, form)])
-    return llvm.shared(full, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
+    return llvm.shared(name, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
 
 
 def _row(code: Any, first: str, r: int, count: str) -> str:
