@@ -141,8 +141,7 @@ def _generated(name: str, dtype: str, *variant: bool) -> Callable[..., None] | N
         "normalize_pull": f"array dx, array sums, array g, array x, array w, {_SIZES}",
         "scaled": "array out, array x, array scale, array shift, i64 channels, i64 length",
     }[kind]
-    full = "_".join([name, dtype, *(str(int(x)) for x in variant)])
-    return llvm.shared(full, operands, lambda code: _TEXTS[name](code, number, *variant))
+    return llvm.shared(name, operands, lambda code: _TEXTS[name](code, number, *variant))
 
 
 # ------------------------------------------------------------------------------------------ their code

@@ -283,8 +283,8 @@ def convolve_transpose(
     laid, bias = lay(y), zeros if b is None else packed(b)
     matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
     out = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
-    for phase, multiply in phases:
-        multiply(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
+    for phase, products in phases:
+        products(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
     return out
 
 
@@ -391,8 +391,7 @@ def _generated(name: str, dtype: str, *form: int) -> Callable[..., None] | None:
     number = _NUMBERS[dtype]
     lanes = _processor().register // (4 if number == "float" else 8)
     body = functools.partial(_TEXTS[name], number=number, lanes=lanes, form=form)
-    full = "_".join([name, dtype, *map(str, form)])
-    return llvm.shared(full, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
+    return llvm.shared(name, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
 
 
 def _row(code: Any, first: str, r: int, count: str) -> str:

@@ -59,7 +59,7 @@ _NAMES = "h w rows columns kh kw dh dw above before sh sw"
 def _generated(name: str, dtype: str, apart: int) -> Callable[..., None] | None:
     number = {"f": "float", "d": "double"}[dtype]
     operands = "array out, array x, " + ", ".join(f"i64 {n}" for n in _NAMES.split())
-    return llvm.shared(f"{name}_{dtype}_{apart}", operands, lambda code: _TEXTS[name](code, number, apart))
+    return llvm.shared(name, operands, lambda code: _TEXTS[name](code, number, apart))
 
 
 # ------------------------------------------------------------------------------------------ their code

@@ -120,8 +120,7 @@ _OPERANDS = {
 @functools.cache
 def _generated(name: str, dtype: str, *form: Any) -> Callable[..., None] | None:
     number = {"f": "float", "d": "double"}[dtype]
-    full = "_".join(["sample", name, dtype, *map(str, form)])
-    return llvm.shared(full, _OPERANDS[name], lambda code: _TEXTS[name](code, number, *form))
+    return llvm.shared(name, _OPERANDS[name], lambda code: _TEXTS[name](code, number, *form))
 
 
 def _numbers(code: Any, number: str) -> Vectors:

@@ -175,7 +175,7 @@ _OPERANDS = {
 def _generated(name: str, dtype: str, *variant: int) -> Callable[..., None] | None:
     number = _NUMBERS[dtype]
     body = functools.partial(_TEXTS[name], number=number, variant=variant)
-    return llvm.shared("_".join([name, dtype, *(str(int(x)) for x in variant)]), _OPERANDS[name], body)
+    return llvm.shared(name, _OPERANDS[name], body)
 
 
 def _word(code: Any, pointer: str, index: str | int) -> str:
