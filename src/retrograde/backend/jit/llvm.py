@@ -114,7 +114,7 @@ class Code:
         ]
         return values
 
-    def when(self, condition: str, body: Callable[[], None]) -> None:
+    def when(self, condition: str, body: Callable[[], object]) -> None:
         """body() where a condition holds."""
         n = self.fresh()
         self.do(f"br i1 {condition}, label %then{n}, label %end{n}")
