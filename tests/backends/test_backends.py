@@ -22,10 +22,12 @@ import retrograde.ops
 from retrograde.backend import backend_of
 from retrograde.backend.standard import StandardBackend
 from retrograde.core.primitive import PRIMITIVES
+from retrograde.learn import accumulating, updates
 
 for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
     importlib.import_module(module.name)
 
+NAMES = sorted(name for name, prim in PRIMITIVES.items() if prim.module.startswith("retrograde.ops"))
 LIBRARIES = ["array_api_strict", "cupy", "dask", "torch"]
 HERE = Path(__file__).parent
 
@@ -148,11 +150,22 @@ def test_primitives(library: str, part: int, monkeypatch: pytest.MonkeyPatch) ->
     if library == "array_api_strict":
         monkeypatch.setattr(StandardBackend, "beside", numbers_only)
         monkeypatch.setattr(StandardBackend, "from_host", no_numbers)
-    found = {name: outcome(name, wrap) for name in sorted(PRIMITIVES)[part::8]}
+    found = {name: outcome(name, wrap) for name in NAMES[part::8]}
     broken = {name: why for name, why in found.items() if why and name not in listed}
     assert not broken, f"not listed in {library}-xfails.txt: {broken}"
     mended = [name for name, why in found.items() if not why and name in listed]
     assert not mended, f"run now, take them out of {library}-xfails.txt: {mended}"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_update_rules(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of optimisers, which the table gets from learn/: their coefficients are made where the parameters are."""
+    wrap = arrays_of(library)
+    if library == "array_api_strict":
+        monkeypatch.setattr(StandardBackend, "beside", numbers_only)
+        monkeypatch.setattr(StandardBackend, "from_host", no_numbers)
+    for rule in (updates.adam, updates.sgd, updates.radam, accumulating.rprop, accumulating.asgd):
+        assert not (why := outcome(rule.step.prim.name, wrap)), (rule, why)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -229,9 +242,9 @@ if __name__ == "__main__":
     path = HERE / f"{library}-xfails.txt"
     reasons = expected_failures(library) if path.exists() else {}
     wrapper = arrays_of(library)
-    failures = {name: why for name in sorted(PRIMITIVES) if (why := outcome(name, wrapper))}
+    failures = {name: why for name in NAMES if (why := outcome(name, wrapper))}
     head = (
-        f"# Primitives that do not run on {library} yet: the first error of each. {len(failures)} of {len(PRIMITIVES)}."
+        f"# Primitives that do not run on {library} yet: the first error of each. {len(failures)} of {len(NAMES)}."
     )
     path.write_text("\n".join([head, *(f"{n} # {reasons.get(n, why)}" for n, why in failures.items())]) + "\n")
     print(head)

@@ -17,8 +17,9 @@ import numpy as np
 
 from ..core.value import Value
 from ..ops.elementwise import sqrt
+from .blocks import Updated, Work, run
 from .rules import rule
-from .statements import Array, Updated, Work, lerp_weight, run
+from .statements import Array, lerp_weight
 
 Arrays = Sequence[Array]
 

@@ -27,7 +27,7 @@ def _for_expanded(name: str, expanded: Callable[..., None]) -> None:
     @functools.wraps(ordinary)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         array = getattr(self, "_a", None)
-        if type(array) is _ndarray and mutation.overlapping(array):
+        if type(array) is _ndarray and 0 in array.strides and mutation.overlapping(array):
             expanded(self, *args, **kwargs)
             return self
         return ordinary(self, *args, **kwargs)
