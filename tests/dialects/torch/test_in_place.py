@@ -172,6 +172,7 @@ FILLED = {  # of [[3], [6]] expanded to three columns: the change; what the base
     "triu_": (lambda x: x.triu_(), [3, 0], [3, 0]),
     "index_put_": (lambda x: x.index_put_((ZERO, ONE), torch.tensor([5.0])), [5, 6], [0, 30]),
     "index_put_, added": (lambda x: x.index_put_((ZERO, ONE), torch.tensor([5.0]), accumulate=True), [8, 6], [3, 30]),
+    "conj_physical_ of real elements": (lambda x: x.conj_physical_(), [3, 6], [3, 30]),
     "a mask": (lambda x: x.__setitem__(FIRST, 7.0), [7, 6], [0, 30]),
     "an index": (lambda x: x.__setitem__(ZERO, 7.0), [7, 6], [0, 30]),
 }
