@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from retrograde.backend.jit import llvm, operands
-from retrograde.learn import statements, update_code, updates
+from retrograde.learn import blocks, update_code, updates
 
 from ..same_bits import same_bits
 from .test_updates import RECORD, RULES, Slot, label

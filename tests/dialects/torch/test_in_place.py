@@ -273,3 +273,11 @@ def test_empty_tensors_are_copied_before_they_are_written():
     _, y = product(0, 3)
     y.square_()
     y.backward(y)
+
+
+@pytest.mark.parametrize("mask", [torch.ones(2, 5) > 0, torch.ones(2, 2, 3) > 0, torch.ones(2, 3)])
+def test_a_mask_that_does_not_fit_an_expanded_tensor(mask):
+    wide = torch.zeros(2, 1).expand(2, 3)
+    with pytest.raises(RuntimeError):
+        wide.masked_fill_(mask, 1.0)
+    assert wide.tolist() == [[0] * 3] * 2

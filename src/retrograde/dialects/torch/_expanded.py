@@ -57,9 +57,8 @@ def _filling(name: str, mask_and_value: Callable[..., tuple[Any, Any]]) -> None:
     def expanded(self: Any, *args: Any, **kwargs: Any) -> None:
         mask, value = mask_and_value(self, *args, **kwargs)
         part, axes = inplace.places(name, self, value)
-        lacking = len(shape_of(self)) - len(shape_of(mask)) if isinstance(mask, Value) else -1
-        if lacking >= 0 and dtype_of(mask).kind == "b":  # what is no mask, or does not fit, the method refuses
-            mask = mask.reshape((1,) * lacking + tuple(shape_of(mask))).any(dim=axes, keepdim=True)
+        if isinstance(mask, Value) and dtype_of(mask).kind == "b":  # what is no mask the method refuses
+            mask = mask.expand(tuple(shape_of(self))).any(dim=axes, keepdim=True)
         ordinary(part, mask, value)
 
     _for_expanded(name, expanded)
