@@ -22,11 +22,12 @@ import retrograde.ops
 from retrograde.backend import backend_of
 from retrograde.backend.standard import StandardBackend
 from retrograde.core.primitive import PRIMITIVES
-from retrograde.core.value import make
+from retrograde.learn import accumulating, updates
 
 for module in pkgutil.walk_packages(retrograde.ops.__path__, "retrograde.ops."):
     importlib.import_module(module.name)
 
+NAMES = sorted(name for name, prim in PRIMITIVES.items() if prim.module.startswith("retrograde.ops"))
 LIBRARIES = ["array_api_strict", "cupy", "dask", "torch"]
 HERE = Path(__file__).parent
 
@@ -36,7 +37,8 @@ def arrays_of(library: str) -> Callable[[np.ndarray], Any]:
     if library == "array_api_strict":
         strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
         strict.set_array_api_strict_flags(api_version="2024.12")  # as tests/array_api asks for, in one process or not
-        return lambda x: strict.asarray(x)
+        # Its second device stands for a GPU: there nothing is converted to NumPy's, or moved beside another one, in silence.
+        return lambda x: strict.asarray(x, device=strict.Device("device1"))
     if library == "dask":
         da = pytest.importorskip("dask.array", reason="dask is not installed")
         return lambda x: da.from_array(x, chunks=2) if x.ndim else da.asarray(x)
@@ -91,7 +93,9 @@ def evaluate(prim: Any, operands: Any, params: Any, tensor: Callable[..., Any]) 
     if not roots:
         return results
     leaves = [x for x in given if x is not None and x.requires_grad]
-    seeds = [make(rg.Tensor, backend_of(y._a).asarray(pattern(y))) for y in roots]
+    seeds = [tensor(pattern(y)) for y in roots]
+    for y in outs:
+        assert backend_of(y._a).device_of(y._a) == backend_of(leaves[0]._a).device_of(leaves[0]._a)
     grads = rg.autograd.grad(roots, leaves, seeds, allow_unused=True)
     return results + [None if g is None else backend_of(g._a).to_host(g._a) for g in grads]
 
@@ -111,13 +115,32 @@ def outcome(name: str, wrap: Callable[[np.ndarray], Any]) -> str:
     return ""
 
 
-convert = StandardBackend.beside
+beside, from_host, to_host = StandardBackend.beside, StandardBackend.from_host, StandardBackend.to_host
 
 
 def numbers_only(backend: Any, prim: Any, host: Any, arrays: Any) -> Any:
     """In place of `beside`: a rule makes its constants where its operands are, and not in NumPy."""
     assert not host.ndim, f"an array of NumPy's in the middle of {prim.name}"
-    return convert(backend, prim, host, arrays)
+    return beside(backend, prim, host, arrays)
+
+
+def no_numbers(backend: Any, array: np.ndarray, like: Any) -> Any:
+    """In place of `from_host`: a number goes to a device as an argument, without a transfer that waits for it."""
+    assert array.ndim, f"the number {array} moved to a device"
+    return from_host(backend, array, like)
+
+
+@pytest.fixture(autouse=True)
+def from_the_second_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The standard has no function that takes an array from a device to NumPy, which tests need."""
+
+    def taken(backend: Any, array: Any) -> np.ndarray:
+        strict = sys.modules.get("array_api_strict")
+        if backend.xp is not strict:
+            return to_host(backend, array)
+        return np.asarray(strict.asarray(array.array, device=strict.Device("CPU_DEVICE")))
+
+    monkeypatch.setattr(StandardBackend, "to_host", taken)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -126,11 +149,23 @@ def test_primitives(library: str, part: int, monkeypatch: pytest.MonkeyPatch) ->
     wrap, listed = arrays_of(library), expected_failures(library)
     if library == "array_api_strict":
         monkeypatch.setattr(StandardBackend, "beside", numbers_only)
-    found = {name: outcome(name, wrap) for name in sorted(PRIMITIVES)[part::8]}
+        monkeypatch.setattr(StandardBackend, "from_host", no_numbers)
+    found = {name: outcome(name, wrap) for name in NAMES[part::8]}
     broken = {name: why for name, why in found.items() if why and name not in listed}
     assert not broken, f"not listed in {library}-xfails.txt: {broken}"
     mended = [name for name, why in found.items() if not why and name in listed]
     assert not mended, f"run now, take them out of {library}-xfails.txt: {mended}"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_update_rules(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of optimisers, which the table gets from learn/: their coefficients are made where the parameters are."""
+    wrap = arrays_of(library)
+    if library == "array_api_strict":
+        monkeypatch.setattr(StandardBackend, "beside", numbers_only)
+        monkeypatch.setattr(StandardBackend, "from_host", no_numbers)
+    for rule in (updates.adam, updates.sgd, updates.radam, accumulating.rprop, accumulating.asgd):
+        assert not (why := outcome(rule.step.prim.name, wrap)), (rule, why)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -207,9 +242,9 @@ if __name__ == "__main__":
     path = HERE / f"{library}-xfails.txt"
     reasons = expected_failures(library) if path.exists() else {}
     wrapper = arrays_of(library)
-    failures = {name: why for name in sorted(PRIMITIVES) if (why := outcome(name, wrapper))}
+    failures = {name: why for name in NAMES if (why := outcome(name, wrapper))}
     head = (
-        f"# Primitives that do not run on {library} yet: the first error of each. {len(failures)} of {len(PRIMITIVES)}."
+        f"# Primitives that do not run on {library} yet: the first error of each. {len(failures)} of {len(NAMES)}."
     )
     path.write_text("\n".join([head, *(f"{n} # {reasons.get(n, why)}" for n, why in failures.items())]) + "\n")
     print(head)

@@ -5,7 +5,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.core.value import make
-from retrograde.learn import accumulating, bridge, statements, updates
+from retrograde.learn import accumulating, blocks, bridge, updates
 
 
 class Value(rg.Tensor):
@@ -94,4 +94,4 @@ def test_batches_keep_equal_counts_together():
 
 def test_other_arrays_are_refused_by_name():
     with pytest.raises(NotImplementedError, match="list"):
-        statements.run(updates._sgd, ([[1.0]], [[1.0]], None), (0.1, None, None, None), False, False, False, False)
+        blocks.run(updates._sgd, ([[1.0]], [[1.0]], None), (0.1, None, None, None), False, False, False, False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from retrograde.backend.jit import llvm, operands
-from retrograde.learn import statements, update_code, updates
+from retrograde.learn import blocks, update_code, updates
 
 from ..same_bits import same_bits
 from .test_updates import RECORD, RULES, Slot, label
@@ -36,7 +36,7 @@ def test_numpys_bits(case, monkeypatch):
     monkeypatch.setattr(update_code, "updated", lambda *a: (done.append(whole(*a)), done[-1])[1])
     found = trajectory(case)
     assert done == [True] * 3
-    monkeypatch.setattr(statements, "LEAST", 1 << 60)
+    monkeypatch.setattr(blocks, "LEAST", 1 << 60)
     for a, b in zip(found, trajectory(case), strict=True):
         np.testing.assert_array_equal(a, b)
     assert len(done) == 3

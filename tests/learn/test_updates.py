@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from retrograde._errors import UnsupportedError
-from retrograde.learn import accumulating, factored, quasi_newton, statements, updates
+from retrograde.learn import accumulating, blocks, factored, quasi_newton, updates
 
 RECORD = json.loads((Path(__file__).parent / "data" / "updates.json").read_text())
 DTYPES = {"float32": np.float32, "float64": np.float64, "bfloat16": ml_dtypes.bfloat16, "complex64": np.complex64}
@@ -141,7 +141,7 @@ RULES = ["Adam", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64])
 def test_large_arrays_go_by_blocks_and_strided_ones_whole(rule, dtype):
     rng = np.random.default_rng(1)
-    shape = (3, statements.BLOCK // 2 + 5)
+    shape = (3, blocks.BLOCK // 2 + 5)
     start = rng.normal(size=shape).astype(dtype)
     gradients = [rng.normal(size=shape).astype(dtype) for _ in range(2)]
     whole = Slot(rule, start.copy(), {"lr": 0.1})

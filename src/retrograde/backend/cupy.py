@@ -23,6 +23,10 @@ class CupyBackend(Backend):
     def snapshot(self, array: Any) -> Any:
         return array.copy()
 
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
+        with like.device:
+            return cupy.full(shape, value, dtype)
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         with like.device:
             return cupy.asarray(array)

@@ -40,16 +40,18 @@ class Backend:
     def beside(self, prim: Any, host: Any, arrays: Any) -> Any:
         """An operand of NumPy's that stands beside arrays of this type, as one of them.
 
-        A number, and positions (integers, truths) go there by themselves. Raises TypeError for more, which would be moved
-        between devices at each operation without a word; results that are deferred take a snapshot.
+        A number is made there, so that nothing waits for the device; positions (integers, truths) go there by themselves.
+        Raises TypeError for more, which would be moved between devices at each operation without a word; results that are
+        deferred take a snapshot.
         """
-        if host.ndim and not self.deferred and host.dtype.kind not in "iub":
+        like = next(x for x in arrays if x is not None and not isinstance(x, (np.ndarray, np.generic)))
+        if not host.ndim:
+            return self.full((), host.item(), host.dtype, like)
+        if not self.deferred and host.dtype.kind not in "iub":
             raise TypeError(
                 f"{prim.name}: an array of NumPy's ({host.dtype}{list(host.shape)}) stands beside one of {self.name}; move one "
                 f"of them first: make it an array of {self.name} where the other one is, or take the other to NumPy"
             )
-        like = next(x for x in arrays if x is not None and not isinstance(x, (np.ndarray, np.generic)))
-        host = np.asarray(host)
         return self.from_host(backend_of(host).snapshot(host) if self.deferred else host, like)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:

@@ -1,18 +1,16 @@
 """Any array library that follows the array-API standard: what has `__array_namespace__` computes.
 
 Kernels run on the library's own arrays with its own namespace. Around them stands a `StandardArray`, which tells dtype and
-shape as ours and has the operators that derivative rules use, with NumPy's promotion.
+shape as ours; it computes nothing itself, since derivative rules go on values.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .dtypes import astype, dtype_in, numpy_dtype, register_dtypes
+from .dtypes import dtype_in, numpy_dtype, register_dtypes
 from .lookup import Backend, register_backend
 
 
@@ -57,15 +55,6 @@ class StandardArray:
     def __getitem__(self, index: Any) -> StandardArray:
         return type(self)(self.array[index])
 
-    def __neg__(self) -> StandardArray:
-        return type(self)(-self.array)
-
-    def __abs__(self) -> StandardArray:
-        return type(self)(abs(self.array))
-
-    def __invert__(self) -> StandardArray:
-        return type(self)(~self.array)
-
     def item(self) -> Any:
         """The only element."""
         return self.backend.to_host(self).item()
@@ -90,47 +79,13 @@ class StandardArray:
         return repr(self.array)
 
 
-def _promoted(x: StandardArray, other: Any) -> tuple[Any, Any]:
-    """Two operands of an operator in the dtype that NumPy would give them; Python's numbers are left as they are."""
-    xp = x.backend.xp
-    if isinstance(other, (np.ndarray, np.generic)):
-        other = x.backend.from_host(np.asarray(other), x)
-    if isinstance(other, StandardArray):
-        if x.dtype == other.dtype:
-            return x.array, other.array
-        dtype = np.result_type(x.dtype, other.dtype)
-        return astype(xp, x.array, dtype), astype(xp, other.array, dtype)
-    if isinstance(other, (bool, int, float, complex)):
-        return astype(xp, x.array, np.result_type(x.dtype, other)), other
-    return x.array, NotImplemented
-
-
-def _binary(name: str, f: Callable[..., Any], *, reflected: bool = True) -> None:
-    def forward(self: StandardArray, other: Any) -> Any:
-        a, b = _promoted(self, other)
-        return NotImplemented if b is NotImplemented else type(self)(f(a, b))
-
-    def backward(self: StandardArray, other: Any) -> Any:
-        a, b = _promoted(self, other)
-        return NotImplemented if b is NotImplemented else type(self)(f(b, a))
-
-    setattr(StandardArray, f"__{name}__", forward)
-    if reflected:
-        setattr(StandardArray, f"__r{name}__", backward)
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"):
-    _binary(_name.rstrip("_"), getattr(operator, _name))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge", "matmul"):
-    _binary(_name, getattr(operator, _name), reflected=False)
-
-
 class StandardBackend(Backend):
     """Evaluates kernels with a library's namespace."""
 
-    def __init__(self, xp: Any) -> None:
+    def __init__(self, xp: Any, name: str = "") -> None:
+        """`name`: the library's, if it is not the namespace's."""
         self.xp = xp
-        self.name = xp.__name__.partition(".")[0]
+        self.name = name or xp.__name__.partition(".")[0]
         self.array_type: type[StandardArray] = type(
             f"{self.name}_array", (StandardArray,), {"__slots__": (), "backend": self}
         )
@@ -165,14 +120,16 @@ class StandardBackend(Backend):
         return np.asarray(array.array)
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
-        made = self.xp.asarray(array, dtype=dtype_in(self.xp, array.dtype), device=like.device)
-        return self.array_type(made)
+        return self.array_type(self.moved(array, like.device))
+
+    def moved(self, host: np.ndarray, device: Any) -> Any:
+        """NumPy's array as one of the library's on a device, None for the default one."""
+        return self.xp.asarray(host, dtype=dtype_in(self.xp, host.dtype), device=device)
 
     def asarray(self, value: Any, dtype: Any = None) -> Any:
         if isinstance(value, StandardArray):
             return value if dtype is None else value.astype(dtype)
-        value = np.asarray(value, dtype=dtype)
-        return self.array_type(self.xp.asarray(value, dtype=dtype_in(self.xp, value.dtype)))
+        return self.array_type(self.moved(np.asarray(value, dtype=dtype), None))
 
 
 _BACKENDS: dict[Any, StandardBackend] = {}

@@ -11,8 +11,9 @@ from ..core.arrays import full
 from ..core.value import Value, dtype_of
 from ..ops.samples import normal, sample
 from ..ops.selection import maximum
+from .blocks import Updated, Work, run
 from .rules import rule, rule_of_one
-from .statements import Array, Updated, Work, lerp_weight, run
+from .statements import Array, lerp_weight
 from .updates import Arrays, prepared
 
 

@@ -100,14 +100,13 @@ def put(holder: Value, value: Any, where: Any = True) -> None:
             a[...] = value
         return
 
-    def filled() -> Any:
-        given = [x if isinstance(x, Value) else full((), x, d, bottom(holder)) for x, d in ((value, dtype), (where, bool))]
-        new, chosen = (broadcast_to(cast(x, dtype=np.dtype(d)), shape=shape) for x, d in zip(given, (dtype, bool)))
-        return selection.where(chosen, new, holder)
+    def as_array(x: Any, dtype: np.dtype) -> Any:
+        x = cast(x, dtype=dtype) if isinstance(x, Value) else full((), x, dtype, a)
+        return broadcast_to(x, shape=tuple(shape_of(holder)))
 
-    dtype, shape = dtype_of(holder), tuple(shape_of(holder))
+    new, chosen = as_array(value, dtype_of(holder)), as_array(where, np.dtype(bool))
     with grad_mode(False):
-        inplace.update("optimiser step", holder, filled)
+        inplace.update("optimiser step", holder, lambda: selection.where(chosen, new, holder))
 
 
 class Batch:

@@ -1,7 +1,7 @@
 """Update rules as generated code: a rule runs once over `Symbol`s, and what its statements say becomes one kernel.
 
 Such a kernel reads and writes each array once, where NumPy takes a dozen passes, and is shared out to all threads; its bits
-are NumPy's, for every statement is computed and rounded as there. Called by `statements.run`.
+are NumPy's, for every statement is computed and rounded as there. Called by `blocks.run`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..core.value import Value
+from ..ops.elementwise import sqrt
+from .blocks import Updated, Work, run
 from .rules import rule
-from .statements import Array, Updated, Work, lerp_weight, run
+from .statements import Array, lerp_weight
 
 Arrays = Sequence[Array]
 
@@ -180,7 +182,7 @@ def adam(
 def corrected_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
     """The rate that corrects the bias of Adam's averages, from the betas to the power of the step."""
     left = 1 - beta2_power
-    return lr * (left**0.5 if isinstance(left, Value) else np.sqrt(left)) / (1 - beta1_power)
+    return lr * (sqrt(left) if isinstance(left, Value) else np.sqrt(left)) / (1 - beta1_power)
 
 
 GRADIENT, DECAYED, SCALE = "gradient", "decayed", "scale"

@@ -10,7 +10,7 @@ import numpy as np
 from ..backend.dtypes import astype, is_floating, is_half, numpy_dtype
 from ..core.aval import Aval
 from .grouping import add, count_numbers, reduce_by_number
-from .kernels import in_single, scalar
+from .kernels import elements, in_single, scalar
 from .rules import batch_loop, infer_unknown, nondifferentiable
 from .samples import distinct, sample, uniform
 from .shapes import demand, matching
@@ -24,11 +24,11 @@ def _unique_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
         return astype(xp, found.values, x.dtype), found.inverse_indices, found.counts
     rows = xp.moveaxis(x, axis, 0)
     n = rows.shape[0]
-    if not x.size:
+    if not elements(x):
         _refuse_empty(rows)
         nothing = xp.zeros((0,), dtype=xp.int64, device=x.device)
         return x, nothing, nothing
-    rows = xp.reshape(rows, (n, x.size // n))
+    rows = xp.reshape(rows, (n, elements(x) // n))
     rank = xp.zeros((n,), dtype=xp.int64, device=x.device)
     for i in range(rows.shape[1]):  # the order of the rows by the columns so far
         rank = xp.unique_inverse(rank * n + xp.unique_inverse(rows[:, i]).inverse_indices).inverse_indices
@@ -59,11 +59,11 @@ def _unique_numpy(x: Any, *, axis: int | None) -> Any:
 def _consecutive_kernel(xp: Any, x: Any, *, axis: int | None) -> Any:
     rows = xp.reshape(x, (-1,)) if axis is None else xp.moveaxis(x, axis, 0)
     n = rows.shape[0]
-    if not rows.size:
+    if not elements(rows):
         _refuse_empty(rows)
         nothing = xp.zeros((0,), dtype=xp.int64, device=x.device)
         return (rows if axis is None else x), (xp.reshape(nothing, x.shape) if axis is None else nothing), nothing
-    differs = xp.any(xp.reshape(rows[1:, ...] != rows[: n - 1, ...], (n - 1, rows.size // n)), axis=1)
+    differs = xp.any(xp.reshape(rows[1:, ...] != rows[: n - 1, ...], (n - 1, elements(rows) // n)), axis=1)
     new = xp.concat([xp.ones((1,), dtype=xp.bool, device=x.device), differs])
     (starts,) = xp.nonzero(new)
     inverse = xp.cumulative_sum(astype(xp, new, np.int64)) - 1
@@ -165,9 +165,9 @@ def _totals(xp: Any, numbers: Any, weights: Any, count: int) -> Any:
 
 
 def _bincount_kernel(xp: Any, x: Any, weights: Any, *, minlength: int) -> Any:
-    if x.size and int(xp.min(x)) < 0:
+    if elements(x) and int(xp.min(x)) < 0:
         raise ValueError("the numbers that are counted must not be negative")
-    out = _totals(xp, x, weights, max(int(xp.max(x)) + 1 if x.size else 0, minlength))
+    out = _totals(xp, x, weights, max(int(xp.max(x)) + 1 if elements(x) else 0, minlength))
     return astype(xp, out, np.float32) if weights is not None and numpy_dtype(weights.dtype) == np.float32 else out
 
 
@@ -227,7 +227,7 @@ histogram = nondifferentiable(
 def _histc_kernel(xp: Any, x: Any, *, bins: int, low: float, high: float) -> Any:
     """By position, computed in the elements' precision, as equal bins allow."""
     flat = xp.reshape(x, (-1,))
-    low, high = _bin_range(low, high, (float(xp.min(flat)), float(xp.max(flat))) if x.size else (0.0, 0.0))
+    low, high = _bin_range(low, high, (float(xp.min(flat)), float(xp.max(flat))) if elements(x) else (0.0, 0.0))
     inside = (flat >= low) & (flat <= high)
     place = (xp.where(inside, flat, 0) - scalar(low, x)) * scalar(bins, x) / scalar(high - low, x)
     place = astype(xp, place, np.int64)
@@ -265,7 +265,7 @@ histc = nondifferentiable(
 def _isin_kernel(xp: Any, x: Any, among: Any, *, invert: bool) -> Any:
     common = np.result_type(numpy_dtype(x.dtype), numpy_dtype(among.dtype))
     x, among = astype(xp, x, common), xp.sort(xp.reshape(astype(xp, among, common), (-1,)))
-    if not among.size:
+    if not elements(among):
         return xp.full(x.shape, invert, dtype=xp.bool, device=x.device)
     flat = xp.reshape(x, (-1,))
     at = xp.searchsorted(among, flat)

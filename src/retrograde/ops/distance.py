@@ -19,7 +19,7 @@ from .comparison import greater
 from .contraction import matmul
 from .elementwise import absolute, sgn
 from .indexing import take, take_add
-from .kernels import constant, in_single, scalar, widened, widened_numpy, zero_of
+from .kernels import constant, elements, in_single, scalar, widened, widened_numpy, zero_of
 from .norms import norm_pull, vector_norm
 from .reduction import divide_or_zero, sum, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
@@ -122,7 +122,7 @@ def _cdist_kernel(xp: Any, x: Any, y: Any, *, ord: float) -> Any:
     if not x.shape[-1] or not n:
         return xp.zeros((*x.shape[:-1], y.shape[-2]), dtype=x.dtype, device=x.device)
     y = y[..., None, :, :]
-    step = max(1, _BLOCK // max(y.size, 1))
+    step = max(1, _BLOCK // max(elements(y), 1))
     blocks = [
         _standard_norm(xp, x[..., i : min(i + step, n), None, :] - y, ord, (x.ndim,)) for i in range(0, n, step)
     ]

@@ -16,6 +16,11 @@ from ..backend.dtypes import astype, complex_of, dtype_in, is_complex, is_half, 
 
 Kernel = Callable[..., Any]
 
+def elements(x: Any) -> int:
+    """How many elements an array of any library has. PyTorch's `size`, unlike the standard's, is a method."""
+    return math.prod(x.shape)
+
+
 def in_single(x: Any) -> Any:
     """A half-precision array in single precision; any other as it is."""
     dtype = x.dtype

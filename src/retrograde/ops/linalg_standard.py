@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from ..backend.dtypes import astype, dtype_in, is_complex, real_of
+from .kernels import elements
 
 
 def conjugate(xp: Any, x: Any) -> Any:
@@ -255,7 +256,7 @@ def adjugate_derivative(xp: Any, x: Any, t: Any) -> Any:
 
 def pinv(xp: Any, x: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     """The pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero."""
-    if not x.size:
+    if not elements(x):
         return xp.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), dtype=x.dtype, device=x.device)
     if hermitian:
         values, left = xp.linalg.eigh(x)
@@ -276,7 +277,7 @@ def lstsq(xp: Any, a: Any, b: Any, rcond: float, driver: str) -> tuple[Any, Any,
     (m, n), k = a.shape[-2:], b.shape[-1]
     real, lead = dtype_in(xp, real_of(a.dtype)), a.shape[:-2]
     nothing = xp.zeros((*lead, min(m, n)), dtype=real, device=a.device)
-    if not a.size or not b.size:
+    if not elements(a) or not elements(b):
         x = xp.zeros((*lead, n, k), dtype=a.dtype, device=a.device)
         rank = xp.zeros(lead, dtype=xp.int64, device=a.device)
         return x, xp.sum(real_part(xp, b * conjugate(xp, b)), axis=-2, dtype=real), rank, nothing
@@ -303,7 +304,7 @@ _NEAR = 5.371920351148152
 
 def expm(xp: Any, x: Any) -> Any:
     """By a rational approximation near zero, squared as often as the largest matrix of the batch needs."""
-    if not x.size:
+    if not elements(x):
         return xp.asarray(x, copy=True)
     finite = xp.all(xp.isfinite(x), axis=(-2, -1), keepdims=True)
     given = xp.where(finite, x, 0)

@@ -16,7 +16,7 @@ from ..core.primitive import primitive
 from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
 from .elementwise import log, log1p, logaddexp
-from .kernels import in_single, scalar, widened, widened_numpy, zero_of
+from .kernels import elements, in_single, scalar, widened, widened_numpy, zero_of
 from .reduction import mean, sum, sum_array
 from .rules import batch_elementwise, sum_tangents
 from .samples import normal, sample, uniform
@@ -43,7 +43,7 @@ def reduced_numpy(losses: Any, reduction: str) -> Any:
 
 def _averaged(total: Any, losses: Any, reduction: str) -> Any:
     if reduction == "mean":
-        total = total / losses.size if losses.size else total * math.nan
+        total = total / elements(losses) if elements(losses) else total * math.nan
     return total
 
 
@@ -189,7 +189,7 @@ _LOWEST = -100.0  # logarithms are cut off here, so that a certain error has a f
 
 
 def _bce(xp: Any, x: Any, y: Any, weight: Any) -> Any:
-    if x.size and not bool((xp.min(x) >= 0) & (xp.max(x) <= 1)):
+    if elements(x) and not bool((xp.min(x) >= 0) & (xp.max(x) <= 1)):
         _refuse_probabilities()
     return _bce_losses(xp, x, y, weight)
 

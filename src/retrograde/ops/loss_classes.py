@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
-from .kernels import scalar, widened
+from .kernels import elements, scalar, widened
 from .loss import kernels_of, reduce_value, reduced_numpy
 from .reduction import sum
 from .rules import batch_loop, batch_size, linear, materialise_batch, nondifferentiable
@@ -36,7 +36,7 @@ def _valid(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, 
     """Which targets count, and the targets with the others at class 0; raises IndexError for numbers out of range."""
     valid = target != ignore_index
     safe = astype(xp, xp.where(valid, target, 0), xp.int64)
-    if target.size and bool(xp.any((safe < 0) | (safe >= classes))):
+    if elements(target) and bool(xp.any((safe < 0) | (safe >= classes))):
         _refuse(int(xp.min(safe)) if bool(xp.any(safe < 0)) else int(xp.max(safe)), classes)
     return valid, safe
 
@@ -69,7 +69,7 @@ def _nll_spread_kernel(
     axis = _class_axis(shape)
     weights, valid, safe = _target_weights(xp, target, weight, shape[axis], ignore_index, g.dtype)
     if reduction == "mean":
-        g = g / (xp.sum(weights, dtype=g.dtype) if target.size else 1)
+        g = g / (xp.sum(weights, dtype=g.dtype) if elements(target) else 1)
     spread = xp.expand_dims(xp.where(valid, -g * weights, 0), axis=axis)
     classes = xp.arange(shape[axis], dtype=xp.int64, device=g.device)
     classes = xp.reshape(classes, (shape[axis], *(1,) * (len(shape) - axis - 1)))
@@ -306,7 +306,7 @@ nll_spread = linear(
 
 
 def _one_hot_kernel(xp: Any, target: Any, *, classes: int, dtype: Any) -> Any:
-    if target.size and (bad := _outside(xp, target, 0, classes)) is not None:
+    if elements(target) and (bad := _outside(xp, target, 0, classes)) is not None:
         raise ValueError(f"the target {bad} is no class number; there are {classes} classes")
     target = astype(xp, target, np.int64)
     return astype(xp, target[..., None] == xp.arange(classes, dtype=target.dtype, device=target.device), dtype)
@@ -427,7 +427,7 @@ multi_margin_loss = primitive(
 
 def _label_counts_kernel(xp: Any, target: Any, *, dtype: Any) -> Any:
     classes = target.shape[-1]
-    if target.size and _outside(xp, target, -1, classes) is not None:
+    if elements(target) and _outside(xp, target, -1, classes) is not None:
         raise ValueError(f"targets must be class numbers below {classes}, or -1 at the end of a list of labels")
     at = xp.arange(classes, dtype=target.dtype, device=target.device)
     # Listed is what stands before the first negative number.

@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .elementwise import rsqrt
-from .kernels import in_c_order, scalar, widened
+from .kernels import elements, in_c_order, scalar, widened
 from .reduction import mean as reduce_mean
 from .reduction import sum as reduce_sum
 from .reduction import sum_array
@@ -85,7 +85,7 @@ def _normalized(
         out = out * xp.reshape(w, affine)
     if b is not None:
         out = out + xp.reshape(b, affine)
-    if not x.size:
+    if not elements(x):
         center = xp.zeros_like(center)
     return out, center, scale
 

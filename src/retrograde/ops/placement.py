@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype
-from .kernels import constant, zero_of
+from .kernels import constant, elements, zero_of
 
 
 def places_of(shape: tuple[int, ...]) -> np.ndarray:
@@ -28,7 +28,7 @@ def taken(xp: Any, x: Any, places: np.ndarray) -> Any:
 
 def written_at(xp: Any, base: Any, values: Any, places: np.ndarray) -> Any:
     """`base` with `values`, which broadcast to the shape of `places`, at places that differ."""
-    if not places.size:
+    if not elements(places):
         return base
     source = np.full(math.prod(base.shape), -1)
     source[places.reshape(-1)] = np.arange(places.size)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_floating
-from .kernels import widened
+from .kernels import elements, widened
 from .rules import infer_elementwise, nondifferentiable
 from .samples import sample, uniform
 
@@ -27,7 +27,7 @@ def _polynomial(name: str, first: Callable[[Any], Any], step: Step, shifted: boo
         x, degree = xp.broadcast_arrays(x, xp.trunc(xp.where(xp.isfinite(n), n, -1)) if is_floating(n) else n)
         if shifted:
             x = 2 * x - 1
-        highest = int(xp.max(degree)) if degree.size else -1
+        highest = int(xp.max(degree)) if elements(degree) else -1
         before, current = xp.zeros_like(x), xp.ones_like(x)
         out = xp.zeros_like(x)
         for k in range(highest + 1):

@@ -21,7 +21,7 @@ from ..core.value import shape_of
 from .convolution import Pads, Sizes, output_size, padded, spaced
 from .grouping import add, latest, reduce_by_number
 from .indexing import along_add, take_along_axis
-from .kernels import constant, in_single, widened, widened_numpy
+from .kernels import constant, elements, in_single, widened, widened_numpy
 from .rules import batch_leading, linear
 from .samples import distinct, normal, sample
 from .shapes import at_least, matching
@@ -650,7 +650,7 @@ def _at_numpy(x: Any, places: Any, *, axes: int) -> Any:
 
 def _unpool_kernel(xp: Any, x: Any, places: Any, *, size: Sizes) -> Any:
     axes = len(size)
-    if places.size:
+    if elements(places):
         _check_places(int(xp.min(places)), int(xp.max(places)), size)
     return _write(xp, latest, x, astype(xp, places, xp.int64), (*x.shape[: x.ndim - axes], *size), axes)
 

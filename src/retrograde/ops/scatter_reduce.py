@@ -17,7 +17,7 @@ from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, not_equal
 from .grouping import add, count_numbers, flat_positions, multiply, reduce_by_number
 from .indexing import add_rows, along_add, batch_along, index_put, offsets, scatter, take_along_axis
-from .kernels import widened
+from .kernels import elements, widened
 from .reduction import prod
 from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
 from .samples import distinct, normal, sample
@@ -232,7 +232,7 @@ def _embedding_kernel(
     xp: Any, table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
 ) -> Any:
     n = table.shape[0]
-    if indices.size:
+    if elements(indices):
         _refuse_index(int(xp.min(indices)), int(xp.max(indices)), n)
     flat = xp.reshape(astype(xp, indices, np.int64), (-1,))
     out = xp.take(table, flat, axis=0)

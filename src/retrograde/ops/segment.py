@@ -18,7 +18,7 @@ from ..core.value import dtype_of, shape_of
 from .comparison import equal, less
 from .grouping import add, multiply, reduce_by_number
 from .indexing import take, take_add
-from .kernels import widened
+from .kernels import elements, widened
 from .rules import batch_loop, nondifferentiable
 from .samples import distinct, normal, sample
 from .scan import linear_recurrence, shift
@@ -33,7 +33,7 @@ def _ids_kernel(xp: Any, lengths: Any, *, n: int) -> Any:
     at = xp.arange(n, dtype=xp.int64, device=lengths.device)
     own = xp.sum(astype(xp, ends[:, None, :] <= at[:, None], np.int64), axis=-1)  # how many segments end before
     first = xp.arange(rows.shape[0], dtype=xp.int64, device=lengths.device)[:, None] * count
-    ids = xp.where(own == count, rows.size, own + first)
+    ids = xp.where(own == count, elements(rows), own + first)
     return xp.reshape(ids, (*lengths.shape[:-1], n))
 
 
@@ -71,7 +71,7 @@ def _kernel(xp: Any, x: Any, lengths: Any, *, reduce: str, initial: float | None
     ids = xp.reshape(_ids_kernel(xp, lengths, n=x.shape[axis]), (-1,))
     f = _FUNCTIONS[reduce](xp)
     rows = xp.reshape(x, (ids.shape[0], *rest))
-    out = reduce_by_number(xp, f, rows, ids, lengths.size, _START[reduce])
+    out = reduce_by_number(xp, f, rows, ids, elements(lengths), _START[reduce])
     if initial is not None:
         out = f(out, xp.asarray(initial, dtype=out.dtype, device=out.device))
     out = xp.reshape(out, (*lengths.shape, *rest))

@@ -13,7 +13,7 @@ import numpy as np
 from ..backend.dtypes import astype
 from ..backend.jit import pointwise
 from ..core.value import dtype_of
-from .comparison import equal, greater_equal, less_equal, logical_and
+from .comparison import equal, greater_equal, isfinite, less_equal, logical_and, logical_not
 from .elementwise import absolute, cos, exp, log, sin
 from .kernels import scalar, special, special_functions, widened, widened_numpy, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
@@ -245,7 +245,10 @@ def _sinc_kernel(xp: Any, x: Any) -> Any:
 # sin(pi x) / (pi x).
 sinc = elementwise(
     "sinc", kernel=_sinc_kernel, numpy=widened_numpy(lambda x: np.sinc(x).astype(x.dtype)),
-    partials=[_sinc_partial], vjps=[lambda g, _out, x: drop(g * conj(_sinc_partial(x, None)), equal(x, 0))],
+    partials=[_sinc_partial],
+    # Its slope at 0, which is 0, hides an infinite cotangent; of a finite one the second derivative has to be left.
+    vjps=[lambda g, _out, x: drop(
+        g * conj(_sinc_partial(x, None)), logical_and(equal(x, 0), logical_not(isfinite(g))))],
     infer=infer_same, samples=unary(0.1, 2, complex_too=True),
 )  # fmt: skip
 

@@ -172,6 +172,7 @@ FILLED = {  # of [[3], [6]] expanded to three columns: the change; what the base
     "triu_": (lambda x: x.triu_(), [3, 0], [3, 0]),
     "index_put_": (lambda x: x.index_put_((ZERO, ONE), torch.tensor([5.0])), [5, 6], [0, 30]),
     "index_put_, added": (lambda x: x.index_put_((ZERO, ONE), torch.tensor([5.0]), accumulate=True), [8, 6], [3, 30]),
+    "conj_physical_ of real elements": (lambda x: x.conj_physical_(), [3, 6], [3, 30]),
     "a mask": (lambda x: x.__setitem__(FIRST, 7.0), [7, 6], [0, 30]),
     "an index": (lambda x: x.__setitem__(ZERO, 7.0), [7, 6], [0, 30]),
 }
@@ -272,3 +273,11 @@ def test_empty_tensors_are_copied_before_they_are_written():
     _, y = product(0, 3)
     y.square_()
     y.backward(y)
+
+
+@pytest.mark.parametrize("mask", [torch.ones(2, 5) > 0, torch.ones(2, 2, 3) > 0, torch.ones(2, 3)])
+def test_a_mask_that_does_not_fit_an_expanded_tensor(mask):
+    wide = torch.zeros(2, 1).expand(2, 3)
+    with pytest.raises(RuntimeError):
+        wide.masked_fill_(mask, 1.0)
+    assert wide.tolist() == [[0] * 3] * 2

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, shape_of
+from ...core.value import Value, dtype_of, shape_of
 from ...tape import inplace, mutation
 from ._api import FUNCTIONS, METHODS
 from ._tensor import from_array
@@ -27,7 +27,7 @@ def _for_expanded(name: str, expanded: Callable[..., None]) -> None:
     @functools.wraps(ordinary)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         array = getattr(self, "_a", None)
-        if type(array) is _ndarray and mutation.overlapping(array):
+        if type(array) is _ndarray and 0 in array.strides and mutation.overlapping(array):
             expanded(self, *args, **kwargs)
             return self
         return ordinary(self, *args, **kwargs)
@@ -57,9 +57,8 @@ def _filling(name: str, mask_and_value: Callable[..., tuple[Any, Any]]) -> None:
     def expanded(self: Any, *args: Any, **kwargs: Any) -> None:
         mask, value = mask_and_value(self, *args, **kwargs)
         part, axes = inplace.places(name, self, value)
-        lacking = len(shape_of(self)) - len(shape_of(mask)) if isinstance(mask, Value) else -1
-        if lacking >= 0:
-            mask = mask.reshape((1,) * lacking + tuple(shape_of(mask))).any(dim=axes, keepdim=True)
+        if isinstance(mask, Value) and dtype_of(mask).kind == "b":  # what is no mask the method refuses
+            mask = mask.expand(tuple(shape_of(self))).any(dim=axes, keepdim=True)
         ordinary(part, mask, value)
 
     _for_expanded(name, expanded)
@@ -75,5 +74,17 @@ def _fill(self: Any, value: Any) -> None:
     inplace.places("fill_", self)[0].fill_(value)
 
 
+def _without_effect(name: str, kinds: str) -> None:
+    """Let a method be called on expanded tensors of those dtypes of which it changes no element."""
+    ordinary = METHODS[name]
+
+    def expanded(self: Any, *args: Any, **kwargs: Any) -> None:
+        ordinary(inplace.places(name, self)[0] if dtype_of(self).kind in kinds else self, *args, **kwargs)
+
+    _for_expanded(name, expanded)
+
+
+_without_effect("conj_physical_", "biufV")
+_without_effect("nan_to_num_", "biu")
 _for_expanded("fill_", _fill)
 _for_expanded("zero_", lambda self: inplace.places("zero_", self)[0].zero_())

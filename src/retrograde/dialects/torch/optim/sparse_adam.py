@@ -33,7 +33,10 @@ class SparseAdam(RuleOptimizer):
     def _update(self, group: dict[str, Any]) -> None:
         given = [p for p in group["params"] if p.grad is not None]
         if not all(p.grad.is_sparse for p in given):
-            raise RuntimeError("SparseAdam: a gradient is dense; use Adam, or sparse=True in the embedding")
+            raise RuntimeError(
+                "SparseAdam: a gradient is dense; use Adam, or sparse=True in the embedding (whose gradient is dense all the "
+                "same where its arrays are not NumPy's, and in a trace)"
+            )
         for p in given:
             self._sparse_update(group, p, p.grad, self.state[p])
 
