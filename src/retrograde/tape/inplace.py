@@ -288,12 +288,9 @@ def anchor(target: Value) -> None:
 def adopt(target: Value, result: Value) -> None:
     """Let `target` be the tensor `result`: its array and its history; a leaf stays the leaf that it is."""
     edge, own = result._node, target._node
-    if type(edge) is Accumulate and edge is not own and not (own is None and autograd.is_silent(result)):
-        if type(own) is not Accumulate:  # a view made under no_grad is a leaf of its own
-            own = Accumulate(target, edge.shape, edge.dtype)
-        own.shape, own.dtype = edge.shape, edge.dtype
-        edge = own
-    elif edge is None and type(own) is Accumulate:
+    if type(edge) is Accumulate and type(own) is not Accumulate and not (own is None and autograd.is_silent(result)):
+        own = Accumulate(target, edge.shape, edge.dtype)  # a view made under no_grad is a leaf of its own
+    if type(own) is Accumulate and (edge is None or type(edge) is Accumulate):
         own.shape, own.dtype = tuple(shape_of(result)), dtype_of(result)
         edge = own
     target._a, target._node, target._level = result._a, edge, result._level

@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import GradError
 from .._state import OBSERVERS
 from ..core import value as values
-from ..core.arrays import device_of
+from ..core.arrays import bottom, device_of
 from ..core.dual import DualArray
 from ..core.level import innermost, is_tape
 from ..core.node import Accumulate
@@ -387,16 +387,11 @@ class Tensor(Value):
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
         refuse_recorded("__dlpack__", self, BufferError)
-        array = self._a
-        if type(array) is not _ndarray:
-            array = concrete("__dlpack__", self)
+        array: Any = concrete("__dlpack__", self)
         return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        array = self._a
-        while isinstance(array, Value):
-            array = array._a
-        return array.__dlpack_device__()
+        return bottom(self).__dlpack_device__()
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):

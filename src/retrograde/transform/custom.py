@@ -27,6 +27,7 @@ from ..ops.structural import transpose
 from ..tape import function as custom
 from . import forward as forward_mode
 from ._values import argument_positions, leave
+from .reverse import vjp
 from .vmap import vmap
 
 
@@ -277,8 +278,6 @@ class custom_jvp(_Custom):
         positions = [i for i, x in enumerate(leaves) if isinstance(x, Value)]
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
-            from .reverse import vjp
-
             at = leaves if levels.mode_at(top) else primals
 
             def push(*ts: Any) -> Any:
