@@ -410,8 +410,7 @@ def _overlaps(x: Any, array: np.ndarray, owner: Any) -> bool:
 def _release(nodes: list[Node], array: np.ndarray, copy_all: bool) -> None:
     """Before `array` is overwritten: what the new nodes saved of it is copied.
 
-    Unless `copy_all`, a tensor that is its own other operand (`a.mul_(a)`) makes the node stale: PyTorch refuses that in
-    the backward pass.
+    Unless `copy_all`, a tensor that is its own other operand (`a.mul_(a)`) makes the node stale, as in PyTorch.
     """
     owner = mutation.owner_of(array)
     copies: dict[int, Any] = {}

@@ -43,20 +43,10 @@ def _pow(self: Tensor, other: Any) -> Any:
     return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(self, other)
 
 
-def _rpow(self: Tensor, other: Any) -> Any:
-    return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
-
-
-def _matmul(self: Tensor, other: Any) -> Any:
-    return NotImplemented if not _is_array(other) else contraction.matmul(self, other)
-
-
-def _rmatmul(self: Tensor, other: Any) -> Any:
-    return NotImplemented if not _is_array(other) else contraction.matmul(other, self)
-
-
-def _is_array(x: Any) -> bool:
-    return isinstance(x, (Value, _ndarray))
+def _matmul(self: Tensor, other: Any, reverse: bool = False) -> Any:
+    if not isinstance(other, (Value, _ndarray)):
+        return NotImplemented
+    return contraction.matmul(other, self) if reverse else contraction.matmul(self, other)
 
 
 class Tensor(Value):
@@ -224,9 +214,15 @@ class Tensor(Value):
 
     # The binary ones that are functions of the namespace stand in the table below the class.
 
-    __pow__, __rpow__, __ipow__ = _pow, _rpow, in_place("__ipow__", _pow)
-    __matmul__, __rmatmul__, __imatmul__ = _matmul, _rmatmul, in_place("__imatmul__", _matmul)
+    __pow__, __ipow__ = _pow, in_place("__ipow__", _pow)
+    __matmul__, __imatmul__ = _matmul, in_place("__imatmul__", _matmul)
     __hash__ = object.__hash__
+
+    def __rpow__(self, other: Any) -> Any:
+        return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _matmul(self, other, reverse=True)
 
     __neg__ = elementwise.negative
     __pos__ = elementwise.positive
