@@ -256,16 +256,14 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         if copy_all:
             _release_result(target)
         nodes = _new_nodes(new, start)
-        if nodes:
-            _release(nodes, array, copy_all)
+        _release(nodes, array, copy_all)
         now = tick()
-        if nodes:
-            _restamp(nodes, new._a, array)
+        _restamp(nodes, new._a, array)
         history = _rebased(target, new._node)
     mutation.write(array, new._a, now=now)
-    _commit(target, history)
+    _commit(history)
     if recording and SWITCHED and state.saved_hooks:
-        for node in _new_nodes(new, start):
+        for node in nodes:
             hooks.pack(node, cls)
     return target
 
@@ -323,7 +321,7 @@ def _anew(base: Value, root: Value) -> Iterator[tuple[Value, Value]]:
         yield v, fresh
 
 
-def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
+def _commit(history: list[tuple[Value, Any]]) -> None:
     """Give values their new history, now that their memory holds what it says."""
     for value, edge in history:
         if edge is not None and hooks.retains_grad(value):
@@ -333,7 +331,7 @@ def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
 
 def rewritten(target: Value, edge: Any) -> None:
     """Give `target`, whose memory user code has written, the history `edge`; its base and other views follow."""
-    _commit(target, _rebased(target, edge))
+    _commit(_rebased(target, edge))
 
 
 def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
