@@ -2,6 +2,7 @@
 
 import io
 import math
+import pickle
 import threading
 from typing import Any
 
@@ -139,6 +140,26 @@ def test_methods() -> None:
     close(y, [1, 2, 3])
     y.fill(7)
     close(y, [7, 7, 7])
+
+
+def test_what_numpy_takes_the_namespace_takes() -> None:
+    x = rg.asarray([[1.0, 2.0], [3.0, 4.0]])
+    assert rg.zeros_like(x, shape=(3,)).shape == (3,)
+    assert rg.full_like(x, 2, shape=(1,), dtype=rg.int8).dtype == rg.int8
+    assert [g.shape for g in rg.meshgrid(x[0], x[1], x[0], sparse=True)] == [(1, 2, 1), (2, 1, 1), (1, 1, 2)]
+    assert rg.concat([x, x], dtype=rg.float32).dtype == rg.stack([x, x], dtype=rg.float32).dtype == rg.float32
+    assert rg.permute_dims(rg.ones((2, 3, 4))).shape == (4, 3, 2)
+    close(abs(rg.linalg.qr(x, mode="r")), abs(rg.linalg.qr(x).R.numpy()))
+    close(rg.linalg.svd(x, compute_uv=False), rg.linalg.svd(x).S.numpy())
+    assert rg.can_cast(rg.float64, rg.float32, "same_kind")
+    with pytest.raises(TypeError, match="einsum: subscripts are a string"):
+        rg.einsum(x, [0, 1])
+
+
+@pytest.mark.parametrize("f", [rg.sin, rg.add, rg.floor, rg.zeros, rg.max, rg.argmax, rg.linalg.inv, rg.fft.fft])
+def test_functions_are_found_by_name(f: Any) -> None:
+    """As pickling looks them up, for another process."""
+    assert pickle.loads(pickle.dumps(f)) is f
 
 
 def test_sequences_of_tensors() -> None:

@@ -49,8 +49,7 @@ def zeros_for(x: Value, cls: type[Value] | None = None) -> Value:
 
 
 def from_host(array: np.ndarray, like: Any) -> Any:
-    """NumPy's array (the positions that a rule computes from shapes) as an array of the library of `like`; a value where
-    `like` is one."""
+    """NumPy's array (positions that a rule computes from shapes) in the library of `like`; a value where that is one."""
     beside = bottom(like)
     made = array if type(beside) is _ndarray else backend_of(beside).from_host(array, beside)
     return make(values.core_class, made) if isinstance(like, Value) else made

@@ -5,6 +5,7 @@ An operation on batched arrays applies the primitive's batching rule one level d
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from ..backend import register_backend
@@ -17,15 +18,13 @@ class BatchedArray(LevelArray):
     """An array with one hidden axis `dim`, which belongs to vmap level `_level`."""
 
     __slots__ = ("content", "dim")
+    under = property(attrgetter("content"))
 
     def __init__(self, content: Any, dim: int, level: int) -> None:
         self.content, self.dim, self._level = content, dim, level
         shape = tuple(shape_of(content))
         self.shape = shape[:dim] + shape[dim + 1 :]
         self.dtype = dtype_of(content)
-
-
-BatchedArray.under = BatchedArray.content  # type: ignore[attr-defined]
 
 
 class BatchedBackend(LevelBackend):

@@ -186,9 +186,9 @@ def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int =
     """The values of an operation with several outputs."""
     if node is None:
         return tuple([make(cls, x, None, level) for x in out])
+    floating = prim.diff_outs or [dtype.kind not in "iub" for _, dtype in node.outs]
     return tuple([
-        make(cls, x, Slot(node, i, *node.outs[i]) if carries_gradient(prim, i, x) else None, level)
-        for i, x in enumerate(out)
+        make(cls, x, Slot(node, i, *node.outs[i]) if floating[i] else None, level) for i, x in enumerate(out)
     ])  # fmt: skip
 
 
@@ -207,13 +207,6 @@ def unrecorded(prim: Primitive, operands: Any, params: dict[str, Any], made: Any
             state.mark(value)
     for observer in OBSERVERS:
         observer.operation(prim, operands, params, made, None)
-
-
-def carries_gradient(prim: Primitive, index: int, array: Any) -> bool:
-    """Whether an output of a primitive with several is differentiable."""
-    if prim.diff_outs is not None:
-        return prim.diff_outs[index]
-    return dtype_of(array).kind not in "iub"
 
 
 def check_saved(prim: Primitive, operands: Any, saved: Any) -> None:

@@ -5,6 +5,7 @@ An operation on dual arrays evaluates the primitive on the primals and applies i
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from ..backend import register_backend
@@ -18,14 +19,12 @@ class DualArray(LevelArray):
     """A primal and a tangent of the same shape; belongs to forward-mode level `_level`."""
 
     __slots__ = ("primal", "tangent")
+    under = property(attrgetter("primal"))
 
     def __init__(self, primal: Any, tangent: Any, level: int) -> None:
         self.primal, self.tangent, self._level = primal, tangent, level
         self.shape = tuple(shape_of(primal))
         self.dtype = dtype_of(primal)
-
-
-DualArray.under = DualArray.primal  # type: ignore[attr-defined]
 
 
 class DualBackend(LevelBackend):

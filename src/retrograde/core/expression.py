@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import UnsupportedError
-from ..backend.dtypes import NAMES, numpy_dtype, real_of
+from ..backend.dtypes import NAMES, dtype_in, numpy_dtype, real_of
 
 _TRUTHS = frozenset({
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
@@ -53,8 +53,6 @@ class Expr:
 
     def evaluate(self, xp: Any, *operands: Any) -> Any:
         """The value for operands of a namespace."""
-        from ..backend.dtypes import dtype_in
-
         found: dict[int, Any] = {}  # a node that is used twice is computed once
 
         def value(node: Any) -> Any:

@@ -71,8 +71,7 @@ class Node:
     replayed: bool = False
     """Whether this takes a view anew from a base that was changed in place."""
     beside: tuple[Any, ...] = ()
-    """Producers on which the gradient that the node computes counts as depending, with the derivative 0 (see
-    `TapePolicy.joint_gradients`)."""
+    """Producers on which the gradient counts as depending, with derivative 0 (see `TapePolicy.joint_gradients`)."""
     event: int = -1
     """The number of the operation in the record of an observer."""
 

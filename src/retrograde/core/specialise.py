@@ -161,20 +161,23 @@ class _Writer:
         ]
 
     def finish(
-        self, level: str, mode: str | None, described: Sequence[str], dtype: str, *, floating: bool = False,
-        marked: Sequence[str] = (), cls: str = "cls_",
+        self, level: str, mode: str | None, dtype: str = "out_.dtype",
+        described: Sequence[str] = ("node_.shape = out_.shape; node_.step = PRIM.step",), *, floating: bool = False,
+        marked: Sequence[str] = (), cls: str = "",
     ) -> list[str]:  # fmt: skip
         """The value around `out_`, returned: with a node where the operation is recorded.
 
         `level`, `mode` and `dtype` are the expressions for its level, the grad mode there (None: ON, and nobody asks what
         is saved) and its dtype, `described` the lines that give the node shape and step; `floating` says that the dtype can
-        carry a gradient for sure; `marked` are lines that give the value more than bind does, `cls` is its class.
+        carry a gradient for sure; `marked` are lines that give the value more than bind does, `cls` is its class where that
+        is known beforehand.
         """
-        prim = self.prim
+        prim, found = self.prim, [] if cls else self.result_class()
+        cls = cls or "cls_"
         unrecorded = ["if LOOKED_AT:", f"    unrecorded(PRIM, {self.operands}, {self.params}, value_)", "return value_"]
-        made = [f"value_ = NEW({cls})", f"value_._a = out_; value_._level = {level}"]
+        made = [*found, f"value_ = NEW({cls})", f"value_._a = out_; value_._level = {level}"]
         if prim.multi:
-            made = []
+            made = found
             unrecorded = [f"value_ = results(PRIM, {cls}, out_, None, {level})", *unrecorded]
         else:
             unrecorded = ["value_._node = None", *unrecorded]
@@ -263,10 +266,7 @@ class _Writer:
                 f"    return bind_level({', '.join(self.names)}{self.keywords})",
             ),
             *self.evaluate(at_level=False),
-            *self.result_class(),
-            *self.finish(
-                "0", "state.mode if SWITCHED else 1", ["node_.shape = out_.shape; node_.step = PRIM.step"], "out_.dtype"
-            ),
+            *self.finish("0", "state.mode if SWITCHED else 1"),
         ]
         return [f"def bind({self.signature}):", *_indented(body)]
 
@@ -280,11 +280,9 @@ class _Writer:
                 "else:", "    a{i} = content({x}); n{i} = None",
             ),
             *self.evaluate(at_level=True),
-            *self.result_class(),
             *self.finish(
-                "top_", "tape_.mode",
+                "top_", "tape_.mode", "out_.dtype if type(out_) is ndarray else dtype_of(out_)",
                 ["node_.shape = out_.shape if type(out_) is ndarray else shape_of(out_); node_.step = PRIM.step"],
-                "out_.dtype if type(out_) is ndarray else dtype_of(out_)",
             ),
         ]
         return [f"def bind_level({self.signature}):", *_indented(body)]
@@ -309,6 +307,7 @@ class _Writer:
             *self.finish(
                 "level_",
                 "tape_.mode if level_ else state.mode if SWITCHED else 1",
+                "dtype_",
                 [
                     "node_.shape = shape_ = a0.shape",
                     "if shape_ == a1.shape:",
@@ -316,7 +315,6 @@ class _Writer:
                     "else:",
                     "    node_.shape = out_.shape; node_.step = step",
                 ],
-                "dtype_",
                 floating=True,
                 cls="CLS",
             ),
@@ -369,10 +367,7 @@ class _Writer:
             f"    attach(value_, {x}, {steps})",
             "    return value_",
             *self.evaluate(at_level=False),
-            f"cls_ = {x}._result",
-            *self.finish(
-                "0", None, ["node_.shape = out_.shape; node_.step = PRIM.step"], "out_.dtype", marked=remembered
-            ),
+            *self.finish("0", None, marked=remembered),
         ]
         return [f"def look({given}):", *_indented(body)]
 

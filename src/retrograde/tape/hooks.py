@@ -18,6 +18,7 @@ from ..core import bind
 from ..core.node import Accumulate, Node, Slot
 from ..core.scattered import Scattered
 from ..core.value import Value, dtype_of, error_type, make, shape_of
+from .engine import accumulate_grad
 
 _ids = itertools.count().__next__
 
@@ -102,8 +103,6 @@ class NodeHooks:
             value, part = reference(), parts[index]
             # What one of many cotangents gives (is_grads_batched) has no meaning outside of its pass.
             if value is not None and part is not None and not (isinstance(part, Value) and part._level > value._level):
-                from .engine import accumulate_grad
-
                 accumulate_grad(this.create_graph, value, [part])
         return parts if several else parts[0]
 

@@ -256,16 +256,14 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         if copy_all:
             _release_result(target)
         nodes = _new_nodes(new, start)
-        if nodes:
-            _release(nodes, array, copy_all)
+        _release(nodes, array, copy_all)
         now = tick()
-        if nodes:
-            _restamp(nodes, new._a, array)
+        _restamp(nodes, new._a, array)
         history = _rebased(target, new._node)
     mutation.write(array, new._a, now=now)
-    _commit(target, history)
+    _commit(history)
     if recording and SWITCHED and state.saved_hooks:
-        for node in _new_nodes(new, start):
+        for node in nodes:
             hooks.pack(node, cls)
     return target
 
@@ -288,12 +286,9 @@ def anchor(target: Value) -> None:
 def adopt(target: Value, result: Value) -> None:
     """Let `target` be the tensor `result`: its array and its history; a leaf stays the leaf that it is."""
     edge, own = result._node, target._node
-    if type(edge) is Accumulate and edge is not own and not (own is None and autograd.is_silent(result)):
-        if type(own) is not Accumulate:  # a view made under no_grad is a leaf of its own
-            own = Accumulate(target, edge.shape, edge.dtype)
-        own.shape, own.dtype = edge.shape, edge.dtype
-        edge = own
-    elif edge is None and type(own) is Accumulate:
+    if type(edge) is Accumulate and type(own) is not Accumulate and not (own is None and autograd.is_silent(result)):
+        own = Accumulate(target, edge.shape, edge.dtype)  # a view made under no_grad is a leaf of its own
+    if type(own) is Accumulate and (edge is None or type(edge) is Accumulate):
         own.shape, own.dtype = tuple(shape_of(result)), dtype_of(result)
         edge = own
     target._a, target._node, target._level = result._a, edge, result._level
@@ -326,7 +321,7 @@ def _anew(base: Value, root: Value) -> Iterator[tuple[Value, Value]]:
         yield v, fresh
 
 
-def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
+def _commit(history: list[tuple[Value, Any]]) -> None:
     """Give values their new history, now that their memory holds what it says."""
     for value, edge in history:
         if edge is not None and hooks.retains_grad(value):
@@ -336,7 +331,7 @@ def _commit(target: Value, history: list[tuple[Value, Any]]) -> None:
 
 def rewritten(target: Value, edge: Any) -> None:
     """Give `target`, whose memory user code has written, the history `edge`; its base and other views follow."""
-    _commit(target, _rebased(target, edge))
+    _commit(_rebased(target, edge))
 
 
 def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
@@ -413,8 +408,7 @@ def _overlaps(x: Any, array: np.ndarray, owner: Any) -> bool:
 def _release(nodes: list[Node], array: np.ndarray, copy_all: bool) -> None:
     """Before `array` is overwritten: what the new nodes saved of it is copied.
 
-    Unless `copy_all`, a tensor that is its own other operand (`a.mul_(a)`) makes the node stale: PyTorch refuses that in
-    the backward pass.
+    Unless `copy_all`, a tensor that is its own other operand (`a.mul_(a)`) makes the node stale, as in PyTorch.
     """
     owner = mutation.owner_of(array)
     copies: dict[int, Any] = {}

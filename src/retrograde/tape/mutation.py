@@ -77,8 +77,7 @@ def _root_of(array: Any) -> Any:
 
 
 def mirror(source: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """The conjugates of an array, just computed, in memory that follows it from now on, and that it follows, wherever either
-    is written."""
+    """The conjugates of an array, just computed, in memory that follows it from now on, and that it follows."""
     shared = overlapping(source)
     shape, strides = source.shape, source.strides
     if shared:

@@ -6,6 +6,7 @@ observes the rest. A dialect names the events and shows them.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import weakref
@@ -66,7 +67,7 @@ class Profiler(Observer):
         self._named, self._derivative_named, self._around = named, derivative_named, around
         self._here = _Thread()
         self._kernels: dict[str, Any] = {}
-        self._watch: observe | None = None
+        self._watch = contextlib.ExitStack()
 
     def start(self) -> None:
         """Begin; raises RuntimeError where another profiler runs, since kernels can be timed for one only."""
@@ -76,8 +77,7 @@ class Profiler(Observer):
         for name, prim in PRIMITIVES.items():
             kernel = self._kernels[name] = prim.numpy_kernel
             swap_kernel(prim, functools.partial(self._timed, prim, kernel))
-        self._watch = observe(self)
-        self._watch.__enter__()
+        self._watch.enter_context(observe(self))
         self.began = perf_counter_ns()
 
     def stop(self) -> None:
@@ -86,8 +86,7 @@ class Profiler(Observer):
             return
         self.ended = perf_counter_ns()
         self._settle()
-        assert self._watch is not None
-        self._watch.__exit__()
+        self._watch.close()
         for name, kernel in self._kernels.items():
             swap_kernel(PRIMITIVES[name], kernel)
         RUNNING.remove(self)

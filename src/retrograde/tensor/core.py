@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import GradError
 from .._state import OBSERVERS
 from ..core import value as values
-from ..core.arrays import device_of
+from ..core.arrays import bottom, device_of
 from ..core.dual import DualArray
 from ..core.level import innermost, is_tape
 from ..core.node import Accumulate
@@ -43,20 +43,10 @@ def _pow(self: Tensor, other: Any) -> Any:
     return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(self, other)
 
 
-def _rpow(self: Tensor, other: Any) -> Any:
-    return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
-
-
-def _matmul(self: Tensor, other: Any) -> Any:
-    return NotImplemented if not _is_array(other) else contraction.matmul(self, other)
-
-
-def _rmatmul(self: Tensor, other: Any) -> Any:
-    return NotImplemented if not _is_array(other) else contraction.matmul(other, self)
-
-
-def _is_array(x: Any) -> bool:
-    return isinstance(x, (Value, _ndarray))
+def _matmul(self: Tensor, other: Any, reverse: bool = False) -> Any:
+    if not isinstance(other, (Value, _ndarray)):
+        return NotImplemented
+    return contraction.matmul(other, self) if reverse else contraction.matmul(self, other)
 
 
 class Tensor(Value):
@@ -224,9 +214,15 @@ class Tensor(Value):
 
     # The binary ones that are functions of the namespace stand in the table below the class.
 
-    __pow__, __rpow__, __ipow__ = _pow, _rpow, in_place("__ipow__", _pow)
-    __matmul__, __rmatmul__, __imatmul__ = _matmul, _rmatmul, in_place("__imatmul__", _matmul)
+    __pow__, __ipow__ = _pow, in_place("__ipow__", _pow)
+    __matmul__, __imatmul__ = _matmul, in_place("__imatmul__", _matmul)
     __hash__ = object.__hash__
+
+    def __rpow__(self, other: Any) -> Any:
+        return NotImplemented if as_operand(other) is NotImplemented else elementwise.pow(other, self)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _matmul(self, other, reverse=True)
 
     __neg__ = elementwise.negative
     __pos__ = elementwise.positive
@@ -387,16 +383,11 @@ class Tensor(Value):
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
     ) -> Any:
         refuse_recorded("__dlpack__", self, BufferError)
-        array = self._a
-        if type(array) is not _ndarray:
-            array = concrete("__dlpack__", self)
+        array: Any = concrete("__dlpack__", self)
         return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        array = self._a
-        while isinstance(array, Value):
-            array = array._a
-        return array.__dlpack_device__()
+        return bottom(self).__dlpack_device__()
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12"):

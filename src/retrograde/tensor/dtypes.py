@@ -32,10 +32,6 @@ def as_dtype(dtype: Any) -> np.dtype:
     return canonical_dtype(np.dtype(dtype))
 
 
-def _is_bfloat16(dtype: np.dtype) -> bool:
-    return dtype.name == "bfloat16"
-
-
 class finfo_object(NamedTuple):
     """What a floating dtype holds; `dtype` is that of the real part."""
 
@@ -70,7 +66,7 @@ def finfo(type: Any, /) -> finfo_object:
     32
     """
     dtype = _dtype_argument(type)
-    if _is_bfloat16(dtype):
+    if dtype.name == "bfloat16":
         import ml_dtypes
 
         found: Any = ml_dtypes.finfo(dtype)
@@ -121,7 +117,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     if isinstance(kind, str):
         if kind not in _KINDS:
             raise ValueError(f"isdtype: the kinds are {', '.join(map(repr, _KINDS))} and dtypes, not {kind!r}")
-        return ("f" if _is_bfloat16(dtype) else dtype.kind) in _KINDS[kind]
+        return ("f" if dtype.name == "bfloat16" else dtype.kind) in _KINDS[kind]
     return dtype == as_dtype(kind)
 
 

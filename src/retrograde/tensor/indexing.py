@@ -188,8 +188,7 @@ def _in_memory(x: Value, new: Any, parts: list[Any]) -> bool:
 def set(x: Value, key: Any, new: Any) -> None:
     """`x[key] = new`: written into the memory of `x`, history included.
 
-    Raises IndexError where the key does not fit, ValueError where `new` does not broadcast, TypeError where its kind
-    does not fit the dtype.
+    Raises IndexError for a key, ValueError for a shape, TypeError for a kind of numbers that does not fit.
     """
     new = _as_dtype_of(x, new)
     parts = _parts(key, rank(x))

@@ -194,19 +194,16 @@ def multi_dot(arrays: Any, /) -> Any:
     given = in_common(*arrays)
     if len(given) < 2:
         raise ValueError(f"linalg.multi_dot: wanted at least two arrays, got {len(given)}")
-    labels: list[tuple[int, ...]] = []
-    last = 0
-    for i, x in enumerate(given):
-        if rank(x) == 2:
-            labels.append((last, last + 1))
-            last += 1
-        elif rank(x) == 1 and i in (0, len(given) - 1):
-            labels.append((last,))
-        else:
+    n = len(given)
+    labels: list[tuple[int, ...]] = [(i, i + 1) for i in range(n)]
+    labels[0] = labels[0][-rank(given[0]) :]
+    labels[-1] = labels[-1][: rank(given[-1])]
+    for i, (x, own) in enumerate(zip(given, labels)):
+        if not rank(x) or rank(x) != len(own):
             raise ShapeError(
                 f"linalg.multi_dot: operand {i} has shape {tuple(shape_of(x))}; vectors stand at the ends only"
             )
-    output = ((0,) if rank(given[0]) == 2 else ()) + ((last,) if rank(given[-1]) == 2 else ())
+    output = tuple(i for i in (0, n) if i in (*labels[0], *labels[-1]))
     return con.einsum_labels(*given, inputs=tuple(labels), output=output)
 
 

@@ -259,8 +259,7 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
     x = value(x)
     shape = tuple(shape_of(x))
     if axis is None:
-        flat = st.reshape(x, shape=(math.prod(shape),))
-        return st.reshape(mani.roll(flat, shifts=(operator.index(shift),), axes=(0,)), shape=shape)
+        return st.reshape(roll(st.reshape(x, shape=(math.prod(shape),)), shift, 0), shape=shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
     if len(axes) == 1 and len(shifts) > 1:

@@ -179,9 +179,7 @@ def quantile(a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims:
         raise ValueError(f"np.quantile, np.percentile: wanted a number or a vector of them, got shape {tuple(shape_of(q))}")
     axes = axes_of("quantile", axis, rank(a))
     found = quantiles.interpolated(quantiles.as_rows(a, axes), st.reshape(q, shape=(-1,)), method, ignore_nan=False)
-    kept = tuple(n for i, n in enumerate(shape_of(a)) if i not in axes)
-    if keepdims:
-        kept = tuple(1 if i in axes else n for i, n in enumerate(shape_of(a)))
+    kept = tuple(1 if i in axes else n for i, n in enumerate(shape_of(a)) if keepdims or i not in axes)
     return st.reshape(found, shape=(*shape_of(q), *kept))
 
 

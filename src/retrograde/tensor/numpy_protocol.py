@@ -45,19 +45,6 @@ def _cbrt(x: Any) -> Any:
     return sel.sign(x, nan_to_zero=False) * root
 
 
-def _matvec(x: Any, y: Any) -> Any:
-    y = value(y)
-    out = contraction.matmul(x, st.reshape(y, shape=(*shape_of(y), 1)))
-    return st.reshape(out, shape=tuple(shape_of(out))[:-1])
-
-
-def _vecmat(x: Any, y: Any) -> Any:
-    x = st.conj(value(x))
-    shape = tuple(shape_of(x))
-    out = contraction.matmul(st.reshape(x, shape=(*shape[:-1], 1, shape[-1])), y)
-    return st.reshape(out, shape=(*tuple(shape_of(out))[:-2], shape_of(out)[-1]))
-
-
 # The namespace's functions, under another name in NumPy where one is given.
 _OF_THE_NAMESPACE = """
 add subtract multiply divide floor_divide remainder hypot logaddexp copysign nextafter maximum minimum negative positive
@@ -90,7 +77,9 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "frexp": lambda x: ew.frexp(floating(value(x))),
     "modf": lambda x: (sel.frac(floating(value(x))), sel.trunc(floating(value(x)))),
     "divmod": lambda x, y: (elementwise.floor_divide(x, y), elementwise.remainder(x, y)),
-    "float_power": _float_power, "cbrt": _cbrt, "matvec": _matvec, "vecmat": _vecmat,
+    "float_power": _float_power, "cbrt": _cbrt,
+    "matvec": lambda x, y: contraction.matmul(x, value(y)[..., None])[..., 0],
+    "vecmat": lambda x, y: contraction.matmul(st.conj(value(x))[..., None, :], y)[..., 0, :],
 }  # fmt: skip
 _UFUNCS |= {"radians": _UFUNCS["deg2rad"], "degrees": _UFUNCS["rad2deg"]}
 
@@ -106,15 +95,12 @@ def _scipys(x: Any) -> Any:
     return to_dtype(x, _FLOAT32) if narrow else floating(x)
 
 
-def special(module: str, name: str, arity: int = 1, prepare: Callable[[Any], Any] = _scipys, **params: Any) -> Any:
+def special(module: str, name: str, prepare: Callable[[Any], Any] = _scipys, **params: Any) -> Any:
     """A special function of one or two numbers; the file of its primitive is imported when it is called."""
 
     def f(*args: Any) -> Any:
         op = getattr(importlib.import_module(f"..ops.{module}", __package__), name)
-        if arity == 1:
-            return op(prepare(value(args[0])), **params)
-        x, y = promoted_all(*(operand(name, a) for a in args))
-        return op(value(prepare(x)), prepare(y))
+        return op(*(value(prepare(x)) for x in promoted_all(*(operand(name, a) for a in args))), **params)
 
     return f
 
@@ -130,12 +116,11 @@ def _rel_entr(x: Any, y: Any) -> Any:
     return elementwise.where(elementwise.logical_or(elementwise.isnan(x), elementwise.isnan(y)), math.nan, found)
 
 
-_ONE = "erf erfc erfcx erfinv ndtr log_ndtr ndtri digamma entr i0 i0e i1 i1e j0 j1 y0 y1 k0 k1 k0e k1e"
-_TWO = "xlogy xlog1py gammainc gammaincc zeta _zeta"
+_OF_SCIPY = """erf erfc erfcx erfinv ndtr log_ndtr ndtri digamma entr i0 i0e i1 i1e j0 j1 y0 y1 k0 k1 k0e k1e
+xlogy xlog1py gammainc gammaincc zeta _zeta"""
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
-    **{name: special("special", name) for name in _ONE.split()},
-    **{name: special("special", name, arity=2) for name in _TWO.split()},
+    **{name: special("special", name) for name in _OF_SCIPY.split()},
     "psi": special("special", "digamma"), "gammaln": special("special", "lgamma"),
     "logit": special("special", "logit", eps=None), "expit": special("activation", "sigmoid"),
     "log_expit": special("activation", "log_sigmoid"), "rel_entr": _rel_entr,

@@ -109,11 +109,7 @@ def _at_least(n: int) -> Any:
 
 
 atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
-
-
-@implements("broadcast_arrays")
-def broadcast_arrays(*args: Any) -> Any:
-    return tuple(manipulation.broadcast_arrays(*args))
+broadcast_arrays = implements("broadcast_arrays")(lambda *args: tuple(manipulation.broadcast_arrays(*args)))
 
 
 # ------------------------------------------------------------------------------------------ joining, splitting
@@ -223,9 +219,8 @@ def pad(
 
 @implements("ediff1d")
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    found = manipulation.diff(manipulation.flatten(ary))
-    parts = [manipulation.flatten(p) for p in (to_begin, found, to_end) if p is not None]
-    return parts[0] if len(parts) == 1 else manipulation.concat(parts)
+    parts = to_begin, manipulation.diff(manipulation.flatten(ary)), to_end
+    return manipulation.concat([p for p in parts if p is not None], axis=None)
 
 
 # ------------------------------------------------------------------------------------------ slopes, areas

@@ -55,7 +55,7 @@ def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return red.prod(x, axis=axes_of("prod", axis, rank(x)), keepdims=keepdims)
 
 
-def _reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Any:
+def reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Any:
     """A reduction without further parameters; `prepare` takes its operand and gives it in the dtype to compute in."""
 
     def f(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
@@ -65,7 +65,7 @@ def _reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Any:
     return described(f, name, doc)
 
 
-mean = _reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
+mean = reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
 
     Examples
     --------
@@ -90,7 +90,7 @@ std = _moment(
     "std", red.std,
     "The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal.",
 )  # fmt: skip
-max = _reduction(
+max = reduction(
     "max", partial(red.amax, ties="even"),
     """The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly.
 
@@ -103,13 +103,13 @@ max = _reduction(
     Tensor([0. , 0.5, 0.5])
     """, partial(in_order, "max"),
 )  # fmt: skip
-min = _reduction(
+min = reduction(
     "min", partial(red.amin, ties="even"),
     "The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly.",
     partial(in_order, "min"),
 )  # fmt: skip
-all = _reduction("all", red.all, "Whether every element over `axis` is true (not zero).")
-any = _reduction("any", red.any, "Whether some element over `axis` is true (not zero).")
+all = reduction("all", red.all, "Whether every element over `axis` is true (not zero).")
+any = reduction("any", red.any, "Whether some element over `axis` is true (not zero).")
 
 
 # ------------------------------------------------------------------------------------------ scans
@@ -145,7 +145,7 @@ cumulative_prod = _scan(
 
 # ------------------------------------------------------------------------------------------ logarithms of sums
 
-logsumexp = _reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis`, without overflow.
+logsumexp = reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis`, without overflow.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import IO, Any
 
+import ml_dtypes
 import numpy as np
 import safetensors
 import safetensors.numpy
@@ -24,15 +25,6 @@ _CODES = {
 _NAMES = {code: name for name, code in _CODES.items()}
 
 File = str | os.PathLike[str] | IO[bytes]
-
-
-def _dtype_of_name(name: str) -> np.dtype:
-    try:
-        return np.dtype(name)
-    except TypeError:
-        import ml_dtypes
-
-        return np.dtype(getattr(ml_dtypes, name))
 
 
 def write_safetensors(file: File, tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None) -> None:
@@ -79,7 +71,8 @@ def read_safetensors(file: File) -> tuple[dict[str, np.ndarray], dict[str, str]]
     for name, entry in safetensors.deserialize(data):
         if entry["dtype"] not in _NAMES:
             raise TypeError(f"safetensors: tensor {name!r} is of dtype {entry['dtype']}, which is not supported here")
-        dtype = _dtype_of_name(_NAMES[entry["dtype"]])
+        name_of_dtype = _NAMES[entry["dtype"]]
+        dtype = np.dtype(getattr(ml_dtypes, name_of_dtype, name_of_dtype))
         tensors[name] = np.frombuffer(bytearray(entry["data"]), dtype).reshape(entry["shape"])
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     return tensors, header.get("__metadata__", {})

@@ -17,9 +17,10 @@ from ..ops import indexing as ix
 from ..ops import reduction as red
 from ..ops import sorting as order
 from ..ops import structural as st
-from ._values import axes_of, axis_of, in_order, new, only_axis, rank
+from ._values import axis_of, in_order, new, only_axis, rank
 from .conversion import value
 from .operators import described
+from .reductions import reduction
 
 
 def _position(name: str, op: Any, doc: str) -> Any:
@@ -36,12 +37,7 @@ def _position(name: str, op: Any, doc: str) -> Any:
 
 argmax = _position("argmax", red.argmax, "The position of the first greatest element along `axis` (None: of all in C order).")
 argmin = _position("argmin", red.argmin, "The position of the first smallest element along `axis` (None: of all in C order).")
-
-
-def count_nonzero(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements over `axis` are not zero."""
-    x = value(x)
-    return red.count_nonzero(x, axis=axes_of("count_nonzero", axis, rank(x)), keepdims=keepdims)
+count_nonzero = reduction("count_nonzero", red.count_nonzero, "How many elements over `axis` are not zero.")
 
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:

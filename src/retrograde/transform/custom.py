@@ -27,7 +27,8 @@ from ..ops.structural import transpose
 from ..tape import function as custom
 from . import forward as forward_mode
 from ._values import argument_positions, leave
-from .vmap import vmap
+from .reverse import vjp
+from .vmap import batch, vmap
 
 
 class _Custom:
@@ -49,10 +50,6 @@ class _Custom:
         count = len(tree.children)
         found, _ = argument_positions(self._name, self._nondiff_argnums, count)
         return [i in found for i in range(count)]
-
-    def _constant_leaves(self, tree: Any) -> list[bool]:
-        """The same for each leaf of the arguments."""
-        return [flag for flag, part in zip(self._constants(tree), tree.children) for _ in range(part.leaves)]
 
     def _split(self, leaves: Sequence[Any], tree: Any) -> tuple[list[Any], tuple[Any, ...]]:
         """The arguments that have no derivative, and the others."""
@@ -78,8 +75,7 @@ class _Custom:
             contents.append(values.as_value(type(x)._result, x._a.content) if batched else x)
             axes.append(x._a.dim if batched else None)
         outputs, out_tree = flatten(self._mapped_version(tuple(axes), tree)(*contents))
-        return unflatten(out_tree, [make(type(y)._result, BatchedArray(values.content(y), 0, top), None, top)
-                                    for y in outputs])  # fmt: skip
+        return unflatten(out_tree, [batch(y, 0, top) for y in outputs])
 
     def _taped(self, leaves: list[Any], tree: Any, top: int) -> Any:
         """Off a tape: the rule is recorded where an operand wants a gradient."""
@@ -163,7 +159,7 @@ class custom_vjp(_Custom):
         return cotangents
 
     def _mapped_version(self, axes: tuple[Any, ...], tree: Any) -> _Custom:
-        constant = self._constant_leaves(tree)
+        constant = [flag for flag, part in zip(self._constants(tree), tree.children) for _ in range(part.leaves)]
         mapped = custom_vjp(
             vmap(lambda *xs: self.f(*unflatten(tree, xs)), in_axes=axes),
             tuple(i for i, flag in enumerate(constant) if flag),
@@ -246,16 +242,9 @@ class custom_jvp(_Custom):
     def _pushed(self, leaves: list[Any], tree: Any, top: int) -> Any:
         if self.rule is None:
             raise self._ruleless("defjvp(rule)")
-        primals: list[Any] = []
-        tangents: list[Any] = []
-        for x in leaves:
-            if isinstance(x, Value) and x._level == top and type(x._a) is DualArray:
-                primals.append(values.as_value(type(x)._result, x._a.primal))
-                tangents.append(values.as_value(type(x)._result, x._a.tangent))
-            else:
-                primals.append(x)
-                tangents.append(forward_mode.zero_like(x))
-        out, tangent = self._applied(primals, tangents, tree)
+        pairs = [forward_mode.parts(x, top) for x in leaves]
+        tangents = [forward_mode.zero_like(p) if t is None else t for p, t in pairs]
+        out, tangent = self._applied([p for p, _ in pairs], tangents, tree)
         outputs, out_tree = flatten(out)
         pushed = flatten(tangent)[0]
         return unflatten(out_tree, [forward_mode.dual(y, t, top) for y, t in zip(outputs, pushed)])
@@ -277,8 +266,6 @@ class custom_jvp(_Custom):
         positions = [i for i, x in enumerate(leaves) if isinstance(x, Value)]
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
-            from .reverse import vjp
-
             at = leaves if levels.mode_at(top) else primals
 
             def push(*ts: Any) -> Any:

@@ -13,6 +13,7 @@ from ..core.dual import DualArray
 from ..core.level import Level
 from ..core.value import Value, error_type, make, shape_of
 from ._values import Function, as_tensor, flatten_arguments, output_tensor, split_aux
+from .reverse import vjp
 
 
 def dual(primal: Value, tangent: Any, level: int) -> Value:
@@ -79,8 +80,6 @@ def linearize(f: Function, *primals: Any) -> tuple[Any, Callable[..., Any]]:
     >>> push(rg.asarray(2.0))
     Tensor(12.)
     """
-    from .reverse import vjp
-
     # The pullback is recorded once and is linear in its cotangent; its own pullback is the pushforward.
     out, pullback = vjp(f, *primals)
     leaves, out_tree = flatten(out)

@@ -14,6 +14,7 @@ from ..core.batched import BatchedArray
 from ..core.level import Level
 from ..core.value import Value, make, shape_of
 from ..ops.rules import unbatch
+from ..ops.structural import concatenate, getitem
 from ._values import Function, as_tensor, output_tensor
 
 
@@ -67,13 +68,8 @@ def vmap(
     @functools.wraps(f)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, treedef = flatten(args)
-        if isinstance(in_axes, (int, type(None))):
-            axes = [in_axes] * len(leaves)
-        else:
-            axes = _axes(
-                "in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, args, treedef, len(leaves)
-            )
-        size = None
+        axes = _axes("in_axes", in_axes, args, treedef, len(leaves))
+        lengths: list[int] = []
         positions: list[int | None] = []
         for x, axis in zip(leaves, axes):
             if axis is None or not isinstance(x, (Value, np.ndarray)):
@@ -82,14 +78,13 @@ def vmap(
             shape = tuple(shape_of(x))
             if not -len(shape) <= axis < len(shape):
                 raise ValueError(f"vmap: in_axes asks for axis {axis} of an argument of shape {shape}")
-            axis %= len(shape)
-            positions.append(axis)
-            if size is None:
-                size = shape[axis]
-            elif size != shape[axis]:
-                raise ValueError(f"vmap: the mapped axes have different lengths, {size} and {shape[axis]}")
-        if size is None:
+            positions.append(axis % len(shape))
+            lengths.append(shape[axis])
+            if lengths[-1] != lengths[0]:
+                raise ValueError(f"vmap: the mapped axes have different lengths, {lengths[0]} and {lengths[-1]}")
+        if not lengths:
             raise ValueError("vmap: no argument is mapped; in_axes must name an axis of at least one array")
+        size = lengths[0]
 
         def run(leaves: list[Any], size: int) -> Any:
             with Level("vmap").open() as level:
@@ -134,8 +129,6 @@ def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
 def _in_chunks(
     run: Callable[..., Any], leaves: list[Any], positions: list[int | None], size: int, chunk: int, out_axes: Any
 ) -> Any:  # fmt: skip
-    from ..ops.structural import concatenate, getitem
-
     pieces = []
     for start in range(0, size, chunk):
         stop = min(start + chunk, size)
