@@ -149,6 +149,39 @@ def depending(program: str) -> str:
     )
 
 
+def by_other_factors(program: str) -> str:
+    """Determinants and solutions of the positive definite matrices that are drawn, without an LU decomposition."""
+    text = program
+    for name, other in (
+        ("linalg.det", "other_logdet(a).exp()"),
+        ("linalg.slogdet", "(torch.ones_like(other_logdet(a)), other_logdet(a))"),
+        ("logdet", "other_logdet(a)"),
+        ("linalg.solve", "torch.linalg.inv(a) @ b[0]"),
+    ):
+        text = text.replace(f"torch.{name}(", f"(lambda a, *b: {other})(")
+        text = re.sub(rf"torch\.{re.escape(name)}\b(?!\w)", f"(lambda a, *b: {other})", text)
+    if text == program:
+        return program
+    return (
+        "def other_logdet(a):\n    return 2 * torch.linalg.cholesky(a).diagonal(dim1=-2, dim2=-1).log().sum(-1)\n"
+        + text
+    )
+
+
+def off_the_corner(*names: str) -> Callable[[str], str]:
+    """A rewriting that adds a little to the first argument of functions."""
+
+    def rewrite(program: str) -> str:
+        for name in names:
+            program = re.sub(rf"{re.escape(name)}(?!0\.0131)", f"{name}0.0131 + ", program)
+            program = re.sub(
+                rf"\b{re.escape(name[:-1])}\b(?!\()", f"(lambda *a: {name}0.0131 + a[0], *a[1:]))", program
+            )
+        return program
+
+    return rewrite
+
+
 class Keeping(ast.NodeTransformer):
     """Passes keep the graph."""
 
@@ -389,10 +422,45 @@ TORCH = [
         forgives=hidden,
     ),
     Known(
+        "PyTorch's tape through a forward-mode derivative of det, logdet, slogdet and solve takes the factors that it saved "
+        "for constants: the gradient is wrong, or there is none",
+        "v1 = torch.tensor([[3.0, 1.0], [1.0, 2.0]], dtype=torch.float64, requires_grad=True)\n"
+        "v2, v3 = torch.func.jvp(torch.linalg.det, (v1,), (torch.eye(2, dtype=torch.float64),))\nv3.backward()\n",
+        ANY, rewrite=by_other_factors,
+    ),
+    Known(
+        "at a tie of clamp with one tensor bound PyTorch's forward mode takes the bound's tangent, its backward the operand's; "
+        "here both take the operand's",
+        "v1 = torch.tensor(0.0, dtype=torch.float64)\nv2 = torch.tensor(2.0, dtype=torch.float64)\n"
+        "v3, v4 = torch.func.jvp(lambda v5, v6: torch.clamp(v5, max=v6), (v1, v1), (v2, v1))\n",
+        NUMBERS, rewrite=lambda program: re.sub(r"torch\.clamp\(([^()]*), max=([^()]*)\)", r"torch.minimum(\1, \2)", program),
+    ),
+    Known(
         "PyTorch only warns when index_fill_ and its like write memory that elements share; here it is refused",
         "v1 = torch.tensor(1.5, dtype=torch.float64).expand(3)\nv1.index_fill_(0, torch.tensor([0]), 0.5)\n",
         ("exception",), ours="several elements of this tensor share",
         pattern=r"index_fill_|index_put_|masked_fill_|scatter_|index_copy_|index_add_|\] [*+-]?= ", at_once=True,
     ),
 ]  # fmt: skip
-JAX: list[Known] = []
+JAX: list[Known] = [
+    Known(
+        "jax's derivative of abs is 1 at 0, here it is 0 (as in PyTorch); what is composed of abs follows",
+        "v1 = xp.asarray(0.0, dtype=xp.float64)\nv2 = tr.grad(xp.abs)(v1)\n", NUMBERS,
+        rewrite=off_the_corner("xp.abs(", "xp.copysign("),
+    ),
+    Known(
+        "jax's derivatives of atan2 and of norms are nan at 0, here they are 0",
+        "v1 = xp.asarray([0.0], dtype=xp.float64)\nv2, v3 = tr.jvp(lambda v4: xp.atan2(v4, v4), (v1,), (v1,))\n", NUMBERS,
+        rewrite=off_the_corner("xp.atan2(", "xp.linalg.vector_norm("),
+    ),
+    Known(
+        "jax composes hypot of max and min, whose second derivatives at a tie are wrong: 0 for b^2 / r^3",
+        "v1 = xp.asarray(1.5, dtype=xp.float64)\nv2 = tr.grad(tr.grad(lambda v3: xp.hypot(v3, v1)))(v1)\n", NUMBERS,
+        rewrite=off_the_corner("xp.hypot("),
+    ),
+    Known(
+        "jax's derivative of the standard deviation of equal numbers is nan, here it is 0",
+        "v1 = xp.asarray(1.5, dtype=xp.float64)\nv2 = tr.grad(xp.std)(v1)\n", NUMBERS,
+        pattern=r"xp\.std", forgives=hidden,
+    ),
+]  # fmt: skip

@@ -47,8 +47,6 @@ class Torch:
             import torch._dynamo  # what linearize would import: longer than a program may take
 
         torch.set_num_threads(1)
-        # Forward mode imports much of PyTorch: it must not be stopped in the middle of that.
-        torch.func.jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))
         self.torch = torch
 
     def names(self) -> dict[str, Any]:

@@ -359,7 +359,7 @@ def _einsum_operand(i: int, g: Any, xs: Sequence[Any], inputs: tuple[Labels, ...
     if kept != unique:
         r = reshape(r, shape=tuple(have.get(label, 1) for label in unique))
     if any(have.get(label, 1) == 1 != shape[label] for label in unique):  # constant along what was summed over alone
-        r = broadcast_to(r, shape=tuple(max(have.get(label, 1), shape[label]) for label in unique))
+        r = broadcast_to(r, shape=tuple(n if (n := have.get(label, 1)) != 1 else shape[label] for label in unique))
     if unique == labels:
         return r
     stretched = tuple(k for k, label in enumerate(unique) if shape[label] == 1 and shape_of(r)[k] != 1)

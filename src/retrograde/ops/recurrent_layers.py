@@ -54,7 +54,8 @@ class _Plain:
     @staticmethod
     def spread(d: Any, factors: Any) -> Any:
         """The product of (batch, n) with each of the parts of (batch, k n)."""
-        return (factors.reshape(len(d), -1, d.shape[-1]) * d[:, None]).reshape(factors.shape)
+        parts = factors.reshape(len(d), factors.shape[-1] // d.shape[-1], d.shape[-1])
+        return (parts * d[:, None]).reshape(factors.shape)
 
     @staticmethod
     def stacked(parts: Any) -> Any:
