@@ -283,8 +283,8 @@ def convolve_transpose(
     laid, bias = lay(y), zeros if b is None else packed(b)
     matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
     out = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
-    for phase, products in phases:
-        products(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
+    for phase, multiply in phases:
+        multiply(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
     return out
 
 
