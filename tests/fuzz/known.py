@@ -356,11 +356,25 @@ TORCH = [
         ANY, rewrite=wrapped("torch.clone", "", lambda node: ast.unparse(node.func) == "torch.einsum"),
     ),
     Known(
-        "PyTorch's forward rules of solve and slogdet lose a part where they are differentiated again (finite differences and "
-        "its own reverse mode say so)",
+        "PyTorch's forward rules of solve, slogdet and logdet lose a part where they are differentiated again (finite "
+        "differences and its own reverse mode say so)",
         "v1 = torch.tensor([[2.0, 1.5, 0.5], [2.0, 0.5, 1.5]], dtype=torch.float64, requires_grad=True)\ndef f2(v3):\n"
         "    return torch.linalg.solve(v3 @ v3.T, v3).sum()\nv4 = torch.func.hessian(f2)(v1)\nv4.sum().backward()\n",
-        ("value", "gradient", "log"), pattern=r"linalg\.(solve|inv|cholesky|slogdet|det).*func\.(hessian|jacfwd|jvp|linearize)",
+        ("value", "gradient", "log"), pattern=r"(solve|inv|cholesky|slogdet|logdet|det)\(.*func\.(hessian|jacfwd|jvp|linearize)",
+    ),
+    Known(
+        "what is transposed in place under no_grad keeps in PyTorch the history of what it was, so that gradients of square "
+        "ones come out in the wrong order; here the history follows",
+        "v1 = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)\nv2 = v1 * 1\n"
+        "with torch.no_grad():\n    v2.t_()\n(v2 * v1.detach()).sum().backward()\n",
+        ("gradient", "value"), pattern=r"(no_grad\(\)|set_grad_enabled\(False\)):\n    v\d+\.(t_|transpose_)\(",
+    ),
+    Known(
+        "hooks of a view, or of its operation, are lost in PyTorch where memory is written later, since its history is made "
+        "anew; here they are called",
+        LEAF + "v2 = v1[:]\nv2.register_hook(lambda g: g * 2)\nwith torch.no_grad():\n    v1.mul_(2)\n"
+        "v3, = torch.autograd.grad(v2, v1, v2)\n",
+        ("gradient", "value", "log"), pattern=r"register_(pre)?hook.*\.\w+_\(",
     ),
     Known(
         "kron in PyTorch does not notice that what it saved was changed, and gives a wrong gradient; here it is refused",
@@ -427,7 +441,7 @@ TORCH = [
         "of infinite cotangents, distances and norms at 0 in forward mode",
         "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.atan2(v3, v3), (v1,), (v1,))\n",
         ("value", "gradient", "log"),
-        pattern=r"atan2|hypot|copysign|abs\(|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
+        pattern=r"atan2|hypot|copysign|abs\(|real|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
         forgives=hidden,
     ),
     Known(
