@@ -62,15 +62,16 @@ def cause(text: str, found: list[Difference], pair: Pair, listed: list[Known]) -
         if entry.at_once and entry.explains(text, found):
             return entry
     every: list[Known] = []
+    dtypes = [entry for entry in listed if entry.kinds == ("dtype",) and found[0].kind != "dtype"]
     together = text
     for entry in listed:
         rewritten = entry.rewritten(text, found)
         if rewritten is not None:
-            if agree(rewritten, pair, [entry]):
+            if agree(rewritten, pair, [entry, *dtypes]):
                 return entry
             every.append(entry)
             together = entry.rewrite(together)  # type: ignore[misc]
-    return every[0] if len(every) > 1 and agree(together, pair, every) else None
+    return every[0] if len(every) > 1 and agree(together, pair, [*every, *dtypes]) else None
 
 
 def agree(text: str, pair: Pair, entries: list[Known]) -> bool:

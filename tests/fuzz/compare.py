@@ -10,7 +10,8 @@ from .sides import Answer
 LIMITS = re.compile(
     "not supported at the moment|don't yet support saved tensor hooks|Batching rule not implemented|is not implemented"
     "|must override the setup_context|not implemented for|vmap: .* not supported|[Yy]our tensor may have had ForwardGrad"
-    "|We do not (yet )?support|Trying to set a forward gradient|unsupported operation on ZeroTensor|functorch transform"
+    "|We do not (yet )?support|Trying to set a forward gradient|functorch transform|unsupported operation on ZeroTensor"
+    "|ZeroTensors are immutable"
     "|view_as_real doesn't work on unresolved conjugated|trying to get value out of a tracing tensor"
     "|jac(fwd|rev): Expected all outputs to be real|saved tensor that has been detached in-place|INTERNAL ASSERT FAILED"
     "|Tensor must have a last dimension with stride|A different number of tensors was saved"
@@ -20,9 +21,11 @@ LIMITS = re.compile(
 
 REFUSALS = re.compile(
     "returns multiple views|created in no_grad mode|created inside a custom Function|refers? to a single memory location"
+    "|view size is not compatible with input tensor's size and stride"
 )
 """The reference refuses a change in place that is allowed here: its views of several outputs, views made without
-recording, memory that an expanded array shares (jacfwd and others fall over this inside)."""
+recording, memory that an expanded array shares (jacfwd and others fall over this inside); or a view of a result that lies
+in another order there."""
 CHANGED = "modified by an inplace operation"
 """The reference refuses a pass because something that it had saved was changed: it saves more than is needed here."""
 

@@ -86,6 +86,8 @@ class TorchProgram(Transforms):
         self.quiet = False  # inside no_grad
         self.with_gradient: list[Variable] = []
         self.spent = False  # a pass has freed what was recorded
+        self.unrecorded: set[int] = set()
+        """Memory that was written unrecorded: hooks on views of it end PyTorch's process, of einsum's results, too."""
 
     def text(self) -> str:
         for _ in range(self.random.randint(1, 3)):
@@ -194,6 +196,8 @@ class TorchProgram(Transforms):
         a = self.target()
         if a is None:
             return
+        if self.quiet:
+            self.unrecorded.add(a.memory)
         form = self.random.choices(["unary", "binary", "set", "shape", "scatter", "through"], [3, 4, 4, 0.6, 1.5, 1])[0]
         if form == "unary" or (form == "through" and not a.shape):
             name = self.choice([n for n in IN_PLACE_UNARY if n.endswith(")")])
@@ -242,6 +246,8 @@ class TorchProgram(Transforms):
                     (f"{a.name}.mT[..., 0]" if len(a.shape) > 1 else f"{a.name}[:1]", 0),
                 ]
             )
+            if text.endswith((".detach()", ".data")):
+                self.unrecorded.add(a.memory)
             self.line(
                 f"{text}.{self.choice(['mul_(2)', 'add_(1)', 'zero_()', 'neg_()'] + (['real.mul_(2)'] if a.complex else []))}"
             )
@@ -347,12 +353,12 @@ class TorchProgram(Transforms):
     # gradients
 
     def retain(self) -> None:
-        a = self.pick(lambda v: v.differentiable, lambda v: not v.leaf)
+        a = self.pick(lambda v: v.differentiable, lambda v: not v.leaf, lambda v: v.memory not in self.unrecorded)
         if a is not None:
             self.line(f"{a.name}.retain_grad()")
 
     def hook(self) -> None:
-        a = self.pick(lambda v: v.differentiable, lambda v: v.inexact)
+        a = self.pick(lambda v: v.differentiable, lambda v: v.inexact, lambda v: v.memory not in self.unrecorded)
         if a is None:
             return
         kind = self.random.choices(["tensor", "leaf", "node"], [6, 2, 2])[0]

@@ -129,7 +129,7 @@ def record(
         (x,) = results
         if isinstance(x, Value) and dtype_of(x).kind not in "iub":  # what is below, for the usual function
             out = _own_output(x, operands)
-            saved = ctx._keep({id(x): 0})
+            saved = ctx._keep({} if any(x is a for a in operands) else {id(x): 0})  # as below: what is an input stays one
             node = custom.attach(
                 name, operands, (out,), backward, differentiable=_ONE, level=level, cls=type(out)._result, saved=saved
             )

@@ -198,7 +198,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """Call `hook(tensor)` after a gradient has been added to `.grad` of this leaf; it must return None."""
 
         def call(tensor: Tensor) -> None:
-            found = hook(tensor)
+            found: Any = hook(tensor)  # type: ignore[func-returns-value]
             if found is not None:
                 raise (RuntimeError if isinstance(found, Tensor) else TypeError)(
                     f"register_post_accumulate_grad_hook: the hook returned {kind_of(found)}, wanted None; a gradient is "
