@@ -473,4 +473,10 @@ JAX: list[Known] = [
         "v1 = xp.asarray(1.5, dtype=xp.float64)\nv2 = tr.grad(xp.std)(v1)\n", NUMBERS,
         pattern=r"xp\.std", forgives=hidden,
     ),
+    Known(
+        "jax's linearize refuses functions with a custom_vjp rule; here it transposes the pullback",
+        "f1 = tr.custom_vjp(lambda x: xp.sin(x))\nf1.defvjp(lambda x: (xp.sin(x), x), lambda r, g: (g * xp.cos(r),))\n"
+        "v2, f3 = tr.linearize(f1, xp.asarray(0.5, dtype=xp.float64))\nv4 = f3(v2)\n",
+        ("exception",), pattern=r"linearize", reference="custom_vjp function", at_once=True,
+    ),
 ]  # fmt: skip

@@ -448,3 +448,16 @@ def test_detach_is_constant_in_every_transform():
         assert np.array_equal(jacobian(f)(x), np.diag([2, 3]))
     assert np.array_equal(rg.hessian(lambda x: (x.detach() * x**2).sum())(x), np.diag([4, 6]))
     assert np.array_equal(rg.vmap(f)(x), [4, 9])
+
+
+def test_jacobians_refuse_complex_numbers_of_which_they_would_lose_a_half() -> None:
+    real, complex_ = np.array([1.0, 2.0]), np.array([1 + 1j])
+    for f, x in ((lambda x: x * (2 + 3j), real), (lambda x: x * x, complex_)):
+        with pytest.raises(rg.GradError, match="jacrev: a result of the function is complex128"):
+            rg.jacrev(f)(x)
+    for f in (lambda x: x * x, lambda x: rg.real(x * (2 + 1j))):
+        for transform in (rg.jacfwd, rg.hessian):
+            with pytest.raises(rg.GradError, match="jacfwd: an argument is complex128"):
+                transform(f)(complex_)
+    np.testing.assert_array_equal(rg.jacfwd(lambda x: x * (2 + 3j))(real), (2 + 3j) * np.eye(2))
+    np.testing.assert_array_equal(rg.jacrev(lambda x: rg.real(x * (2 + 1j)))(complex_), [[2 - 1j]])

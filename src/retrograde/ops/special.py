@@ -165,12 +165,12 @@ def _whole_first() -> Any:
 # The regularised incomplete gamma functions P(a, x) and Q(a, x).
 gammainc = elementwise(
     "gammainc", kernel=special("gammainc"), operands=("a", "x"), samples=_whole_first,
-    partials=[lambda _a, _x, _out: _refuse("gammainc", "a"), lambda a, x, out: _gamma_density(a, x, out)],
+    partials=[lambda _a, _x, _out: _refuse("gammainc", "a"), lambda a, x, out_: _gamma_density(a, x, out_)],
 )  # fmt: skip
 
 gammaincc = elementwise(
     "gammaincc", kernel=special("gammaincc"), operands=("a", "x"), samples=_whole_first,
-    partials=[lambda _a, _x, _out: _refuse("gammaincc", "a"), lambda a, x, out: -_gamma_density(a, x, out)],
+    partials=[lambda _a, _x, _out: _refuse("gammaincc", "a"), lambda a, x, out_: -_gamma_density(a, x, out_)],
 )  # fmt: skip
 
 # Hurwitz's zeta function, the sum of (k + q)^-x over k = 0, 1, 2... (DLMF 25.11).

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import GradError
 from .._tree import flatten, unflatten
+from ..core import value as values
 from ..core.arrays import bottom, from_host, zeros_for
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops.structural import reshape
@@ -23,6 +25,14 @@ def _basis(x: Value) -> Value:
     shape = tuple(shape_of(x))
     n = int(np.prod(shape, dtype=np.int64))
     return make(type(x)._result, bottom(from_host(np.eye(n, dtype=dtype_of(x)).reshape(n, *shape), x)))
+
+
+def _refuse_complex(name: str, what: str, x: Value, remedy: str) -> None:
+    """Raise where one number per entry would leave out a half of the derivative."""
+    if dtype_of(x).kind == "c":
+        raise values.error_type(type(x)._result, GradError)(
+            f"{name}: {what} is {dtype_of(x)}, and in this mode half of its derivative would be left out; {remedy}"
+        )
 
 
 def jacrev(
@@ -48,6 +58,8 @@ def jacrev(
 
         out, pullback, *aux = vjp(g, *chosen, has_aux=has_aux)
         outputs, out_tree = flatten(out)
+        for y in outputs:
+            _refuse_complex("jacrev", "a result of the function", y, "return its real and its imaginary part")
         rows = []
         for k, y in enumerate(outputs):
             def one(e: Any, k: int = k) -> Any:
@@ -81,6 +93,8 @@ def jacfwd(
         leaves, in_tree = flatten_arguments("jacfwd", [args[i] for i in positions])
         if not leaves:
             raise ValueError("jacfwd: argnums names no array to differentiate with respect to")
+        for x in leaves:
+            _refuse_complex("jacfwd", "an argument", x, "make it a function of the two parts")
 
         def g(*xs: Any) -> Any:
             out, aux = split_aux("jacfwd", f(*replaced(args, positions, unflatten(in_tree, xs)), **kwargs), has_aux)

@@ -281,3 +281,15 @@ def test_a_mask_that_does_not_fit_an_expanded_tensor(mask):
     with pytest.raises(RuntimeError):
         wide.masked_fill_(mask, 1.0)
     assert wide.tolist() == [[0] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    "f", [torch.sinc, lambda x: torch.special.gammainc(torch.tensor(2.0), x)], ids=["sinc", "gammainc"]
+)
+def test_a_result_that_its_derivative_does_not_need_may_be_changed(f):
+    x = torch.tensor([0.5, 1.5], requires_grad=True)
+    y = f(x)
+    y.mul_(2.0)
+    y.sum().backward()
+    (wanted,) = torch.autograd.grad(f(x).sum() * 2, x)
+    assert torch.equal(x.grad, wanted)
