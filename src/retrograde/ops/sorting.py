@@ -13,6 +13,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, is_boolean, is_inexact
 from ..backend.jit import scans, selection
+from ..backend.jit import ties as tied_rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -114,26 +115,37 @@ def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
     return x.shape[axis] - 1 - x[turned].argsort(axis, kind="stable")[turned]
 
 
-def _retied(x: Any, order: Any, axis: int, within: int, select: Any) -> Any:
-    """`order` with the rows that have ties among their first `within` elements ordered by `select(row)` instead."""
+def _retied(x: Any, order: Any, axis: int, what: str, k: int) -> Any:
+    """`order` with the rows that have ties as C++'s algorithms leave them: "sort", the first k ("top"), or the "kth"."""
     if order.size == 0 or x.size > introselect.MOST:
         return order
     x, last = in_single(x), axis == x.ndim - 1
     if not last:
         x, order = x.swapaxes(axis, -1), order.swapaxes(axis, -1)
     n = x.shape[-1]
-    rows, found = x.reshape(-1, n), order.reshape(-1, order.shape[-1])
-    ordered = rows[np.arange(len(rows))[:, None], found[:, :within]]
+    rows, found = x.reshape(-1, n), order.reshape(-1, n)
+    ordered = rows[np.arange(len(rows))[:, None], found]
     before, behind = ordered[:, :-1], ordered[:, 1:]
     tied = behind == before
     if x.dtype.kind == "f" and n:
         tied |= (behind != behind) & (before != before)
-    if tied.any():
-        for i in np.flatnonzero(tied.any(axis=1)):
-            chosen = select(rows[i])
-            found[i, : len(chosen)] = chosen
+    within = tied[:, :k] if what == "top" else tied
+    which = np.flatnonzero(within.any(axis=1)) if tied.any() else ()
+    if len(which):
+        part = slice(n) if what == "sort" else slice(k) if what == "top" else slice(k - 1, k)
+        found[which, part] = _arranged(tied[which], found[which], what, k)[:, part]
     found = found.reshape(order.shape)
     return found if last else found.swapaxes(axis, -1)
+
+
+def _arranged(tied: Any, order: Any, what: str, k: int) -> Any:
+    """The positions of rows as C++'s algorithms leave them, from their order and where it has ties."""
+    n, rows = order.shape[1], np.arange(len(order))[:, None]
+    words = np.empty(order.shape, np.int64)  # rank and position
+    words[rows, order] = np.concatenate([np.zeros((len(order), 1), np.int64), np.cumsum(~tied, axis=1)], axis=1)
+    if tied_rows.ordered(words := words << 32 | np.arange(n), what, k - 1 if what == "kth" else k):
+        return words & 0xFFFFFFFF
+    return np.array([introselect.arranged(row, what, k) for row in (words >> 32).tolist()])
 
 
 def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> Any:
@@ -146,7 +158,7 @@ def _positions_numpy(x: Any, *, axis: int, descending: bool, ties: str) -> Any:
     n = x.shape[axis]
     if ties == "stable" or n <= introselect.SHORT:  # short rows are sorted by insertion, which is stable
         return order
-    return _retied(x, order, axis, n, lambda row: introselect.ordered(row, descending))
+    return _retied(x, order, axis, "sort", n)
 
 
 def _infer_positions(avals: Any, params: dict[str, Any]) -> Aval:
@@ -191,7 +203,7 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
     if n < 1024 or k > n // 8 or not k:
         order = _order_numpy(x, axis, largest)
         if ties != "stable":
-            order = _retied(x, order, axis, k + 1, lambda row: introselect.top(row, k, largest))
+            order = _retied(x, order, axis, "top", k)
         return order[first]
     # Of many elements only the k are sorted: 10^6 take 12 ms where a full sort takes 80.
     x = in_single(x)
@@ -228,11 +240,7 @@ def _kth_order(x: Any, axis: int, k: int, ties: str) -> Any:
     order = _order_numpy(x, axis, False)
     if ties == "stable":
         return order
-
-    def select(row: Any) -> list[int]:
-        return [*range(k - 1), introselect.kth(row, k)]  # only the k-th position is read
-
-    return _retied(x, order, axis, x.shape[axis], select)
+    return _retied(x, order, axis, "kth", k)
 
 
 # The position of the k-th smallest element, k counted from 1.
