@@ -200,17 +200,29 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
         if found is not None:
             return found
     first = (slice(None),) * axis + (slice(k),)
-    if n < 1024 or k > n // 8 or not k:
-        order = _order_numpy(x, axis, largest)
-        if ties != "stable":
-            order = _retied(x, order, axis, "top", k)
-        return order[first]
-    # Of many elements only the k are sorted: 10^6 take 12 ms where a full sort takes 80.
-    x = in_single(x)
+    exact = ties != "stable" and x.size <= introselect.MOST
+    found = None if n < 1024 or k > n // 8 or not k else _topk_partial(in_single(x), axis, k + exact, largest, exact)
+    if found is None:
+        found = _order_numpy(x, axis, largest)
+        if exact:
+            found = _retied(x, found, axis, "top", k)
+    return found[first]
+
+
+def _topk_partial(x: Any, axis: int, k: int, largest: bool, distinct: bool) -> Any:
+    """The first k in order, only they are sorted: of 10^6 elements in 12 ms where a full sort takes 80. None where they are to be
+    distinct and are not."""
+    n = x.shape[axis]
     chosen = np.argpartition(x, n - k if largest else k - 1, axis=axis)
     chosen = chosen[(slice(None),) * axis + (slice(n - k, None) if largest else slice(k),)]
     chosen = np.sort(chosen, axis=axis)
-    order = _order_numpy(np.take_along_axis(x, chosen, axis), axis, largest)
+    values = np.take_along_axis(x, chosen, axis)
+    order = _order_numpy(values, axis, largest)
+    if distinct:
+        values = np.take_along_axis(values, order, axis).swapaxes(axis, -1)
+        before, behind = values[..., :-1], values[..., 1:]
+        if ((before == behind) | ((before != before) & (behind != behind))).any():
+            return None
     return np.take_along_axis(chosen, order, axis)
 
 
