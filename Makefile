@@ -12,7 +12,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo check test test-long test-lowest fuzz lint bench bench-quick conformance opinfo clean
+.PHONY: help venv demo check test test-long test-lowest test-processors fuzz lint bench bench-quick conformance opinfo clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,18 @@ test-long: $(STAMP) ## the tests that take longer than `make test` may
 test-lowest: $(LOWEST)/.installed ## all tests with the lowest versions that pyproject.toml allows, in an environment of their own
 	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
+# What generated code computes, and what stands on it.
+GENERATED := tests/test_jit.py tests/test_threads.py tests/test_products.py tests/test_convolutions.py tests/test_pointwise.py \
+	tests/test_rows.py tests/test_channels.py tests/test_recurrent.py tests/test_canonical.py tests/test_primitives.py
+EMULATED = $(ONE_THREAD) qemu-x86_64-static -cpu $(1) $(BIN)/python -m pytest -q -p no:cacheprovider -o timeout=3600
+
+test-processors: $(STAMP) ## generated code on other processors, by emulation (Debian's qemu-user-static): hours
+	@command -v qemu-x86_64-static > /dev/null || { echo "qemu-x86_64-static is not installed"; exit 1; }
+	$(call EMULATED,Haswell) $(GENERATED) tests/conformance tests/opinfo
+	$(call EMULATED,Nehalem) $(GENERATED) tests/conformance tests/opinfo
+	@test -n "$(RETROGRADE_ARM_PYTHON)" || echo "Arm is left out: RETROGRADE_ARM_PYTHON names no arm64 Python with NumPy, SciPy, llvmlite and pytest"
+	test -z "$(RETROGRADE_ARM_PYTHON)" || $(ONE_THREAD) $(RETROGRADE_ARM_PYTHON) -m pytest -q -p no:cacheprovider $(GENERATED) tests/conformance tests/opinfo
+
 $(LOWEST)/.installed: pyproject.toml
 	@$(LOWEST_PYTHON) -c 'import sys; sys.version_info[:2] == (3, 11) or sys.exit("the lowest versions are those for Python 3.11, and $(LOWEST_PYTHON) is another; name one: make LOWEST_PYTHON=... test-lowest")'
 	@test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv --clear $(LOWEST)
@@ -61,6 +73,7 @@ bench: $(STAMP) ## speed against the frameworks and autograd where they are inst
 	$(BIN)/python benchmarks/import_time.py
 	$(ONE_THREAD) $(BIN)/python benchmarks/first_calls.py
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
+	$(BIN)/python benchmarks/threads.py
 
 bench-quick: $(STAMP) ## the same with fewer repetitions
 	$(BIN)/python benchmarks/import_time.py --repeat 5

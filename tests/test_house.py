@@ -22,7 +22,7 @@ NO_SUBJECTS = frozenset(
     )
 )
 # In pure Python or already needed by the others; each more is an install that somebody has to wait for.
-DEPENDENCIES = {"numpy", "ml-dtypes", "array-api-compat", "scipy", "safetensors", "rich", "llvmlite"}
+DEPENDENCIES = {"numpy", "ml-dtypes", "array-api-compat", "scipy", "safetensors", "rich", "llvmlite", "threadpoolctl"}
 
 
 def normal(name: str) -> str:

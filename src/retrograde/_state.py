@@ -15,6 +15,8 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/lookup.py _BY_TYPE: `register_backend`; `backend_of`, which keeps what it finds for a type
     backend/standard.py _BACKENDS: `register`, one entry per namespace
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
+    backend/blas.py _asking: whoever wants one thread of BLAS, while it does
+    backend/blas.py _before: the same
     backend/jit/llvm.py _kept: what was compiled, by name and source
     backend/jit/threads.py _count: `count`, when it is first asked, and `set_count`
     backend/jit/threads.py _pool: `_started`, with the first job, and a child of fork
@@ -25,22 +27,17 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/jit/products.py _limit: `_set_up`, with the first product
     core/record.py PRIMITIVES: `primitive`; operations may be registered at any time
     core/specialise.py SWAPS: `_follow`, for each function that has a kernel in it
-    core/specialise.py _COMPILED: `_define`, the code of each text
     core/bind.py annotate: tape/hooks.py, once
     core/value.py core_class: tensor/core.py, once
     core/level.py _names: a level that is opened, for messages
     core/level.py _open_in: levels that are opened and closed, for messages
-    tape/inplace.py _LOOKERS: `viewer`, the function that looks at a tensor through each operation
     tape/mutation.py MUTATED: whoever writes memory in place, through `note`
     tape/mutation.py latest: the same
     tape/mutation.py MIRRORS: `mirror`, until the image is gone
     tape/profiling.py RUNNING: `Profiler.start` and `stop`
     tensor/numpy_protocol.py _ADAPTERS: `implements`, while the three files with NumPy's functions are imported
     tensor/numpy_protocol.py _BY_NAME: the same
-    tensor/numpy_protocol.py _FOUND: `call_ufunc`, as a memory
     tensor/operators.py _BINARY: `binary`, at import
-    tensor/promotion.py _COMMON: `common_dtype`, as a memory
-    tensor/promotion.py _CONSTANTS: `constant`, as a memory of 4,096 numbers
 
 Beside these there are counters (`tick` in core/node.py, the numbers of levels and of hooks), which count up only, and
 memories of pure functions (`functools.cache`).

@@ -58,6 +58,7 @@ _PYTHONS_WORDS = re.compile(
     r"(list|tuple|string|range object|pop) index out of range|pop from empty|$"
 )
 SECONDS = 5
+"""Of processor time, which a call may take: other work on the machine is not counted."""
 LIMIT = 6 << 30
 
 # What writes files, ends or changes the process, waits, or has nothing to do with arguments.
@@ -133,11 +134,11 @@ def outcomes(f: Any, arguments: dict[str, Any], forms: tuple[str, ...] = FORMS) 
     """For one function the calls that leak, each with its error and the place that it comes from."""
     given = {"v": "vector", "m": "matrix", "i": "image", "w": "whole", "f": "lambda", "3": "3"}
     found = {}
-    signal.signal(signal.SIGALRM, _alarm)
+    signal.signal(signal.SIGPROF, _alarm)
     for form in forms:
         for label, bad in arguments.items():
             args = [bad if letter == "b" else arguments[given[letter]] for letter in form]
-            signal.alarm(SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
                 f(*args)
             except _Slow:
@@ -148,7 +149,7 @@ def outcomes(f: Any, arguments: dict[str, Any], forms: tuple[str, ...] = FORMS) 
                     place = f"{Path(at.filename).name}:{at.lineno}"
                     found[f"{form} {label}"] = f"{type(error).__name__} {str(error)[:80]} ({place})"
             finally:
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
     return found
 
 

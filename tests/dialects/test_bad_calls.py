@@ -122,3 +122,19 @@ def test_truth_values_of_paddles_jacobians():
 def test_differences_of_an_order_that_would_not_end():
     assert rg.diff(rg.ones(3), n=10**20).shape == (0,)
     assert paddle.diff(paddle.ones([3]), n=10**20).shape == [0]
+
+
+@pytest.mark.parametrize("bad", [3, "x", [], object()], ids=lambda x: type(x).__name__)
+def test_a_bias_that_is_no_tensor(bad):
+    found, text = raised(lambda: torch.nn.functional.linear(X, torch.ones(1, 2), bad))
+    assert found is TypeError
+    assert text.startswith("linear: input, weight and bias")
+    assert type(bad).__name__ in text
+
+
+def test_a_reduction_by_number():
+    x = torch.ones(3, 2)
+    assert [tuple(torch.hinge_embedding_loss(x, x, 1.0, n).shape) for n in (0, 1, 2, 3, -1)] == [(3, 2), (), (), (3, 2), (3, 2)]
+    found, text = raised(lambda: torch.hinge_embedding_loss(x, x, 1.0, "mean"))
+    assert found is TypeError
+    assert "reduction must be an int, got str" in text

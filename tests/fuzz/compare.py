@@ -11,6 +11,9 @@ LIMITS = re.compile(
     "not supported at the moment|don't yet support saved tensor hooks|Batching rule not implemented|is not implemented"
     "|must override the setup_context|not implemented for|vmap: .* not supported|[Yy]our tensor may have had ForwardGrad"
     "|We do not (yet )?support|Trying to set a forward gradient|unsupported operation on ZeroTensor|functorch transform"
+    "|view_as_real doesn't work on unresolved conjugated|trying to get value out of a tracing tensor"
+    "|jacfwd: Expected all outputs to be real|saved tensor that has been detached in-place|INTERNAL ASSERT FAILED"
+    "|Tensor must have a last dimension with stride|A different number of tensors was saved"
 )
 """The reference says that it has no such thing: what this library answers then cannot be compared."""
 
@@ -85,8 +88,12 @@ def arrays(kind: str, where: str, a: list[Any], b: list[Any], slack: float) -> D
     return None
 
 
+NUMBERS = ("value", "gradient", "log", "shape", "dtype", "missing")
+"""Kinds of difference in what was computed; the others, flags and exceptions, are not."""
+
+
 def differences(reference: Answer, ours: Answer, slack: float = 1.0) -> list[Difference]:
-    """Everything in which the two differ, the exception first."""
+    """Everything in which the two differ, the exception first; `slack` multiplies what numbers may differ by."""
     found: list[Difference] = []
     a, b = reference["stopped"], ours["stopped"]
     if a and a[0] == "OutOfTimeError":
@@ -162,6 +169,11 @@ def allowing_changes(text: str) -> str:
     """The program on PyTorch with copies of what is changed after it was saved, so that nothing is refused."""
     body = "".join(f"    {line}\n" for line in text.splitlines())
     return f"with torch.autograd.graph.allow_mutation_on_saved_tensors():\n{body}"
+
+
+def narrow(text: str) -> float:
+    """How much coarser the narrowest dtype of a program is than double precision, as a factor of tolerances."""
+    return max(TOLERANCE[d] for d in TOLERANCE if d in text or d == "float64") / TOLERANCE["float64"]
 
 
 def numeric(found: list[Difference]) -> bool:

@@ -1,62 +1,326 @@
 """The known differences: where this library does otherwise on purpose, or the framework is wrong; each with its reason.
 
-An entry has a program that shows it, in its smallest form, and a pattern that the smallest form of any other program of
-the same cause matches. One whose program agrees again is reported.
+An entry has a program that shows it, in its smallest form; one whose program agrees again is reported. It explains another
+program in one of two ways: by `rewrite`, which takes the cause out of a program, whereupon both sides have to agree in all
+that the entry does not forgive; or by what the smallest form of the program, and the exceptions, look like.
 """
 
+import ast
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
-from .compare import Difference
+from .compare import NUMBERS, Difference
+
+ANY = (*NUMBERS, "flag", "exception")
+
+
+def nothing(difference: Difference) -> bool:
+    return False
 
 
 class Known(NamedTuple):
     reason: str
     program: str
-    pattern: str
-    """Searched for in a minimised program."""
     kinds: tuple[str, ...]
-    """Kinds of difference (see `compare.Difference`) that this explains."""
+    """Kinds of difference that this explains."""
+    rewrite: Callable[[str], str] | None = None
+    forgives: Callable[[Difference], bool] = nothing
+    """What may still differ in the rewritten program, or, without `rewrite`, all that may differ in a minimised one."""
+    pattern: str = ""
+    """Searched for in a minimised program."""
+    reference: str = ""
+    ours: str = ""
+    """Searched for in the exceptions of both sides."""
+    at_once: bool = False
+    """Whether this is seen without making the program smaller."""
+
+    def rewritten(self, program: str, found: list[Difference]) -> str | None:
+        """The program without the cause, None where this entry has nothing to do with it."""
+        if self.rewrite is None or found[0].kind not in self.kinds:
+            return None
+        text = self.rewrite(program)
+        return None if text == program else text
 
     def explains(self, program: str, found: list[Difference]) -> bool:
-        return found[0].kind in self.kinds and re.search(self.pattern, program, re.DOTALL) is not None
+        """Whether the smallest form of a program has this cause."""
+        if self.rewrite is not None or found[0].kind not in self.kinds:
+            return False
+        if found[0].kind == "exception":
+            for pattern, stopped in ((self.reference, found[0].reference), (self.ours, found[0].ours)):
+                if pattern and not (stopped and re.search(pattern, stopped[2])):
+                    return False
+        elif self.forgives is not nothing and not all(self.forgives(d) for d in found):
+            return False
+        return re.search(self.pattern, program, re.DOTALL) is not None
 
+
+# ------------------------------------------------------------------------------------------ programs without a cause
+
+
+class Applied(ast.NodeTransformer):
+    """Calls for which `fits` holds become arguments of `name`."""
+
+    def __init__(self, name: str, fits: Callable[[ast.Call], bool]) -> None:
+        self.name, self.fits = name, fits
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(self.name, ast.Load()), [node], []) if self.fits(node) else node
+
+
+def wrapped(name: str, prelude: str, fits: Callable[[ast.Call], bool]) -> Callable[[str], str]:
+    """A rewriting that applies a function, which `prelude` defines, to the results of calls."""
+
+    def rewrite(program: str) -> str:
+        tree = ast.parse(program)
+        before = ast.unparse(tree)
+        after = ast.unparse(ast.fix_missing_locations(Applied(name, fits).visit(tree)))
+        return program if after == before else f"{prelude}\n{after}\n"
+
+    return rewrite
+
+
+def transform_of(node: ast.Call) -> str | None:
+    """`jvp` of `torch.func.jvp(...)`."""
+    text = ast.unparse(node.func)
+    return text.removeprefix("torch.func.") if text.startswith("torch.func.") and "(" not in text else None
+
+
+def gives_arrays(node: ast.Call) -> bool:
+    """`torch.func.grad(f)(x)` and the like: what a transform computes, not the function that it gives."""
+    if isinstance(node.func, ast.Call):
+        return transform_of(node.func) is not None
+    return transform_of(node) in ("jvp", "vjp", "linearize")
+
+
+EVERYWHERE = """
+def everywhere(f, x):
+    if isinstance(x, (tuple, list)):
+        return tuple(everywhere(f, y) for y in x)
+    if callable(x) and not isinstance(x, torch.Tensor):
+        return lambda *a: everywhere(f, x(*a))
+    return f(x) if isinstance(x, torch.Tensor) and x.dtype.is_floating_point | x.dtype.is_complex else x
+"""
+with_history = wrapped(
+    "tied", EVERYWHERE + "def tied(x):\n"
+    "    return everywhere(lambda y: y + torch.zeros((), dtype=y.dtype, requires_grad=True), x)\n", gives_arrays,
+)  # fmt: skip
+copied = wrapped("copied", EVERYWHERE + "def copied(x):\n    return everywhere(torch.clone, x)\n", gives_arrays)
+
+
+def by_jvp(program: str) -> str:
+    """`linearize` as a function and its `jvp`."""
+    text = program.replace("torch.func.linearize(", "linearized(")
+    if text == program:
+        return program
+    return f"def linearized(f, *x):\n    return f(*x), lambda *t: torch.func.jvp(f, x, t)[1]\n{text}"
+
+
+def depending(program: str) -> str:
+    """Functions under `vmap` with results that depend on all arguments."""
+    text = program.replace("torch.func.vmap(", "mapped(")
+    if "out_dims" not in text:
+        return program
+    return (
+        EVERYWHERE + "def mapped(f, **options):\n    def g(*a):\n"
+        "        zero = sum((x.detach() != x.detach()).sum() * 0 for x in a)\n"
+        "        return everywhere(lambda y: y + zero.to(y.dtype), f(*a))\n"
+        f"    return torch.func.vmap(g, **options)\n{text}"
+    )
+
+
+class Keeping(ast.NodeTransformer):
+    """Passes keep the graph."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = ast.unparse(node.func)
+        if (name.endswith(".backward") or name == "torch.autograd.grad") and not any(
+            k.arg in ("retain_graph", "create_graph") for k in node.keywords
+        ):
+            node.keywords.append(ast.keyword("retain_graph", ast.Constant(True)))
+        return node
+
+
+def keeping_graphs(program: str) -> str:
+    tree = ast.parse(program)
+    before = ast.unparse(tree)
+    after = ast.unparse(ast.fix_missing_locations(Keeping().visit(tree)))
+    return program if after == before else f"{after}\n"
+
+
+def without_aliases(program: str) -> str:
+    """A reshape of what was computed gives other memory, however the result lies in it."""
+    if not re.search("einsum|linalg|matrix_|F.linear|@|tensordot|kron|outer", program):
+        return program
+    methods = ("flatten", "reshape", "contiguous", "ravel", "view", "chunk", "T", "squeeze")
+    return wrapped(
+        "torch.clone", "", lambda node: isinstance(node.func, ast.Attribute) and node.func.attr in methods
+    )(program)  # fmt: skip
+
+
+def not_reentrant(program: str) -> str:
+    return re.sub(r"checkpoint\((\w+), (\w+)\)", r"checkpoint(\1, \2, use_reentrant=False)", program)
+
+
+def zeros(x: Any) -> bool:
+    """Whether a gradient is None or zero."""
+    return x is None or (isinstance(x, list) and len(x) > 2 and not any(x[2]))
+
+
+def absent_or_zero(d: Difference) -> bool:
+    return d.kind == "missing" and d.where.endswith(".grad") and zeros(d.reference) and zeros(d.ours)
+
+
+def hidden(d: Difference) -> bool:
+    """nan in the framework where there is a number here, and the same numbers elsewhere."""
+    if (
+        d.kind not in ("value", "gradient", "log")
+        or not isinstance(d.reference, list)
+        or len(d.reference) != len(d.ours)
+    ):
+        return False
+    pairs: Iterable[tuple[float, float]] = zip(d.reference, d.ours)
+    return all(x != x or (y == y and (x == y or abs(x - y) <= 1e-4 * (1 + abs(x)))) for x, y in pairs)
+
+
+# ------------------------------------------------------------------------------------------ the lists
 
 LEAF = "v1 = torch.tensor([1.5, 0.5], dtype=torch.float64, requires_grad=True)\n"
+SCALAR = "v1 = torch.tensor(1.5, dtype=torch.float64, requires_grad=True)\n"
+SILENT = LEAF + "with torch.no_grad():\n    v2 = v1[:1]\n"
 
 TORCH = [
     Known(
-        "a view of a leaf made without recording wants a gradient and has none of its own in PyTorch; here it is a leaf",
-        LEAF + "with torch.no_grad():\n    v2 = v1[:1]\nv2.sum().backward()\n",
-        r"(no_grad|set_grad_enabled\(False\))\S*\n +v\d+ = v\d+(\.|\[)",
-        ("missing", "flag", "gradient", "exception"),
+        "PyTorch's transforms of an identity hand out their argument itself, here another tensor",
+        "v1 = torch.tensor(2.0, dtype=torch.float64)\ndef f2(v3, v4):\n    return v4[...]\n"
+        "v6, f7 = torch.func.vjp(f2, v1, v1)\nv8 = f7(v1)[1]\nv8.sub_(v1)\n",
+        ANY, rewrite=copied,
     ),
     Known(
-        "derivatives that are constant have a history in PyTorch's forward mode, here they have none",
+        "derivatives that are constant have a history in PyTorch's transforms (products with zero tangents), here they "
+        "have none, so nothing is accumulated where it accumulates zeros, and a pass from them is refused",
         "v1 = torch.tensor(1.05, dtype=torch.float64)\nv2 = torch.tensor(1.47, dtype=torch.float64, requires_grad=True)\n"
         "def f3(v4):\n    return v1 * v4\nv6 = torch.func.jacfwd(f3)(v2)\n",
-        r"torch\.func\.(jacfwd|jacrev|jvp|hessian|vjp|grad)",
-        ("flag",),
+        ANY, rewrite=with_history, forgives=absent_or_zero,
     ),
     Known(
-        "PyTorch's linearize does not record what the function closes over",
+        "PyTorch's linearize does not record what the function closes over, and refuses changes in place inside",
         "v1 = torch.tensor(0.627, dtype=torch.float64)\nv2 = torch.tensor(0.74, dtype=torch.float64, requires_grad=True)\n"
         "def f3(v4):\n    return v2 * v4\nv6, f7 = torch.func.linearize(f3, v1)\nv8 = f7(v1)\nv8.backward(v8)\n",
-        r"torch\.func\.linearize",
-        ("missing", "flag", "value", "exception", "gradient"),
+        ANY, rewrite=by_jvp, forgives=absent_or_zero,
+    ),
+    Known(
+        "PyTorch's vmap puts a result that does not depend on the batch in the wrong order with out_dims, or fails",
+        "v1 = torch.tensor([1.3, 0.8], dtype=torch.float64)\nv2 = torch.func.vmap(lambda v3: v1, out_dims=1)(v1)\n",
+        ANY, rewrite=depending,
     ),
     Known(
         "PyTorch widens a float32 without axes in nested forward mode to float64",
         "v1 = torch.tensor(0.5, dtype=torch.float32)\ndef f2(v3):\n    def f4(v5):\n        return v5 + 0.013\n"
         "    v7, v8 = torch.func.jvp(f4, (v3,), (v1,))\n    return v8\nv9, v10 = torch.func.jvp(f2, (v1,), (v1,))\n",
-        r"torch\.func\.(jvp|jacfwd|hessian)",
-        ("dtype",),
+        ("dtype",), pattern=r"tensor\([^\[\]]*, dtype=torch\.(float32|bfloat16|complex64).*func\.(jvp|jacfwd|hessian)",
+        forgives=lambda d: d.kind == "dtype" and d.reference in ("float64", "complex128"),
+    ),
+    Known(
+        "by default PyTorch's checkpoint drops the gradients of what a function closes over, with a warning; here it is "
+        "the variant without that, whatever use_reentrant says",
+        SCALAR + "v2 = torch.tensor(2.0, dtype=torch.float64)\ndef f3(v4):\n    return v1 * v4\n"
+        "v5 = checkpoint(f3, v2)\n",
+        ANY, rewrite=not_reentrant,
+    ),
+    Known(
+        "a view of a leaf made under no_grad takes no part in PyTorch's graph though it says that it requires grad: "
+        "autograd.grad refuses it, hooks are not called, and nothing but the base can make it say otherwise",
+        SILENT + "torch.autograd.grad(v2.sum(), v2)\n",
+        ("flag", "exception", "log"), pattern=r"(no_grad\(\)|set_grad_enabled\(False\)):\n +v\d+ = v\d+(\.|\[)",
+        reference="not have been used|does not require grad",
+    ),
+    Known(
+        "a view taken before its base begins to want a gradient says in PyTorch that it wants one, too, but gets none; "
+        "here a pass from it is refused",
+        "v1 = torch.tensor([1.5], dtype=torch.float64)\nv2 = v1[:]\nv1.requires_grad_()\n",
+        ("flag", "exception", "missing"), pattern=r"v\d+ = (v\d+)(\.|\[).*\1\.requires_grad_\(\)",
+        ours="does not require grad",
+    ),
+    Known(
+        "PyTorch frees more than what an operation saved, and the operation that computed an input of backward(), which it "
+        "executes, too; here a pass ends above its inputs, and what saved nothing can be passed again",
+        SCALAR + "v2 = v1.exp()\nv2.backward(inputs=[v2])\nv2.backward()\n",
+        ("exception",), rewrite=keeping_graphs,
+    ),
+    Known(
+        "PyTorch executes the operation that computed an input of backward(), so its hooks are called; here the pass ends "
+        "above it",
+        SCALAR + "v2 = v1.exp()\nv2.grad_fn.register_hook(lambda i, o: log.append(o[0]))\nv2.backward(inputs=[v2])\n",
+        ("log",), pattern=r"grad_fn\.register_hook.*backward\(.*inputs=",
+    ),
+    Known(
+        "whether a reshape of what was computed shares its memory depends on how the result lies there: that of products "
+        "and of linear algebra in C order here, and often in another in PyTorch",
+        "v1 = torch.tensor([[0.4, 0.7], [0.1, 0.2]], dtype=torch.float64)\nv2 = torch.einsum('ij,jk->ki', v1, v1)\n"
+        "v3 = v2.flatten()\nv3.neg_()\n",
+        ANY, rewrite=without_aliases,
+    ),
+    Known(
+        "PyTorch's transforms refuse functions whose result is a gradient that torch.autograd.grad took of outer tensors",
+        SCALAR + "def f2(v3):\n    v7 = torch.autograd.grad(v1.sin(), v1)[0]\n    return v7\nv8 = torch.func.grad(f2)(v1)\n",
+        ("exception",), pattern=r"def .*    v\d+(, v\d+)* = torch\.autograd\.grad\(.*torch\.func\.",
+        reference="element 0 of tensors does not require grad", at_once=True,
+    ),
+    Known(
+        "PyTorch's own second derivatives of norms write what they have saved, and are refused",
+        SCALAR + "def f2(v3):\n    v4 = torch.linalg.vector_norm(v3)\n    return v4\nv5 = torch.func.hessian(f2)(v1)\n"
+        "v5.backward()\n",
+        ("exception",), pattern="norm.*torch.func.|torch.func.*norm", reference="modified by an inplace operation",
+    ),
+    Known(
+        "PyTorch's forward rule of fmax and fmin gives a tie to the second operand, its backward rule to the first; here "
+        "both give it to the first",
+        "v1 = torch.tensor(1.8, dtype=torch.float64)\nv2, v3 = torch.func.jvp(lambda v4: torch.fmax(v4, v1), (v1,), (v1,))\n",
+        ("value", "gradient", "log"), pattern=r"fmax|fmin",
+    ),
+    Known(
+        "a hook on the result of copysign sees what PyTorch's second derivative sends through it; the rule here uses the "
+        "operands alone",
+        SCALAR + "v2 = torch.copysign(v1, v1)\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n"
+        "v2.register_hook(lambda g: -g)\nv3.backward()\n",
+        ("gradient", "value", "log", "missing"), pattern=r"copysign.*(register_|retain_grad)",
+    ),
+    Known(
+        "PyTorch calls hooks with None for a result of several whose gradient is none; here a hook gets a gradient",
+        "v1 = torch.tensor([1.5, 0.5], dtype=torch.float64, requires_grad=True)\nv2, v3 = v1.unbind()\n"
+        "v3.register_hook(lambda g: log.append(g))\nv2.backward()\n",
+        ("log", "exception"), pattern=r"register_hook", reference="NoneType",
+        forgives=lambda d: d.kind == "log" and (d.ours == 0 or isinstance(d.reference, int) or d.reference == "None"),
+    ),
+    Known(
+        "what was a constant when an operation was recorded stays one; PyTorch looks again in a pass with create_graph",
+        SCALAR + "v2 = torch.tensor(0.74, dtype=torch.float64)\nv3 = v2 * v1\nv2.requires_grad_()\n"
+        "v3.backward(create_graph=True)\n",
+        ("flag", "missing", "exception"), pattern=r"requires_grad_\(\).*create_graph=True",
+    ),
+    Known(
+        "a leaf reshaped in place after it was used gets a gradient of its new shape, or the pass is refused; in PyTorch it "
+        "gets one of the shape it had",
+        SCALAR + "v2 = v1 * 2\nwith torch.no_grad():\n    v1.unsqueeze_(0)\nv2.backward()\n",
+        ("shape", "exception"), pattern=r"no_grad\(\)|set_grad_enabled\(False\)", forgives=lambda d: d.where.endswith(".grad"),
+        ours="does not fit an operand of shape",
+    ),
+    Known(
+        "a nan that a zero should hide: PyTorch's second derivatives of atan2, hypot and copysign at 0, amax and nan_to_num "
+        "of infinite cotangents, distances and norms at 0 in forward mode",
+        "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.atan2(v3, v3), (v1,), (v1,))\n",
+        ("value", "gradient", "log"),
+        pattern=r"atan2|hypot|copysign|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
+        forgives=hidden,
     ),
     Known(
         "PyTorch only warns when index_fill_ and its like write memory that elements share; here it is refused",
         "v1 = torch.tensor(1.5, dtype=torch.float64).expand(3)\nv1.index_fill_(0, torch.tensor([0]), 0.5)\n",
-        r"index_fill_|index_put_|masked_fill_|scatter_|index_copy_|index_add_|\] [*+-]?= ",
-        ("exception",),
+        ("exception",), ours="several elements of this tensor share",
+        pattern=r"index_fill_|index_put_|masked_fill_|scatter_|index_copy_|index_add_|\] [*+-]?= ", at_once=True,
     ),
-]
+]  # fmt: skip
 JAX: list[Known] = []

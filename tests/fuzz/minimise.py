@@ -2,14 +2,18 @@
 
 import ast
 import copy
+import itertools
 import re
+import time
 from collections.abc import Callable, Iterator
 
-Test = Callable[[list[str]], list[bool]]
-"""Which of these texts still differ."""
+Test = Callable[[list[str]], str | None]
+"""The shortest of these texts that still differs."""
 
 BATCH = 24
 MAX_TRIALS = 1500
+MAX_SECONDS = 40
+"""What takes longer is left as it is then: programs of torch.func.linearize take 0.1 s and more each on PyTorch."""
 NAME = re.compile(r"\b[vfh]\d+\b")
 
 
@@ -195,29 +199,24 @@ def renamed(source: str) -> str:
 def minimise(source: str, test: Test) -> str:
     """The smallest text found for which `test` holds."""
     source = ast.unparse(ast.parse(source)) + "\n"
-    trials = 0
-    while trials < MAX_TRIALS:
+    trials, start = 0, time.monotonic()
+
+    def shorter(shorten: Callable[[str], Iterator[str]]) -> str | None:
+        """A text that still differs among those that `shorten` gives."""
+        nonlocal trials
+        candidates = (text for text in shorten(source) if len(text) < len(source))
+        while batch := list(itertools.islice(candidates, BATCH)):
+            if trials > MAX_TRIALS or time.monotonic() - start > MAX_SECONDS:
+                return None
+            trials += len(batch)
+            if (hit := test(batch)) is not None:
+                return hit
+        return None
+
+    before = ""
+    while source != before:
         before = source
         for shorten in (dropped, unwrapped, inlined, simplified):
-            again = True
-            while again and trials < MAX_TRIALS:
-                again = False
-                batch: list[str] = []
-                for candidate in shorten(source):
-                    if len(candidate) < len(source):
-                        batch.append(candidate)
-                    if len(batch) == BATCH:
-                        trials += BATCH
-                        hits = [text for text, still in zip(batch, test(batch)) if still]
-                        batch = []
-                        if hits:
-                            source, again = min(hits, key=len), True
-                            break
-                if batch and not again:
-                    trials += len(batch)
-                    hits = [text for text, still in zip(batch, test(batch)) if still]
-                    if hits:
-                        source, again = min(hits, key=len), True
-        if source == before:
-            break
+            while (found := shorter(shorten)) is not None:
+                source = found
     return renamed(source)

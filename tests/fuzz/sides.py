@@ -43,19 +43,23 @@ class Side:
         worker.stdin.flush()
 
     def collect(self, retry: bool = True) -> list[Answer]:
-        """The answers; where the process has died of one of the texts, with `retry` the others are run again."""
-        assert self.process is not None
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if line:
-            return [{**answer, "side": self.kind} for answer in json.loads(line)]
-        self.close()
-        if len(self.pending) == 1 or not retry:
+        """The answers; where the process has died of one of the texts, with `retry` those after it are run by another."""
+        answers: list[Answer] = []
+        while len(answers) < len(self.pending):
+            assert self.process is not None
+            assert self.process.stdout is not None
+            line = self.process.stdout.readline()
+            if line:
+                answers.append({**json.loads(line), "side": self.kind})
+                continue
+            self.close()
             died: Answer = {"stopped": ["the process died", 0, ""], "seen": {}, "log": [], "side": self.kind}
-            return [died] * len(self.pending)
-        half = len(self.pending) // 2
-        first, second = self.pending[:half], self.pending[half:]
-        return self.run(first) + self.run(second)
+            answers.append(died)
+            left = self.pending[len(answers) :]
+            if left and retry:
+                return answers + self.run(left)
+            answers += [died] * len(left)
+        return answers
 
     def run(self, texts: list[str]) -> list[Answer]:
         if not texts:

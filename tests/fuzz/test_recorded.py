@@ -40,5 +40,5 @@ def test_minimising() -> None:
     program = (
         "v1 = torch.tensor([1.0, 2.0])\nwith torch.no_grad():\n    v2 = v1.sin()\nv3 = v2 * 2\nv4 = v3.cos() + v1\n"
     )
-    small = minimise(program, lambda texts: ["cos" in text for text in texts])
+    small = minimise(program, lambda texts: min((text for text in texts if "cos" in text), key=len, default=None))
     assert small == "v1 = torch.tensor(1.0)\nv2 = v1.cos()\n" or len(small.splitlines()) == 2, small

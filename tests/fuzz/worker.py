@@ -1,10 +1,12 @@
 """A warm process that runs program texts on one side and answers what can be seen of each.
 
 Run as a script by any Python, without the package: `worker.py SIDE`, where SIDE is `torch` or `jax` (the framework itself) or
-`retrograde-torch` or `retrograde-native` (this library). A line of the input is a JSON list of texts; the answer is a
-JSON list of as many observations, see `observe`.
+`retrograde-torch` or `retrograde-native` (this library). A line of the input is a JSON list of texts; the answer to each
+text is a line with its observation, see `observe`. A program that cannot be interrupted ends the process.
 """
 
+import faulthandler
+import functools
 import json
 import os
 import re
@@ -14,7 +16,7 @@ import types
 import warnings
 from typing import Any
 
-SECONDS_PER_PROGRAM = 20
+SECONDS_PER_PROGRAM = 10
 NAME = re.compile(r"^v\d+$")
 CREATED = re.compile(r"^(v\d+) = torch\.(?:tensor|ones)\(", re.MULTILINE)
 
@@ -41,6 +43,9 @@ class Torch:
 
         if ours != ("retrograde" in torch.__file__):
             sys.exit(f"torch is {torch.__file__}")
+        if not ours:
+            import torch._dynamo  # what linearize would import: longer than a program may take
+
         torch.set_num_threads(1)
         self.torch = torch
 
@@ -94,6 +99,10 @@ class Numeric:
 
             jax.config.update("jax_enable_x64", True)
             jax.config.update("jax_platforms", "cpu")
+            jax.config.update("jax_disable_jit", True)
+            import jax_kernels
+
+            jax_kernels.install_all()
             self.xp, self.tr, self.kind = jnp, jax, jax.Array
             self.ops = types.SimpleNamespace(
                 softmax=lambda x, axis: jax.nn.softmax(x, axis=axis),
@@ -133,6 +142,14 @@ def flat(value: Any) -> Any:
         yield value
 
 
+def looked(how: Any, x: Any) -> list[Any]:
+    """What `how` says of an array, which may be one that only its transform can look at."""
+    try:
+        return how(x)
+    except Exception as error:
+        return [f"not to be observed: {type(error).__name__}"]
+
+
 def observe(side: Any, text: str, seconds: int = SECONDS_PER_PROGRAM) -> dict[str, Any]:
     """Run `text`: every variable, what it logged, and the type and line of the exception that ended it."""
     names = side.names()
@@ -140,6 +157,7 @@ def observe(side: Any, text: str, seconds: int = SECONDS_PER_PROGRAM) -> dict[st
     names["log"] = log
     stopped = None
     signal.alarm(seconds)
+    faulthandler.dump_traceback_later(3 * seconds, exit=True)  # what does not come back to Python to be interrupted
     try:
         exec(compile(text, "<program>", "exec"), names)
     except (Exception, OutOfTimeError) as error:
@@ -150,6 +168,7 @@ def observe(side: Any, text: str, seconds: int = SECONDS_PER_PROGRAM) -> dict[st
         stopped = [type(error).__name__, line, str(error)[:200]]
     finally:
         signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
     created = set(CREATED.findall(text))
     seen: dict[str, Any] = {}
     for name, value in names.items():
@@ -157,11 +176,9 @@ def observe(side: Any, text: str, seconds: int = SECONDS_PER_PROGRAM) -> dict[st
             continue
         for i, item in enumerate(flat(value)):
             place = f"{name}[{i}]" if isinstance(value, (tuple, list)) else name
-            try:
-                seen[place] = side.observe(item, name in created) if side.is_array(item) else [type(item).__name__]
-            except Exception as error:
-                seen[place] = [f"not to be observed: {type(error).__name__}"]
-    logged = [side.array(x) if side.is_array(x) else repr(x) for x in flat(log)]
+            look = functools.partial(side.observe, created=name in created)
+            seen[place] = looked(look, item) if side.is_array(item) else [type(item).__name__]
+    logged = [looked(side.array, x) if side.is_array(x) else repr(x) for x in flat(log)]
     return {"stopped": stopped, "seen": seen, "log": logged}
 
 
@@ -180,8 +197,9 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a program or framework prints is no answer
     for line in sys.stdin:
-        answers.write(json.dumps([observe(side, text) for text in json.loads(line)]) + "\n")
-        answers.flush()
+        for text in json.loads(line):
+            answers.write(json.dumps(observe(side, text)) + "\n")
+            answers.flush()
 
 
 if __name__ == "__main__":

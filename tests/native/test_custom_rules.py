@@ -129,3 +129,21 @@ def test_what_a_bad_rule_says(found: Any, text: str) -> None:
     beyond.defvjp(lambda x: (x**3, None), lambda residuals, g: found)
     with pytest.raises(ValueError, match="argnums 2"):
         rg.grad(beyond)(2.0)
+
+
+def test_what_the_forward_rule_computes_is_differentiated_in_both_modes() -> None:
+    f = rg.custom_jvp(rg.tanh)
+    f.defjvp(lambda primals, tangents: (rg.tanh(primals[0]), 3 * primals[0] * tangents[0]))
+    value, slope = math.tanh(0.7), 3 * 0.7
+    wanted = -math.sin(value) * (1 - value**2) * slope + math.cos(value) * 3  # the slope of the value is tanh's
+    for outer in (rg.grad, rg.jacfwd, rg.jacrev):
+        for inner in (rg.grad, rg.jacfwd, rg.jacrev):
+            close(outer(inner(lambda x: rg.sin(f(x))))(0.7), wanted)
+    other = rg.custom_jvp(rg.tanh)
+    other.defjvp(lambda primals, tangents: (primals[0] * 2, tangents[0]))
+    close(rg.value_and_grad(other)(0.7)[0], rg.jvp(other, (0.7,), (1.0,))[0])
+    x = rg.asarray(0.7, requires_grad=True)
+    y = other(x)
+    y.backward()
+    close(y.detach(), 1.4)
+    close(x.grad, 1.0)

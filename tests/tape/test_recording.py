@@ -54,7 +54,7 @@ def recorded(call: Any, operands: Any, wanted: Any, level: int = 0) -> list[str]
         if x is None:
             return "-"
         if type(x) is tuple:
-            return "outputs"
+            return f"outputs {[part is not None for part in x]}"
         if place < len(arrays) and id(x) == arrays[place]:
             return "operand"
         return "output" if id(x) in outs else "other"
@@ -113,6 +113,55 @@ def test_nothing_kept_is_kept_as_nothing(name):
         for i in (i for i, x in enumerate(operands[:4]) if floating(x)):
             found = recorded(functools.partial(prim.bind, **params), operands, (i,))
             assert not found or set(found) != {"-"}
+
+
+class _Watched(tuple):
+    """Outputs that note which of them a rule takes."""
+
+    taken: set[int]
+
+    def __getitem__(self, key):
+        self.taken.update([key % len(self)] if isinstance(key, int) else range(len(self))[key])
+        return tuple.__getitem__(self, key)
+
+    def __iter__(self):
+        self.taken.update(range(len(self)))
+        return tuple.__iter__(self)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if PRIMITIVES[n].multi and PRIMITIVES[n].saves_out])
+def test_of_several_outputs_those_are_kept_that_a_rule_takes(name):
+    prim = PRIMITIVES[name]
+    taken: set[int] = set()
+    for operands, params in prim.samples():
+        if any(np.iscomplexobj(x) for x in operands if x is not None):
+            continue
+        out = prim.op(*operands, **params)
+        gradients = tuple(np.zeros_like(x) if floating(x) else None for x in out)
+        watched = _Watched(out)
+        watched.taken = taken
+        if prim.vjp is not None:
+            prim.vjp(tuple(None if x is None else True for x in operands), gradients, watched, *operands, **params)
+        else:
+            for rule in filter(None, prim.vjps):
+                rule(gradients, watched, *operands, **params)
+    assert [i in taken for i in range(len(out))] == list(prim.used_outs or (True,) * len(out))
+
+
+@pytest.mark.parametrize("f, i", [
+    (lambda x: torch.std_mean(x, 0), 1), (torch.frexp, 0), (lambda x: torch.linalg.slogdet(torch.outer(x, x) + torch.eye(2)), 1),
+])  # fmt: skip
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_output_that_no_rule_takes_may_be_written(f, i, create_graph):
+    x = torch.tensor([1.0, 2.5], requires_grad=True)
+    outs = f(x)
+    expected = torch.autograd.grad([y.sum() for y in f(x) if y.requires_grad], x)[0]
+    outs[i].add_(1)
+    found = torch.autograd.grad([y.sum() for y in outs if y.requires_grad], x, create_graph=create_graph)[0]
+    assert found.tolist() == expected.tolist()
+    if create_graph and found.requires_grad:
+        found.sum().backward()
+        assert x.grad is not None
 
 
 # ------------------------------------------------------------------------------------------ joint rules

@@ -1,5 +1,4 @@
-"""What the engine and the rules ask of arrays, whatever library or transform they belong to: the backend's answers, asked
-of anything that has a shape.
+"""What the engine and the rules ask of arrays and values, of whatever library or transform: the backend's answers.
 
 A rule never makes an array by naming a library. `full(..., like=g)` gives constants where `g` is, so that nothing of NumPy
 appears in the middle of a graph on a GPU, on a cluster or in a trace.
@@ -61,6 +60,17 @@ def device_of(x: Any) -> Any:
     """Where an array or value is, as its library says it."""
     array = bottom(x)
     return backend_of(array).device_of(array)
+
+
+def opened(kind: type[LevelArray], arrays: Any, beside: str) -> tuple[int, list[Any], list[Any]]:
+    """The highest level at which arrays of a kind are; what is under them there, and what they have beside (None for others)."""
+    level = max(x._level for x in arrays if type(x) is kind)
+    under, others = [], []
+    for x in arrays:
+        own = type(x) is kind and x._level == level
+        under.append(x.under if own else x)
+        others.append(getattr(x, beside) if own else None)
+    return level, under, others
 
 
 class LevelBackend(Backend):

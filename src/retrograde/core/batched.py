@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend import register_backend
-from .arrays import LevelBackend
+from .arrays import LevelBackend, opened
 from .record import Primitive
 from .value import LevelArray, dtype_of, shape_of
 
@@ -24,9 +24,8 @@ class BatchedArray(LevelArray):
         self.shape = shape[:dim] + shape[dim + 1 :]
         self.dtype = dtype_of(content)
 
-    @property
-    def under(self) -> Any:
-        return self.content
+
+BatchedArray.under = BatchedArray.content  # type: ignore[attr-defined]
 
 
 class BatchedBackend(LevelBackend):
@@ -35,16 +34,7 @@ class BatchedBackend(LevelBackend):
     name = "vmap"
 
     def evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
-        level = max(x._level for x in arrays if type(x) is BatchedArray)
-        inner: list[Any] = []
-        dims: list[int | None] = []
-        for x in arrays:
-            if type(x) is BatchedArray and x._level == level:
-                inner.append(x.content)
-                dims.append(x.dim)
-            else:
-                inner.append(x)
-                dims.append(None)
+        level, inner, dims = opened(BatchedArray, arrays, "dim")
         # A rule computes with raw arrays only or with core values only; a value among the operands lifts the others
         # by itself, since every operation that meets it goes through bind.
         out, dim = prim.batch(prim.op, inner, dims, params)

@@ -101,9 +101,7 @@ def evaluate(prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
     """Evaluate a primitive at the highest level among `arrays`, which may be core values of lower levels."""
     top, winner, first = -1, None, None
     for x in arrays:
-        if type(x) is _ndarray:
-            continue
-        if x is None:
+        if type(x) is _ndarray or x is None:
             continue
         level = getattr(x, "_level", None)
         if level is None:
@@ -116,6 +114,31 @@ def evaluate(prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
             return bind_general(prim, arrays, params)
         first = winner
     return (NUMPY if first is None else backend_of(first)).evaluate(prim, arrays, params)
+
+
+def bind_many(prim: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Evaluate and record on many operands: values of one class on the everyday tape over NumPy arrays in one pass (0.1 µs
+    each), all else as `op_general` (1 µs each)."""
+    cls = type(operands[0])
+    mode = state.mode
+    if not issubclass(cls, Value) or prim.multi or mode == WATCHED or LOOKED_AT or SAVE_CHECKS:
+        return op_general(prim, operands, params)
+    arrays, edges, recorded = [], [], False
+    for x in operands:
+        if type(x) is not cls or type(array := x._a) is not _ndarray or x._level:
+            return op_general(prim, operands, params)
+        arrays.append(array)
+        edges.append(edge := x._node)
+        if edge is not None:
+            recorded = True
+    try:
+        out = prim.numpy_kernel(*arrays, **params)
+    except KERNEL_ERRORS as error:
+        fail(prim, operands, params, error)
+    if type(out) is not _ndarray:
+        out = np.asarray(out)
+    node = record(prim, params, tuple(edges), arrays, out) if recorded and mode and prim.differentiable else None
+    return make(cls._result, out, node)
 
 
 def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..backend import register_backend
 from . import value as values
-from .arrays import LevelBackend
+from .arrays import LevelBackend, opened
 from .record import Primitive
 from .value import LevelArray, Value, dtype_of, make, shape_of
 
@@ -24,9 +24,8 @@ class DualArray(LevelArray):
         self.shape = tuple(shape_of(primal))
         self.dtype = dtype_of(primal)
 
-    @property
-    def under(self) -> Any:
-        return self.primal
+
+DualArray.under = DualArray.primal  # type: ignore[attr-defined]
 
 
 class DualBackend(LevelBackend):
@@ -35,15 +34,7 @@ class DualBackend(LevelBackend):
     name = "forward mode"
 
     def evaluate(self, prim: Primitive, arrays: Any, params: dict[str, Any]) -> Any:
-        level = max(x._level for x in arrays if type(x) is DualArray)
-        primals, tangents = [], []
-        for x in arrays:
-            if type(x) is DualArray and x._level == level:
-                primals.append(x.primal)
-                tangents.append(x.tangent)
-            else:
-                primals.append(x)
-                tangents.append(None)
+        level, primals, tangents = opened(DualArray, arrays, "tangent")
         out = prim.op(*primals, **params)
         if not prim.differentiable or all(t is None for t in tangents):
             return out

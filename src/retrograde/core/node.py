@@ -97,7 +97,7 @@ class Slot:
 class Accumulate:
     """Where the gradient of a leaf arrives. Owns the leaf's hooks; refers to the leaf itself weakly only."""
 
-    __slots__ = ("shape", "dtype", "seq", "leaf", "hooks", "post_hooks", "node_hooks", "__dict__", "__weakref__")
+    __slots__ = ("shape", "dtype", "seq", "leaf", "hooks", "__dict__", "__weakref__")
 
     edges: tuple[Any, ...] = ()
 
@@ -105,8 +105,6 @@ class Accumulate:
         self.leaf = weakref.ref(leaf)
         self.shape, self.dtype, self.seq = shape, dtype, tick()
         self.hooks: Any = None
-        self.post_hooks: Any = None
-        self.node_hooks: Any = None
 
 
 def producer(edge: Any) -> Any:

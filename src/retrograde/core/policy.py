@@ -44,6 +44,9 @@ class TapePolicy:
     error (docs/decisions/0009)."""
     fills_stopped: bool = False
     """Whether a leaf that no longer wants a gradient gets that of operations recorded while it did."""
+    same_gradients_are_one: bool = False
+    """Whether `grad` hands out gradients that are one array (of both operands of a sum, say) as one value, and a cotangent
+    that was given, where it arrives as it is, as itself."""
     joint_gradients: Mapping[str, bool] = field(default_factory=dict)
     """Operations whose gradients, where they are differentiated again, count as depending on every operand: by name,
     whether that of one operand alone does, too."""

@@ -30,6 +30,7 @@ def primitive(
     params: Sequence[str] | None = None,
     multi: bool = False,
     diff_outs: Sequence[bool] | None = None,
+    used_outs: Sequence[bool] | None = None,
     tolerances: dict[str, Any] | None = None,
     kind: str = "general",
     numpy: Callable[..., Any] | None = None,
@@ -63,6 +64,7 @@ def primitive(
         (`elementwise` in ops/rules.py): what functions for real operands have in them instead of a call.
     operands, params: names, where the kernel's signature does not tell them.
     diff_outs: with `multi`, which outputs carry gradients (all floating ones, if not given).
+    used_outs: with `multi`, which outputs the rules take the value of (all, if not given); the others arrive as None.
     tolerances: options of the table test for this primitive (see tests/test_primitives.py).
 
     Raises TypeError when a field is missing.
@@ -88,8 +90,9 @@ def primitive(
     record = Primitive(
         name, kernel=kernel, operands=names, params=keywords, multi=multi,
         vjps=tuple(vjps) if isinstance(vjps, (list, tuple)) else vjps, vjp=vjp, jvp=jvp, batch=batch, infer=infer,
-        samples=samples, diff_outs=tuple(diff_outs) if diff_outs is not None else None, tolerances=tolerances, kind=kind,
-        numpy=numpy, saves=saves, regional=regional, texts=tuple(texts),
+        samples=samples, diff_outs=tuple(diff_outs) if diff_outs is not None else None,
+        used_outs=tuple(used_outs) if used_outs is not None else None, tolerances=tolerances, kind=kind, numpy=numpy,
+        saves=saves, regional=regional, texts=tuple(texts),
     )  # fmt: skip
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")

@@ -106,13 +106,15 @@ class Primitive:
     def __init__(
         self, name: str, *, kernel: Callable[..., Any], operands: tuple[str, ...] | None, params: tuple[str, ...],
         multi: bool, vjps: Any, vjp: Callable[..., Any] | None, jvp: Any, batch: Callable[..., Any],
-        infer: Callable[..., Any], samples: Any, diff_outs: tuple[bool, ...] | None, tolerances: dict[str, Any] | None,
-        kind: str, numpy: Callable[..., Any] | None, saves: str | Mapping[str, Sequence[str]], regional: Sequence[str],
-        texts: tuple[str, ...],
+        infer: Callable[..., Any], samples: Any, diff_outs: tuple[bool, ...] | None, used_outs: tuple[bool, ...] | None,
+        tolerances: dict[str, Any] | None, kind: str, numpy: Callable[..., Any] | None,
+        saves: str | Mapping[str, Sequence[str]], regional: Sequence[str], texts: tuple[str, ...],
     ) -> None:  # fmt: skip
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
         self.batch, self.infer, self.samples, self.diff_outs = batch, infer, samples, diff_outs
+        self.used_outs = used_outs
+        """With `multi`, the outputs of which the rules take the value (None: all): the others are not kept."""
         self.tolerances = tolerances or {}
         self.differentiable = vjps is not NOT_DIFFERENTIABLE
         self.kind = kind
@@ -168,43 +170,30 @@ class Primitive:
         self.rule_needs: list[tuple[str, ...] | None] = []
         self.users: tuple[frozenset[int], ...] = ()
         self.out_users: frozenset[int] = frozenset()
-        self.saves_out = False
         self._rest = UNUSED
-        if not self.differentiable:
-            return
+        n = len(self.operands or ())
         if self.vjp is not None:
             names, rest = positional_names(self.vjp)
             wants = needs_of(names[2:])  # (needs, g, out, *operands)
             self.rule_needs = [wants]
             self._rest = UNUSED if rest is None else needs_of([rest])[0]
-            n = len(wants) - 1 if self.operands is None else len(self.operands)
-            everyone = frozenset(range(n if self.operands is not None else 64))
-            users_of = self._users_named(everyone)
+            users_of = self._users_named(frozenset(range(64 if self.operands is None else n)))
+            n = len(wants) - 1 if self.operands is None else n
             self.users = tuple(users_of(j) if self.wants(j) == VALUE else frozenset() for j in range(n))
             self.out_users = users_of(None) if wants and wants[0] == VALUE else frozenset()
-            self.saves_out = bool(self.out_users)
-            return
-        n = len(self.operands or ())
-        users: list[set[int]] = [set() for _ in range(n)]
-        out_users: set[int] = set()
-        for i, rule in enumerate(self.vjps):
-            if rule is None:
-                self.rule_needs.append(None)
-                continue
-            names, _ = positional_names(rule)
-            wants = needs_of(names[1:])  # (g, out, *operands)
-            if len(wants) != n + 1:
-                raise TypeError(f"primitive {self.name!r}: rule {i} takes {names}, wanted g, out and {n} operands")
-            self.rule_needs.append(wants)
-            if wants[0] == VALUE:
-                out_users.add(i)
-            for j, want in enumerate(wants[1:]):
-                # Another operand's shape is taken from its array, since it may have no edge to carry it.
-                if want == VALUE or (want == AVAL and j != i):
-                    users[j].add(i)
-        self.users = tuple(frozenset(u) for u in users)
-        self.out_users = frozenset(out_users)
-        self.saves_out = bool(out_users)
+        elif self.differentiable:
+            for i, rule in enumerate(self.vjps):
+                names = () if rule is None else positional_names(rule)[0]
+                if rule is not None and len(names) != n + 2:
+                    raise TypeError(f"primitive {self.name!r}: rule {i} takes {names}, wanted g, out and {n} operands")
+                self.rule_needs.append(None if rule is None else needs_of(names[1:]))  # (g, out, *operands)
+            rules = [(i, wants) for i, wants in enumerate(self.rule_needs) if wants is not None]
+            # Another operand's shape is taken from its array, since it may have no edge to carry it.
+            self.users = tuple(
+                frozenset(i for i, w in rules if w[j + 1] == VALUE or (w[j + 1] == AVAL and j != i)) for j in range(n)
+            )
+            self.out_users = frozenset(i for i, w in rules if w[0] == VALUE)
+        self.saves_out = bool(self.out_users)
 
     def _users_named(self, everyone: frozenset[int]) -> Callable[[int | None], frozenset[int]]:
         """For an operand of a joint rule (None: the output) those whose cotangents take its value, as `saves` says."""
@@ -251,8 +240,12 @@ class Primitive:
 
         found = [x if kept(self.users_of(i, count)) else None for i, x in enumerate(arrays)]
         if self.saves_out:
-            found.append(out if kept(self.out_users) else None)
+            found.append(self.kept_out(out) if kept(self.out_users) else None)
         return tuple(found) if any(x is not None for x in found) else ()
+
+    def kept_out(self, out: Any) -> Any:
+        """The output as a node keeps it: of several those that the rules take the value of, with None for the others."""
+        return out if self.used_outs is None else tuple(x if used else None for x, used in zip(out, self.used_outs))
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

@@ -31,7 +31,6 @@ from .value import Value, content, dtype_of, result_class, shape_of
 _ndarray = np.ndarray
 _NO_PARAMS: dict[str, Any] = {}
 
-
 SWAPS: dict[str, list[Callable[[Any], Any]]] = {}
 """What puts another kernel into the functions written for a primitive, by the primitive's name."""
 
@@ -64,14 +63,13 @@ def _scope(prim: Primitive) -> dict[str, Any]:
 
 
 # Most primitives share their source with others of the same arity, and compiling is most of the time of an import.
-_COMPILED: dict[str, Any] = {}
+@functools.cache
+def _code(source: str, name: str) -> Any:
+    return compile(source, f"<retrograde {name}>", "exec")
 
 
 def _define(source: str, scope: dict[str, Any], name: str) -> None:
-    code = _COMPILED.get(source)
-    if code is None:
-        code = _COMPILED[source] = compile(source, f"<retrograde {name}>", "exec")
-    exec(code, scope)  # noqa: S102 - our own source
+    exec(_code(source, name), scope)  # noqa: S102 - our own source
 
 
 def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
@@ -106,42 +104,27 @@ class _Writer:
             return [f"out_ = tuple([x_ if type(x_) is ndarray else asarray(x_) for x_ in {call}])"]
         return [f"out_ = {call}", "if type(out_) is not ndarray:", "    out_ = asarray(out_)"]
 
-    def unpack_everyday(self) -> list[str]:
-        """Values of the everyday tape over NumPy arrays, NumPy arrays, and None for an absent operand."""
+    def unpack(self, *taken: str) -> list[str]:
+        """`a{i}` and `n{i}` of operands that are values (`taken` are the lines for value `x`, operand `i`), NumPy arrays, or
+        None where one may be absent."""
         lines = []
         for i, x in enumerate(self.names):
             lines += [
                 f"if isinstance({x}, Value):",
-                f"    a{i} = {x}._a; n{i} = {x}._node",
-                f"    if {x}._level or type(a{i}) is not ndarray:",
-                f"        return bind_level({', '.join(self.names)}{self.keywords})",
-                f"elif type({x}) is ndarray:",
-                f"    a{i} = {x}; n{i} = None",
-            ]
-            if self.count > 1:
-                lines += [f"elif {x} is None:", f"    a{i} = n{i} = None"]
-            lines += ["else:", f"    {self.general}"]
-        return lines
-
-    def unpack_level(self) -> list[str]:
-        """Values of which the highest is on the tape of an open transform; those of lower levels are plain to it."""
-        lines = ["top_ = 0"]
-        for x in self.names:
-            lines += [f"if isinstance({x}, Value) and {x}._level > top_:", f"    top_ = {x}._level"]
-        lines += ["tape_ = state.tapes.get(top_)", "if tape_ is None:", f"    {self.general}"]
-        for i, x in enumerate(self.names):
-            lines += [
-                f"if isinstance({x}, Value):",
-                f"    if {x}._level == top_:",
-                f"        a{i} = {x}._a; n{i} = {x}._node",
-                "    else:",
-                f"        a{i} = content({x}); n{i} = None",
+                *_indented([line.format(i=i, x=x) for line in taken]),
                 f"elif type({x}) is ndarray" + (f" or {x} is None:" if self.count > 1 else ":"),
                 f"    a{i} = {x}; n{i} = None",
                 "else:",
                 f"    {self.general}",
             ]
         return lines
+
+    def highest(self) -> list[str]:
+        """`top_`, the highest level among the operands, and `tape_`, the tape of an open transform at that level."""
+        lines = ["top_ = 0"]
+        for x in self.names:
+            lines += [f"if isinstance({x}, Value) and {x}._level > top_:", f"    top_ = {x}._level"]
+        return [*lines, "tape_ = state.tapes.get(top_)", "if tape_ is None:", f"    {self.general}"]
 
     def evaluate(self, *, at_level: bool) -> list[str]:
         """`out_` from the arrays: by the kernel, or by `op` one level down where they are values of a lower level, arrays
@@ -231,7 +214,10 @@ class _Writer:
         asked = frozenset(i for i in everyone if prim.has_rule(i))
         entries = [(f"a{i}", prim.users_of(i, self.count)) for i in range(self.count)]
         if prim.saves_out:
-            entries.append(("out_", prim.out_users))
+            kept_out = "out_"
+            if prim.used_outs is not None:
+                kept_out = "(" + "".join(f"out_[{k}], " if used else "None, " for k, used in enumerate(prim.used_outs)) + ")"
+            entries.append((kept_out, prim.out_users))
         wanting = [users & asked for _, users in entries if users]
         if not wanting:
             return "()"
@@ -271,7 +257,11 @@ class _Writer:
     def bind(self) -> list[str]:
         """`bind`: the everyday tape over NumPy arrays."""
         body = [
-            *self.unpack_everyday(),
+            *self.unpack(
+                "a{i} = {x}._a; n{i} = {x}._node",
+                "if {x}._level or type(a{i}) is not ndarray:",
+                f"    return bind_level({', '.join(self.names)}{self.keywords})",
+            ),
             *self.evaluate(at_level=False),
             *self.result_class(),
             *self.finish(
@@ -283,7 +273,12 @@ class _Writer:
     def bind_level(self) -> list[str]:
         """`bind_level`: the tape of an open transform."""
         body = [
-            *self.unpack_level(),
+            *self.highest(),
+            # values of lower levels are plain to this one
+            *self.unpack(
+                "if {x}._level == top_:", "    a{i} = {x}._a; n{i} = {x}._node",
+                "else:", "    a{i} = content({x}); n{i} = None",
+            ),
             *self.evaluate(at_level=True),
             *self.result_class(),
             *self.finish(
@@ -297,16 +292,18 @@ class _Writer:
     def operator(self) -> list[str]:
         """`operator`: two instances of CLS of one real floating dtype at once, all else through FALLBACK."""
         x, y = self.names
+        elsewhere = [
+            "    if type(a0) is not ndarray or type(a1) is not ndarray:",
+            f"        return FALLBACK({x}, {y})",
+        ]
         fast = [
             "try:",
             "    out_ = KERNEL(a0, a1)",
             "except KERNEL_ERRORS as error:",
-            "    if type(a0) is not ndarray or type(a1) is not ndarray:",
-            f"        return FALLBACK({x}, {y})",
+            *elsewhere,
             f"    fail(PRIM, {self.operands}, NO_PARAMS, error)",
             "if type(out_) is not ndarray:  # a NumPy scalar, or the result of another library's arrays",
-            "    if type(a0) is not ndarray or type(a1) is not ndarray:",
-            f"        return FALLBACK({x}, {y})",
+            *elsewhere,
             "    out_ = asarray(out_)",
             f"n0 = {x}._node; n1 = {y}._node",
             *self.finish(
@@ -327,13 +324,13 @@ class _Writer:
         return [
             f"def operator({x}, {y}):",
             f"    if type({x}) is CLS and type({y}) is CLS:",
-            f"        a0 = {x}._a; a1 = {y}._a; level_ = {x}._level",
-            f"        if level_ or {y}._level:",
-            f"            tape_ = state.tapes.get(level_) if level_ == {y}._level else None",
-            "            if tape_ is None or type(a0) is not ndarray or type(a1) is not ndarray:",
-            f"                return LEVEL({x}, {y})",
-            "        dtype_ = a0.dtype",
+            f"        a0 = {x}._a; a1 = {y}._a; dtype_ = a0.dtype",
             "        if (dtype_ is FLOAT32 or dtype_ is FLOAT64) and dtype_ is a1.dtype:",
+            f"            level_ = {x}._level",
+            f"            if level_ or {y}._level:",
+            f"                tape_ = state.tapes.get(level_) if level_ == {y}._level else None",
+            "                if tape_ is None or type(a0) is not ndarray or type(a1) is not ndarray:",
+            f"                    return LEVEL({x}, {y})",
             *_indented(fast, 3),
             f"    return FALLBACK({x}, {y})",
         ]
@@ -517,17 +514,19 @@ _MOST_WRITTEN = 8
 
 
 def _any_number(prim: Primitive) -> Callable[..., Any]:
-    """`op` for operands in any number: that for so many of them, written when they first come; beyond eight, the general
-    case. Joining two 4-vectors takes 1.6 µs recorded, 4.9 in general."""
+    """`op` for operands in any number: that for so many of them, written when they first come; beyond eight, one for
+    lists. Joining two 4-vectors takes 1.6 µs recorded, 4.9 in general."""
     written: dict[int, Callable[..., Any]] = {}
 
     def op(*operands: Any, **params: Any) -> Any:
         count = len(operands)
         f = written.get(count)
         if f is None:
-            if count > _MOST_WRITTEN or not count:
+            if count > _MOST_WRITTEN:
+                return binding.bind_many(prim, operands, params)
+            if not count:
                 return binding.op_general(prim, operands, params)
-            f = written[count] = _on_first_call(prim, count)["op"]
+            f = written[count] = _binding(prim, count)["op"]
         return f(*operands, **params)
 
     return op
@@ -536,34 +535,22 @@ def _any_number(prim: Primitive) -> Callable[..., Any]:
 def binder(op: Callable[..., Any], count: int) -> Callable[..., Any]:
     """`bind` for so many operands of a primitive that takes any number: 0.5 µs less than to let it count them."""
     prim: Primitive = op.prim  # type: ignore[attr-defined]
-    return prim.bind if count > _MOST_WRITTEN else _on_first_call(prim, count)["bind"]
+    return prim.bind if count > _MOST_WRITTEN else _binding(prim, count)["bind"]
 
 
 def looker(op: Callable[..., Any], **tape: Callable[..., Any]) -> Callable[..., Any]:
     """`look(x, ...)`: an operation on one value of which the result may be a view, remembered as one by what is given of
     tape/inplace.py. Written at its first call."""
     prim: Primitive = op.prim  # type: ignore[attr-defined]
-    scope: dict[str, Any] = {"__name__": __name__}
-    look = FunctionType(_FIRST["look"], scope, "look")
-
-    def finish(name: str) -> Any:
-        with _finishing:
-            if look.__code__ is _FIRST["look"]:
-                scope.update({**_scope(prim), **tape, "OP": op, "bind": prim.bind, "weak": weakref.ref})
-                made = dict(scope)
-                _define("\n".join(_Writer(prim).looker()), made, "look")
-                _follow(prim, scope)
-                look.__code__ = made["look"].__code__
-        return look
-
-    scope["FINISH"] = finish
-    return look
+    return _on_first_call(
+        prim, ("look",), lambda: _Writer(prim).looker(), OP=op, bind=prim.bind, weak=weakref.ref, **tape
+    )["look"]
 
 
 def specialise(prim: Primitive) -> None:
     """Give a primitive its `op`, `bind` and `bind_level`."""
     if prim.operands:
-        functions = _on_first_call(prim)
+        functions = _binding(prim)
         prim.op, prim.bind, prim.bind_level = functions["op"], functions["bind"], functions["bind_level"]
     else:
         prim.op = prim.bind = prim.bind_level = _any_number(prim)
@@ -578,26 +565,37 @@ def _first_call(name: str) -> Any:
 
 
 _FIRST = {name: _first_call(name) for name in ("op", "bind", "bind_level", "look")}
-_WRITTEN = "op", "bind", "bind_level"
 _finishing = threading.RLock()
 
 
-def _on_first_call(prim: Primitive, count: int = 0) -> dict[str, Any]:
-    """A primitive's functions, which get their code at the first call of one of them: an import compiles nothing.
+def _binding(prim: Primitive, count: int = 0) -> dict[str, FunctionType]:
+    """`op`, `bind` and `bind_level`, for so many operands where a primitive takes any number."""
+
+    def written() -> list[str]:
+        writer = _Writer(prim, count)
+        return [*writer.op(), *writer.bind(), *writer.bind_level()]
+
+    return _on_first_call(prim, ("op", "bind", "bind_level"), written)
+
+
+def _on_first_call(
+    prim: Primitive, names: tuple[str, ...], written: Callable[[], list[str]], **given: Any
+) -> dict[str, FunctionType]:
+    """Functions of these names, which get their code at the first call of one of them: an import compiles nothing.
 
     The functions stay the same objects, so whoever has bound them before has the finished ones afterwards.
     """
     scope: dict[str, Any] = {"__name__": __name__}
-    functions = {name: FunctionType(_FIRST[name], scope, name) for name in _WRITTEN}
+    functions = {name: FunctionType(_FIRST[name], scope, name) for name in names}
 
     def finish(name: str) -> Any:
         with _finishing:
-            if functions["op"].__code__ is _FIRST["op"]:
-                made, writer = _scope(prim), _Writer(prim, count)
-                _define("\n".join([*writer.op(), *writer.bind(), *writer.bind_level()]), made, "bind")
-                scope.update({**made, **functions})  # they call each other by these names
+            if functions[name].__code__ is _FIRST[name]:
+                scope.update(_scope(prim), **given)
+                made = dict(scope)
+                _define("\n".join(written()), made, names[-1])
+                scope.update(functions)  # they call each other by these names
                 _follow(prim, scope)
-                _follow(prim, made)  # whose globals `bind_level` has
                 for key, function in functions.items():
                     function.__code__ = made[key].__code__
         return functions[name]

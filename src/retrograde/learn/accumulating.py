@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.arrays import full
+from ..core.value import Value, dtype_of
 from ..ops.samples import normal, sample
+from ..ops.selection import maximum
 from .rules import rule, rule_of_one
 from .statements import Array, Updated, Work, lerp_weight, run
 from .updates import Arrays, prepared
@@ -230,27 +233,32 @@ def asgd(
     The caller keeps the step size `eta` and the averaging weight `mu`, which `asgd_schedule` gives.
     """
     coefficients = (-eta, 1 - lambd * eta, mu, weight_decay)
-    return run(_asgd, (params, grads, averages), coefficients, mu == 1, weight_decay != 0, maximize)
+    whole = isinstance(mu, (int, float)) and mu == 1
+    return run(_asgd, (params, grads, averages), coefficients, whole, weight_decay != 0, maximize)
 
 
-def asgd_schedule(step: float, lr: float, lambd: float, alpha: float, t0: float) -> tuple[float, float]:
+def asgd_schedule(step: Any, lr: Any, lambd: float, alpha: float, t0: float) -> tuple[Any, Any]:
     """The step size and the averaging weight that ASGD uses after `step` steps."""
-    return lr / (1 + lambd * lr * step) ** alpha, 1 / max(1, step - t0)
+    after = step - t0
+    if isinstance(after, Value):
+        return lr / (1 + lambd * lr * step) ** alpha, 1 / maximum(after, full((), 1, dtype_of(after), after), ties="half")
+    return lr / (1 + lambd * lr * step) ** alpha, 1 / max(1, after)
 
 
 def _averaged_samples() -> Any:
-    options = (("place", 1), ("count", 2), ("lr", 0.1))
+    options = (("count", 1), ("lr", 0.1))
     yield sample(normal(3), normal(3, seed=1), normal(3, seed=2), normal(2, 3), count=4, options=options)
 
 
 @rule_of_one(_averaged_samples, lambda s: (s, (-1, *s)))
-def averaged_gradients(p: Array, g: Array, total: Array, last: Array, *, place: int, count: int, lr: float) -> None:
+def averaged_gradients(p: Array, g: Array, total: Array, last: Array, *, count: int, lr: float) -> None:
     """Stochastic average gradient (Le Roux, Schmidt and Bach 2012), one NumPy parameter at a time.
 
-    `last` holds the gradients of the last batches, of which `place` is taken by this one, `total` their sum, `count`
-    how many of them there are.
+    `last` holds the gradients of the last batches, each of which takes the place of the oldest, `total` their sum;
+    `count` batches came before this one.
     """
+    place = count % len(last)
     total -= last[place]
     total += g
     last[place] = g
-    p -= total * p.dtype.type(lr / count)
+    p -= total * p.dtype.type(lr / min(count + 1, len(last)))

@@ -19,9 +19,10 @@ from ..core.arrays import bottom, full
 from ..core.level import innermost
 from ..core.scattered import Scattered
 from ..core.value import Value, dtype_of, make, shape_of
+from ..ops import selection
 from ..ops.elementwise import add, multiply
 from ..ops.manipulation import view_as_real
-from ..ops.structural import copy
+from ..ops.structural import broadcast_to, cast, copy, reshape
 from ..tape import inplace, mutation
 from .rules import stepped
 
@@ -73,8 +74,10 @@ def advance(step: Value) -> Any:
 
 
 def count_of(counter: Value) -> Any:
-    """What a value of one element counts: a number, or itself as it is now where its array is not NumPy's."""
-    return counter._a.item() if type(counter._a) is _ndarray else make(type(counter)._result, counter._a)
+    """What a value of one element counts: a number, or a 0-d value as it is now where its array is not NumPy's."""
+    if type(counter._a) is _ndarray:
+        return counter._a.item()
+    return reshape(make(type(counter)._result, counter._a), shape=())
 
 
 def scale(counter: Value, factor: Any) -> None:
@@ -84,6 +87,27 @@ def scale(counter: Value, factor: Any) -> None:
         return
     with grad_mode(False):
         inplace.update("optimiser step", counter, lambda: multiply(counter, factor))
+
+
+def put(holder: Value, value: Any, where: Any = True) -> None:
+    """Let every element of a value be a number: one computed from counts, a value itself where those are no numbers.
+
+    where: whether to, told from counts as well.
+    """
+    a = holder._a
+    if type(a) is _ndarray and not isinstance(value, Value) and not isinstance(where, Value):
+        if where:
+            a[...] = value
+        return
+
+    def filled() -> Any:
+        given = [x if isinstance(x, Value) else full((), x, d, bottom(holder)) for x, d in ((value, dtype), (where, bool))]
+        new, chosen = (broadcast_to(cast(x, dtype=np.dtype(d)), shape=shape) for x, d in zip(given, (dtype, bool)))
+        return selection.where(chosen, new, holder)
+
+    dtype, shape = dtype_of(holder), tuple(shape_of(holder))
+    with grad_mode(False):
+        inplace.update("optimiser step", holder, filled)
 
 
 class Batch:

@@ -1,10 +1,10 @@
 """The few array statements that update rules are made of: `x += a*y`, `x += s*a/b`, a linear interpolation.
 
-Owns the three ways to execute them: `Native` (NumPy arrays, in place, through scratch arrays that are kept between
-steps), `Rounded` (float16 and bfloat16: each statement is computed in float32 and rounded once, as frameworks do) and
-`Functional` (values and other libraries' arrays, of which nothing is changed). Each statement returns its result, which a
-rule goes on with. `run` picks one and cuts large arrays into blocks that stay in the cache. Called by the rules in this
-folder.
+Owns two ways to execute them: `Native` (NumPy arrays, in place, through scratch arrays that are kept between steps) and
+`Rounded` (float16 and bfloat16: each statement is computed in float32 and rounded once, as frameworks do); functional.py
+has the third, which changes nothing, and update_code.py makes one kernel of a whole rule. Each statement returns its
+result, which a rule goes on with. `run` picks one and cuts large arrays into blocks that stay in the cache. Called by
+the rules in this folder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ import numpy as np
 
 from ..backend import backend_of
 from ..backend.dtypes import astype, numpy_dtype
+from ..backend.jit.operands import LEAST
 from ..core.arrays import full
 from ..core.unwrap import constant as constant_value
 from ..core.value import Value, dtype_of
 from ..ops import comparison, elementwise, selection
-from ..ops.kernels import constant, zero_of
+from ..ops.kernels import constant
 from ..ops.structural import cast
+from . import update_code
+from .functional import Functional
 
 Array = Any
 """An array of any library, or a value."""
@@ -207,83 +210,11 @@ class Rounded(Native):
         return out
 
 
-class Functional:
-    """Statements that change nothing, in a namespace of functions: a library's, or that of the operations on values."""
-
-    def __init__(self, functions: Any) -> None:
-        self.sqrt_of, self.absolute_of, self.choose = functions.sqrt, functions.abs, functions.where
-        self.larger, self.smaller = functions.maximum, functions.minimum
-        self.greater, self.less = functions.greater, functions.less
-        self.constant = getattr(functions, "constant", lambda x: x)
-
-    def add(self, x: Array, y: Array, out: Any) -> Array:
-        return x + y
-
-    def subtract(self, x: Array, y: Array, out: Any) -> Array:
-        return x - y
-
-    def multiply(self, x: Array, y: Array, out: Any) -> Array:
-        return x * y
-
-    def divide(self, x: Array, y: Array, out: Any) -> Array:
-        return x / y
-
-    def negative(self, x: Array, out: Any) -> Array:
-        return -x
-
-    def sqrt(self, x: Array, out: Any) -> Array:
-        return self.sqrt_of(x)
-
-    def absolute(self, x: Array, out: Any) -> Array:
-        return self.absolute_of(x)
-
-    def maximum(self, x: Array, y: Array, out: Any) -> Array:
-        return self.larger(x, y)
-
-    def clip(self, x: Array, low: Array, high: Array, out: Any) -> Array:
-        return self.smaller(self.larger(x, low), high)
-
-    def copy(self, x: Array, out: Any) -> Array:
-        return x
-
-    def plus(self, x: Array, a: Array, y: Array, out: Any) -> Array:
-        return x + a * y
-
-    def axpy(self, x: Array, a: Array, y: Array, t: Any) -> Array:
-        return x + a * y
-
-    def lerp(self, x: Array, y: Array, weight: Array, far: bool, t: Any) -> Array:
-        return y - weight * (y - x) if far else x + weight * (y - x)
-
-    def addmul(self, x: Array, a: Array, b: Array, t: Any) -> Array:
-        return x + a * b
-
-    def addcmul(self, x: Array, a: Array, b: Array, s: Array, t: Any) -> Array:
-        return x + s * a * b
-
-    def adddiv(self, x: Array, a: Array, b: Array, t: Any) -> Array:
-        return x + a / b
-
-    def addcdiv(self, x: Array, a: Array, b: Array, s: Array, t: Any) -> Array:
-        return x + s * a / b
-
-    def scale_where(self, x: Array, s: Array, mask: Array) -> Array:
-        return self.choose(mask, s * x, x)
-
-    def add_where(self, x: Array, y: Array, mask: Array) -> Array:
-        return self.choose(mask, x + y, x)
-
-    def subtract_where(self, x: Array, y: Array, mask: Array) -> Array:
-        return self.choose(mask, x - y, x)
-
-    def zero_where(self, x: Array, mask: Array) -> Array:
-        return self.choose(mask, full((), 0, np.dtype(x.dtype), x) if isinstance(x, Value) else zero_of(x), x)
-
-
 _VALUES = Functional(SimpleNamespace(
     sqrt=elementwise.sqrt, abs=elementwise.absolute, where=selection.where, greater=comparison.greater,
     less=comparison.less, maximum=functools.partial(selection.maximum, ties="half"),
     minimum=functools.partial(selection.minimum, ties="half"), constant=constant_value,
+    zero=lambda x: full((), 0, dtype_of(x), x),
 ))  # fmt: skip
 
 
@@ -384,6 +315,8 @@ def run(
                 found = typed[char] = (Rounded, *_scratch.of(x.dtype), coefficients)
         statements, buffers, views, cast_ = found
         size = x.size
+        if size >= LEAST and statements is Native and update_code.updated(rule, arrays, cast_, flags):
+            continue
         if size <= BLOCK:
             rule(statements, views.get(x.shape) or _new_work(x, buffers, views), cast_, *arrays, *flags)
         elif not all(a is None or a.flags.c_contiguous for a in arrays):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.value import Value
 from .rules import rule
 from .statements import Array, Updated, Work, lerp_weight, run
 
@@ -178,7 +179,8 @@ def adam(
 
 def corrected_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
     """The rate that corrects the bias of Adam's averages, from the betas to the power of the step."""
-    return lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    left = 1 - beta2_power
+    return lr * (left**0.5 if isinstance(left, Value) else np.sqrt(left)) / (1 - beta1_power)
 
 
 GRADIENT, DECAYED, SCALE = "gradient", "decayed", "scale"

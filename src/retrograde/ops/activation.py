@@ -308,8 +308,14 @@ def _hardswish_slope_pull(g: Any, x: Any) -> Any:
 _hardswish_slope = _straight(
     "hardswish_slope", _hardswish_slope_kernel, _hardswish_slope_pull, lambda: [sample(distinct(2, 4) * 3 + 0.1)]
 )
+
+
+def _hardswish_pull(g: Any, x: Any) -> Any:
+    return between(g * _hardswish_slope(x), x, low=-math.inf, high=-3.0, closed=True, inside=False, of_nan=True)
+
+
 hardswish = _straight(
-    "hardswish", widened(lambda xp, x: x * _hardsigmoid_kernel(xp, x)), lambda g, x: g * _hardswish_slope(x),
+    "hardswish", widened(lambda xp, x: x * _hardsigmoid_kernel(xp, x)), _hardswish_pull,
     lambda: [sample(distinct(2, 4) * 3 + 0.1), sample(uniform(1, 2))],
 )  # fmt: skip
 

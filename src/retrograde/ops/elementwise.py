@@ -291,13 +291,19 @@ def _power_by_kernel(xp: Any, x: Any, *, exponent: Any) -> Any:
     return xp.pow(x, scalar(exponent, x))
 
 
-def _power_by_partial(x: Any, _out: Any, *, exponent: Any) -> Any:
-    if exponent == 0:
-        return zeros_like(x)
+def _power_by_partial(x: Any, *, exponent: Any) -> Any:
     if exponent == 2 and type(x) is np.ndarray:
         return x + x  # NumPy takes twice as long for x * 2
     # Recorded, each derivative is a power again, so that it depends on x as far as PyTorch says it does.
     return power_by(x, exponent=exponent - 1) * exponent
+
+
+def _power_by_vjp(g: Any, _out: Any, x: Any, *, exponent: Any) -> Any:
+    return zeros_like(x, g) if exponent == 0 else g * conj(_power_by_partial(x, exponent=exponent))
+
+
+def _power_by_tangent(tangents: Any, _out: Any, x: Any, *, exponent: Any) -> Any:
+    return zeros_like(x) if exponent == 0 else tangents[0] * _power_by_partial(x, exponent=exponent)
 
 
 def _power_by_samples() -> Any:
@@ -309,7 +315,8 @@ def _power_by_samples() -> Any:
 
 # A power with a number as the exponent, a static parameter.
 power_by = elementwise(
-    "power_by", kernel=_power_by_kernel, partials=[_power_by_partial], samples=_power_by_samples, infer=infer_same,
+    "power_by", kernel=_power_by_kernel, vjps=[_power_by_vjp], jvp=_power_by_tangent, samples=_power_by_samples,
+    infer=infer_same,
 )  # fmt: skip
 
 square = elementwise(
@@ -528,7 +535,7 @@ def _exponents(e: Any, x: Any) -> Any:
 # x as a mantissa in [0.5, 1) times a power of two: (mantissa, exponent).
 frexp = primitive(
     "frexp", kernel=_frexp_kernel, numpy=_frexp_numpy, kind="elementwise", multi=True, diff_outs=(True, False),
-    vjps=[lambda g, out, x_: g[0] * exp2(-_exponents(out[1], x_))], jvp=_frexp_tangent,
+    used_outs=(False, True), vjps=[lambda g, out, x_: g[0] * exp2(-_exponents(out[1], x_))], jvp=_frexp_tangent,
     batch=lambda op, arrays, dims, params: (op(arrays[0]), (dims[0], dims[0])),
     infer=lambda avals, params: (avals[0], Aval(avals[0].shape, np.dtype(np.int32))),
     samples=lambda: [sample(uniform(1.1, 1.9, 3)), sample(normal(2, 2) + 0.1), sample(uniform(2.2, 3))],

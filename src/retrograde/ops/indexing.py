@@ -7,6 +7,7 @@ What reads has the adding operation beside it, since each is the other's transpo
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -111,14 +112,14 @@ def _take_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) 
     if found is not None:
         return found
     n, k = shape[axis], indices.ndim
-    rest = (*shape[:axis], *shape[axis + 1 :])
-    if axis and g.size <= 1024:  # 2x2: 8 µs, with the axes moved 25
+    if k == 1 and g.size <= _FEW and g.dtype.itemsize > 2:
         inner = math.prod(shape[axis + 1 :])
-        lines = math.prod(shape[:axis]), n, inner
-        places = _wrapped(indices.reshape(1, -1, 1), n) * inner + _places(lines, (lines[0], 1, inner), 1)
+        places = (_wrapped(indices, n) * inner).reshape(-1, *(1,) * (len(shape) - axis - 1))
+        places = places + _kept_others(shape, (*shape[:axis], 1, *shape[axis + 1 :]), axis)
         out = np.zeros(math.prod(shape), g.dtype)
         np.add.at(out, places.reshape(-1), g.reshape(-1))
         return out.reshape(shape)
+    rest = (*shape[:axis], *shape[axis + 1 :])
     if axis:
         g = np.moveaxis(g, range(axis, axis + k), range(k))
     rows = np.asarray(g).reshape(indices.size, math.prod(rest))
@@ -480,42 +481,51 @@ def index_put(
 # ------------------------------------------------------------------------------------------ along an axis
 
 
-def _check_along(indices: Any, n: int, axis: int) -> None:
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def outside(indices: np.ndarray, n: int) -> int | None:
+    """An index that is negative, or not below n, if there is one."""
     # Seen as unsigned, a negative index is larger than any axis: one pass instead of two.
-    if indices.size and indices.view(f"u{indices.itemsize}").max() >= n:
-        bad = int(indices.min()) if indices.min() < 0 else int(indices.max())
+    if indices.size and np.maximum.reduce(indices.view(_UNSIGNED[indices.itemsize]), None) >= n:
+        return int(indices.min()) if indices.min() < 0 else int(indices.max())
+    return None
+
+
+def _check_along(indices: Any, n: int, axis: int) -> None:
+    if (bad := outside(indices, n)) is not None:
         raise ValueError(f"index {bad} is out of bounds for axis {axis} with size {n}")
-
-
-_PLACES: dict[tuple[tuple[int, ...], tuple[int, ...], int], np.ndarray] = {}
-"""Where the lines begin that a few positions belong to: 2x2 of them take 3 µs, their places anew 9."""
-
-
-def _places(shape: tuple[int, ...], indices: tuple[int, ...], axis: int) -> np.ndarray:
-    """For each element of indices of a shape the place in an array of `shape` that the position 0 names."""
-    found = _PLACES.get((shape, indices, axis))
-    if found is None:
-        stride = 1
-        found = np.zeros(indices, np.intp)
-        for i in reversed(range(len(shape))):
-            if i != axis:
-                found += (np.arange(indices[i]) * stride).reshape((-1,) + (1,) * (len(shape) - 1 - i))
-            stride *= shape[i]
-        if found.size <= 1024 and len(_PLACES) < 256:
-            found.flags.writeable = False
-            _PLACES[shape, indices, axis] = found
-    return found
 
 
 def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
     """For each element of `indices`, its place in an array of `shape` in C order."""
     _check_along(indices, shape[axis] if shape else 1, axis)
-    if not shape:
+    rank = len(shape)
+    if rank < 2:
         return indices.reshape(-1)
+    within = indices.shape
+    other = (_kept_others if indices.size <= _FEW else _others)(shape, within[:axis] + (1,) + within[axis + 1 :], axis)
     stride = math.prod(shape[axis + 1 :])
-    if stride != 1:
-        indices = indices * np.int64(stride)
-    return (indices + _places(shape, indices.shape, axis)).reshape(-1)
+    if indices.itemsize < 8:
+        indices = indices.astype(np.int64)
+    return ((indices if stride == 1 else indices * stride) + other).reshape(-1)
+
+
+_FEW = 4096
+"""Elements up to which it is remembered where rows begin."""
+
+
+def _others(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> np.ndarray:
+    """The places of the first elements along an axis in an array of `shape`, for as many rows as `within` has."""
+    stride, total = 1, np.zeros((1,) * len(shape), np.int64)
+    for i in reversed(range(len(shape))):
+        if i != axis:
+            total = total + stride * np.arange(within[i]).reshape((-1,) + (1,) * (len(shape) - 1 - i))
+        stride *= shape[i]
+    return total
+
+
+_kept_others = functools.lru_cache(256)(_others)
 
 
 def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:

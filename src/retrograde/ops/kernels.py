@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import UnsupportedError
+from ..backend import blas
 from ..backend.dtypes import astype, complex_of, dtype_in, is_complex, is_half, is_integer, kind_of
 
 Kernel = Callable[..., Any]
@@ -55,6 +56,20 @@ def widened_numpy(kernel: Kernel) -> Kernel:
         return out.astype(dtype) if out.dtype == np.float32 else out
 
     return wide
+
+
+def matrices_numpy(kernel: Kernel) -> Kernel:
+    """`widened_numpy` for what LAPACK computes: BLAS has one thread where several would wait for each other."""
+    wide = widened_numpy(kernel)
+
+    @functools.wraps(kernel)
+    def alone(*arrays: Any, **params: Any) -> Any:
+        if not blas.held_up(arrays[0].shape):
+            return wide(*arrays, **params)
+        with blas.one_thread:
+            return wide(*arrays, **params)
+
+    return alone
 
 
 def complex_from(xp: Any, real: Any, imag: Any) -> Any:

@@ -18,7 +18,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from . import linalg_standard as standard
 from .contraction import matmul, matrix_transpose
-from .kernels import widened, widened_numpy
+from .kernels import matrices_numpy, widened
 from .reduction import sum as reduce_sum
 from .rules import batch_size, conj, from_vjp, linear, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
@@ -169,7 +169,7 @@ def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
     return xp.linalg.inv(x)  # what a singular matrix gives, or raises, is the library's
 
 
-@widened_numpy
+@matrices_numpy
 def _inv_numpy(x: Any, *, check: bool) -> Any:
     try:
         return np.linalg.inv(x)
@@ -206,7 +206,7 @@ def _solve_kernel(xp: Any, a: Any, b: Any, *, left: bool, vector: bool, check: b
     return out if left else xp.matrix_transpose(out)
 
 
-@widened_numpy
+@matrices_numpy
 def _solve_numpy(a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> Any:
     if vector:
         b = b[..., None]
@@ -287,7 +287,7 @@ def _triangular_kernel(xp: Any, a: Any, b: Any, *, upper: bool, left: bool, unit
     return standard.solve_triangular(xp, a, b, upper, left, unit)
 
 
-@widened_numpy
+@matrices_numpy
 def _triangular_numpy(a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
     if a.ndim == 2 and b.ndim == 2:
         return np.ascontiguousarray(_trsm(a, b, upper, left, unit))
@@ -381,7 +381,7 @@ def _adjoint_array(x: np.ndarray) -> np.ndarray:
     return np.conj(x.swapaxes(-1, -2))
 
 
-@widened_numpy
+@matrices_numpy
 def _adjugate_numpy(x: Any) -> Any:
     """By the inverse where that is accurate, else by singular values, which serve singular matrices too."""
     try:
@@ -397,7 +397,7 @@ def _adjugate_numpy(x: Any) -> Any:
     return (phase[..., None, None] * (inner @ _adjoint_array(u))).astype(x.dtype)
 
 
-@widened_numpy
+@matrices_numpy
 def _adjugate_push_numpy(x: Any, t: Any) -> Any:
     u, s, vh = np.linalg.svd(x)
     phase = np.linalg.det(u) * np.linalg.det(vh)
@@ -494,7 +494,7 @@ slogdet = primitive(
 # ------------------------------------------------------------------------------------------ the exponential
 
 
-@widened_numpy
+@matrices_numpy
 def _expm_numpy(x: Any) -> Any:
     from scipy.linalg import expm
 
@@ -530,7 +530,7 @@ def _pinv_kernel(xp: Any, x: Any, atol: Any, rtol: Any, *, hermitian: bool) -> A
     return standard.pinv(xp, x, atol, rtol, hermitian)
 
 
-@widened_numpy
+@matrices_numpy
 def _pinv_numpy(x: Any, atol: Any, rtol: Any, *, hermitian: bool) -> Any:
     if not x.size:
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
@@ -623,7 +623,7 @@ def _lstsq_kernel(xp: Any, a: Any, b: Any, *, rcond: float, driver: str) -> Any:
     return standard.lstsq(xp, a, b, rcond, driver)
 
 
-@widened_numpy
+@matrices_numpy
 def _lstsq_numpy(a: Any, b: Any, *, rcond: float, driver: str) -> Any:
     (m, n), k = a.shape[-2:], b.shape[-1]
     real = real_of(a.dtype)
@@ -665,7 +665,7 @@ def _infer_lstsq(avals: Any, p: dict[str, Any]) -> Any:
 
 lstsq = primitive(
     "lstsq", kernel=_lstsq_kernel, numpy=_lstsq_numpy, vjp=_lstsq_pull, jvp=from_vjp, multi=True,
-    diff_outs=(True, True, False, False),
+    diff_outs=(True, True, False, False), used_outs=(True, False, False, False),
     batch=batch_matrices(2, 2), infer=_infer_lstsq,
     samples=lambda: [sample(well_conditioned(3, 2), normal(3, 2), rcond=1e-12, driver="gelsd"),
                      sample(well_conditioned(2, 3, 3), normal(2, 3, 1), rcond=1e-12, driver="gelsy"),

@@ -12,7 +12,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from . import linalg_standard as standard
 from .contraction import matmul, matrix_transpose
-from .kernels import widened, widened_numpy
+from .kernels import matrices_numpy, widened
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -51,7 +51,7 @@ def _cholesky_kernel(xp: Any, x: Any, *, upper: bool, check: bool) -> Any:
     return xp.linalg.cholesky(x, upper=upper) if check else standard.cholesky(xp, x, upper)[0]
 
 
-@widened_numpy
+@matrices_numpy
 def _cholesky_numpy(x: Any, *, upper: bool, check: bool) -> Any:
     try:
         out = np.linalg.cholesky(x, upper=upper)
@@ -130,7 +130,7 @@ def _cholesky_solve_kernel(xp: Any, b: Any, factor: Any, *, upper: bool) -> Any:
     return standard.solve_triangular(xp, second, standard.solve_triangular(xp, first, b, upper=False), upper=True)
 
 
-@widened_numpy
+@matrices_numpy
 def _cholesky_solve_numpy(b: Any, factor: Any, *, upper: bool) -> Any:
     def one(b: np.ndarray, c: np.ndarray) -> np.ndarray:
         return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b
@@ -244,7 +244,7 @@ def _refuse_singular(info: int) -> NoReturn:
     )
 
 
-@widened_numpy
+@matrices_numpy
 def _lu_factor_numpy(x: Any, *, check: bool) -> Any:
     k = min(x.shape[-2:])
     outs = [(x.shape[-2:], x.dtype), ((k,), np.int32), ((), np.int32)]
@@ -436,7 +436,7 @@ def _lu_solve_kernel(xp: Any, factors: Any, pivots: Any, b: Any, *, left: bool, 
     return standard.lu_solve(xp, factors, pivots, b, left, adjoint)
 
 
-@widened_numpy
+@matrices_numpy
 def _lu_solve_numpy(factors: Any, pivots: Any, b: Any, *, left: bool, adjoint: bool) -> Any:
     trans = 0 if not adjoint else 2 if b.dtype.kind == "c" else 1
 
@@ -516,7 +516,7 @@ def _no_ldl(name: str) -> NoReturn:
     raise UnsupportedError(f"{name}: symmetric pivoting as LAPACK packs it is computed for NumPy arrays only; use solve()")
 
 
-@widened_numpy
+@matrices_numpy
 def _ldl_numpy(x: Any, *, hermitian: bool) -> Any:
     if x.shape[-1] != x.shape[-2]:  # LAPACK would read and write outside of it
         raise np.linalg.LinAlgError(f"square matrices are wanted, got the shape {x.shape}")
@@ -550,7 +550,7 @@ ldl_factor = primitive(
 )  # fmt: skip
 
 
-@widened_numpy
+@matrices_numpy
 def _ldl_solve_numpy(factors: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
     """By the inverse permutations and the blocks of one or two pivots that LAPACK packs (sytf2's storage)."""
     conjugate = hermitian and b.dtype.kind == "c"

@@ -13,7 +13,7 @@ from ..core.value import ndim_of, shape_of
 from . import linalg_standard as standard
 from .contraction import matmul
 from .elementwise import subtract
-from .kernels import widened, widened_numpy
+from .kernels import matrices_numpy, widened
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -42,7 +42,7 @@ def _qr_kernel(xp: Any, x: Any, *, mode: str) -> Any:
     return (xp.zeros((0,), dtype=x.dtype, device=x.device) if mode == "r" else q), r
 
 
-@widened_numpy
+@matrices_numpy
 def _qr_numpy(x: Any, *, mode: str) -> Any:
     if mode == "r":
         return np.zeros((0,), x.dtype), np.linalg.qr(x, mode="r")
@@ -115,7 +115,7 @@ def qr(x: Any, *, mode: str = "reduced") -> tuple[Any, Any]:
 # ------------------------------------------------------------------------------------------ Householder vectors
 
 
-@widened_numpy
+@matrices_numpy
 def _geqrf_numpy(x: Any) -> Any:
     def one(a: np.ndarray) -> Any:
         return lapack("geqrf", a)(a)[:2] if a.size else (a, np.zeros(min(a.shape)))
@@ -156,7 +156,7 @@ def _reflected_kernel(xp: Any, a: Any, tau: Any, c: Any, *, left: bool, adjoint:
     return standard.reflected(xp, a, tau, c, left, adjoint)
 
 
-@widened_numpy
+@matrices_numpy
 def _reflected_numpy(a: Any, tau: Any, c: Any, *, left: bool, adjoint: bool) -> Any:
     if not left:
         c, adjoint = np.conj(c.swapaxes(-1, -2)), not adjoint
@@ -203,7 +203,7 @@ def _householder_kernel(xp: Any, a: Any, tau: Any) -> Any:
     return standard.reflected(xp, a, tau, standard.identity(xp, a, *a.shape[-2:]), True, False)
 
 
-@widened_numpy
+@matrices_numpy
 def _householder_numpy(a: Any, tau: Any) -> Any:
     return _reflected_numpy(a, tau, np.eye(*a.shape[-2:], dtype=a.dtype), left=True, adjoint=False)
 

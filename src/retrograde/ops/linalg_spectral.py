@@ -17,7 +17,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
 from . import linalg_standard as standard
 from .contraction import matmul
-from .kernels import widened, widened_numpy
+from .kernels import matrices_numpy, widened
 from .linalg import (
     adjoint,
     batch_matrices,
@@ -103,7 +103,7 @@ def _from_triangle(xp: Any, x: Any, upper: bool) -> Any:
     return strict + standard.adjoint(xp, strict) + diagonal
 
 
-@widened_numpy
+@matrices_numpy
 def _eigh_numpy(x: Any, *, upper: bool) -> Any:
     w, v = np.linalg.eigh(x, UPLO="U" if upper else "L")
     return w, v
@@ -148,7 +148,7 @@ def _eigvalsh_push(tangents: Any, out: Any, x: Any, *, upper: bool) -> Any:
 
 _eigvalsh = primitive(
     "eigvalsh", kernel=widened(lambda xp, x, *, upper: xp.linalg.eigvalsh(_from_triangle(xp, x, upper))),
-    numpy=widened_numpy(lambda x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L")),
+    numpy=matrices_numpy(lambda x, *, upper: np.linalg.eigvalsh(x, UPLO="U" if upper else "L")),
     vjps=[lambda g, _out, x, *, upper: _eigvalsh_pull(g, x, upper)], jvp=_eigvalsh_push, batch=batch_matrices(2),
     infer=lambda avals, p: _infer_values(avals, real_of),
     tolerances={"direction": lambda d, j: hermitian_part(d)},
@@ -179,7 +179,7 @@ def _general(xp: Any, name: str) -> Any:
     return found
 
 
-@widened_numpy
+@matrices_numpy
 def _eig_numpy(x: Any) -> Any:
     w, v = np.linalg.eig(x)
     wanted = complex_of(x.dtype)
@@ -226,7 +226,7 @@ def _eigvals_push(tangents: Any, out: Any, x: Any) -> Any:
 
 eigvals = primitive(
     "eigvals", kernel=widened(lambda xp, x: _general(xp, "eigvals")(x)),
-    numpy=widened_numpy(lambda x: np.linalg.eigvals(x).astype(complex_of(x.dtype), copy=False)),
+    numpy=matrices_numpy(lambda x: np.linalg.eigvals(x).astype(complex_of(x.dtype), copy=False)),
     vjps=[lambda g, _out, x: _eigvals_pull(g, x)], jvp=_eigvals_push, batch=batch_matrices(2),
     infer=lambda avals, p: _infer_values(avals, complex_of),
     samples=lambda: [sample(np.diag([1.0, 2.0, 4.0]) + normal(3, 3) / 4), sample(complex_normal(2, 2, 2)),
@@ -316,7 +316,7 @@ def _svdvals_push(tangents: Any, out: Any, x: Any) -> Any:
 
 svdvals = primitive(
     "svdvals", kernel=widened(lambda xp, x: xp.linalg.svdvals(x)),
-    numpy=widened_numpy(lambda x: np.linalg.svd(x, compute_uv=False)),
+    numpy=matrices_numpy(lambda x: np.linalg.svd(x, compute_uv=False)),
     vjps=[lambda g, _out, x: _svdvals_pull(g, x)], jvp=_svdvals_push, batch=batch_matrices(2),
     infer=lambda avals, p: Aval((*leading((avals[0], 2)), min(avals[0].shape[-2:])), real_of(avals[0].dtype)),
     samples=lambda: [sample(normal(3, 3)), sample(normal(2, 2, 3)), sample(complex_normal(3, 2))],

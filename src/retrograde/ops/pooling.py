@@ -261,8 +261,11 @@ def _scattered_numpy(g: Any, x: Any, windows: Windows) -> Any:
 def _scattered_by_taps(g: Any, x: Any, windows: Windows) -> Any:
     """The same for few taps: of each window the first tap, in the order in memory, that equals the maximum.
 
-    None where equality does not tell the place: for NaN, and where padding may equal -inf.
+    None where equality does not tell the place: for NaN, and where padding may equal -inf; and where a product with 0
+    would not be 0.
     """
+    if not np.isfinite(g).all():
+        return None
     padding = windows.padding
     source = _padded(x, padding, _lowest(x.dtype))
     best = _maxima_numpy(x, windows)

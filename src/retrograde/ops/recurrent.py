@@ -71,6 +71,7 @@ def _infer_state(avals: Any, gates: int) -> Aval:
 # (h, c') of an LSTM from the summed gates (..., 4n) in the order input, forget, cell, output, and c (..., n).
 lstm_pointwise = primitive(
     "lstm_pointwise", kernel=_lstm_kernel, numpy=_lstm_numpy, vjp=_lstm_vjp, jvp=from_vjp, batch=batch_leading, multi=True,
+    used_outs=(False, True),
     infer=lambda avals, p: (_infer_state(avals, 4),) * 2,
     samples=lambda: [sample(normal(2, 8), normal(2, 2)), sample(normal(4), normal(1))],
 )  # fmt: skip

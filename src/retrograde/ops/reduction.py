@@ -14,7 +14,7 @@ from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexac
 from ..backend.jit import scans
 from ..core.aval import Aval
 from ..core.primitive import primitive
-from ..core.value import dtype_of, ndim_of, shape_of
+from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
 from .kernels import in_single, scalar, widened, widened_numpy, zero_of
 from .rules import (
@@ -469,7 +469,7 @@ def _std_mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: floa
 
 
 std_mean = primitive(
-    "std_mean", kernel=_std_mean_kernel, numpy=_std_mean_numpy, kind="reduction", multi=True,
+    "std_mean", kernel=_std_mean_kernel, numpy=_std_mean_numpy, kind="reduction", multi=True, used_outs=(True, False),
     vjps=[lambda g, out, x, *, axis, correction, keepdims: _pair_vjp(
         (None if g[0] is None else divide_or_zero(g[0], out[0] * 2), g[1]), x, axis, correction, keepdims)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: (
@@ -534,11 +534,21 @@ def _infer_tied(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(np.broadcast_shapes(avals[0].shape, shares), np.result_type(avals[0].dtype, avals[1].dtype))
 
 
-# A cotangent, whose axes are kept, times those shares.
+def _shared_kernel(xp: Any, g: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any:
+    share = _tie_kernel(xp, x, extreme, axis=axis, ties=ties)
+    found = g * share
+    return xp.where(share == zero_of(share), zero_of(found), found)
+
+
+def _shared_numpy(g: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any:
+    share = _tie_numpy(x, extreme, axis=axis, ties=ties)
+    found = g * share
+    return found if np.isfinite(g).all() else np.where(share == 0, zero_of(found), found)
+
+
+# A cotangent, whose axes are kept, times those shares; 0 where there is none, also where the cotangent is inf or nan.
 share_among_ties = linear(
-    "share_among_ties", others=2,
-    kernel=lambda xp, g, x, extreme, *, axis, ties: g * _tie_kernel(xp, x, extreme, axis=axis, ties=ties),
-    numpy=lambda g, x, extreme, *, axis, ties: g * _tie_numpy(x, extreme, axis=axis, ties=ties),
+    "share_among_ties", others=2, kernel=_shared_kernel, numpy=_shared_numpy,
     transpose=lambda h, _g, x, extreme, *, axis, ties: sum(
         h * tie_weights(x, extreme, axis=axis, ties=ties), axis=axis, keepdims=True),
     batch=_batch_tie, infer=_infer_tied,
@@ -573,7 +583,8 @@ def extreme_in(xp: Any, name: str, x: Any, axis: tuple[int, ...], keepdims: bool
 
 
 def shared(g: Any, out: Any, x: Any, axis: tuple[int, ...], keepdims: bool, ties: str) -> Any:
-    """The cotangent of an extreme, given to the elements that attain it."""
+    """The cotangent of an extreme, given to the elements that attain it: which ones has no history."""
+    out, x = (detached(v) if isinstance(v, Value) else v for v in (out, x))
     return share_among_ties(kept(g, x, axis, keepdims), x, kept(out, x, axis, keepdims), axis=axis, ties=ties)
 
 

@@ -111,8 +111,8 @@ def _order_numpy(x: Any, axis: int, descending: bool) -> Any:
         return found
     if not descending:
         return x.argsort(axis, kind="stable")
-    turned = (slice(None),) * axis + (slice(None, None, -1),)
-    return x.shape[axis] - 1 - x[turned].argsort(axis, kind="stable")[turned]
+    backwards = (slice(None),) * axis + (slice(None, None, -1),)  # np.flip takes 1.5 µs
+    return x.shape[axis] - 1 - x[backwards].argsort(axis, kind="stable")[backwards]
 
 
 def _retied(x: Any, order: Any, axis: int, what: str, k: int) -> Any:
@@ -212,18 +212,52 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
 def _topk_partial(x: Any, axis: int, k: int, largest: bool, distinct: bool) -> Any:
     """The first k in order, only they are sorted: of 10^6 elements in 12 ms where a full sort takes 80. None where they are to be
     distinct and are not."""
+    found, n = None, x.shape[axis]
+    if k <= n // 64 and x.dtype.kind == "f":
+        behind = x.swapaxes(axis, -1)
+        found = _few_of_many(behind.reshape(-1, n), k, largest)
+        if found is not None:
+            found = found.reshape(*behind.shape[:-1], k).swapaxes(axis, -1)
+    if found is None:
+        found = _partitioned(x, axis, k, largest)
+    if distinct:
+        values = np.take_along_axis(x, found, axis).swapaxes(axis, -1)
+        before, behind = values[..., :-1], values[..., 1:]
+        if ((before == behind) | ((before != before) & (behind != behind))).any():
+            return None
+    return found
+
+
+def _partitioned(x: Any, axis: int, k: int, largest: bool) -> Any:
+    """The positions of the first k in order, by NumPy's partition."""
     n = x.shape[axis]
     chosen = np.argpartition(x, n - k if largest else k - 1, axis=axis)
     chosen = chosen[(slice(None),) * axis + (slice(n - k, None) if largest else slice(k),)]
     chosen = np.sort(chosen, axis=axis)
-    values = np.take_along_axis(x, chosen, axis)
-    order = _order_numpy(values, axis, largest)
-    if distinct:
-        values = np.take_along_axis(values, order, axis).swapaxes(axis, -1)
-        before, behind = values[..., :-1], values[..., 1:]
-        if ((before == behind) | ((before != before) & (behind != behind))).any():
-            return None
+    order = _order_numpy(np.take_along_axis(x, chosen, axis), axis, largest)
     return np.take_along_axis(chosen, order, axis)
+
+
+def _few_of_many(rows: Any, k: int, largest: bool) -> Any:
+    """The positions of the k first of each row in order, where only few come into question; else None.
+
+    The best of 16 k groups are k elements, so none that is worse than the k-th of them is among the first: 40 µs for 5 of
+    5,000 in 8 rows, where partitioning takes 360.
+    """
+    count, n = rows.shape
+    groups = 16 * k
+    size = n // groups
+    best, cut = (np.max, groups - k) if largest else (np.min, k - 1)
+    bound = np.partition(best(rows[:, : size * groups].reshape(count, size, groups), axis=1), cut, axis=1)[:, cut, None]
+    places = np.flatnonzero(rows >= bound if largest else rows <= bound)
+    # nan compares with nothing: with one in a row fewer are found, or the bound is nan.
+    if places.size > 4 * groups * count or not (rows == rows).all():
+        return None
+    values = rows.reshape(-1)[places]
+    row = places // n
+    order = np.lexsort((-values if largest else values, row))  # stable: equal ones stay in order
+    starts = np.searchsorted(row, np.arange(count))
+    return places[order[starts[:, None] + np.arange(k)]] % n
 
 
 argtopk = nondifferentiable(
@@ -282,17 +316,16 @@ def _argmedian_numpy(x: Any, *, axis: int, ignore_nan: bool) -> Any:
     found = selection.median(in_single(x), axis, ignore_nan)
     if found is not None:
         return found
-    order, n = _order_numpy(x, axis, False), x.shape[axis]
-    missing = np.isnan(x) if x.dtype.kind not in "iub" else None
-    if missing is None or not missing.any():
-        return order.take((n - 1) // 2, axis)
-    order, missing = np.moveaxis(order, axis, -1), missing.sum(axis=axis)
-    numbers = n - missing
+    order = _order_numpy(x, axis, False)
+    n = x.shape[axis]
+    if x.dtype.kind in "iub" or not (missing := np.isnan(x)).any():
+        return order[(slice(None),) * axis + ((n - 1) // 2,)]
+    numbers = n - missing.sum(axis=axis)
     if ignore_nan:
         middle = np.maximum(numbers - 1, 0) // 2
     else:
-        middle = np.where(missing > 0, np.minimum(numbers, n - 1), (n - 1) // 2)
-    return np.take_along_axis(order, np.asarray(middle)[..., None], axis=-1)[..., 0]
+        middle = np.where(numbers < n, np.minimum(numbers, n - 1), (n - 1) // 2)
+    return np.squeeze(np.take_along_axis(order, np.expand_dims(middle, axis), axis), axis)
 
 
 # The position of the median, of an even number of elements the lower one; of the first NaN, unless they are ignored.
@@ -386,8 +419,7 @@ def _median_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool, ignore_nan: 
     if not rows.shape[-1]:
         return np.full(reduced_shape(shape, axis, keepdims), math.nan, x.dtype)
     at = _argmedian_numpy(rows, axis=rows.ndim - 1, ignore_nan=ignore_nan)
-    out = np.take_along_axis(rows, at[..., None], axis=-1)
-    return out.reshape(reduced_shape(shape, axis, keepdims))
+    return _pick_numpy(rows, at, axis=rows.ndim - 1, of="median").reshape(reduced_shape(shape, axis, keepdims))
 
 
 # The median, of an even number of elements the lower one; elements equal to it share its gradient evenly.

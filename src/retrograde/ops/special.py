@@ -16,7 +16,7 @@ from ..core.value import dtype_of
 from .comparison import equal, greater_equal, less_equal, logical_and
 from .elementwise import absolute, cos, exp, log, sin
 from .kernels import scalar, special, special_functions, widened, widened_numpy, zero_of
-from .rules import elementwise, infer_same, sum_tangents
+from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, sample, unary, uniform
 from .selection import between, drop, keep, sign, where
 from .structural import cast
@@ -245,7 +245,8 @@ def _sinc_kernel(xp: Any, x: Any) -> Any:
 # sin(pi x) / (pi x).
 sinc = elementwise(
     "sinc", kernel=_sinc_kernel, numpy=widened_numpy(lambda x: np.sinc(x).astype(x.dtype)),
-    partials=[_sinc_partial], infer=infer_same, samples=unary(0.1, 2, complex_too=True),
+    partials=[_sinc_partial], vjps=[lambda g, out, x: drop(g * conj(_sinc_partial(x, out)), equal(x, 0))],
+    infer=infer_same, samples=unary(0.1, 2, complex_too=True),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ Bessel functions (DLMF 10)

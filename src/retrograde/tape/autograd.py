@@ -27,6 +27,21 @@ def leaf(value: Value) -> None:
     value._node = Accumulate(value, tuple(shape_of(value)), dtype_of(value))
 
 
+def _nobody() -> None:
+    return None
+
+
+def silent_leaf(value: Value) -> None:
+    """Make a value a leaf that says that it wants a gradient, but has none: in PyTorch, a view made under no_grad."""
+    leaf(value)
+    value._node.leaf = _nobody
+
+
+def is_silent(value: Value) -> bool:
+    """Whether a value is a leaf of which no gradient is kept."""
+    return type(value._node) is Accumulate and value._node.leaf is _nobody
+
+
 def is_leaf(value: Value) -> bool:
     """Whether a value was not computed from others that want a gradient."""
     return value._node is None or type(value._node) is Accumulate
@@ -74,7 +89,7 @@ def ones_like(output: Value) -> Any:
 def check_outputs(op: str, outputs: Sequence[Value]) -> None:
     """Raise the dialect's GradError for an output that has no history."""
     for i, y in enumerate(outputs):
-        if y._node is None:
+        if y._node is None or is_silent(y):
             raise error_type(type(y)._result, GradError)(
                 f"{op}: output {i} does not require grad and was not computed from anything that does; "
                 "set requires_grad on an input, or check for detach() and no_grad() on the way"
@@ -116,7 +131,7 @@ def backward(
 
 def backward_from(output: Value, retain_graph: bool | None, create_graph: bool) -> None:
     """`backward` of one output without anything given: the everyday call."""
-    if output._node is None:
+    if output._node is None or type(output._node) is Accumulate:
         check_outputs("backward", [output])
     engine.run(
         [output._node], [seed("backward", output, None)], cls=type(output)._gradient, level=output._level,
@@ -178,9 +193,11 @@ def grad(
     else:
         found = once([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)], retain)
     results: list[Any] = []
+    one = cls._policy.same_gradients_are_one and not is_grads_batched and (len(inputs) > 1 or grad_outputs is not None)
+    known = {id(g._a): g for g in given if isinstance(g, cls)} if one else None
     for i, (x, g) in enumerate(zip(inputs, found)):
         if g is not None:
-            results.append(values.as_value(cls, g))
+            results.append(values.as_value(cls, g) if known is None else _known(known, cls, g))
         elif materialize_grads:
             results.append(zeros_for(x, cls))
             if create_graph:
@@ -193,6 +210,15 @@ def grad(
                 "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
             )
     return tuple(results)
+
+
+def _known(known: dict[int, Value], cls: type[Value], g: Any) -> Value:
+    """The value that holds a gradient's array already, if there is one; else a new one, known from then on."""
+    array, node = (g._a, g._node) if isinstance(g, Value) else (g, None)
+    value = known.get(id(array))
+    if value is None or (node is not None and node is not value._node):
+        value = known[id(array)] = values.as_value(cls, g)
+    return value
 
 
 def _batched(op: str, outputs: Sequence[Value], given: Sequence[Any], once: Any) -> list[Any]:

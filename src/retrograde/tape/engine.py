@@ -41,7 +41,8 @@ class Run:
     """What one backward pass needs beside the graph."""
 
     __slots__ = (
-        "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number", "_end",
+        "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
+        "at_end",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
@@ -51,18 +52,8 @@ class Run:
         self.captured: dict[Any, Any] = {}
         self.check_nan = state.anomaly and state.check_nan
         self.number = tick()
-        self._end: list[Callable[[], None]] | None = None
-
-    def at_end(self, callback: Callable[[], None]) -> None:
-        """Call `callback` when this pass has ended without an error."""
-        if self._end is None:
-            self._end = []
-        self._end.append(callback)
-
-    def ended(self) -> None:
-        """Run the callbacks of `at_end`."""
-        while self._end:
-            self._end.pop(0)()
+        self.at_end: list[Callable[[], None]] = []
+        """What is called when this pass has ended without an error."""
 
     def shown(self, g: Any, cls: type[Value] | None = None) -> Any:
         """A gradient as a value that user code may see."""
@@ -180,13 +171,13 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
 
 def _changed(array: Any, seq: int) -> bool:
     if type(array) is tuple:
-        return any(_changed(x, seq) for x in array)
+        return any(x is not None and _changed(x, seq) for x in array)
     return mutation.changed_after(array, seq)
 
 
 def shape_text(array: Any) -> str:
     """The shape of a saved value for a message."""
-    return str([shape_text(x) for x in array]) if type(array) is tuple else str(tuple(shape_of(array)))
+    return str([shape_text(x) for x in array if x is not None]) if type(array) is tuple else str(tuple(shape_of(array)))
 
 
 def describe(node: Any) -> str:
@@ -270,8 +261,8 @@ def run(
             observer.pass_begins(this, roots, gradients, inputs)
         with np.errstate(all="ignore"):
             _Walk(this, roots, gradients, last, wanted, others, begun).run(order, needs, stop)
-        if this._end is not None:
-            this.ended()
+        while this.at_end:
+            this.at_end.pop(0)()
     finally:
         # Without a call, at whose beginning an interrupt could come between: the mode is right whatever happens after.
         tape.mode, mode, state.run = before, tape.mode, outer
@@ -380,17 +371,17 @@ class _Walk:
         hooked = this.policy.captures_hooked
         captured = node in pending and not hooked
         if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
-            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
+            _capture(this, node, g, self.wanted)
         if hooks is not None:
             g = hooks.seen(this, g)
         if captured and needs is None:
-            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
-        if hooks is not None and hooks.pre:
+            _capture(this, node, g, self.wanted)
+        if hooks is not None and hooks.pre and (needs is not None or hooked or this.accumulate):
             g = hooks.before(this, g)
         if g is None:
             return
         if hooked and node in pending:
-            _capture(this, node, list(g) if type(g) is list else g, self.wanted)
+            _capture(this, node, g, self.wanted)
         for observer in OBSERVERS:
             observer.pulled(this, node, g)
         if needs is None:
@@ -425,16 +416,12 @@ def _pull(
     for edge, r in zip(needs, results):
         if r is None or edge is None:
             continue
-        if wrap:
-            if not isinstance(r, Value):
-                r = values.as_value(values.core_class, r)
-            if r._a.shape != edge.shape or r._a.dtype is not edge.dtype:
-                r = fit(r, edge, this.cls)
-            if joint:
-                r = _depending(r, node.edges)
-        elif r.shape != edge.shape or r.dtype is not edge.dtype:
+        if wrap and not isinstance(r, Value):
+            r = values.as_value(values.core_class, r)
+        array = r._a if wrap else r
+        if array.shape != edge.shape or array.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
-        _add(grads, edge, r)
+        _add(grads, edge, _depending(r, node.edges) if joint else r)
 
 
 def _joint(this: Run, node: Node, needs: Any) -> bool:
@@ -480,30 +467,22 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
     """Saved arrays as core values, with their history when the derivative is to be differentiated again."""
     if not saved:
         return saved
-    core, level = values.core_class, this.level
-    edges = node.edges
-    if not this.create_graph:
-        return [
-            None if a is None
-            else tuple(values.as_value(core, x) for x in a) if type(a) is tuple
-            else values.as_value(core, a)
-            for a in saved
-        ]  # fmt: skip
     # What a derivative is flat in counts as a constant for it, where the policy says so.
-    flat = node.prim.regional if this.policy.flat_is_unused else ()
-    wrapped: list[Any] = [
-        None if a is None else make(core, a, None if i in flat and dtype_of(a).kind != "c" else edge, level)
-        for i, (a, edge) in enumerate(zip(saved, edges))
+    flat = node.prim.regional if this.create_graph and this.policy.flat_is_unused else ()
+    return [
+        None if a is None else _lifted(this, node, a, None if i in flat and dtype_of(a).kind != "c" else edge)
+        for i, (a, edge) in enumerate(zip(saved, (*node.edges, node)))
     ]
-    if len(saved) > len(edges):
-        out = saved[-1]
-        if type(out) is tuple:
-            wrapped.append(tuple(
-                make(core, a, Slot(node, i, *node.outs[i]) if dtype_of(a).kind not in "iub" else None, level)
-                for i, a in enumerate(out)))  # fmt: skip
-        else:
-            wrapped.append(None if out is None else make(core, out, None if len(edges) in flat else node, level))
-    return wrapped
+
+
+def _lifted(this: Run, node: Node, a: Any, edge: Any) -> Any:
+    if type(a) is tuple:
+        kept = [x is not None and dtype_of(x).kind not in "iub" for x in a]
+        slots = [Slot(node, i, *node.outs[i]) if has else None for i, has in enumerate(kept)]
+        return tuple(None if x is None else _lifted(this, node, x, slot) for x, slot in zip(a, slots))
+    if not this.create_graph:
+        return values.as_value(values.core_class, a)
+    return make(values.core_class, a, edge, this.level)
 
 
 def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
@@ -518,11 +497,11 @@ def _capture(this: Run, node: Node, g: Any, wanted: set[Any] | None) -> None:
 
 def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any] | None, others: bool) -> None:
     """The gradient of a leaf is complete: hooks, then `.grad` or the result of the pass."""
-    g = grads.pop(leaf)
-    if leaf.hooks is not None and not (
+    g, hooks = grads.pop(leaf), leaf.hooks
+    if hooks is not None and not (
         this.policy.captures_hooked and wanted and not this.accumulate and (leaf in wanted or not others)
     ):
-        g = leaf.hooks.run(this, g)
+        g = hooks.seen(this, g)
     if wanted is not None:
         if leaf in wanted:
             this.captured[leaf] = g
@@ -530,11 +509,11 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
                 return
         elif not others:
             return
-    if leaf.node_hooks is not None:
-        g = leaf.node_hooks.before(this, leaf.node_hooks.seen(this, g))
+    if hooks is not None:
+        g = hooks.before(this, g)
     target = leaf.leaf()
     box = [g]
-    if leaf.node_hooks is None:
+    if hooks is None or not hooks.post:
         del g
     if target is not None and (target._node is not None or this.policy.fills_stopped):
         for observer in OBSERVERS:
@@ -542,11 +521,10 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         accumulate_grad(this.create_graph, target, box)
         for observer in OBSERVERS:
             observer.arrived(this, target)
-        if leaf.post_hooks:
-            for hook in list(leaf.post_hooks.values()):
-                hook(target)
-    if leaf.node_hooks is not None:
-        leaf.node_hooks.after(this, leaf, (), g)
+        for hook in () if hooks is None else list(hooks.accumulated.values()):
+            hook(target)
+    if hooks is not None and hooks.post:
+        hooks.after(this, leaf, (), g)
 
 
 def _sole_references() -> int:
@@ -560,6 +538,8 @@ _SOLE = _sole_references()
 
 def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
     """Add the gradient in `box` to `target.grad`, which gets memory of its own: that of the gradient if nobody else has it.
+
+    A leaf's `.grad` is changed in place; what a computed value retains is a new one each time, as in PyTorch.
 
     Raises GradError where elements of a `.grad` that the user put there share memory, so that nothing can be added to one.
     """
@@ -585,7 +565,10 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             ):
                 g = np.array(g, order="C", copy=True)
             target._grad = values.as_value(cls, g)
-        elif type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable:
+        elif (
+            type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable
+            and (target._node is None or type(target._node) is Accumulate)
+        ):  # fmt: skip
             if mutation.overlapping(before._a):
                 raise error_type(cls, GradError)(
                     f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was "
@@ -596,7 +579,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         elif type(g) is Scattered and type(before._a) is Scattered:
             target._grad = values.as_value(cls, merged(before._a, g))
         else:
-            target._grad = values.as_value(cls, before._a + g)
+            target._grad = values.as_value(cls, np.asarray(before._a + g) if type(g) is _ndarray else before._a + g)
 
 
 def _refuse_nan(this: Run, node: Node, results: Any) -> None:

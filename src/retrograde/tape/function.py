@@ -50,26 +50,18 @@ class Custom:
             if r is None or need is None:
                 taken.append(None)
             elif wrap:
-                taken.append(values.as_core(_below(r, level) if over else r))
+                taken.append(values.as_core(_without(r, level) if over and r._level > level else r))
             else:
                 taken.append(r._a if r._level == level else values.content(r))
         return taken
 
 
-def _below(x: Any, level: int) -> Any:
+def _without(x: Any, level: int) -> Any:
     """A value or array of a level above `level` with the values of that level inside it replaced by their contents."""
     if isinstance(x, Value):
         if x._level <= level:
-            return x
-        inside = x._a
-        stripped = _without(inside, level)
-        return x if stripped is inside else values.make(type(x), stripped, x._node, x._level)
-    return _without(x, level)
-
-
-def _without(x: Any, level: int) -> Any:
-    if isinstance(x, Value):
-        return x._a if x._level == level else _below(x, level)
+            return x._a if x._level == level else x
+        return values.make(type(x), _without(x._a, level), x._node, x._level)
     if type(x) is BatchedArray and x._level > level:
         return BatchedArray(_without(x.content, level), x.dim, x._level)
     if type(x) is DualArray and x._level > level:

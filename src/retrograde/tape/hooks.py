@@ -1,7 +1,7 @@
 """Hooks on values, nodes and leaves, saved-tensor hooks, and anomaly mode's traces.
 
-A node has at most one `NodeHooks`, a leaf's Accumulate keeps tensor hooks in a `LeafHooks` and node hooks in a
-`NodeHooks`. The engine calls them; the dialects register through `add_tensor_hook` and `add_node_hook`.
+A node, and a leaf's Accumulate, has at most one `NodeHooks`. The engine calls them; the dialects register through
+`add_tensor_hook`, `add_post_accumulate_hook` and `node_hooks`.
 """
 
 from __future__ import annotations
@@ -74,25 +74,11 @@ def _call_tensor_hook(this: Any, hook: Callable[[Any], Any], cls: type[Value], g
     return this.taken(result)
 
 
-class LeafHooks:
-    """The tensor hooks of a leaf."""
-
-    __slots__ = ("hooks", "cls")
-
-    def __init__(self, cls: type[Value]) -> None:
-        self.hooks: dict[int, Any] = {}
-        self.cls = cls
-
-    def run(self, this: Any, g: Any) -> Any:
-        for hook in list(self.hooks.values()):
-            g = _call_tensor_hook(this, hook, self.cls, g)
-        return g
-
-
 class NodeHooks:
-    """The hooks of a node: on its outputs' gradients, before it runs, and after it has run."""
+    """The hooks of a node: on its outputs' gradients, before it runs, and after it has run; of a leaf, on its gradient, and
+    before and after that is added to `.grad`."""
 
-    __slots__ = ("tensor", "retain", "pre", "post", "cls")
+    __slots__ = ("tensor", "retain", "pre", "post", "accumulated", "cls")
 
     def __init__(self, cls: type[Value]) -> None:
         self.tensor: dict[int, dict[int, Any]] = {}
@@ -100,6 +86,8 @@ class NodeHooks:
         """Output index -> weak reference to the value that wants its gradient kept."""
         self.pre: dict[int, Any] = {}
         self.post: dict[int, Any] = {}
+        self.accumulated: dict[int, Any] = {}
+        """Of a leaf: called with it."""
         self.cls = cls
 
     def seen(self, this: Any, g: Any) -> Any:
@@ -111,11 +99,12 @@ class NodeHooks:
                 if parts[index] is not None:
                     parts[index] = _call_tensor_hook(this, hook, self.cls, parts[index])
         for index, reference in self.retain.items():
-            value = reference()
-            if value is not None and parts[index] is not None:
+            value, part = reference(), parts[index]
+            # What one of many cotangents gives (is_grads_batched) has no meaning outside of its pass.
+            if value is not None and part is not None and not (isinstance(part, Value) and part._level > value._level):
                 from .engine import accumulate_grad
 
-                accumulate_grad(this.create_graph, value, [parts[index]])
+                accumulate_grad(this.create_graph, value, [part])
         return parts if several else parts[0]
 
     def before(self, this: Any, g: Any) -> Any:
@@ -125,12 +114,7 @@ class NodeHooks:
         for hook in list(self.pre.values()):
             result = hook(tuple(this.shown(p, self.cls) for p in parts))
             if result is not None:
-                result = (result,) if isinstance(result, Value) else tuple(result)
-                if len(result) != len(parts):
-                    raise error_type(self.cls, GradError)(
-                        f"a node's pre-hook returned {len(result)} gradients; the node has {len(parts)} outputs"
-                    )
-                parts = [None if p is None else this.taken(p) for p in result]
+                parts = self._taken(this, "pre-hook", result, len(parts), "outputs")
         return parts if several else parts[0]
 
     def after(self, this: Any, node: Any, results: Any, g: Any) -> Any:
@@ -140,23 +124,25 @@ class NodeHooks:
             shown = tuple(this.shown(r, self.cls) for r in results)
             replaced = hook(shown, given)
             if replaced is not None:
-                replaced = (replaced,) if isinstance(replaced, Value) else tuple(replaced)
-                if len(replaced) != len(results):
-                    raise error_type(self.cls, GradError)(
-                        f"a node's hook returned {len(replaced)} gradients; the node has {len(results)} operands"
-                    )
-                results = tuple(None if r is None else this.taken(r) for r in replaced)
+                results = self._taken(this, "hook", replaced, len(results), "operands")
         return results
+
+    def _taken(self, this: Any, hook: str, returned: Any, count: int, of: str) -> list[Any]:
+        """The gradients that a hook returned, as rules see them."""
+        found = (returned,) if isinstance(returned, Value) else tuple(returned)
+        if len(found) != count:
+            raise error_type(self.cls, GradError)(
+                f"a node's {hook} returned {len(found)} gradients; the node has {count} {of}"
+            )
+        return [None if g is None else this.taken(g) for g in found]
 
 
 def node_hooks(node: Any, cls: type[Value]) -> NodeHooks:
     """The NodeHooks of a node or of a leaf's Accumulate, made on first use."""
-    if isinstance(node, Accumulate):
-        if node.node_hooks is None:
-            node.node_hooks = NodeHooks(cls)
-        return node.node_hooks
     if node.hooks is None:
-        node.hooks, node.step = NodeHooks(cls), None
+        node.hooks = NodeHooks(cls)
+        if isinstance(node, Node):
+            node.step = None
     return node.hooks
 
 
@@ -173,10 +159,6 @@ def add_tensor_hook(value: Value, hook: Callable[[Any], Any]) -> Handle:
     edge, cls = value._node, type(value)._gradient
     if edge is None:
         raise error_type(cls, GradError)("register_hook: this tensor does not require grad, so no hook would be called")
-    if isinstance(edge, Accumulate):
-        if edge.hooks is None:
-            edge.hooks = LeafHooks(cls)
-        return add(edge.hooks.hooks, hook)
     node, index = _output(edge)
     return add(node_hooks(node, cls).tensor.setdefault(index, {}), hook)
 
@@ -188,9 +170,7 @@ def add_post_accumulate_hook(value: Value, hook: Callable[[Any], Any]) -> Handle
         raise error_type(cls, GradError)(
             "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient"
         )
-    if edge.post_hooks is None:
-        edge.post_hooks = {}
-    return add(edge.post_hooks, hook)
+    return add(node_hooks(edge, cls).accumulated, hook)
 
 
 def retain_grad(value: Value) -> None:
@@ -211,6 +191,15 @@ def retains_grad(value: Value) -> bool:
         return False
     node, index = _output(edge)
     return node.hooks is not None and node.hooks.retain.get(index, lambda: None)() is value
+
+
+def move_retained(value: Value, edge: Any) -> None:
+    """A value that keeps its gradient, and is to be produced along another edge, keeps that of its new self."""
+    node, index = _output(value._node)
+    reference = node.hooks.retain.pop(index)
+    if not isinstance(edge, Accumulate):
+        node, index = _output(edge)
+        node_hooks(node, type(value)._gradient).retain[index] = reference
 
 
 # ------------------------------------------------------------------------------------------ recorded under watch

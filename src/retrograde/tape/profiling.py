@@ -147,26 +147,23 @@ class Profiler(Observer):
                 self._here.last = (prim, last[1], weakref.ref(node))  # which is not to live longer for it
 
     def pulled(self, run: Any, node: Any, g: Any) -> None:
-        """A node's derivative is about to be computed."""
-        self._close(DERIVATIVE)
-        name = self._derivative_named(node)
-        self.begin(DERIVATIVE, self._around(name))
-        self.begin(DERIVATIVE, name)
+        self._begin_derivative(DERIVATIVE, node)
 
     def arriving(self, run: Any, target: Any, g: Any) -> None:
-        """A gradient is about to be added to that of a leaf."""
-        self._close(DERIVATIVE)
-        name = self._derivative_named(None)
-        self.begin(ACCUMULATION, self._around(name))
-        self.begin(ACCUMULATION, name)
+        self._begin_derivative(ACCUMULATION, None)
 
     def arrived(self, run: Any, target: Any) -> None:
-        """It has been added."""
         self._close(ACCUMULATION)
 
     def pass_ends(self, run: Any, inputs: Any) -> None:
-        """The backward pass is over."""
         self._close(DERIVATIVE)
+
+    def _begin_derivative(self, kind: str, node: Any) -> None:
+        """A node's derivative, or the sum into a leaf's gradient, begins, inside of an event around it."""
+        self._close(DERIVATIVE)
+        name = self._derivative_named(node)
+        self.begin(kind, self._around(name))
+        self.begin(kind, name)
 
     def _close(self, kind: str) -> None:
         """End the events of a kind that are open innermost."""

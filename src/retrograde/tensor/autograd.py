@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._errors import GradError
-from .._state import is_grad_enabled, set_grad_enabled
+from .._state import grad_mode, is_grad_enabled
 from ..core.value import Value
 from ..tape import autograd as tape
 from .conversion import asarray
@@ -15,17 +15,13 @@ from .conversion import asarray
 __all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
 
 
-class _Switch:
+class _Switch(grad_mode):
     """A context manager, and decorator, that records or does not and restores what was before."""
 
-    _enabled: bool
+    enabled: bool
 
-    def __enter__(self) -> None:
-        self._before = is_grad_enabled()
-        set_grad_enabled(self._enabled)
-
-    def __exit__(self, *exception: object) -> None:
-        set_grad_enabled(self._before)
+    def __init__(self) -> None:
+        super().__init__(self.enabled)
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(f)
@@ -48,13 +44,13 @@ class no_grad(_Switch):
     False
     """
 
-    _enabled = False
+    enabled = False
 
 
 class enable_grad(_Switch):
     """Operations are recorded inside, also within `no_grad`."""
 
-    _enabled = True
+    enabled = True
 
 
 def _values(op: str, argument: str, given: Any) -> tuple[Value, ...]:

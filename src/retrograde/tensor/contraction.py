@@ -11,19 +11,20 @@ from ..ops import contraction as con
 from ..ops import reduction as red
 from ..ops import structural as st
 from ._values import axis_of, rank
-from .conversion import value
-from .manipulation import matrix_transpose
-from .promotion import common_dtype, to_dtype
+from .manipulation import in_common, matrix_transpose
+from .promotion import to_dtype
 
-__all__ = ["dot", "einsum", "in_common", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
+__all__ = ["dot", "einsum", "inner", "kron", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"]
 
 _matmul = con.matmul.prim.bind
 
 
-def in_common(*operands: Any) -> list[Any]:
-    """Arrays and values in the dtype to which they promote."""
-    dtype = common_dtype(*(dtype_of(x) for x in operands))
-    return [to_dtype(x, dtype) for x in operands]
+def common_axis(name: str, axis: int, x: Any, y: Any) -> int:
+    """An axis that two operands have, counted from the end; raises ShapeError where `axis` names one of each."""
+    if axis >= 0 and rank(x) != rank(y):
+        raise ShapeError(f"{name}: with a non-negative axis both operands must have as many axes; count from the end")
+    least = min(rank(x), rank(y))
+    return axis_of(name, axis, least) - least
 
 
 def matmul(x1: Any, x2: Any, /) -> Any:
@@ -40,7 +41,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     if isinstance(x1, Value) and isinstance(x2, Value) and dtype_of(x1) is dtype_of(x2):
         x, y = x1, x2
     else:
-        x, y = in_common(value(x1), value(x2))
+        x, y = in_common(x1, x2)
     a, b = shape_of(x), shape_of(y)
     if not a or not b:
         raise ShapeError(f"matmul: 0-d operands have no rows and columns ({tuple(a)} and {tuple(b)}); use multiply()")
@@ -58,7 +59,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     >>> rg.tensordot(rg.ones((2, 3)), rg.ones((3, 4)), axes=1).shape
     (2, 4)
     """
-    x, y = in_common(value(x1), value(x2))
+    x, y = in_common(x1, x2)
     m, n = rank(x), rank(y)
     if isinstance(axes, (tuple, list)):
         first, second = ([a] if hasattr(a, "__index__") else list(a) for a in axes)
@@ -85,12 +86,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     >>> rg.vecdot(rg.asarray([1.0, 2.0]), rg.asarray([3.0, 4.0]))
     Tensor(11.)
     """
-    x, y = in_common(value(x1), value(x2))
-    least = min(rank(x), rank(y))
-    i = axis_of("vecdot", axis, least)
-    back = i - least if axis < 0 else i - rank(x)
-    if axis >= 0 and rank(x) != rank(y):
-        raise ShapeError("vecdot: with a non-negative axis both operands must have as many axes; count from the end")
+    x, y = in_common(x1, x2)
+    back = common_axis("vecdot", axis, x, y)
     if shape_of(x)[back] != shape_of(y)[back]:
         raise ShapeError(
             f"vecdot: axis {axis} of shapes {tuple(shape_of(x))} and {tuple(shape_of(y))} differs in length"
@@ -102,7 +99,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def outer(x1: Any, x2: Any, /) -> Any:
     """Every element of a vector times every element of another."""
-    x, y = in_common(value(x1), value(x2))
+    x, y = in_common(x1, x2)
     for v in (x, y):
         if rank(v) != 1:
             raise ShapeError(f"outer: wanted vectors, got shape {tuple(shape_of(v))}")
@@ -111,7 +108,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
 
 def inner(x1: Any, x2: Any, /) -> Any:
     """The sum of products over the last axes, as NumPy has it (nothing is conjugated)."""
-    x, y = in_common(value(x1), value(x2))
+    x, y = in_common(x1, x2)
     if not rank(x) or not rank(y):
         return x * y
     return tensordot(x, y, axes=(-1, -1))
@@ -119,7 +116,7 @@ def inner(x1: Any, x2: Any, /) -> Any:
 
 def dot(x1: Any, x2: Any, /) -> Any:
     """NumPy's dot: the product of numbers, vectors or matrices; the last axis with the last but one of higher ranks."""
-    x, y = in_common(value(x1), value(x2))
+    x, y = in_common(x1, x2)
     if not rank(x) or not rank(y):
         return x * y
     if rank(x) <= 2 and rank(y) <= 2:
@@ -129,7 +126,7 @@ def dot(x1: Any, x2: Any, /) -> Any:
 
 def kron(x1: Any, x2: Any, /) -> Any:
     """The Kronecker product: every element of x1 times all of x2, in blocks."""
-    return con.kron(*in_common(value(x1), value(x2)))
+    return con.kron(*in_common(x1, x2))
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Any:
@@ -141,7 +138,8 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     >>> rg.einsum("ij,ij->i", rg.ones((2, 3)), rg.ones((2, 3)))
     Tensor([3., 3.])
     """
+    if not isinstance(subscripts, str):
+        raise TypeError("einsum: subscripts are a string such as 'ij,jk->ik'; labels in its place are not supported")
     if not operands:
         raise ValueError("einsum: wanted at least one operand")
-    return con.einsum(subscripts, *in_common(*(value(x) for x in operands)))
-
+    return con.einsum(subscripts, *in_common(*operands))

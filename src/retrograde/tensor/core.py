@@ -1,7 +1,6 @@
 """The native `Tensor`: operators, methods and the tape's attributes. Rules of derivatives compute with it.
 
-Its methods are the namespace's functions, defined in the files of their topics; its operators go to `bind` as directly
-as possible.
+Its methods are the namespace's functions, defined in the files of their topics; its operators go straight to `bind`.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from ..core.value import Value, make
 from ..ops import elementwise as ew
 from ..tape import autograd, hooks, inplace
 from . import contraction, conversion, elementwise, indexing, manipulation, numpy_protocol, reductions, searching
+from .autograd import backward
 from .conversion import asarray
 from .operators import in_place, operator
 from .promotion import as_operand
@@ -201,11 +201,8 @@ class Tensor(Value):
 
         Raises GradError where there is no history, FreedGraphError for a second pass without `retain_graph`.
         """
-        if gradient is not None and not isinstance(gradient, Value):
-            gradient = asarray(gradient)
-        if inputs is not None and isinstance(inputs, Value):
-            inputs = [inputs]
-        autograd.backward([self], [gradient], retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
+        given = None if gradient is None else [gradient]
+        backward(self, given, retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """The same memory without history; in transforms without any, of any level."""
@@ -282,7 +279,7 @@ class Tensor(Value):
     def transpose(self, *axes: Any) -> Tensor:
         """With the axes in another order, given as a tuple or as several ints; in reverse order without any; a view."""
         order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))) else axes
-        return manipulation.permute_dims(self, order or tuple(range(self.ndim))[::-1])
+        return manipulation.permute_dims(self, order or None)
 
     def ravel(self) -> Tensor:
         """The elements in C order along one axis; a view where the memory allows."""
@@ -430,11 +427,11 @@ class Tensor(Value):
 
     def __dask_postcompute__(self) -> Any:
         finish, rest = self._a.__dask_postcompute__()
-        return _computed, (*self._kind_of_leaf("compute"), finish, rest)
+        return _from_dask, (*self._kind_of_leaf("compute"), finish, rest)
 
     def __dask_postpersist__(self) -> Any:
         finish, rest = self._a.__dask_postpersist__()
-        return _persisted, (*self._kind_of_leaf("persist"), finish, rest)
+        return _from_dask, (*self._kind_of_leaf("persist"), finish, rest)
 
     def _kind_of_leaf(self, what: str) -> tuple[type, bool]:
         """The class, and whether a gradient is wanted; raises GradError for a tensor with history."""
@@ -475,14 +472,9 @@ def _rebuild(array: np.ndarray, requires_grad: bool) -> Tensor:
     return asarray(array, requires_grad=requires_grad)
 
 
-def _computed(results: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any) -> Tensor:
-    found = make(cls, np.asarray(finish(results, *rest)))
-    return found.requires_grad_() if requires_grad else found
-
-
-def _persisted(graph: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any, **options: Any) -> Tensor:
-    found = make(cls, finish(graph, *rest, **options))
-    return found.requires_grad_() if requires_grad else found
+def _from_dask(found: Any, cls: Any, requires_grad: bool, finish: Any, rest: Any, **options: Any) -> Tensor:
+    made = values.as_value(cls, finish(found, *rest, **options))
+    return made.requires_grad_() if requires_grad else made
 
 
 values.set_core_class(Tensor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,34 +10,34 @@ from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import structural as st
 from ..ops import triangular
+from . import manipulation
 from ._values import check_device, matrices, new, rank, shape_tuple
 from .conversion import value
 from .dtypes import as_dtype
+from .operators import described
 from .promotion import to_dtype
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """A Tensor of a shape with elements that nobody has set; float64 unless `dtype` says otherwise."""
-    check_device("empty", device)
-    return new(np.empty(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
+def _filled(name: str, create: Any, doc: str) -> Any:
+    def f(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+        check_device(name, device)
+        return new(create(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
+
+    return described(f, name, doc)
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """A Tensor of zeros; float64 unless `dtype` says otherwise.
+empty = _filled(
+    "empty", np.empty, "A Tensor of a shape with elements that nobody has set; float64 unless `dtype` says otherwise."
+)
+zeros = _filled("zeros", np.zeros, """A Tensor of zeros; float64 unless `dtype` says otherwise.
 
     Examples
     --------
-    >>> zeros((2,))
+    >>> import retrograde as rg
+    >>> rg.zeros((2,))
     Tensor([0., 0.])
-    """
-    check_device("zeros", device)
-    return new(np.zeros(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
-
-
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """A Tensor of ones; float64 unless `dtype` says otherwise."""
-    check_device("ones", device)
-    return new(np.ones(shape_tuple(shape), np.float64 if dtype is None else as_dtype(dtype)))
+    """)  # fmt: skip
+ones = _filled("ones", np.ones, "A Tensor of ones; float64 unless `dtype` says otherwise.")
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -57,31 +56,27 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     return new(np.full(shape, fill_value, None if dtype is None else as_dtype(dtype)))
 
 
-def _like(x: Any, dtype: Any, device: Any) -> tuple[tuple[int, ...], np.dtype]:
-    check_device("creation", device)
+def _as_in(x: Any, shape: Any, dtype: Any) -> tuple[Any, Any]:
     x = value(x)
-    return tuple(shape_of(x)), dtype_of(x) if dtype is None else as_dtype(dtype)
+    return shape_of(x) if shape is None else shape, dtype_of(x) if dtype is None else dtype
 
 
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """`empty` in the shape and dtype of `x`."""
-    return new(np.empty(*_like(x, dtype, device)))
+def _like(create: Any) -> Any:
+    def f(x: Any, /, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
+        shape, dtype = _as_in(x, shape, dtype)
+        return create(shape, dtype=dtype, device=device)
+
+    name = create.__name__
+    return described(f, f"{name}_like", f"`{name}` in the shape and dtype of `x`, unless others are given.")
 
 
-def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """`zeros` in the shape and dtype of `x`."""
-    return new(np.zeros(*_like(x, dtype, device)))
+empty_like, zeros_like, ones_like = _like(empty), _like(zeros), _like(ones)
 
 
-def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """`ones` in the shape and dtype of `x`."""
-    return new(np.ones(*_like(x, dtype, device)))
-
-
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """`full` in the shape and dtype of `x`."""
-    shape, wanted = _like(x, dtype, device)
-    return full(shape, fill_value, dtype=wanted)
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
+    """`full` in the shape and dtype of `x`, unless others are given."""
+    shape, dtype = _as_in(x, shape, dtype)
+    return full(shape, fill_value, dtype=dtype, device=device)
 
 
 # ------------------------------------------------------------------------------------------ sequences
@@ -148,10 +143,11 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = N
     return new(np.eye(n, m, k, np.float64 if dtype is None else as_dtype(dtype)))
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
+def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False) -> list[Any]:
     """For one-dimensional coordinates, the arrays of each coordinate over the whole grid; recorded.
 
-    indexing: "ij" for the order of the arguments, "xy" with the first two axes exchanged.
+    indexing: "ij" for the order of the arguments, "xy" with the first two axes exchanged. sparse: each array has only the
+    axis of its own coordinate, with length 1 along the others.
 
     Examples
     --------
@@ -162,44 +158,35 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
-    given = [value(x) for x in arrays]
-    for x in given:
-        if rank(x) > 1:
+    axes = list(range(len(arrays)))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    along = []
+    for x, axis in zip(arrays, axes):
+        if rank(value(x)) > 1:
             raise ValueError(f"meshgrid: wanted one-dimensional coordinates, got shape {tuple(shape_of(x))}")
-    n = len(given)
-    sizes = [math.prod(shape_of(x)) for x in given]
-    axes = list(range(n))
-    if indexing == "xy" and n > 1:
-        axes[0], axes[1] = 1, 0
-    shape = [0] * n
-    for i, axis in enumerate(axes):
-        shape[axis] = sizes[i]
-    out = []
-    for i, x in enumerate(given):
-        own = [1] * n
-        own[axes[i]] = sizes[i]
-        out.append(st.copy(st.broadcast_to(st.reshape(x, shape=tuple(own)), shape=tuple(shape))))
-    return out
+        along.append(manipulation.reshape(x, [-1 if i == axis else 1 for i in range(len(axes))]))
+    return along if sparse else [st.copy(x) for x in manipulation.broadcast_arrays(*along)]
 
 
-def _triangle(name: str, op: Any, x: Any, k: int) -> Any:
-    x = value(x)
-    matrices(name, x)
-    return op(x, k=int(k))
+def _triangle(name: str, op: Any, doc: str) -> Any:
+    def f(x: Any, /, *, k: int = 0) -> Any:
+        x = value(x)
+        matrices(name, x)
+        return op(x, k=int(k))
+
+    return described(f, name, doc)
 
 
-def tril(x: Any, /, *, k: int = 0) -> Any:
-    """The elements on and below the `k`-th diagonal of each matrix, zeros above; recorded.
+tril = _triangle("tril", triangular.tril, """The elements on and below the `k`-th diagonal of each matrix, zeros above; recorded.
 
     Examples
     --------
-    >>> tril(ones((2, 2)))
+    >>> import retrograde as rg
+    >>> rg.tril(rg.ones((2, 2)))
     Tensor([[1., 0.],
             [1., 1.]])
-    """
-    return _triangle("tril", triangular.tril, x, k)
-
-
-def triu(x: Any, /, *, k: int = 0) -> Any:
-    """The elements on and above the `k`-th diagonal of each matrix, zeros below; recorded."""
-    return _triangle("triu", triangular.triu, x, k)
+    """)  # fmt: skip
+triu = _triangle(
+    "triu", triangular.triu, "The elements on and above the `k`-th diagonal of each matrix, zeros below; recorded."
+)

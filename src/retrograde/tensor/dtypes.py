@@ -125,8 +125,8 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return dtype == as_dtype(kind)
 
 
-def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether promotion may turn a dtype (or a tensor's) into another.
+def can_cast(from_: Any, to: Any, /, casting: Any = "safe") -> bool:
+    """Whether promotion (or NumPy's rule of the name `casting`) may turn a dtype (or a tensor's) into another.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
     >>> rg.can_cast(rg.float64, rg.float32)
     False
     """
-    return bool(np.can_cast(_dtype_argument(from_), as_dtype(to)))
+    return bool(np.can_cast(_dtype_argument(from_), as_dtype(to), casting))
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:

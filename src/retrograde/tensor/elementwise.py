@@ -29,7 +29,7 @@ from .operators import (
     rounding,
     unary,
 )  # fmt: skip
-from .promotion import double, floating, is_number, lifted, promote
+from .promotion import double, is_number, lifted, promote
 from .ways_out import refuse_recorded
 
 # ------------------------------------------------------------------------------------------ arithmetic
@@ -62,17 +62,15 @@ def nextafter(x1: Any, x2: Any, /) -> Any:
     return _nextafter(x1, x2)
 
 
+positive = unary("positive", st.copy, "A copy of each element, `+x`.")
+
+
 def negative(x: Any, /) -> Any:
     """The negative of each element; raises TypeError for booleans."""
     x = value(x)
     if dtype_of(x).kind == "b":
         raise TypeError("negative: booleans have no negative; use logical_not(), or ~")
     return ew.negative(x)
-
-
-def positive(x: Any, /) -> Any:
-    """A copy of each element, `+x`."""
-    return st.copy(value(x))
 
 
 def pow(x1: Any, x2: Any, /) -> Any:
@@ -147,6 +145,8 @@ atanh = unary("atanh", ew.atanh, "The inverse hyperbolic tangent.", only_floats=
 
 # ------------------------------------------------------------------------------------------ complex parts
 
+angle = unary("angle", ew.angle, "The angle of each element in the complex plane, in radians.", only_floats=True)
+
 
 def real(x: Any, /) -> Any:
     """The real part, a view of a complex tensor."""
@@ -167,7 +167,6 @@ def conj(x: Any, /) -> Any:
 
 
 # ------------------------------------------------------------------------------------------ rounding
-
 
 floor = rounding("floor", sel.floor, "The greatest whole number not above each element; its derivative is 0.")
 ceil = rounding("ceil", sel.ceil, "The smallest whole number not below each element; its derivative is 0.")
@@ -248,11 +247,7 @@ def bitwise_invert(x: Any, /) -> Any:
 isfinite = unary("isfinite", cmp.isfinite, "Whether each element is neither infinite nor nan.")
 isinf = unary("isinf", cmp.isinf, "Whether each element is infinite.")
 isnan = unary("isnan", cmp.isnan, "Whether each element is nan.")
-
-
-def signbit(x: Any, /) -> Any:
-    """Whether each element carries a minus sign, -0.0 included."""
-    return cmp.signbit(floating(value(x)))
+signbit = unary("signbit", cmp.signbit, "Whether each element carries a minus sign, -0.0 included.", only_floats=True)
 
 
 def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
@@ -264,11 +259,6 @@ def isclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equa
 def allclose(x1: Any, x2: Any, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements, as a Python bool."""
     return bool(np.all(concrete("allclose", isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))))
-
-
-def angle(x: Any, /) -> Any:
-    """The angle of each element in the complex plane, in radians."""
-    return ew.angle(floating(value(x)))
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Any:

@@ -6,6 +6,7 @@ n), "forward" (the transform is), or "ortho" (both by the root of n). Integers a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..ops import fft as op
 from ._values import axes_of, axis_of, check_device, new, rank
 from .conversion import value
 from .dtypes import as_dtype
+from .operators import described
 from .promotion import double
 
 __all__ = [
@@ -23,110 +25,78 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _operand(name: str, x: Any, norm: str, *, real: bool = False) -> Any:
+def _transformed(
+    name: str, transform: Any, x: Any, lengths: Sequence[int | None], axes: Any, norm: str, *, real: bool = False,
+    half: bool = False, **params: Any,
+) -> Any:  # fmt: skip
+    """A transform of the operand, brought to lengths (None: its own) along axes.
+
+    `real`: of real numbers only; `half`: of the first half of a signal, whose length the transform is given.
+    """
     if norm not in ("backward", "ortho", "forward"):
         raise ValueError(f"fft.{name}: norm is 'backward', 'ortho' or 'forward', not {norm!r}")
     x = double(value(x))
     if real and dtype_of(x).kind == "c":
         raise TypeError(f"fft.{name}: wanted real numbers, got dtype {dtype_of(x)}")
-    return x
+    order = tuple(axis_of(f"fft.{name}", a, rank(x)) for a in axes)
+    axes_of(f"fft.{name}", order, rank(x))  # refuses an axis given twice
+    if len(lengths) != len(order):
+        raise ValueError(f"fft.{name}: {len(lengths)} lengths for {len(order)} axes")
+    sizes = [shape_of(x)[a] if n is None else n for a, n in zip(order, lengths)]
+    if half:
+        params["n"] = 1
+        if order:
+            params["n"] = 2 * (sizes[-1] - 1) if lengths[-1] is None else sizes[-1]
+            sizes[-1] = params["n"] // 2 + 1
+    if (least := min((*sizes, params.get("n", 1)), default=1)) < 1:
+        raise ValueError(f"fft.{name}: a transform has at least 1 element, got {least}")
+    return transform(op.resized(x, order, tuple(sizes)), axes=order, norm=norm, **params)
 
 
-def _one(name: str, x: Any, n: int | None, axis: int, *, half: bool = False) -> tuple[Any, tuple[int, ...], int]:
-    """The operand at its length along an axis, the axis, and the length of the (whole) signal."""
-    i = axis_of(f"fft.{name}", axis, rank(x))
-    have = shape_of(x)[i]
-    length = n if n is not None else 2 * (have - 1) if half else have
-    if length < 1:
-        raise ValueError(f"fft.{name}: a transform has at least 1 element, got {length}")
-    return op.resized(x, (i,), (length // 2 + 1 if half else length,)), (i,), length
+def _along(name: str, transform: Any, doc: str, **kind: Any) -> Any:
+    def f(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
+        return _transformed(name, transform, x, (n,), (axis,), norm, **kind)
+
+    return described(f, name, doc)
 
 
-def _several(name: str, x: Any, s: Any, axes: Any, *, half: bool = False) -> tuple[Any, tuple[int, ...], int]:
-    n = rank(x)
-    if axes is None:
-        axes = range(n) if s is None else range(n - len(s), n)
-    order = tuple(axis_of(f"fft.{name}", a, n) for a in axes)
-    axes_of(f"fft.{name}", order, n)  # refuses an axis given twice
-    if s is not None and len(s) != len(order):
-        raise ValueError(f"fft.{name}: {len(s)} lengths for {len(order)} axes")
-    shape = shape_of(x)
-    given = s if s is not None else [-1] * len(order)
-    sizes = [shape[a] if k in (-1, None) else k for a, k in zip(order, given)]
-    length = sizes[-1] if sizes else 1
-    if half and order:
-        length = 2 * (shape[order[-1]] - 1) if given[-1] in (-1, None) else given[-1]
-        sizes[-1] = length // 2 + 1
-    if any(k < 1 for k in (*sizes, length)):
-        raise ValueError(f"fft.{name}: a transform has at least 1 element, got lengths {sizes}")
-    return op.resized(x, order, tuple(sizes)), order, length
+def _over(name: str, transform: Any, doc: str, **kind: Any) -> Any:
+    def f(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
+        x = value(x)
+        if axes is None:
+            axes = range(rank(x)) if s is None else range(rank(x) - len(s), rank(x))
+        lengths = [None] * len(axes) if s is None else [None if n == -1 else n for n in s]
+        return _transformed(name, transform, x, lengths, axes, norm, **kind)
+
+    return described(f, name, doc)
 
 
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """The transform along an axis.
+fft = _along("fft", op.fftn, """The transform along an axis.
 
     Examples
     --------
     >>> import retrograde as rg
     >>> rg.fft.fft(rg.asarray([1.0, 0.0]))
     Tensor([1.+0.j, 1.+0.j])
-    """
-    x, axes, _ = _one("fft", _operand("fft", x, norm), n, axis)
-    return op.fftn(x, axes=axes, norm=norm)
-
-
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """The inverse of `fft`."""
-    x, axes, _ = _one("ifft", _operand("ifft", x, norm), n, axis)
-    return op.fftn(x, axes=axes, norm=norm, inverse=True)
-
-
-def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """The transform along several axes (None: all, or the last ones that `s` has lengths for)."""
-    x, axes, _ = _several("fftn", _operand("fftn", x, norm), s, axes)
-    return op.fftn(x, axes=axes, norm=norm)
-
-
-def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """The inverse of `fftn`."""
-    x, axes, _ = _several("ifftn", _operand("ifftn", x, norm), s, axes)
-    return op.fftn(x, axes=axes, norm=norm, inverse=True)
-
-
-def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """The first half of the transform of real numbers; the other half is its mirror image."""
-    x, axes, _ = _one("rfft", _operand("rfft", x, norm, real=True), n, axis)
-    return op.rfftn(x, axes=axes, norm=norm)
-
-
-def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """The inverse of `rfft`: n real numbers, 2 (m - 1) for m of the operand unless given."""
-    x, axes, length = _one("irfft", _operand("irfft", x, norm), n, axis, half=True)
-    return op.irfftn(x, axes=axes, n=length, norm=norm)
-
-
-def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """The transform of real numbers along several axes, half of it along the last one."""
-    x, axes, _ = _several("rfftn", _operand("rfftn", x, norm, real=True), s, axes)
-    return op.rfftn(x, axes=axes, norm=norm)
-
-
-def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """The inverse of `rfftn`."""
-    x, axes, length = _several("irfftn", _operand("irfftn", x, norm), s, axes, half=True)
-    return op.irfftn(x, axes=axes, n=length, norm=norm)
-
-
-def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """The real transform of a signal that is the mirror image of its conjugate, given by its first half."""
-    x, axes, length = _one("hfft", _operand("hfft", x, norm), n, axis, half=True)
-    return op.hfftn(x, axes=axes, n=length, norm=norm)
-
-
-def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    """The inverse of `hfft`."""
-    x, axes, _ = _one("ihfft", _operand("ihfft", x, norm, real=True), n, axis)
-    return op.ihfftn(x, axes=axes, norm=norm)
+    """)  # fmt: skip
+ifft = _along("ifft", op.fftn, "The inverse of `fft`.", inverse=True)
+fftn = _over("fftn", op.fftn, "The transform along several axes (None: all, or the last ones that `s` has lengths for).")
+ifftn = _over("ifftn", op.fftn, "The inverse of `fftn`.", inverse=True)
+rfft = _along(
+    "rfft", op.rfftn, "The first half of the transform of real numbers; the other half is its mirror image.", real=True
+)
+irfft = _along(
+    "irfft", op.irfftn, "The inverse of `rfft`: n real numbers, 2 (m - 1) for m of the operand unless given.", half=True
+)
+rfftn = _over(
+    "rfftn", op.rfftn, "The transform of real numbers along several axes, half of it along the last one.", real=True
+)
+irfftn = _over("irfftn", op.irfftn, "The inverse of `rfftn`.", half=True)
+hfft = _along(
+    "hfft", op.hfftn, "The real transform of a signal that is the mirror image of its conjugate, given by its first half.",
+    half=True,
+)  # fmt: skip
+ihfft = _along("ihfft", op.ihfftn, "The inverse of `hfft`.", real=True)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:

@@ -100,50 +100,33 @@ def _separate(x: Value, parts: list[Any]) -> tuple[tuple[Any, ...], list[Any], t
 
     As in NumPy, an integer beside index arrays counts as one of them.
     """
-    basic: list[Any] = []
-    arrays: list[Any] = []
-    axes: list[int] = []
+    entries: list[tuple[Any, Any]] = []  # of each axis of the view: its part of the basic index, and the array over it
     unique = True
-    axis = 0  # of the view
-    source = 0  # of x
+    source = 0  # the axis of x
     shape = shape_of(x)
     for part in parts:
         if part is None or isinstance(part, slice):
-            basic.append(part)
-            axis += 1
+            entries.append((part, None))
             source += part is not None
             continue
         if type(part) is int:
             part = np.asarray(part)
         if dtype_of(part).kind == "b":
             mask = concrete("an index", part)
-            if mask.shape != tuple(shape[source : source + mask.ndim]):
-                raise IndexError(
-                    f"a mask of shape {mask.shape} does not fit axes of shape "
-                    f"{tuple(shape[source : source + mask.ndim])}"
-                )
-            if not mask.ndim:  # a new axis with one position, or none
-                basic.append(None)
-                arrays.append(np.zeros(int(mask), np.intp))
-                axes.append(axis)
-                axis += 1
-                continue
-            for positions in np.nonzero(mask):
-                basic.append(_FULL)
-                arrays.append(positions)
-                axes.append(axis)
-                axis += 1
+            covered = tuple(shape[source : source + mask.ndim])
+            if mask.shape != covered:
+                raise IndexError(f"a mask of shape {mask.shape} does not fit axes of shape {covered}")
+            # A mask without axes stands for a new one, with one position or none.
+            entries += [(_FULL, at) for at in mask.nonzero()] if mask.ndim else [(None, np.zeros(int(mask), np.intp))]
             source += mask.ndim
             continue
         if type(part) is _ndarray or type(getattr(part, "_a", None)) is _ndarray:
             _check_positions(part if type(part) is _ndarray else part._a, shape[source], source)
         unique = unique and rank(part) == 0
-        basic.append(_FULL)
-        arrays.append(part)
-        axes.append(axis)
-        axis += 1
+        entries.append((_FULL, part))
         source += 1
-    return tuple(basic), arrays, tuple(axes), unique
+    axes = tuple(i for i, (_, array) in enumerate(entries) if array is not None)
+    return tuple(part for part, _ in entries), [entries[i][1] for i in axes], axes, unique
 
 
 def _check_positions(array: np.ndarray, n: int, axis: int) -> None:

@@ -21,11 +21,12 @@ from ..ops import norms, triangular
 from ..ops import reduction as red
 from ..ops import structural as st
 from ..tape import inplace
+from . import reductions
 from ._values import axes_of, axis_of, matrices, rank
-from .contraction import in_common, matmul, matrix_transpose, outer, tensordot, vecdot
+from .contraction import common_axis, in_common, matmul, matrix_transpose, outer, tensordot, vecdot
 from .conversion import value
-from .dtypes import as_dtype
-from .promotion import double, to_dtype
+from .operators import described
+from .promotion import double
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
@@ -51,6 +52,11 @@ def _matrices(name: str, x: Any, *, square: bool = False, whole: bool = False) -
     return x
 
 
+def _of_matrices(name: str, op: Any, doc: str, *, square: bool = True) -> Any:
+    """A function of matrices alone that gives one array."""
+    return described(lambda x, /: op(_matrices(name, x, square=square)), name, doc)
+
+
 # ------------------------------------------------------------------------------------------ decompositions
 
 
@@ -66,36 +72,31 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     Tensor([[2., 0.],
             [1., 2.]])
     """
-    x = _matrices("cholesky", x, square=True)
     # Both triangles are the same matrix; the factor of the upper one is the adjoint of that of the lower.
-    return factor.cholesky(x, upper=upper)
+    return factor.cholesky(_matrices("cholesky", x, square=True), upper=upper)
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
-    """Q with orthonormal columns and upper triangular R, x = Q R; `mode` "complete" makes Q square."""
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f"linalg.qr: mode is 'reduced' or 'complete', not {mode!r}")
-    return QRResult(*orth.qr(_matrices("qr", x), mode=mode))
+def qr(x: Any, /, *, mode: str = "reduced") -> Any:
+    """Q with orthonormal columns and upper triangular R, x = Q R; `mode` "complete" makes Q square, "r" gives R alone."""
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"linalg.qr: mode is 'reduced', 'complete' or 'r', not {mode!r}")
+    found = QRResult(*orth.qr(_matrices("qr", x), mode=mode))
+    return found.R if mode == "r" else found
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
-    """U, the singular values in descending order, and V^H: x = U diag(S) Vh; U and V square if `full_matrices`."""
-    return SVDResult(*spectral.svd(_matrices("svd", x), full=full_matrices))
+def svd(x: Any, /, *, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """U, the singular values in descending order, and V^H: x = U diag(S) Vh; U and V square if `full_matrices`; without
+    `compute_uv` the singular values alone."""
+    return SVDResult(*spectral.svd(_matrices("svd", x), full=full_matrices)) if compute_uv else svdvals(x)
 
 
-def svdvals(x: Any, /) -> Any:
-    """The singular values in descending order."""
-    return spectral.svdvals(_matrices("svdvals", x))
-
+svdvals = _of_matrices("svdvals", spectral.svdvals, "The singular values in descending order.", square=False)
+eigvalsh = _of_matrices("eigvalsh", spectral.eigvalsh, "The eigenvalues of Hermitian matrices in ascending order.")
+eigvals = _of_matrices("eigvals", spectral.eigvals, "The eigenvalues of square matrices, complex.")
 
 def eigh(x: Any, /) -> EighResult:
     """Ascending eigenvalues and orthonormal eigenvectors (columns) of Hermitian matrices."""
     return EighResult(*spectral.eigh(_matrices("eigh", x, square=True)))
-
-
-def eigvalsh(x: Any, /) -> Any:
-    """The eigenvalues of Hermitian matrices in ascending order."""
-    return spectral.eigvalsh(_matrices("eigvalsh", x, square=True))
 
 
 def eig(x: Any, /) -> EigResult:
@@ -103,17 +104,10 @@ def eig(x: Any, /) -> EigResult:
     return EigResult(*spectral.eig(_matrices("eig", x, square=True)))
 
 
-def eigvals(x: Any, /) -> Any:
-    """The eigenvalues of square matrices, complex."""
-    return spectral.eigvals(_matrices("eigvals", x, square=True))
-
-
 # ------------------------------------------------------------------------------------------ solvers, determinants
 
-
-def inv(x: Any, /) -> Any:
-    """The inverse of each square matrix; raises numpy.linalg.LinAlgError for a singular one."""
-    return la.inv(_matrices("inv", x, square=True))
+inv = _of_matrices("inv", la.inv, "The inverse of each square matrix; raises numpy.linalg.LinAlgError for a singular one.")
+det = _of_matrices("det", la.det, "The determinant of each square matrix; its derivative is right for singular ones too.")
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
@@ -144,16 +138,8 @@ def solve(x1: Any, x2: Any, /) -> Any:
     vector = rank(b) == 1
     if not rank(b) or shape_of(b)[-1 if vector else -2] != n:
         raise ShapeError(f"linalg.solve: matrices of shape {tuple(shape_of(a))} with right sides {tuple(shape_of(b))}")
-    if not vector:
-        return la.solve(a, b)
-    b = st.reshape(b, shape=(n, 1))
-    out = la.solve(a, b)
-    return st.reshape(out, shape=tuple(shape_of(out))[:-1])
-
-
-def det(x: Any, /) -> Any:
-    """The determinant of each square matrix; its derivative is right for singular ones too."""
-    return la.det(_matrices("det", x, square=True))
+    out = la.solve(a, st.reshape(b, shape=(n, 1)) if vector else b)
+    return st.reshape(out, shape=tuple(shape_of(out))[:-1]) if vector else out
 
 
 def slogdet(x: Any, /) -> SlogdetResult:
@@ -205,7 +191,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
 
 def multi_dot(arrays: Any, /) -> Any:
     """The product of matrices (vectors at the ends), multiplied in the cheapest order."""
-    given = in_common(*(value(x) for x in arrays))
+    given = in_common(*arrays)
     if len(given) < 2:
         raise ValueError(f"linalg.multi_dot: wanted at least two arrays, got {len(given)}")
     labels: list[tuple[int, ...]] = []
@@ -247,11 +233,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """The norm of each matrix: "fro", "nuc", 2, -2, 1, -1, inf or -inf."""
-    if ord not in ("fro", "nuc", 2, -2, 1, -1, math.inf, -math.inf):
-        raise ValueError(f"linalg.matrix_norm: there is no order {ord!r}")
-    x = _matrices("matrix_norm", x)
-    n = rank(x)
-    return norms.matrix_norm(x, ord=ord, axis=(n - 2, n - 1), keepdims=keepdims)
+    return norm(_matrices("matrix_norm", x), ord, (-2, -1), keepdims)
 
 
 def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -292,43 +274,25 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """The `offset`-th diagonal of each matrix: a view."""
-    x = value(x)
-    n = matrices("linalg.diagonal", x, ShapeError)
-    return inplace.view(triangular.diagonal, x, offset=_within(x, offset), axis1=n - 2, axis2=n - 1)
-
-
-def _within(x: Any, offset: int) -> int:
-    """An offset no further than just outside the matrix: libraries take no larger ones than fit an int64."""
+    x = _matrices("diagonal", x, whole=True)
     rows, columns = shape_of(x)[-2:]
-    return max(-rows, min(columns, operator.index(offset)))
+    # No further than just outside the matrix: libraries take no larger ones than fit an int64.
+    offset = max(-rows, min(columns, operator.index(offset)))
+    return inplace.view(triangular.diagonal, x, offset=offset, axis1=rank(x) - 2, axis2=rank(x) - 1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sum of the `offset`-th diagonal of each matrix; narrow integers are added in 64 bits, or in `dtype`."""
-    from .reductions import sum as add_up
-
-    x = value(x)
-    n = matrices("linalg.trace", x, ShapeError)
-    if dtype is not None:
-        x = to_dtype(x, as_dtype(dtype))
-    return add_up(triangular.diagonal(x, offset=_within(x, offset), axis1=n - 2, axis2=n - 1), axis=-1, dtype=dtype)
+    return reductions.sum(diagonal(_matrices("trace", x, whole=True), offset=offset), axis=-1, dtype=dtype)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The vector product along an axis of length 3, which both have; the others broadcast."""
-    x, y = in_common(value(x1), value(x2))
-    i = axis_of("linalg.cross", axis, min(rank(x), rank(y)))
-    back = i - min(rank(x), rank(y)) if axis < 0 else None
-    if back is None and rank(x) != rank(y):
-        raise ShapeError(
-            "linalg.cross: with a non-negative axis both operands must have as many axes; count from the end"
-        )
-    places = [rank(v) + back if back is not None else i for v in (x, y)]
-    for v, place in zip((x, y), places):
-        if shape_of(v)[place] != 3:
-            raise ShapeError(
-                f"linalg.cross: the axis has length {shape_of(v)[place]} in shape {tuple(shape_of(v))}, not 3"
-            )
+    x, y = in_common(x1, x2)
+    i = common_axis("linalg.cross", axis, x, y)
+    for v in (x, y):
+        if shape_of(v)[i] != 3:
+            raise ShapeError(f"linalg.cross: the axis has length {shape_of(v)[i]} in shape {tuple(shape_of(v))}, not 3")
     n = max(rank(x), rank(y))
     x, y = (st.reshape(v, shape=(1,) * (n - rank(v)) + tuple(shape_of(v))) for v in (x, y))
-    return con.cross(x, y, axis=n + back if back is not None else i)
+    return con.cross(x, y, axis=n + i)

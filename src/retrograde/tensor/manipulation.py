@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from typing import Any
@@ -18,6 +17,7 @@ from ..ops import structural as st
 from ..tape import inplace
 from ._values import axes_of, axis_of, matrices, rank, shape_tuple
 from .conversion import value
+from .dtypes import as_dtype
 from .promotion import common_dtype, to_dtype
 
 # ------------------------------------------------------------------------------------------ shape
@@ -63,8 +63,7 @@ def flatten(x: Any, /) -> Any:
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
-    """Without the axes of length 1 (those of `axis` only, which must be); a view. Raises ValueError for a longer
-    one."""
+    """Without the axes of length 1 (only those of `axis`, if given); a view. Raises ValueError for a longer one."""
     x = value(x)
     shape = tuple(shape_of(x))
     axes = tuple(i for i, n in enumerate(shape) if n == 1) if axis is None else axes_of("squeeze", axis, len(shape))
@@ -91,8 +90,8 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     return inplace.view(st.reshape, x, shape=tuple(1 if i in axes else next(old) for i in range(new_rank)))
 
 
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """With the axes in another order; a view. Raises ValueError unless `axes` names each once.
+def permute_dims(x: Any, /, axes: Any = None) -> Any:
+    """With the axes in another order, in reverse if it is left out; a view. Raises ValueError unless each is named once.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     (4, 2, 3)
     """
     x = value(x)
-    order = tuple(axis_of("permute_dims", a, rank(x)) for a in axes)
+    order = tuple(axis_of("permute_dims", a, rank(x)) for a in (range(rank(x))[::-1] if axes is None else axes))
     if sorted(order) != list(range(rank(x))):
         raise ValueError(f"permute_dims: {tuple(axes)} does not name each of {rank(x)} axes once")
     return inplace.view(st.transpose, x, axes=order)
@@ -143,16 +142,11 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Repeated to a larger shape without a copy; what it shares cannot be written to. Raises ValueError for a
-    misfit."""
+    """Repeated to a larger shape without a copy, so that it cannot be written to. Raises ValueError for a misfit."""
     x = value(x)
-    wanted = shape_tuple(shape)
-    try:
-        fits = np.broadcast_shapes(tuple(shape_of(x)), wanted) == wanted
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"broadcast_to: shape {tuple(shape_of(x))} does not broadcast to {wanted}")
+    have, wanted = tuple(shape_of(x)), shape_tuple(shape)
+    if len(have) > len(wanted) or any(n not in (1, m) for n, m in zip(have[::-1], wanted[::-1])):
+        raise ValueError(f"broadcast_to: shape {have} does not broadcast to {wanted}")
     return inplace.view(st.broadcast_to, x, shape=wanted)
 
 
@@ -166,16 +160,17 @@ def broadcast_arrays(*arrays: Any) -> list[Any]:
 # ------------------------------------------------------------------------------------------ joining, splitting
 
 
-def _in_common(arrays: Any) -> list[Any]:
+def in_common(*arrays: Any, dtype: Any = None) -> list[Any]:
+    """Arrays as values of one dtype: that to which they promote, if none is given."""
     given = [value(x) for x in arrays]
     if not given:
-        raise ValueError("wanted at least one array to join")
-    dtype = common_dtype(*(dtype_of(x) for x in given))
-    return [to_dtype(x, dtype) for x in given]
+        raise ValueError("wanted at least one array")
+    common = common_dtype(*(dtype_of(x) for x in given)) if dtype is None else as_dtype(dtype)
+    return [to_dtype(x, common) for x in given]
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Arrays joined along an axis that they have (None: flattened first), in their common dtype.
+def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
+    """Arrays joined along an axis that they have (None: flattened first), in their common dtype or in `dtype`.
 
     Examples
     --------
@@ -183,7 +178,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     >>> concat([rg.asarray([1, 2]), rg.asarray([3.0])])
     Tensor([1., 2., 3.])
     """
-    given = _in_common(arrays)
+    given = in_common(*arrays, dtype=dtype)
     if axis is None:
         return st.concatenate(*(st.reshape(x, shape=(math.prod(shape_of(x)),)) for x in given), axis=0)
     if not rank(given[0]):
@@ -191,8 +186,8 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     return st.concatenate(*given, axis=axis_of("concat", axis, rank(given[0])))
 
 
-def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Arrays of one shape joined along a new axis.
+def stack(arrays: Any, /, *, axis: int = 0, dtype: Any = None) -> Any:
+    """Arrays of one shape joined along a new axis, in their common dtype or in `dtype`.
 
     Examples
     --------
@@ -200,7 +195,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     >>> stack([rg.asarray(1.0), rg.asarray(2.0)])
     Tensor([1., 2.])
     """
-    given = _in_common(arrays)
+    given = in_common(*arrays, dtype=dtype)
     shapes = {tuple(shape_of(x)) for x in given}
     if len(shapes) > 1:
         raise ValueError(f"stack: the arrays have different shapes, {sorted(shapes)}")
@@ -222,8 +217,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
         return ()
     parts = mani.unstack(x, axis=i)
     before = (slice(None),) * i
-    for k, part in enumerate(parts):
-        inplace.attach(part, x, ((st.getitem, (("index", (*before, k)),)),), inplace.MULTIPLE)
+    inplace.attach_parts(parts, x, st.getitem, "index", [(*before, k) for k in range(len(parts))])
     return parts
 
 
@@ -234,13 +228,12 @@ def split(x: Any, indices_or_sections: Any, /, *, axis: int = 0) -> list[Any]:
     n = shape_of(x)[i]
     if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
         ends = [operator.index(k) for k in indices_or_sections]
-        bounds = [slice(a, b).indices(n)[:2] for a, b in zip([0, *ends], [*ends, n])]
     else:
         k = operator.index(indices_or_sections)
         if k <= 0:
             raise ValueError(f"split: wanted a positive number of parts, got {k}")
-        sizes = [n // k + 1] * (n % k) + [n // k] * (k - n % k)
-        bounds = list(itertools.pairwise(itertools.accumulate(sizes, initial=0)))
+        ends = [j * (n // k) + min(j, n % k) for j in range(1, k)]
+    bounds = [slice(a, b).indices(n)[:2] for a, b in zip([0, *ends], [*ends, n])]
     before = (slice(None),) * i
     return [inplace.view(st.getitem, x, index=(*before, slice(a, max(a, b)))) for a, b in bounds]
 
@@ -325,18 +318,12 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
         raise ValueError(f"diff: n must not be negative, got {n}")
     if n == 0:
         return x
-    ends = [None if end is None else _as_end(end, x, i) for end in (prepend, append)]
-    if ends[0] is not None or ends[1] is not None:
-        x = concat([p for p in (ends[0], x, ends[1]) if p is not None], axis=i)
+    if prepend is not None or append is not None:
+        one = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
+        ends = (p if p is None or rank(value(p)) else broadcast_to(p, one) for p in (prepend, x, append))
+        x = concat([p for p in ends if p is not None], axis=i)
     before = (slice(None),) * i
     for _ in range(min(n, shape_of(x)[i])):  # then there is nothing left
         later, earlier = st.getitem(x, index=(*before, slice(1, None))), st.getitem(x, index=(*before, slice(0, -1)))
         x = cmp.not_equal(later, earlier) if dtype_of(x).kind == "b" else later - earlier
     return x
-
-
-def _as_end(end: Any, x: Any, axis: int) -> Any:
-    end = value(end)
-    if rank(end):
-        return end
-    return broadcast_to(end, tuple(1 if j == axis else n for j, n in enumerate(shape_of(x))))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..core.value import dtype_of, shape_of
-from ..ops import linalg_orthogonal as orth
 from ..ops import linalg_spectral as spectral
 from ..ops import manipulation as mani
 from ..ops import norms
@@ -16,29 +15,19 @@ from ..ops import structural as st
 from . import contraction, elementwise, fft, linalg, manipulation, reductions
 from ._values import axis_of, rank
 from .conversion import value
-from .numpy_protocol import implements, same, unsupported
+from .numpy_protocol import implements, same
 from .numpy_shapes import atleast_1d, diagonal
 from .promotion import double
 
-same(contraction, "dot inner kron tensordot")
+same(contraction, "dot einsum inner kron tensordot")
 same(linalg, "cholesky cond cross det diagonal eig eigvals inv matmul matrix_norm matrix_power multi_dot norm outer", "linalg.")
-same(linalg, "slogdet solve svdvals tensordot trace vecdot vector_norm", "linalg.")
+same(linalg, "qr slogdet solve svd svdvals tensordot trace vecdot vector_norm", "linalg.")
 same(fft, "fft ifft rfft irfft hfft ihfft fftn ifftn rfftn irfftn fftshift ifftshift", "fft.")
 
 # ------------------------------------------------------------------------------------------ products
 
-
 implements("outer")(lambda a, b: contraction.outer(manipulation.flatten(a), manipulation.flatten(b)))
-
-
 implements("vdot")(lambda a, b: contraction.vecdot(manipulation.flatten(a), manipulation.flatten(b)))
-
-
-@implements("einsum")
-def einsum(*operands: Any, optimize: Any = False) -> Any:
-    if not isinstance(operands[0], str):
-        raise unsupported("np.einsum with labels in place of subscripts")
-    return contraction.einsum(*operands)
 
 
 @implements("cross")
@@ -67,23 +56,7 @@ def _upper(UPLO: str) -> bool:
 
 implements("linalg.eigh")(lambda a, UPLO="L": linalg.EighResult(*spectral.eigh(double(value(a)), upper=_upper(UPLO))))
 
-
 implements("linalg.eigvalsh")(lambda a, UPLO="L": spectral.eigvalsh(double(value(a)), upper=_upper(UPLO)))
-
-
-@implements("linalg.qr")
-def qr(a: Any, mode: str = "reduced") -> Any:
-    if mode == "r":
-        return orth.qr(double(value(a)), mode="r")[1]
-    if mode == "raw":
-        raise unsupported("np.linalg.qr(mode='raw')")
-    return linalg.qr(a, mode=mode)
-
-
-@implements("linalg.svd")
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    return linalg.svd(a, full_matrices=full_matrices) if compute_uv else linalg.svdvals(a)
-
 
 implements("linalg.pinv", rcond="rtol")(lambda a, rtol=1e-15: linalg.pinv(a, rtol=rtol))
 
@@ -117,13 +90,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 @implements("cov")
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
-    def rows_of(x: Any) -> Any:
-        x = double(value(x))
-        if rank(x) != 2:
-            return manipulation.reshape(x, (1, -1))
-        return x if rowvar else manipulation.matrix_transpose(x)
-
-    rows = rows_of(m) if y is None else manipulation.concat([rows_of(m), rows_of(y)])
+    parts = [double(value(x)) for x in (m, y) if x is not None]
+    rows = manipulation.concat([
+        manipulation.reshape(x, (1, -1)) if rank(x) != 2 else x if rowvar else manipulation.matrix_transpose(x) for x in parts
+    ])  # fmt: skip
     d = rows - reductions.mean(rows, axis=1, keepdims=True)
     products = contraction.matmul(d, st.conj(manipulation.matrix_transpose(d)))
     return manipulation.squeeze(products / (shape_of(rows)[1] - (ddof if ddof is not None else 1 - bias)))
@@ -139,8 +109,6 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 
 implements("convolve")(lambda a, v, mode="full": _sliding(a, v, mode, flip=True))
-
-
 implements("correlate")(lambda a, v, mode="valid": _sliding(a, st.conj(value(v)), mode, flip=False))
 
 

@@ -7,6 +7,7 @@ numpy_shapes.py has shapes and joining, numpy_algebra.py linear algebra and tran
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -16,12 +17,11 @@ from ..core.unwrap import concrete
 from ..core.value import Value, dtype_of, shape_of
 from ..ops import comparison as cmp
 from ..ops import indexing as ix
-from ..ops import norms
 from ..ops import reduction as red
 from ..ops import selection as sel
 from ..ops import structural as st
 from ..tape import inplace
-from . import conversion, dtypes, elementwise, indexing, manipulation, quantiles, reductions, searching, sets
+from . import conversion, creation, dtypes, elementwise, indexing, manipulation, quantiles, reductions, searching, sets
 from ._values import axes_of, axis_of, new, rank
 from .conversion import operand, value
 from .numpy_protocol import implements, same, special, unsupported
@@ -31,6 +31,7 @@ from .promotion import double, floating, is_number
 same(elementwise, "real imag fix=trunc round around=round isclose allclose")
 same(reductions, "cumulative_sum cumulative_prod")
 same(searching, "argmax argmin count_nonzero searchsorted nonzero")
+same(dtypes, "can_cast result_type")
 same(sets, "unique_all unique_counts unique_inverse unique_values")
 
 # ------------------------------------------------------------------------------------------ reductions
@@ -85,29 +86,21 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, wh
     return total / _count(a, axis, keepdims, where, dtype_of(st.real(total)))
 
 
-def _deviations(a: Any, axis: Any, where: Any) -> Any:
-    return elementwise.where(where, a - mean(a, axis, keepdims=True, where=where), 0)
+def _spread(name: str, of_all: Any, power: float) -> Any:
+    def spread(a: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False,
+               where: Any = True) -> Any:  # fmt: skip
+        a = _in(dtype, a)
+        if where is True:
+            return of_all(a, axis=axis, correction=ddof, keepdims=keepdims)
+        # With the mean in the place of what is left out the deviations stay the same, and only their number is another.
+        found = of_all(elementwise.where(where, a, mean(a, axis, keepdims=True, where=where)), axis=axis, keepdims=keepdims)
+        count = red.reduced_count(a, axes_of(name, axis, rank(a)))
+        return found * (count / (_count(a, axis, keepdims, where, dtype_of(found)) - ddof)) ** power
+
+    return implements(name, correction="ddof")(spread)
 
 
-@implements("var", correction="ddof")
-def var(a: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, where: Any = True) -> Any:
-    a = _in(dtype, a)
-    if where is True:
-        return reductions.var(a, axis=axis, correction=ddof, keepdims=keepdims)
-    d = _deviations(a, axis, where)
-    squares = reductions.sum(st.real(d * st.conj(d)), axis=axis, keepdims=keepdims)
-    return squares / (_count(a, axis, keepdims, where, dtype_of(squares)) - ddof)
-
-
-@implements("std", correction="ddof")
-def std(a: Any, axis: Any = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, where: Any = True) -> Any:
-    a = _in(dtype, a)
-    if where is True:
-        return reductions.std(a, axis=axis, correction=ddof, keepdims=keepdims)
-    length = norms.vector_norm(  # its derivative at 0 is 0, as that of std
-        _deviations(a, axis, where), ord=2.0, axis=axes_of("std", axis, rank(a)), keepdims=keepdims
-    )
-    return length / elementwise.sqrt(_count(a, axis, keepdims, where, dtype_of(length)) - ddof)
+var, std = _spread("var", reductions.var, 1.0), _spread("std", reductions.std, 0.5)
 
 
 def _numbers(a: Any) -> Any:
@@ -142,51 +135,36 @@ implements("nanmin")(_extreme_of_numbers(min, math.inf))
 @implements("average")
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     a = double(value(a))
-    if weights is None:
-        found = reductions.mean(a, axis=axis, keepdims=keepdims)
-        count = red.reduced_count(a, axes_of("average", axis, rank(a)))
-        scale = manipulation.broadcast_to(new(np.asarray(float(count))), tuple(shape_of(found)))
-    else:
-        w = double(value(weights))
-        if tuple(shape_of(w)) != tuple(shape_of(a)):
-            (i,) = axes_of("average", axis, rank(a))
-            w = st.reshape(w, shape=tuple(n if j == i else 1 for j, n in enumerate(shape_of(a))))
-            w = manipulation.broadcast_to(w, tuple(shape_of(a)))
-        scale = reductions.sum(w, axis=axis, keepdims=keepdims)
-        found = reductions.sum(a * w, axis=axis, keepdims=keepdims) / scale
+    w = creation.ones_like(a) if weights is None else double(value(weights))
+    if tuple(shape_of(w)) != tuple(shape_of(a)):
+        (i,) = axes_of("average", axis, rank(a))
+        w = st.reshape(w, shape=tuple(n if j == i else 1 for j, n in enumerate(shape_of(a))))
+        w = manipulation.broadcast_to(w, tuple(shape_of(a)))
+    scale = reductions.sum(w, axis=axis, keepdims=keepdims)
+    found = reductions.sum(a * w, axis=axis, keepdims=keepdims) / scale
     return (found, scale) if returned else found
 
 
 # ------------------------------------------------------------------------------------------ scans, order
 
 
-def _flat(a: Any, axis: Any, last: int = 0) -> tuple[Any, int]:
-    """The operand and the axis of a function that takes all elements in a row where no axis is given."""
-    return (value(a), axis) if axis is not None else (manipulation.flatten(a), last)
+def _in_a_row(f: Any, default: Any = None) -> Any:
+    """A function along an axis (`default` if it is left out), of all elements in a row where that is None."""
+
+    @functools.wraps(f)
+    def along(a: Any, *rest: Any, axis: Any = default, **options: Any) -> Any:
+        if axis is None:
+            a, axis = manipulation.flatten(a), 0
+        return f(a, *rest, axis=axis, **options)
+
+    return along
 
 
-def _scan(ours: Any) -> Any:
-    def scan(a: Any, axis: Any = None, dtype: Any = None) -> Any:
-        a, axis = _flat(a, axis)
-        return ours(a, axis=axis, dtype=dtype)
-
-    return scan
-
-
-implements("cumsum")(_scan(reductions.cumulative_sum))
-implements("cumprod")(_scan(reductions.cumulative_prod))
-
-
-@implements("sort", "partition")  # sorted altogether is partitioned anywhere
-def sort(a: Any, kth: Any = None, axis: Any = -1) -> Any:
-    a, axis = _flat(a, axis, -1)
-    return searching.sort(a, axis=axis)
-
-
-@implements("argsort")
-def argsort(a: Any, axis: Any = -1) -> Any:
-    a, axis = _flat(a, axis, -1)
-    return searching.argsort(a, axis=axis)
+implements("cumsum")(_in_a_row(reductions.cumulative_sum))
+implements("cumprod")(_in_a_row(reductions.cumulative_prod))
+sort = implements("sort")(_in_a_row(searching.sort, -1))
+implements("partition")(lambda a, kth, axis=-1: sort(a, axis=axis))  # sorted altogether is partitioned anywhere
+implements("argsort")(_in_a_row(searching.argsort, -1))
 
 
 @implements("quantile")
@@ -281,8 +259,6 @@ implements("shape")(lambda a: tuple(shape_of(a)))
 implements("size")(lambda a, axis=None: math.prod(shape_of(a)[i] for i in axes_of("size", axis, rank(a))))
 implements("iscomplexobj")(lambda x: dtype_of(x).kind == "c")
 implements("isrealobj")(lambda x: dtype_of(x).kind != "c")
-implements("result_type")(dtypes.result_type)
-implements("can_cast")(lambda from_, to, casting="safe": bool(np.can_cast(dtype_of(from_), to, casting)))
 implements("array_repr", "array_str")(lambda arr, max_line_width=None, precision=None: repr(arr))
 
 
@@ -299,9 +275,9 @@ implements("copy")(elementwise.positive)
 
 
 @implements("take")
+@_in_a_row
 def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
-    a, axis = _flat(a, axis)
-    indices = value(indices)
+    a, indices = value(a), value(indices)
     n = shape_of(a)[axis_of("take", axis, rank(a))]
     if mode == "wrap":
         indices = indices % n
@@ -312,29 +288,19 @@ def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Any:
 
 @implements("take_along_axis")
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    arr, axis = _flat(arr, axis)
-    return searching.take_along_axis(arr, indices, axis=axis)
+    return _in_a_row(searching.take_along_axis)(arr, indices, axis=axis)
 
 
-@implements("compress")
+@implements("compress", "extract")
 def compress(condition: Any, a: Any, axis: Any = None) -> Any:
-    a, axis = _flat(a, axis)
-    return searching.take(a, np.flatnonzero(concrete("np.compress", value(condition))), axis=axis)
-
-
-implements("extract")(lambda condition, arr: compress(manipulation.flatten(condition), arr))
+    return take(a, np.flatnonzero(concrete("np.compress", value(condition))), axis=axis)
 
 
 @implements("unique")
 def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
            equal_nan: bool = True) -> Any:  # fmt: skip
-    flat = manipulation.flatten(ar)
-    _, first, inverse, counts = np.unique(
-        concrete("np.unique", flat), return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
-    )
-    found = [ix.take(flat, first, axis=0)]
-    shown = ((return_index, first), (return_inverse, inverse.reshape(tuple(shape_of(ar)))), (return_counts, counts))
-    found += [new(x) for wanted, x in shown if wanted]
+    distinct, *rest = sets.unique_of("np.unique", ar, equal_nan=equal_nan)
+    found = [distinct, *(new(x) for wanted, x in zip((return_index, return_inverse, return_counts), rest) if wanted)]
     return found[0] if len(found) == 1 else tuple(found)
 
 

@@ -45,15 +45,6 @@ def _cbrt(x: Any) -> Any:
     return sel.sign(x, nan_to_zero=False) * root
 
 
-def _modf(x: Any) -> tuple[Any, Any]:
-    x = floating(value(x))
-    return sel.frac(x), sel.trunc(x)
-
-
-def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    return elementwise.floor_divide(x, y), elementwise.remainder(x, y)
-
-
 def _matvec(x: Any, y: Any) -> Any:
     y = value(y)
     out = contraction.matmul(x, st.reshape(y, shape=(*shape_of(y), 1)))
@@ -97,7 +88,9 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "deg2rad": unary("deg2rad", ew.deg2rad, "Degrees in radians.", only_floats=True),
     "rad2deg": unary("rad2deg", ew.rad2deg, "Radians in degrees.", only_floats=True),
     "frexp": lambda x: ew.frexp(floating(value(x))),
-    "float_power": _float_power, "cbrt": _cbrt, "modf": _modf, "divmod": _divmod, "matvec": _matvec, "vecmat": _vecmat,
+    "modf": lambda x: (sel.frac(floating(value(x))), sel.trunc(floating(value(x)))),
+    "divmod": lambda x, y: (elementwise.floor_divide(x, y), elementwise.remainder(x, y)),
+    "float_power": _float_power, "cbrt": _cbrt, "matvec": _matvec, "vecmat": _vecmat,
 }  # fmt: skip
 _UFUNCS |= {"radians": _UFUNCS["deg2rad"], "degrees": _UFUNCS["rad2deg"]}
 
@@ -159,6 +152,7 @@ def _called(ufunc: Any) -> str:
     return f"{'np' if _of_numpy(ufunc) else 'scipy.special'}.{ufunc.__name__}"
 
 
+@functools.cache
 def _implementation(ufunc: Any) -> Callable[..., Any]:
     found = (_UFUNCS if _of_numpy(ufunc) else _SPECIAL).get(ufunc.__name__)
     if found is None:
@@ -183,7 +177,7 @@ def unsupported(what: str, reason: str = "") -> TypeError:
 _PASSED_OVER: dict[str, tuple[Any, ...]] = {
     "order": ("K", "C", "A"), "subok": (True, False), "where": (True,), "casting": ("same_kind", "safe", "unsafe"),
     "kind": ("quicksort", "mergesort", "heapsort", "stable", "introselect"), "stable": (True, False), "copy": (True,),
-    "overwrite_input": (True, False), "suppress_small": (True, False),
+    "overwrite_input": (True, False), "suppress_small": (True, False), "optimize": (True, False, "greedy", "optimal"),
 }  # fmt: skip
 
 
@@ -196,19 +190,13 @@ def check_defaults(what: str, given: dict[str, Any]) -> None:
             raise unsupported(f"{what}({key}=...)")
 
 
-_FOUND: dict[Any, Callable[..., Any]] = {}
-
-
 def call_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What `Tensor.__array_ufunc__` does."""
     for x in inputs:
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"{_called(ufunc)}: an array of Python objects beside a Tensor; make it numeric first")
     if not kwargs and method == "__call__":
-        f = _FOUND.get(ufunc)
-        if f is None:
-            f = _FOUND[ufunc] = _implementation(ufunc)
-        return f(*inputs)
+        return _implementation(ufunc)(*inputs)
     out = kwargs.pop("out", None)
     if method == "__call__":
         f = _implementation(ufunc)
@@ -247,27 +235,19 @@ def write_out(what: str, result: Any, out: Any) -> Any:
     return out
 
 
-_REDUCTIONS: dict[str, Callable[..., Any]] = {
-    "add": reductions.sum, "multiply": reductions.prod, "maximum": reductions.max, "minimum": reductions.min,
-    "logical_and": reductions.all, "logical_or": reductions.any,
-}  # fmt: skip
+def _along(method: str, functions: dict[str, Callable[..., Any]]) -> Callable[..., Any]:
+    """A method of ufuncs that has a function of the namespace for some of them."""
 
+    def call(ufunc: Any, x: Any, axis: Any = 0, keepdims: bool = False, **rest: Any) -> Any:
+        if ufunc.__name__ not in functions:
+            raise unsupported(f"{_called(ufunc)}.{method}")
+        options = {key: rest.pop(key) for key in ("dtype",) if rest.get(key) is not None}
+        if keepdims:
+            options["keepdims"] = True
+        check_defaults(f"{_called(ufunc)}.{method}", rest)
+        return functions[ufunc.__name__](x, axis=axis, **options)
 
-def _reduce(ufunc: Any, x: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **rest: Any) -> Any:
-    name = ufunc.__name__
-    if name not in _REDUCTIONS:
-        raise unsupported(f"{_called(ufunc)}.reduce")
-    check_defaults(f"{_called(ufunc)}.reduce", rest)
-    given = {} if dtype is None else {"dtype": dtype}
-    return _REDUCTIONS[name](x, axis=axis, keepdims=keepdims, **given)
-
-
-def _accumulate(ufunc: Any, x: Any, axis: int = 0, dtype: Any = None, **rest: Any) -> Any:
-    scans = {"add": reductions.cumulative_sum, "multiply": reductions.cumulative_prod}
-    if ufunc.__name__ not in scans:
-        raise unsupported(f"{_called(ufunc)}.accumulate")
-    check_defaults(f"{_called(ufunc)}.accumulate", rest)
-    return scans[ufunc.__name__](x, axis=axis, dtype=dtype)
+    return call
 
 
 def _outer(ufunc: Any, x: Any, y: Any, **rest: Any) -> Any:
@@ -278,7 +258,12 @@ def _outer(ufunc: Any, x: Any, y: Any, **rest: Any) -> Any:
     return _implementation(ufunc)(st.reshape(x, shape=(*shape_of(x), *(1,) * rank(y))), y)
 
 
-_METHODS: dict[str, Callable[..., Any]] = {"reduce": _reduce, "accumulate": _accumulate, "outer": _outer}
+_REDUCED = "add=sum multiply=prod maximum=max minimum=min logical_and=all logical_or=any"
+_ACCUMULATED = "add=cumulative_sum multiply=cumulative_prod"
+_METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": _along("reduce", _named(reductions, _REDUCED)),
+    "accumulate": _along("accumulate", _named(reductions, _ACCUMULATED)), "outer": _outer,
+}  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ calling functions
 
@@ -302,7 +287,7 @@ class Adapter:
 
     def __init__(self, name: str, theirs: Any, function: Callable[..., Any], renamed: dict[str, str]) -> None:
         self.name, self.theirs, self.function, self.renamed = name, theirs, function, renamed
-        code = function.__code__
+        code = inspect.unwrap(function).__code__
         self.first = code.co_posonlyargcount
         self.takes = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
         self.takes_all = bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -313,9 +298,9 @@ class Adapter:
         try:
             found = inspect.signature(self.theirs).parameters
         except (TypeError, ValueError):
-            code = self.function.__code__
+            ours = inspect.unwrap(self.function)
             names = tuple(_PARAMETERS.get(self.name, "").split())
-            return not names, names, code.co_argcount - len(self.function.__defaults__ or ()), {}
+            return not names, names, ours.__code__.co_argcount - len(ours.__defaults__ or ()), {}
         variadic = any(p.kind is p.VAR_POSITIONAL for p in found.values())
         required = sum(p.default is _EMPTY and p.kind is not p.VAR_KEYWORD for p in found.values())
         defaults = {name: p.default for name, p in found.items() if p.default is not _EMPTY}

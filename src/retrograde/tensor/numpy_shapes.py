@@ -20,24 +20,13 @@ from .conversion import value
 from .numpy_protocol import implements, same, unsupported
 from .promotion import double
 
-same(creation, "tril triu")
+same(creation, "empty_like zeros_like ones_like full_like tril triu")
 same(conversion, "astype")
 same(manipulation, "matrix_transpose swapaxes moveaxis expand_dims squeeze broadcast_to unstack flip roll tile repeat diff")
+same(manipulation, "concatenate=concat concat stack transpose=permute_dims permute_dims")
 same(manipulation, "matrix_transpose", "linalg.")
 
 # ------------------------------------------------------------------------------------------ created alike
-
-
-def _alike(create: Any) -> Any:
-    def alike(a: Any, *number: Any, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:
-        shape = tuple(shape_of(a)) if shape is None else shape_tuple(shape)
-        return create(shape, *number, dtype=dtype_of(a) if dtype is None else dtype, device=device)
-
-    return alike
-
-
-for _name in ("zeros", "ones", "empty", "full"):
-    implements(f"{_name}_like")(_alike(getattr(creation, _name)))
 
 
 @implements("linspace")
@@ -47,18 +36,7 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype:
 
 @implements("meshgrid")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    vectors = [manipulation.flatten(x) for x in xi]
-    if not sparse:
-        return tuple(creation.meshgrid(*vectors, indexing=indexing))
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"np.meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
-    places = list(range(len(vectors)))
-    if indexing == "xy" and len(vectors) > 1:
-        places[:2] = 1, 0
-    return tuple(
-        manipulation.reshape(x, tuple(-1 if j == place else 1 for j in range(len(vectors))))
-        for x, place in zip(vectors, places)
-    )
+    return tuple(creation.meshgrid(*map(manipulation.flatten, xi), sparse=sparse, indexing=indexing))
 
 
 @implements("diag")
@@ -72,9 +50,7 @@ def diag(v: Any, k: int = 0) -> Any:
     return triangular.diagonal_embed(v, shape=(n, n), offset=k, axis1=0, axis2=1)
 
 
-@implements("diagflat")
-def diagflat(v: Any, k: int = 0) -> Any:
-    return diag(manipulation.flatten(v), k)
+diagflat = implements("diagflat")(lambda v, k=0: diag(manipulation.flatten(v), k))
 
 
 @implements("diagonal")
@@ -100,19 +76,13 @@ def reshape(a: Any, shape: Any, order: str = "C", copy: Any = None) -> Any:
     wanted = shape_tuple(shape)
     if order != "F":
         return manipulation.reshape(a, wanted, copy=copy)
-    turned = manipulation.reshape(transpose(a), wanted[::-1], copy=copy)
-    return transpose(turned)
+    return manipulation.permute_dims(manipulation.reshape(manipulation.permute_dims(a), wanted[::-1], copy=copy))
 
 
 @implements("ravel")
 def ravel(a: Any, order: str = "C") -> Any:
     a = value(a)
     return reshape(a, (math.prod(shape_of(a)),), order)
-
-
-@implements("transpose", "permute_dims")
-def transpose(a: Any, axes: Any = None) -> Any:
-    return manipulation.permute_dims(a, tuple(range(rank(a)))[::-1] if axes is None else axes)
 
 
 @implements("rollaxis")
@@ -123,16 +93,11 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     return manipulation.moveaxis(a, i, to - 1 if i < to else to)
 
 
-# Where the axes of a tensor of few stand among n: the last of one or two is not the last of three.
-_PLACES = {3: ((1, 1, 1), (1, -1, 1), (-1, -1, 1)), 2: ((1, 1), (1, -1)), 1: ((1,),)}
-
-
 def _with_axes(x: Any, n: int) -> Any:
+    """With n axes at least: a vector becomes a row, a matrix gets new axes behind."""
     x = value(x)
-    if rank(x) >= n:
-        return x
-    sizes = iter(shape_of(x))
-    return manipulation.reshape(x, tuple(next(sizes) if place < 0 else 1 for place in _PLACES[n][rank(x)]))
+    shape = (1,) * (min(n, 2) - rank(x)) + tuple(shape_of(x))
+    return x if rank(x) >= n else manipulation.reshape(x, shape + (1,) * (n - len(shape)))
 
 
 def _at_least(n: int) -> Any:
@@ -154,40 +119,25 @@ def broadcast_arrays(*args: Any) -> Any:
 # ------------------------------------------------------------------------------------------ joining, splitting
 
 
-def _joined(join: Any, arrays: Any, axis: Any, dtype: Any = None) -> Any:
-    found = join(list(arrays), axis=axis)
-    return found if dtype is None else conversion.astype(found, dtype, copy=False)
-
-
-@implements("concatenate", "concat")
-def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
-    return _joined(manipulation.concat, arrays, axis, dtype)
-
-
-@implements("stack")
-def stack(arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
-    return _joined(manipulation.stack, arrays, axis, dtype)
-
-
 @implements("vstack", "row_stack")
 def vstack(tup: Any, dtype: Any = None) -> Any:
-    return concatenate([_with_axes(x, 2) for x in tup], 0, dtype)
+    return manipulation.concat([_with_axes(x, 2) for x in tup], dtype=dtype)
 
 
 @implements("hstack")
 def hstack(tup: Any, dtype: Any = None) -> Any:
     parts = [_with_axes(x, 1) for x in tup]
-    return concatenate(parts, 0 if rank(parts[0]) == 1 else 1, dtype)
+    return manipulation.concat(parts, axis=0 if rank(parts[0]) == 1 else 1, dtype=dtype)
 
 
 @implements("dstack")
 def dstack(tup: Any) -> Any:
-    return concatenate([_with_axes(x, 3) for x in tup], 2)
+    return manipulation.concat([_with_axes(x, 3) for x in tup], axis=2)
 
 
 @implements("column_stack")
 def column_stack(tup: Any) -> Any:
-    return concatenate([manipulation.reshape(x, (-1, 1)) if rank(value(x)) < 2 else x for x in tup], 1)
+    return manipulation.concat([manipulation.reshape(x, (-1, 1)) if rank(value(x)) < 2 else x for x in tup], axis=1)
 
 
 @implements("block")
@@ -210,13 +160,7 @@ def block(arrays: Any) -> Any:
     return joined(arrays, 0)
 
 
-@implements("append")
-def append(arr: Any, values: Any, axis: Any = None) -> Any:
-    if axis is None:
-        return manipulation.concat([manipulation.flatten(arr), manipulation.flatten(values)])
-    return manipulation.concat([arr, values], axis=axis)
-
-
+implements("append")(lambda arr, values, axis=None: manipulation.concat([arr, values], axis=axis))
 implements("array_split")(manipulation.split)
 
 
@@ -318,17 +262,13 @@ def _slopes(f: Any, i: int, h: Any) -> Any:
     n = shape_of(f)[i]
     if n < 2:
         raise ValueError(f"np.gradient: at least 2 elements are needed along axis {i}, there are {n}")
-    rises = manipulation.diff(f, axis=i)
-    if isinstance(h, (int, float)) or not rank(value(h)):  # a number gives way to the dtype of f
-        slopes = rises / h
-        inner = (_strided(f, i, 2, None) - _strided(f, i, None, -2)) / (h * 2)
-    else:
-        h = value(h)
+    steps, before, after = h, 1.0, 1.0  # numbers give way to the dtype of f
+    if not isinstance(h, (int, float)) and rank(h := value(h)):
         steps = _along(double(manipulation.diff(h if dtype_of(h).kind == "b" else double(h))), i, rank(f))
-        slopes = rises / steps
         before, after = _strided(steps, i, None, -1), _strided(steps, i, 1, None)
-        left, right = _strided(slopes, i, None, -1), _strided(slopes, i, 1, None)
-        inner = (left * after + right * before) / (before + after)
+    slopes = manipulation.diff(f, axis=i) / steps
+    left, right = _strided(slopes, i, None, -1), _strided(slopes, i, 1, None)
+    inner = (left * after + right * before) / (before + after)
     return manipulation.concat([_strided(slopes, i, 0, 1), inner, _strided(slopes, i, n - 2, n - 1)], axis=i)
 
 

@@ -5,6 +5,7 @@ Two tensors of one dtype, and a tensor with a Python number, go straight to `bin
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,10 +27,12 @@ _BINARY: dict[str, tuple[Op, Prepare | None]] = {}
 """The primitive and the preparation of each binary function of the namespace."""
 
 
-def _described(f: Callable[..., Any], name: str, doc: str) -> Any:
+def described(f: Callable[..., Any], name: str, doc: str) -> Any:
+    """A function with its name and documentation, of the module that asks a maker of functions for it."""
+    scope = sys._getframe(2).f_globals
     f.__name__ = f.__qualname__ = name
-    f.__doc__ = doc
-    f.__module__ = __package__
+    f.__doc__, f.__module__ = doc, scope["__name__"]
+    scope.setdefault("__test__", {})[name] = f  # where doctest finds it: the code belongs to another module
     return f
 
 
@@ -47,7 +50,7 @@ def unary(name: str, op: Op, doc: str, *, only_floats: bool = False) -> Callable
         def f(x: Any, /) -> Any:
             return bind(x if isinstance(x, Value) else value(x))
 
-    return _described(f, name, doc)
+    return described(f, name, doc)
 
 
 def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Any]:
@@ -57,7 +60,7 @@ def rounding(name: str, op: Op, doc: str) -> Callable[[Any], Any]:
         x = value(x)
         return copy(x) if dtype_of(x).kind in "iub" else op(x)
 
-    return _described(f, name, doc)
+    return described(f, name, doc)
 
 
 def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params: Any) -> Callable[[Any, Any], Any]:
@@ -76,7 +79,7 @@ def binary(name: str, op: Op, doc: str, prepare: Prepare | None = None, **params
             x1, x2 = prepare(name, x1, x2)
         return bind(x1, x2, **params)
 
-    return _described(f, name, doc)
+    return described(f, name, doc)
 
 
 def operator(name: str, function: str, reverse: bool = False) -> Callable[[Any, Any], Any]:

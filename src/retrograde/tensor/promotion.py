@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,15 @@ from ..ops.structural import cast
 
 _cast = cast.prim.bind
 
-_CONSTANTS: dict[tuple[Any, Any, type], np.ndarray] = {}
-
-
 def constant(number: Any, dtype: np.dtype) -> np.ndarray:
     """A Python number beside operands of `dtype`, as a read-only 0-d array; the common ones are kept (0.3 µs)."""
-    key = (number, dtype, type(number))
-    found = _CONSTANTS.get(key)
-    if found is None or not number:  # 0.0 and -0.0 are equal keys
-        found = weak(number, dtype)
-        found.flags.writeable = False
-        if len(_CONSTANTS) < 4096:
-            _CONSTANTS[key] = found
+    return _kept(number, dtype) if number else _kept.__wrapped__(number, dtype)  # 0.0 and -0.0 are equal keys
+
+
+@functools.lru_cache(4096, typed=True)
+def _kept(number: Any, dtype: np.dtype) -> np.ndarray:
+    found = weak(number, dtype)
+    found.flags.writeable = False
     return found
 
 
@@ -35,19 +33,15 @@ def is_number(x: Any) -> bool:
     return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
 
 
-_COMMON: dict[tuple[np.dtype, np.dtype], np.dtype] = {}
+_common = functools.cache(np.result_type)
 
 
 def common_dtype(*dtypes: np.dtype) -> np.dtype:
     """The dtype to which dtypes promote."""
     result = dtypes[0]
     for d in dtypes[1:]:
-        if d is result:
-            continue
-        found = _COMMON.get((result, d))
-        if found is None:
-            found = _COMMON[result, d] = np.result_type(result, d)
-        result = found
+        if d is not result:
+            result = _common(result, d)
     return result
 
 

@@ -32,8 +32,7 @@ def as_rows(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def interpolated(rows: Any, q: Any, interpolation: str, ignore_nan: bool, ties: str = "introsort") -> Any:
-    """Quantiles along the last axis, with those of `q` (one dimension) in front; nan where there is one, unless
-    ignored."""
+    """Quantiles along the last axis, those of `q` (one dimension) in front; nan where there is one, unless ignored."""
     last = len(shape_of(rows)) - 1
     n = shape_of(rows)[last]
     kind = dtype_of(rows)

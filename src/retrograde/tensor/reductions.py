@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..ops import structural as st
 from ._values import axes_of, axis_of, in_order, only_axis, rank
 from .conversion import value
 from .dtypes import as_dtype
+from .operators import described
 from .promotion import double, floating, to_dtype
 
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -53,37 +55,43 @@ def prod(x: Any, /, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return red.prod(x, axis=axes_of("prod", axis, rank(x)), keepdims=keepdims)
 
 
-def mean(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
+def _reduction(name: str, op: Any, doc: str, prepare: Any = None) -> Any:
+    """A reduction without further parameters; `prepare` takes its operand and gives it in the dtype to compute in."""
+
+    def f(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+        x = value(x) if prepare is None else prepare(value(x))
+        return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims)
+
+    return described(f, name, doc)
+
+
+mean = _reduction("mean", red.mean, """The arithmetic mean over `axis`, nan of no elements; of integers in float64.
 
     Examples
     --------
     >>> import retrograde as rg
     >>> rg.mean(rg.asarray([1.0, 2.0, 6.0]))
     Tensor(3.)
-    """
-    x = double(value(x))
-    return red.mean(x, axis=axes_of("mean", axis, rank(x)), keepdims=keepdims)
+    """, double)  # fmt: skip
 
 
-def var(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The variance over `axis`: the sum of squared deviations divided by the count less `correction`."""
-    x = double(value(x))
-    return red.var(x, axis=axes_of("var", axis, rank(x)), correction=correction, keepdims=keepdims)
+def _moment(name: str, op: Any, doc: str) -> Any:
+    def f(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+        x = double(value(x))
+        return op(x, axis=axes_of(name, axis, rank(x)), correction=correction, keepdims=keepdims)
+
+    return described(f, name, doc)
 
 
-def std(x: Any, /, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal."""
-    x = double(value(x))
-    return red.std(x, axis=axes_of("std", axis, rank(x)), correction=correction, keepdims=keepdims)
-
-
-def _extreme(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = in_order(name, value(x))
-    return op(x, axis=axes_of(name, axis, rank(x)), keepdims=keepdims, ties="even")
-
-
-def max(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
+var = _moment(
+    "var", red.var, "The variance over `axis`: the sum of squared deviations divided by the count less `correction`."
+)
+std = _moment(
+    "std", red.std,
+    "The standard deviation over `axis`, the root of `var`; its derivative is 0 where all elements are equal.",
+)  # fmt: skip
+max = _reduction(
+    "max", partial(red.amax, ties="even"),
     """The greatest element over `axis`, nan where there is one; equal ones share the gradient evenly.
 
     Raises ValueError for a reduction over no elements.
@@ -93,41 +101,34 @@ def max(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
     >>> import retrograde as rg
     >>> rg.grad(rg.max)(rg.asarray([1.0, 3.0, 3.0]))
     Tensor([0. , 0.5, 0.5])
-    """
-    return _extreme("max", red.amax, x, axis, keepdims)
-
-
-def min(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly."""
-    return _extreme("min", red.amin, x, axis, keepdims)
-
-
-def all(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether every element over `axis` is true (not zero)."""
-    x = value(x)
-    return red.all(x, axis=axes_of("all", axis, rank(x)), keepdims=keepdims)
-
-
-def any(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether some element over `axis` is true (not zero)."""
-    x = value(x)
-    return red.any(x, axis=axes_of("any", axis, rank(x)), keepdims=keepdims)
+    """, partial(in_order, "max"),
+)  # fmt: skip
+min = _reduction(
+    "min", partial(red.amin, ties="even"),
+    "The smallest element over `axis`, nan where there is one; equal ones share the gradient evenly.",
+    partial(in_order, "min"),
+)  # fmt: skip
+all = _reduction("all", red.all, "Whether every element over `axis` is true (not zero).")
+any = _reduction("any", red.any, "Whether some element over `axis` is true (not zero).")
 
 
 # ------------------------------------------------------------------------------------------ scans
 
 
-def _scanned(name: str, op: Any, x: Any, axis: Any, dtype: Any, include_initial: bool, initial: int) -> Any:
-    x = value(x)
-    i = only_axis(name, axis, x)
-    out = op(_accumulated(x, dtype), axis=i, reverse=False)
-    if include_initial:
-        shape = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
-        out = st.concatenate(np.full(shape, initial, dtype_of(out)), out, axis=i)
-    return out
+def _scan(name: str, op: Any, initial: int, doc: str) -> Any:
+    def f(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+        x = value(x)
+        i = only_axis(name, axis, x)
+        out = op(_accumulated(x, dtype), axis=i, reverse=False)
+        if include_initial:
+            shape = tuple(1 if j == i else n for j, n in enumerate(shape_of(x)))
+            out = st.concatenate(np.full(shape, initial, dtype_of(out)), out, axis=i)
+        return out
+
+    return described(f, name, doc)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
+cumulative_sum = _scan("cumulative_sum", scan.cumsum, 0,
     """The sums of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).
 
     Examples
@@ -135,29 +136,23 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, inc
     >>> import retrograde as rg
     >>> rg.cumulative_sum(rg.asarray([1, 2, 3]))
     Tensor([1, 3, 6])
-    """
-    return _scanned("cumulative_sum", scan.cumsum, x, axis, dtype, include_initial, 0)
-
-
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """The products of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well)."""
-    return _scanned("cumulative_prod", scan.cumprod, x, axis, dtype, include_initial, 1)
+    """)  # fmt: skip
+cumulative_prod = _scan(
+    "cumulative_prod", scan.cumprod, 1,
+    "The products of the first 1, 2, ... elements along `axis` (with `include_initial` of 0 as well).",
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ logarithms of sums
 
-
-def logsumexp(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) over `axis`, without overflow.
+logsumexp = _reduction("logsumexp", red.logsumexp, """log(sum(exp(x))) over `axis`, without overflow.
 
     Examples
     --------
     >>> import retrograde as rg
     >>> rg.logsumexp(rg.asarray([1000.0, 1000.0]))
     Tensor(1000.69314718)
-    """
-    x = floating(value(x))
-    return red.logsumexp(x, axis=axes_of("logsumexp", axis, rank(x)), keepdims=keepdims)
+    """, floating)  # fmt: skip
 
 
 def softmax(x: Any, /, axis: int = -1) -> Any:

@@ -1,5 +1,4 @@
-"""Named tensors in files of the safetensors format: no pickle, one header, raw bytes. The dialects save through this
-too."""
+"""Named tensors in files of the safetensors format: no pickle, one header, raw bytes. The dialects use this, too."""
 
 from __future__ import annotations
 

@@ -19,25 +19,23 @@ from ..ops import sorting as order
 from ..ops import structural as st
 from ._values import axes_of, axis_of, in_order, new, only_axis, rank
 from .conversion import value
+from .operators import described
 
 
-def _position(name: str, op: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    x = in_order(name, value(x))
-    if axis is not None:
-        return op(x, axis=axis_of(name, axis, rank(x)), keepdims=keepdims)
-    shape = tuple(shape_of(x))
-    out = op(st.reshape(x, shape=(math.prod(shape),)), axis=0, keepdims=False)
-    return st.reshape(out, shape=(1,) * len(shape)) if keepdims else out
+def _position(name: str, op: Any, doc: str) -> Any:
+    def f(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
+        x = in_order(name, value(x))
+        if axis is not None:
+            return op(x, axis=axis_of(name, axis, rank(x)), keepdims=keepdims)
+        shape = tuple(shape_of(x))
+        out = op(st.reshape(x, shape=(math.prod(shape),)), axis=0, keepdims=False)
+        return st.reshape(out, shape=(1,) * len(shape)) if keepdims else out
+
+    return described(f, name, doc)
 
 
-def argmax(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The position of the first greatest element along `axis` (None: of all in C order)."""
-    return _position("argmax", red.argmax, x, axis, keepdims)
-
-
-def argmin(x: Any, /, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The position of the first smallest element along `axis` (None: of all in C order)."""
-    return _position("argmin", red.argmin, x, axis, keepdims)
+argmax = _position("argmax", red.argmax, "The position of the first greatest element along `axis` (None: of all in C order).")
+argmin = _position("argmin", red.argmin, "The position of the first smallest element along `axis` (None: of all in C order).")
 
 
 def count_nonzero(x: Any, /, axis: Any = None, keepdims: bool = False) -> Any:

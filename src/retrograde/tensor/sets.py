@@ -24,11 +24,12 @@ UniqueCounts = namedtuple("UniqueCounts", "values counts")
 UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
 
 
-def _found(name: str, x: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+def unique_of(name: str, x: Any, *, equal_nan: bool = False) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """The sorted distinct elements, where each occurs first, which of them each element is, and how often they occur."""
     x = value(x)
     shape = tuple(shape_of(x))
     _, first, inverse, counts = np.unique(
-        concrete(name, x), return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        concrete(name, x), return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
     )
     values = ix.take(st.reshape(x, shape=(math.prod(shape),)), first, axis=0)
     return values, first, inverse.reshape(shape), counts
@@ -43,22 +44,22 @@ def unique_all(x: Any, /) -> UniqueAll:
     >>> rg.unique_all(rg.asarray([3, 1, 3])).counts
     Tensor([1, 2])
     """
-    values, first, inverse, counts = _found("unique_all", x)
+    values, first, inverse, counts = unique_of("unique_all", x)
     return UniqueAll(values, new(first), new(inverse), new(counts))
 
 
 def unique_counts(x: Any, /) -> UniqueCounts:
     """The sorted distinct elements and how often they occur."""
-    values, _, _, counts = _found("unique_counts", x)
+    values, _, _, counts = unique_of("unique_counts", x)
     return UniqueCounts(values, new(counts))
 
 
 def unique_inverse(x: Any, /) -> UniqueInverse:
     """The sorted distinct elements and which of them each element is."""
-    values, _, inverse, _ = _found("unique_inverse", x)
+    values, _, inverse, _ = unique_of("unique_inverse", x)
     return UniqueInverse(values, new(inverse))
 
 
 def unique_values(x: Any, /) -> Any:
     """The sorted distinct elements."""
-    return _found("unique_values", x)[0]
+    return unique_of("unique_values", x)[0]

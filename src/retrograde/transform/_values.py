@@ -29,7 +29,7 @@ def as_tensor(x: Any) -> Value:
 def output_tensor(name: str, y: Any) -> Value:
     """A leaf of what a function returned, as a value: arrays and numbers are constants. Raises TypeError for others."""
     if not is_array(y) and not isinstance(y, int):
-        raise TypeError(f"{name}: the function returned {type(y).__name__}; only arrays and numbers have derivatives")
+        raise TypeError(f"{name}: the function returned {type(y).__name__}, wanted arrays and numbers only")
     return as_tensor(y)
 
 

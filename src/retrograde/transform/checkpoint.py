@@ -77,7 +77,7 @@ class _Frame:
             kept = self._recompute()
             if this is not None:
                 self._again[this.number] = kept
-                this.at_end(lambda: self._again.pop(this.number, None))
+                this.at_end.append(lambda: self._again.pop(this.number, None))
         x = kept.unpack(index)
         kept.values[index] = None
         looks = tuple(shape_of(x)), dtype_of(x)

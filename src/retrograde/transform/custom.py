@@ -1,8 +1,8 @@
 """`custom_vjp` and `custom_jvp`: functions whose derivative rule the user gives.
 
 A call takes place at the highest level among its arguments: a tape level records the rule, a forward-mode level applies
-it, and what is below sees a call of the same function again, so a rule holds at every level of nesting. Under vmap the
-function and its rule are mapped.
+it, and what is below sees what the rule computes: a rule whose value is a call of the same function holds at every level
+of nesting. Under vmap the function and its rule are mapped.
 """
 
 from __future__ import annotations
@@ -211,11 +211,10 @@ class custom_vjp(_Custom):
 
 
 class custom_jvp(_Custom):
-    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def f_jvp(primals,
-    tangents)`.
+    """A function with a forward rule of its own: `@custom_jvp def f(...)`, then `@f.defjvp def rule(primals, tangents)`.
 
     The rule returns (out, out_tangent) and is linear in the tangents; reverse mode transposes it. With `nondiff_argnums`
-    it is called as f_jvp(*nondiff_args, primals, tangents), and those two leave these arguments out.
+    it is called as rule(*nondiff_args, primals, tangents), and those two leave these arguments out.
 
     Examples
     --------
@@ -273,7 +272,8 @@ class custom_jvp(_Custom):
         if self.rule is None:
             raise self._ruleless("defjvp(rule)")
         primals = lower if top else [_plain(x) for x in lower]
-        outputs, out_tree = flatten(self._at_level(primals, tree))
+        # The rule's own value, as in forward mode: what is below differentiates it, and may find another derivative in it.
+        outputs, out_tree = flatten(self._applied(primals, [forward_mode.zero_like(x) for x in primals], tree)[0])
         positions = [i for i, x in enumerate(leaves) if isinstance(x, Value)]
 
         def backward(node: Any, cotangents: list[Any]) -> list[Any]:
@@ -309,4 +309,3 @@ def _of_mapped(x: Any, axis: int | None) -> Any:
 
 def _plain(x: Any) -> Any:
     return values.detached(x) if isinstance(x, Value) else x
-

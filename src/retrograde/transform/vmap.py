@@ -14,7 +14,7 @@ from ..core.batched import BatchedArray
 from ..core.level import Level
 from ..core.value import Value, make, shape_of
 from ..ops.rules import unbatch
-from ._values import Function, as_tensor
+from ._values import Function, as_tensor, output_tensor
 
 
 def _axes(name: str, axes: Any, tree: Any, treedef: TreeDef, count: int) -> list[Any]:
@@ -24,18 +24,16 @@ def _axes(name: str, axes: Any, tree: Any, treedef: TreeDef, count: int) -> list
     if isinstance(axes, (list, tuple)) and isinstance(tree, (list, tuple)):
         if len(axes) != len(tree):
             raise ValueError(f"vmap: {name} has {len(axes)} entries for {len(tree)} values")
-        found: list[Any] = []
-        for axis, part in zip(axes, tree):
-            leaves, part_def = flatten(part)
-            found += _axes(name, axis, part, part_def, len(leaves))
-        return found
-    if isinstance(axes, dict) and isinstance(tree, dict):
-        found = []
-        for key in flatten(dict.fromkeys(tree))[1].aux or ():
-            leaves, part_def = flatten(tree[key])
-            found += _axes(name, axes.get(key), tree[key], part_def, len(leaves))
-        return found
-    raise ValueError(f"vmap: {name} = {axes!r} does not match a value of structure {treedef}")
+        parts = list(zip(axes, tree))
+    elif isinstance(axes, dict) and isinstance(tree, dict):
+        parts = [(axes.get(key), tree[key]) for key in flatten(dict.fromkeys(tree))[1].aux or ()]
+    else:
+        raise ValueError(f"vmap: {name} = {axes!r} does not match a value of structure {treedef}")
+    found: list[Any] = []
+    for axis, part in parts:
+        leaves, part_def = flatten(part)
+        found += _axes(name, axis, part, part_def, len(leaves))
+    return found
 
 
 def vmap(
@@ -92,24 +90,24 @@ def vmap(
                 raise ValueError(f"vmap: the mapped axes have different lengths, {size} and {shape[axis]}")
         if size is None:
             raise ValueError("vmap: no argument is mapped; in_axes must name an axis of at least one array")
-        if chunk_size is not None and chunk_size < size:
-            return _in_chunks(mapped_whole, leaves, treedef, positions, size, chunk_size, kwargs, out_axes)
-        return mapped_whole(leaves, treedef, positions, size, kwargs)
 
-    def mapped_whole(
-        leaves: list[Any], treedef: TreeDef, positions: list[int | None], size: int, kwargs: dict[str, Any]
-    ) -> Any:
-        with Level("vmap").open() as level:
-            level.batch_size, level.randomness = size, randomness
-            batched = [x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)]
-            out = f(*unflatten(treedef, batched), **kwargs)
-            outputs, out_tree = flatten(out)
-            wanted = out_axes
-            if isinstance(out_axes, tuple) and len(out_axes) == 1 and isinstance(out, Value):
-                (wanted,) = out_axes
-            ends = _axes("out_axes", wanted, out, out_tree, len(outputs))
-            results = [unbatched(y, level.id, size, end) for y, end in zip(outputs, ends)]
-        return unflatten(out_tree, results)
+        def run(leaves: list[Any], size: int) -> Any:
+            with Level("vmap").open() as level:
+                level.batch_size, level.randomness = size, randomness
+                batched = [
+                    x if axis is None else batch(as_tensor(x), axis, level.id) for x, axis in zip(leaves, positions)
+                ]
+                out = f(*unflatten(treedef, batched), **kwargs)
+                outputs, out_tree = flatten(out)
+                wanted = out_axes
+                if isinstance(out_axes, tuple) and len(out_axes) == 1 and isinstance(out, Value):
+                    (wanted,) = out_axes
+                ends = _axes("out_axes", wanted, out, out_tree, len(outputs))
+                return unflatten(out_tree, [unbatched(y, level.id, size, end) for y, end in zip(outputs, ends)])
+
+        if chunk_size is not None and chunk_size < size:
+            return _in_chunks(run, leaves, positions, size, chunk_size, out_axes)
+        return run(leaves, size)
 
     return mapped
 
@@ -120,11 +118,7 @@ def batch(x: Value, axis: int, level: int) -> Value:
 
 
 def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
-    if not isinstance(y, Value):
-        if isinstance(y, (bool, int, float, complex, np.ndarray, np.generic)):
-            y = as_tensor(y)
-        else:
-            raise TypeError(f"vmap: the function returned {type(y).__name__}; only arrays can be put together")
+    y = output_tensor("vmap", y)
     cls = type(y)._result
     array = y._a if y._level == level else values.content(y)
     rank = len(shape_of(y)) + 1
@@ -138,8 +132,7 @@ def unbatched(y: Any, level: int, size: int, axis: int | None) -> Any:
 
 
 def _in_chunks(
-    run: Callable[..., Any], leaves: list[Any], treedef: TreeDef, positions: list[int | None], size: int, chunk: int,
-    kwargs: dict[str, Any], out_axes: Any,
+    run: Callable[..., Any], leaves: list[Any], positions: list[int | None], size: int, chunk: int, out_axes: Any
 ) -> Any:  # fmt: skip
     from ..ops.structural import concatenate, getitem
 
@@ -150,7 +143,7 @@ def _in_chunks(
             x if axis is None else getitem(as_tensor(x), index=(slice(None),) * axis + (slice(start, stop),))
             for x, axis in zip(leaves, positions)
         ]
-        pieces.append(flatten(run(part, treedef, positions, stop - start, kwargs)))
+        pieces.append(flatten(run(part, stop - start)))
     out_tree = pieces[0][1]
     first = unflatten(out_tree, pieces[0][0])
     ends = _axes("out_axes", out_axes, first, out_tree, len(pieces[0][0]))

@@ -155,3 +155,120 @@ def test_as_strided_of_an_expanded_tensor_is_written():
     assert b.tolist() == [1, 6, 9, 4, 5, 6]
     assert e.tolist() == [[1, 6, 9], [1, 6, 9]]
     assert x.grad.tolist() == [1, 3, 3, 1, 1, 1]
+
+
+FIRST = torch.tensor([[True, False, False], [False, False, False]])
+ZERO, ONE = torch.tensor([0]), torch.tensor([1])
+FILLED = {  # of [[3], [6]] expanded to three columns: the change; what the base holds then; the gradient, 3 where it is kept
+    "fill_": (lambda x: x.fill_(2.0), [2, 2], [0, 0]),
+    "zero_": (lambda x: x.zero_(), [0, 0], [0, 0]),
+    "masked_fill_, one element": (lambda x: x.masked_fill_(FIRST, 7.0), [7, 6], [0, 30]),
+    "masked_fill_, a tensor": (lambda x: x.masked_fill_(FIRST, torch.tensor(7.0)), [7, 6], [0, 30]),
+    "masked_fill_, a column": (lambda x: x.masked_fill_(FIRST[0], 7.0), [7, 7], [0, 0]),
+    "index_fill_, along it": (lambda x: x.index_fill_(1, ZERO, 7.0), [7, 7], [0, 0]),
+    "index_fill_, across": (lambda x: x.index_fill_(0, ZERO, 7.0), [7, 6], [0, 30]),
+    "fill_diagonal_": (lambda x: x[:1].fill_diagonal_(7.0), [7, 6], [0, 30]),
+    "tril_": (lambda x: x.tril_(), [0, 0], [0, 0]),
+    "triu_": (lambda x: x.triu_(), [3, 0], [3, 0]),
+    "index_put_": (lambda x: x.index_put_((ZERO, ONE), torch.tensor([5.0])), [5, 6], [0, 30]),
+    "index_put_, added": (lambda x: x.index_put_((ZERO, ONE), torch.tensor([5.0]), accumulate=True), [8, 6], [3, 30]),
+    "a mask": (lambda x: x.__setitem__(FIRST, 7.0), [7, 6], [0, 30]),
+    "an index": (lambda x: x.__setitem__(ZERO, 7.0), [7, 6], [0, 30]),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_filling_an_expanded_tensor(name, recorded):
+    """Values as in PyTorch, whose backward pass refuses most of these."""
+    change, values, gradient = FILLED[name]
+    leaf = torch.tensor([[1.0], [2.0]], requires_grad=recorded)
+    base = leaf * 3
+    wide = base.expand(2, 3)
+    change(wide)
+    assert base[:, 0].tolist() == values
+    assert wide.tolist() == [[v] * 3 for v in values]
+    assert wide._version == base._version == 1
+    if recorded:
+        (base * torch.tensor([[1.0], [10.0]])).sum().backward()
+        assert leaf.grad[:, 0].tolist() == gradient
+
+
+def test_what_an_expanded_tensor_is_filled_with_gets_a_gradient():
+    value = torch.tensor(7.0, requires_grad=True)
+    wide = torch.zeros(2, 1).expand(2, 3)
+    wide.masked_fill_(FIRST, value)
+    (wide * torch.arange(6.0).reshape(2, 3)).sum().backward()
+    assert value.grad.item() == 3
+
+
+@pytest.mark.parametrize("change", [
+    lambda x: x.fill_(torch.tensor(2.0)), lambda x: x.add_(1), lambda x: x.copy_(torch.ones(2, 3)),
+    lambda x: x.__setitem__(0, 3.0), lambda x: x.__setitem__(slice(None), 3.0),
+])  # fmt: skip
+def test_other_changes_of_an_expanded_tensor_are_refused(change):
+    wide = torch.zeros(2, 1).expand(2, 3)
+    with pytest.raises(RuntimeError, match="share one place in memory"):
+        change(wide)
+    assert wide.tolist() == [[0] * 3] * 2
+
+
+def test_shapes_changed_under_no_grad_keep_the_history():
+    """As far as it fits: PyTorch keeps it as it was, and refuses the pass, or takes the elements in the wrong order."""
+    for change, weights in ((torch.Tensor.t_, torch.tensor(W).t()), (lambda y: y.unsqueeze_(0), torch.tensor([W]))):
+        x, y = product(2, 3)
+        with torch.no_grad():
+            change(y)
+        assert (y.requires_grad, y.is_leaf) == (True, False)
+        (y * weights).sum().backward()
+        assert x.grad.tolist() == W
+
+
+def test_a_view_of_a_leaf_made_under_no_grad_gets_no_gradient():
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        v = x[:1]
+        first, _ = x.unbind()
+    for view in (v, first):
+        assert (view.requires_grad, view.is_leaf) == (True, True)
+        (view * 2).sum().backward()
+        assert (view.grad, x.grad) == (None, None)
+        (view.requires_grad_() * 2).sum().backward()
+        assert view.grad.item() == 2
+    with torch.no_grad():
+        x.unsqueeze_(0).mul_(3)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [[6, 6]]
+
+
+@pytest.mark.parametrize("kind", ["one of several", "no_grad"])
+def test_views_that_may_not_get_a_history(kind):
+    """Nothing has been written when that is refused."""
+    b, w = torch.ones(2, 2), torch.ones(2, requires_grad=True)
+    with torch.set_grad_enabled(kind != "no_grad"):
+        v = b[0] if kind == "no_grad" else b.unbind()[0]
+    v.mul_(3)
+    for change in (lambda: v.mul_(w * 2), lambda: v[...].add_(w), lambda: v.__setitem__(0, w[0])):
+        with pytest.raises(RuntimeError, match="no_grad|several"):
+            change()
+    assert b.tolist() == [[3, 3], [1, 1]]
+    assert not b.requires_grad
+
+
+def test_what_a_conjugate_without_axes_is_written_with():
+    x = torch.tensor(0.5 + 1j, requires_grad=True)
+    y = x * 1
+    y.conj().mul_(2)
+    y.backward(torch.tensor(1.0 + 0j))
+    assert y.item() == 1 + 2j
+    assert x.grad.item() == 2
+    with torch.no_grad():
+        view = x[...]
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        view.backward(torch.tensor(1.0 + 0j))
+
+
+def test_empty_tensors_are_copied_before_they_are_written():
+    _, y = product(0, 3)
+    y.square_()
+    y.backward(y)

@@ -28,3 +28,17 @@ def same(found, wanted, scale=1.0):
 def test_computes_what_pytorch_computes(key, expression, inputs, options):
     found = layer_cases.run(torch, expression, inputs, options)
     assert same(found, RECORD[key]), f"{found}\n{RECORD[key]}"
+
+
+@pytest.mark.parametrize("layer", [torch.nn.RNN, torch.nn.GRU])
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_the_output_of_a_recurrent_layer_may_be_written(layer, batch_first):
+    """As in PyTorch, where it is a stack of the states; that of an LSTM is what was saved, and is refused there, too."""
+    net, x = layer(3, 3, batch_first=batch_first), torch.ones(2, 4, 3, requires_grad=True)
+    (net(x)[0] * 2).sum().backward()
+    expected, x.grad = x.grad, None
+    out = net(x)[0]
+    assert type(out.grad_fn).__name__ == ("TransposeBackward1" if batch_first else "StackBackward0")
+    out *= 2
+    out.sum().backward()
+    assert x.grad.tolist() == expected.tolist()

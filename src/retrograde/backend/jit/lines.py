@@ -46,7 +46,8 @@ class Lines(NamedTuple):
 
 def lines(shape: tuple[int, ...], axis: int) -> Lines:
     """The lines of an array of a shape along an axis."""
-    return Lines(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
+    length = shape[axis] if shape else 1  # what has no axes is a line of one
+    return Lines(math.prod(shape[:axis]), length, math.prod(shape[axis + 1 :]))
 
 
 def taken(x: np.ndarray, least: int = LEAST) -> str | None:

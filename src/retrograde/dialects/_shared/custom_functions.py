@@ -116,13 +116,13 @@ def record(
         cls = type(x)._result
         if not any(x is a for a in operands):
             raise error_type(cls, GradError)(f"{name}: mark_dirty was given a tensor that is no input of forward")
+        mutation.note(x._a)  # also where what forward has done is refused now
         if recorded and type(x._node) is Accumulate:
             raise error_type(cls, GradError)(
                 f"{name}: a leaf that wants a gradient was changed in place by forward; pass a clone() of it"
             )
         if recorded:
             inplace.check_history(name, x)
-        mutation.note(x._a)
     if not recorded:
         return [detached(x) if isinstance(x, Value) and x._node is not None else x for x in results]
     constant = {id(x) for x in ctx._non_differentiable}
@@ -145,7 +145,8 @@ def record(
             f"{name}: a function with several results cannot change a view in place; change a clone() of it"
         )
     before = [x._node for x in changed]
-    saved = ctx._keep({id(x): k for k, x in enumerate(originals)})
+    handed = {id(x) for x in operands} - dirty  # saved, an input that is returned as it came is the input
+    saved = ctx._keep({id(x): k for k, x in enumerate(originals) if id(x) not in handed})
     if not any(flags):
         return fresh
     node = custom.attach(

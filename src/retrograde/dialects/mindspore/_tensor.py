@@ -133,11 +133,10 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         if origin is None:
             return hooks.add_tensor_hook(self, _checked(hook_fn))
         leaf = leaf_of(origin)
-        if leaf.hooks is None:
-            leaf.hooks = hooks.LeafHooks(Tensor)
+        table = hooks.node_hooks(leaf, Tensor).tensor.setdefault(0, {})
         if self._node is not None:
             self._node.hooks = leaf.hooks
-        return hooks.add(leaf.hooks.hooks, _checked(hook_fn))
+        return hooks.add(table, _checked(hook_fn))
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:

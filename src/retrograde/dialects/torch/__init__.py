@@ -34,7 +34,7 @@ from . import _conversion
 from . import _complex
 from . import special
 from . import _writing
-from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _matmul, _spectral
+from . import _indexing, _gather, _shape, _joining, _memory, _diagonals, _expanded, _matmul, _spectral
 from . import _printing
 from . import random
 from . import linalg

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...backend.canonical import canonical
 from ...core.value import Value, dtype_of
 from . import _dtype
 from ._dtype import FROM_NUMPY, dtype
-from ._promote import scalar_dtype
+from ._promote import number_dtype, scalar_dtype
 
 
 def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
@@ -20,6 +21,9 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
         args = tuple(args[0])
     shape = []
     for n in args:
+        if type(n) is int and n >= 0:
+            shape.append(n)
+            continue
         if isinstance(n, bool) or not hasattr(n, "__index__"):
             raise TypeError(f"{op}: sizes must be ints, got {n!r} of type {type(n).__name__}")
         n = n.__index__()
@@ -32,11 +36,36 @@ def sizes(op: str, args: tuple[Any, ...]) -> tuple[int, ...]:
 def np_dtype_of(op: str, d: Any, default: dtype | None = None) -> np.dtype:
     """The NumPy dtype of an optional torch dtype argument."""
     if d is None:
-        return (default or _dtype.get_default_dtype()).np
+        return (default or _dtype._default).np
     found = _dtype.as_dtype(d)
     if not isinstance(found, dtype):
         raise TypeError(f"{op}: dtype must be a torch dtype, got {d!r}")
     return found.np
+
+
+_PLAIN: dict[type, int] = {bool: 0, int: 1, float: 2, complex: 3}
+"""Python's own numbers, with the category of the dtype that they stand for."""
+
+
+def _plain_kinds(data: list[Any] | tuple[Any, ...]) -> set[type] | None:
+    """The types of the numbers in nested data, where there are Python's own and nothing else, each at one depth.
+
+    Types are collected by `map`, 35 ns an element: asking each for what it is takes 2 µs.
+    """
+    kinds = set(map(type, data))
+    for _ in range(_MOST_AXES):
+        if not kinds <= _SEQUENCES:
+            return kinds if kinds <= _PLAIN.keys() else None
+        data = list(itertools.chain.from_iterable(data))
+        kinds = set(map(type, data))
+        if not kinds:
+            return kinds
+    return None
+
+
+_SEQUENCES = {list, tuple}
+_MOST_AXES = 64
+"""How many axes NumPy's arrays can have."""
 
 
 def _infer(data: Any) -> dtype:
@@ -96,35 +125,48 @@ def _check_range(array: np.ndarray, np_dtype: np.dtype) -> None:
 
 def data_array(data: Any, np_dtype: np.dtype | None = None) -> np.ndarray:
     """A new array with the elements of nested data; raises ValueError or TypeError where it is ragged or no data."""
-    if isinstance(data, Sequence) and not isinstance(data, (list, tuple, str, bytes)):  # a deque, a range...
-        data = list(data)
+    sequence = isinstance(data, (list, tuple))
+    if not sequence and isinstance(data, Sequence) and not isinstance(data, (str, bytes)):  # a deque, a range...
+        data, sequence = list(data), True
+    kinds = _plain_kinds(data) if sequence else None
     if np_dtype is None:
-        try:
-            np_dtype = _infer(data).np
-        except TypeError as error:
-            if hasattr(data, "__array__"):
-                array = np.array(data)
-                return canonical(array.astype(_dtype.from_numpy_dtype(array.dtype).np))
-            raise _no_data(data, error) from None
-    nested = isinstance(data, (list, tuple)) and bool(data) and isinstance(data[0], (list, tuple))
-    if nested and any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
-        raise TypeError("tensor: a sequence holds sequences and numbers side by side; wanted a rectangular array")
-    plain = _plain(data)
+        if kinds is None:
+            try:
+                np_dtype = _infer(data).np
+            except TypeError as error:
+                if hasattr(data, "__array__"):
+                    array = np.array(data)
+                    return canonical(array.astype(_dtype.from_numpy_dtype(array.dtype).np))
+                raise _no_data(data, error) from None
+        else:
+            np_dtype = number_dtype(max(map(_PLAIN.__getitem__, kinds), default=2)).np
+    if kinds is None:
+        nested = sequence and bool(data) and isinstance(data[0], (list, tuple))
+        if nested and any(not hasattr(x, "__len__") and not isinstance(x, Value) for x in data):
+            raise TypeError("tensor: a sequence holds sequences and numbers side by side; wanted a rectangular array")
+        data = _plain(data)
     try:
         if np_dtype.kind in "iu":
-            array = np.array(plain)
-            if array.dtype.kind == "f" and not isinstance(data, (np.ndarray, np.generic)) and array.size:
-                array = np.trunc(array)
-            if array.dtype.kind == "O":
-                raise ValueError("an integer does not fit into 64 bits")
-            if array.dtype != np_dtype and array.size and not isinstance(data, (np.ndarray, np.generic, Value)):
-                _check_range(array, np_dtype)
-            return canonical(array.astype(np_dtype))
-        return canonical(np.array(plain, dtype=np_dtype))
+            return canonical(_whole(data, np_dtype))
+        return canonical(np.array(data, dtype=np_dtype))
     except ValueError as error:
         raise ValueError(f"tensor: the data is no rectangular array of numbers that fit: {error}") from None
     except TypeError as error:
         raise TypeError(f"tensor: the data is no array of numbers: {error}") from None
+
+
+def _whole(data: Any, np_dtype: np.dtype) -> np.ndarray:
+    """Numbers as an integer dtype has them: fractions are cut off, what is out of range raises RuntimeError."""
+    array = np.array(data)
+    if isinstance(data, (np.ndarray, np.generic)):
+        return array.astype(np_dtype, copy=False)
+    if array.dtype.kind == "f" and array.size:
+        array = np.trunc(array)
+    if array.dtype.kind == "O":
+        raise ValueError("an integer does not fit into 64 bits")
+    if array.dtype != np_dtype and array.size:
+        _check_range(array, np_dtype)
+    return array.astype(np_dtype, copy=False)
 
 
 def check_tensor(op: str, x: Any) -> None:

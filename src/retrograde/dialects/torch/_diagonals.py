@@ -65,7 +65,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     """Zeros with the last dimension of `input` on the diagonal of two new ones."""
     shape = tuple(shape_of(input))
     if not shape:
-        raise RuntimeError("diag_embed: wanted at least 1 dimension")
+        raise IndexError("diag_embed: wanted at least 1 dimension")
     rank = len(shape) + 1
     a, b = axis_of("diag_embed", dim1, rank), axis_of("diag_embed", dim2, rank)
     if a == b:

@@ -19,11 +19,12 @@ from ._axes import axis_of, numpy_names
 from ._data import check_tensor, sizes
 from ._dtype import FROM_NUMPY
 from ._graph_nodes import NAMES, show_as
-from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording
+from ._indexing import INDEX_DTYPES, check_arrays, check_index, fitted, read, recording, write_at
 from ._promote import number_array
 from ._tensor import Tensor, from_array
 
 _ndarray = np.ndarray
+_INT64 = np.dtype(np.int64)
 
 NAMES.update(take_along_axis="GatherBackward0", scatter="ScatterBackward0", scatter_add="ScatterAddBackward0",
              scatter_reduce="ScatterReduceBackward0")  # fmt: skip
@@ -57,6 +58,13 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     """The axis and the index operand of a gather or scatter, their shapes checked."""
     n = len(shape_of(input))
     axis = axis_of(op, dim, n)
+    place = getattr(index, "_a", None)
+    if (
+        type(place) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size and not index._level
+        and all([k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, shape_of(input)))])
+        and (src is None or place.shape == shape_of(src))
+    ):
+        return axis, place
     if not isinstance(index, Value):
         raise TypeError(f"{op}: the index must be a tensor, got {type(index).__name__}")
     shape = tuple(shape_of(index))
@@ -226,8 +234,7 @@ def _vector(op: str, index: Any) -> Any:
 
 
 def _in_range(op: str, index: Any, n: int, error: type[Exception] = IndexError) -> None:
-    if type(index) is _ndarray and index.size and not (index.min() >= 0 and index.max() < n):
-        bad = int(index.min()) if index.min() < 0 else int(index.max())
+    if type(index) is _ndarray and (bad := ix.outside(index, n)) is not None:
         raise error(f"{op}: index {bad} is out of range for a dimension of size {n}")
 
 
@@ -267,7 +274,9 @@ def _put_along(op: str, input: Value, dim: int, index: Any, values: Any, accumul
     given = _vector(op, index)
     n = shape[axis] if shape else 1
     if op == "index_fill" and type(given) is _ndarray:  # which alone counts from the end
-        given = np.unique(np.where(given < 0, given + n, given))  # a place that is named twice counts once
+        given = given + n * (given < 0)
+        if given.size > 1:
+            given = np.unique(given)  # a place that is named twice counts once
     _in_range(op, given, n, RuntimeError if op == "index_add" and len(shape) > 1 else IndexError)
     if isinstance(values, Value) and not op.startswith("index_fill"):
         values = _index_source(op, input, axis, given, values)
@@ -352,17 +361,31 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
     return arrays, axes, masks == given == 1
 
 
-@api(in_place=True, out=False)
+def _put(
+    op: str, x: Tensor, indices: Any, values: Tensor
+) -> tuple[Any, list[Any], tuple[int, ...], bool]:
+    """The values to write, where (arrays and their axes), and whether no position is named twice."""
+    arrays, axes, unique = _index_arrays(op, x, indices)
+    _same_dtype(op, x, values)
+    if not arrays:
+        raise IndexError(f"{op}: give at least one index tensor")
+    check_arrays(op, x, arrays, axes)
+    shape = ix.indexed_shape(tuple(shape_of(x)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
+    return fitted(values, shape), arrays, tuple(axes), unique
+
+
+@api()
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """`input` with `values` written (added, with `accumulate`) at the positions that index tensors name."""
-    arrays, axes, unique = _index_arrays("index_put", input, indices)
-    _same_dtype("index_put", input, values)
-    if not arrays:
-        raise IndexError("index_put: give at least one index tensor")
-    check_arrays("index_put", input, arrays, axes)
-    shape = ix.indexed_shape(tuple(shape_of(input)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
-    values = fitted(values, shape)
-    return ix.index_put(input, values, *arrays, axes=tuple(axes), accumulate=bool(accumulate), unique=unique)
+    values, arrays, axes, unique = _put("index_put", input, indices, values)
+    return ix.index_put(input, values, *arrays, axes=axes, accumulate=bool(accumulate), unique=unique)
+
+
+@api()
+def index_put_(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """`index_put` written into this tensor; returns it."""
+    write_at("index_put_", input, *_put("index_put_", input, indices, values), bool(accumulate))
+    return input
 
 
 FUNCTIONS["index_put_"] = METHODS["index_put_"]

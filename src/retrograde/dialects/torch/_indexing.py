@@ -18,6 +18,7 @@ from ...core import level as levels
 from ...core.batched import BatchedArray
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, make, shape_of
+from ...ops import elementwise as ew
 from ...ops import indexing as ix
 from ...ops import structural as st
 from ...ops.manipulation import unstack
@@ -495,9 +496,8 @@ def _write(self: Any, place: Any, value: Any) -> None:
     array = self._a
     if (self._inference and state.mark is None) or not array.flags.writeable:
         inplace.check("x[...] = value", self)
-    elif 0 in array.strides:
-        target = array[place] if type(place) is not _ndarray else array
-        inplace.check("x[...] = value", make(Tensor, np.asarray(target)))
+    elif 0 in array.strides and type(place) is not _ndarray:
+        inplace.check("x[...] = value", make(Tensor, np.asarray(array[place])))
     new = value._a if isinstance(value, Value) else value
     if isinstance(new, _ndarray) and new.dtype.kind == "c" and array.dtype.kind != "c":
         new = new.real
@@ -552,11 +552,19 @@ def _write_arrays(self: Any, parsed: Parsed, value: Any) -> None:
         place = ix.index_key(target._a.ndim, parsed.arrays, tuple(parsed.axes))
         _write(target, place, as_value(new, self))
         return
-    axes, unique = tuple(parsed.axes), parsed.unique
+    write_at("x[indices] = value", target, value, parsed.arrays, tuple(parsed.axes), parsed.unique)
+
+
+def write_at(
+    op: str, x: Any, values: Any, arrays: Sequence[Any], axes: tuple[int, ...], unique: bool, accumulate: bool = False
+) -> None:
+    """Write values at positions, in place; `unique`: none is named twice."""
+    if type(x._a) is _ndarray and mutation.overlapping(x._a):
+        x, shared = inplace.places(op, x, values)
+        arrays, unique = [ew.multiply(a, 0) if axis in shared else a for a, axis in zip(arrays, axes)], False
     inplace.update(
-        "x[indices] = value", target,
-        lambda: ix.index_put(target, value, *parsed.arrays, axes=axes, accumulate=False, unique=unique),
-    )  # fmt: skip
+        op, x, lambda: ix.index_put(x, values, *arrays, axes=axes, accumulate=accumulate, unique=unique)
+    )
 
 
 METHODS.update(__getitem__=getitem, __setitem__=setitem)

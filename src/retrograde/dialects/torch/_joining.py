@@ -133,7 +133,7 @@ def stack(tensors: Any, dim: int = 0, *, axis: int | None = None) -> Tensor:
             shape, dtype = first.shape, first.dtype
             for x in tensors:
                 a = getattr(x, "_a", None)
-                if type(a) is not _ndarray or a.shape != shape or a.dtype is not dtype:
+                if type(a) is not _ndarray or a.dtype is not dtype or a.shape != shape:
                     break
             else:
                 return _stack(*tensors, axis=dim % (first.ndim + 1))

@@ -39,6 +39,7 @@ POLICY = TorchPolicy(
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.UnsupportedError: NotImplementedError, _errors.ElementsError: RuntimeError,
     },
+    same_gradients_are_one=True,
     kernel_errors={ValueError: RuntimeError, TypeError: RuntimeError, np.linalg.LinAlgError: _LinAlgError},
 )  # fmt: skip
 

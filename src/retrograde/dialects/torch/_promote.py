@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -23,7 +24,11 @@ _cast = cast.prim.bind  # type: ignore[attr-defined]
 
 def scalar_dtype(x: Any) -> dtype:
     """The dtype that a Python number stands for when it decides."""
-    kind = number_kind(x)
+    return number_dtype(number_kind(x))
+
+
+def number_dtype(kind: int) -> dtype:
+    """The dtype that Python numbers of a kind stand for, which counts as `category` does."""
     if kind < 2:
         return int64 if kind else _dtype.bool_
     default = _dtype.get_default_dtype()
@@ -113,9 +118,14 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
         value = int(value)
     elif np_dtype.kind != "c":
         value = float(value)
-        if math.isfinite(value) and abs(value) > _dtype.finfo(FROM_NUMPY[np_dtype]).max:
+        if abs(value) > _largest(np_dtype) and math.isfinite(value):
             raise RuntimeError(f"{op}: {value} is out of the range of dtype {FROM_NUMPY[np_dtype]}")
     return constant(value, np_dtype)
+
+
+@functools.cache
+def _largest(np_dtype: np.dtype) -> float:
+    return _dtype.finfo(FROM_NUMPY[np_dtype]).max
 
 
 def stored_number(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:

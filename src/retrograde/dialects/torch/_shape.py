@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._state import grad_mode, is_grad_enabled
 from ...core.node import Node
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import manipulation as mp
 from ...ops import structural as st
+from ...tape import autograd as tape
 from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
@@ -663,7 +665,11 @@ def in_place_view(name: str, f: Callable[..., Any], shown: str) -> Any:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         inplace.check_history(name + "_", self)
         inplace.anchor(self)
-        out = f(self, *args, **kwargs)
+        if is_grad_enabled() or tape.is_leaf(self):
+            out = f(self, *args, **kwargs)
+        else:  # where PyTorch keeps the history as it was, which does not fit any more: here it follows the shape
+            with grad_mode(True):
+                out = f(self, *args, **kwargs)
         if type(out._a) is _ndarray:
             mutation.note(out._a)
         inplace.adopt(self, out)

@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 from ...backend.jit import llvm
 from ...backend.jit.vectors import Vectors
 from . import _stream_math as math
-from ._stream_math import Floats, Words
+from ._stream_math import Floats, Interval, Words
 
 BLOCK = 624
 """Words of a state, and of each block that is made of it."""
 
 WORTH = 1 << 22
 """Words that are drawn without generated code before llvmlite is loaded: both take 50 ms."""
+
+_FEW = 1 << 12
+"""Words of which NumPy makes numbers in the time that a call of generated code takes."""
 
 _spent = 0
 _available: bool | None = None  # not asked yet
@@ -47,12 +50,15 @@ def words(state: Words, blocks: int) -> Words:
     return out
 
 
-def unit24(words: Words, out: Floats | None = None) -> NDArray[np.float32]:
+def unit24(words: Words, out: Floats | None = None, within: Interval | None = None) -> NDArray[np.float32]:
     """As _stream_math.unit24."""
-    if not ready():
-        return math.unit24(words, out)
+    if words.size < _FEW or not ready():
+        return math.unit24(words, out, within)
     out = np.empty(words.size, np.float32) if out is None else out
-    _function("unit24")(words.ctypes.data, out.ctypes.data, out.size)
+    if within is None:
+        _function("unit24")(words.ctypes.data, out.ctypes.data, out.size)
+    else:
+        _function("uniform")(words.ctypes.data, out.ctypes.data, out.size, within.both.ctypes.data)
     return out
 
 
@@ -89,7 +95,10 @@ def permutation(words: Words) -> NDArray[np.int64]:
 
 @functools.cache
 def _function(name: str) -> Callable[..., None]:
-    operands = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p] * (name == "normals")
+    operands = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p] * (name in ("normals", "uniform"))
+    kind = llvm.processor()
+    if kind is None or not kind.fused:  # the bits are those of multiplications and additions that are rounded once
+        return None  # type: ignore[return-value]
     return llvm.function(name, _TEXTS[name], *operands)  # type: ignore[return-value]  # `ready`: it is there
 
 
@@ -140,6 +149,21 @@ def _unit24(code: Any) -> str:
 
     v.over("%n", step)
     return str(code.module("define void @unit24(ptr %words, ptr %out, i64 %n)"))
+
+
+def _uniform(code: Any) -> str:
+    scale, offset = (code.value(f"load double, ptr {code.at('double', '%scale', k)}") for k in (0, 1))
+
+    def stretch(i: str, lanes: int) -> None:
+        whole, v, d = Vectors(code, lanes, "i32"), Vectors(code, lanes), Vectors(code, lanes, "double")
+        exact = v.convert("fpext", _unit(whole, v, whole.load("%words", i)), d)
+        spread = [code.spread(lanes, "double", x) for x in (scale, offset)]
+        v.store(d.convert("fptrunc", d.add(d.multiply(exact, spread[0]), spread[1]), v), "%out", i)
+
+    complete = code.value("and i64 %n, -16")
+    code.loop(0, complete, 16, lambda i: stretch(i, 16))
+    code.loop(complete, "%n", 1, lambda i: stretch(i, 1))
+    return str(code.module("define void @uniform(ptr %words, ptr %out, i64 %n, ptr %scale)"))
 
 
 def _unit(whole: Vectors, v: Vectors, words: str) -> str:
@@ -243,5 +267,5 @@ def _permutation(code: Any) -> str:
 
 
 _TEXTS: dict[str, Callable[[Any], str]] = {
-    "words": _words, "unit24": _unit24, "unit53": _unit53, "normals": _normals, "permutation": _permutation,
+    "words": _words, "unit24": _unit24, "uniform": _uniform, "unit53": _unit53, "normals": _normals, "permutation": _permutation,
 }  # fmt: skip

@@ -120,7 +120,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
         if requires_grad:
-            if self._node is None:
+            if self._node is None or tape.is_silent(self):
                 d = self.dtype
                 if d.category < 2:
                     raise RuntimeError(f"requires_grad_: only floating and complex tensors have gradients, this is {d}")
@@ -195,8 +195,17 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         return hooks.add_tensor_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> hooks.Handle:
-        """Call `hook(tensor)` after a gradient has been added to `.grad` of this leaf."""
-        return hooks.add_post_accumulate_hook(self, hook)
+        """Call `hook(tensor)` after a gradient has been added to `.grad` of this leaf; it must return None."""
+
+        def call(tensor: Tensor) -> None:
+            found = hook(tensor)
+            if found is not None:
+                raise (RuntimeError if isinstance(found, Tensor) else TypeError)(
+                    f"register_post_accumulate_grad_hook: the hook returned {kind_of(found)}, wanted None; a gradient is "
+                    "replaced by setting tensor.grad"
+                )
+
+        return hooks.add_post_accumulate_hook(self, call)
 
     @property
     def data(self) -> Tensor:

@@ -13,7 +13,9 @@ from ._api import FUNCTIONS as _FUNCTIONS
 from ._api import missing as _missing
 from ._api import named as _named
 from ._api import with_out as _with_out
-from ._elementwise import EITHER, REAL_FLOAT, settled, settled_pair, unary
+from ._elementwise import EITHER, REAL_FLOAT, unary
+from ._elementwise import settled as _settled
+from ._elementwise import settled_pair as _settled_pair
 from ._selection import xlog1py as _xlog1py
 from ._selection import zeta as _zeta
 from ._tensor import Tensor
@@ -56,7 +58,7 @@ def _constant(name: str, op: Any) -> Callable[..., Any]:
     """A function of one tensor through which no gradient passes."""
 
     def f(input: Any) -> Any:
-        return op(_without_history(settled(name, input, REAL_FLOAT)))
+        return op(_without_history(_settled(name, input, REAL_FLOAT)))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"The elementwise `{name}` of a tensor; no gradient passes."
@@ -65,7 +67,7 @@ def _constant(name: str, op: Any) -> Callable[..., Any]:
 
 def _polynomial(name: str, op: Any) -> Callable[..., Any]:
     def f(input: Any, n: Any) -> Any:
-        return op(*settled_pair(name, input, n, REAL_FLOAT, EITHER))
+        return op(*_settled_pair(name, input, n, REAL_FLOAT, EITHER))
 
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"The {name.replace('_', ' ')} of degree `n` at `input`, elementwise; no gradient passes."

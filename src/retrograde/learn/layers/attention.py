@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.value import dtype_of, shape_of
 from ...ops.comparison import equal
-from ...ops.contraction import matmul, matrix_transpose
+from ...ops.contraction import affine, matmul, matrix_transpose, project
 from ...ops.elementwise import add, multiply
 from ...ops.reduction import all as reduce_all
 from ...ops.selection import drop, where
@@ -42,7 +42,10 @@ def attend(
     factor = 1.0 / math.sqrt(shape_of(q)[-1] or 1) if scale is None else scale  # of width 0 there is nothing to scale
     # Both factors get the root, so that neither overflows in half precision.
     root = math.sqrt(abs(factor))
-    scores = matmul(multiply(q, math.copysign(root, factor)), multiply(matrix_transpose(k), root))
+    dtype = dtype_of(q)
+    scores = matmul(
+        multiply(q, np.array(math.copysign(root, factor), dtype)), multiply(matrix_transpose(k), np.array(root, dtype))
+    )
     empty = None
     if mask is not None:
         if dtype_of(mask).kind == "b":
@@ -70,6 +73,25 @@ def merge_heads(x: Any) -> Any:
     """(batch, heads, length, size) as (batch, length, heads * size)."""
     batch, heads, length, size = shape_of(x)
     return reshape(transpose(x, axes=(0, 2, 1, 3)), shape=(batch, length, heads * size))
+
+
+def self_attention(x: Any, heads: int, w: Any, b: Any, w_out: Any, b_out: Any) -> Any:
+    """Attention of several heads of x (length, batch, E) to itself, between projections: in by the rows of one weight
+    (3 E, E), for query, key and value, out by (E, E); the biases may be None.
+
+    Of arrays as of values; of arrays nothing is recorded, and no views are made of anything.
+    """
+    length, batch, width = shape_of(x)
+    packed = reshape(_projected(x, w, b), shape=(length, batch, 3, heads, width // heads))
+    q, k, v = transpose(packed, axes=(2, 1, 3, 0, 4))
+    merged = transpose(attend(q, k, v)[0], axes=(2, 0, 1, 3))
+    return reshape(
+        _projected(reshape(merged, shape=(length * batch, width)), w_out, b_out), shape=(length, batch, width)
+    )  # fmt: skip
+
+
+def _projected(x: Any, w: Any, b: Any) -> Any:
+    return project(x, w) if b is None else affine(x, w, b)
 
 
 def multi_head(

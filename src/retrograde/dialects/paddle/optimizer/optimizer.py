@@ -355,6 +355,11 @@ def powers(p: Any, value: float) -> Tensor:
     return from_array(np.full((1,), value, d))
 
 
+def counter(steps: int) -> Tensor:
+    """What counts the steps of a parameter, of which so many are made."""
+    return from_array(np.array(steps))
+
+
 def first_of(x: Any) -> float:
     """The first element of a tensor of the state, 1 where it has none."""
     return float(np.asarray(x._a).reshape(-1)[0]) if x.size else 1.0

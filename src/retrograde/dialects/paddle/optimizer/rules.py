@@ -15,6 +15,7 @@ from .optimizer import (
     Optimizer,
     check_not_negative,
     check_unit,
+    counter,
     first_of,
     given,
     powers,
@@ -78,19 +79,19 @@ class _Counting(Optimizer):
         return super()._initial(name, p)
 
     def _loaded(self, state: dict[str, Any]) -> None:
-        state["step"] = max(steps_made(state[self._powers[0]], self._beta1) - 1, 0)
+        state["step"] = counter(max(steps_made(state[self._powers[0]], self._beta1) - 1, 0))
 
-    def _advance(self, p: Any) -> int:
-        """Count one more step of a parameter; returns the count."""
+    def _advance(self, p: Any) -> Any:
+        """Count one more step of a parameter; returns the count (see `bridge.advance`)."""
         state = self._state(p)
-        state["step"] += 1
+        step = bridge.advance(state["step"])
         for name, beta in zip(self._powers, (self._beta1, self._beta2)):
-            state[name]._a[...] = beta ** (state["step"] + 1)
-        return state["step"]  # type: ignore[no-any-return]
+            bridge.put(state[name], beta ** (step + 1))
+        return step
 
-    def _counted(self, batch: Batch) -> list[tuple[int, Batch]]:
+    def _counted(self, batch: Batch) -> list[tuple[Any, Batch]]:
         """The batch by the number of steps made; there is mostly one."""
-        made: dict[int, Batch] = {}
+        made: dict[Any, Batch] = {}
         for p, g in zip(batch.params, batch.grads):
             step = self._advance(p)
             part = made.setdefault(step, Batch(batch.lr, batch.decay))
@@ -330,22 +331,22 @@ class NAdam(Optimizer):
         return bridge.full_like(p, 0.0 if name.startswith("moment") and name[6].isdigit() else 1.0)
 
     def _loaded(self, state: dict[str, Any]) -> None:
-        state["step"], state["mu"] = steps_made(state["beta2_pow"], self._beta2), first_of(state["mu_product"])
+        state["step"] = counter(steps_made(state["beta2_pow"], self._beta2))
+        state["mu"] = from_array(np.array(first_of(state["mu_product"])))
 
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
         beta1, beta2 = self._option("beta1", group), self._option("beta2", group)
         for p, g in zip(batch.params, batch.grads):
             state = self._state(p)
-            state["step"] += 1
-            step = state["step"]
+            step = bridge.advance(state["step"])
             mu, following = updates.nadam_schedule(step, beta1, self._option("momentum_decay", group))
-            state["mu"] *= mu
-            state["momentum_decay_pow"]._a[...] = 0.96**step
-            state["beta2_pow"]._a[...] = beta2**step
-            state["mu_product"]._a[...] = state["mu"]
+            bridge.scale(state["mu"], mu)
+            product = bridge.count_of(state["mu"])
+            for name, value in (("momentum_decay_pow", 0.96**step), ("beta2_pow", beta2**step), ("mu_product", product)):
+                bridge.put(state[name], value)
             bridge.update(
                 updates.nadam, [p], [g], [state["moment1"]], [state["moment2"]], step=step, mu=mu, mu_next=following,
-                mu_product=state["mu"], lr=batch.lr, betas=(beta1, beta2), eps=self._option("epsilon", group),
+                mu_product=product, lr=batch.lr, betas=(beta1, beta2), eps=self._option("epsilon", group),
                 weight_decay=batch.decay,
             )  # fmt: skip
 
@@ -369,16 +370,16 @@ class RAdam(Optimizer):
         return bridge.full_like(p, 1.0 if name.endswith("_pow") else 0.0)
 
     def _loaded(self, state: dict[str, Any]) -> None:
-        state["step"] = steps_made(state["beta2_pow"], self._beta2)
+        state["step"] = counter(steps_made(state["beta2_pow"], self._beta2))
 
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
         beta1, beta2 = self._option("beta1", group), self._option("beta2", group)
         for p, g in zip(batch.params, batch.grads):
             state = self._state(p)
-            state["step"] += 1
-            step = state["step"]
-            state["beta1_pow"]._a[...], state["beta2_pow"]._a[...] = beta1**step, beta2**step
-            state["rho"]._a[...] = step * beta2**step / (1 - beta2**step)
+            step = bridge.advance(state["step"])
+            first, second = beta1**step, beta2**step
+            for name, value in (("beta1_pow", first), ("beta2_pow", second), ("rho", step * second / (1 - second))):
+                bridge.put(state[name], value)
             bridge.update(
                 updates.radam, [p], [g], [state["moment1"]], [state["moment2"]], step=step, lr=batch.lr,
                 betas=(beta1, beta2), eps=self._option("epsilon", group), weight_decay=batch.decay,
@@ -409,12 +410,11 @@ class ASGD(Optimizer):
     def _update(self, batch: Batch, group: dict[str, Any]) -> None:
         for p, g in zip(batch.params, batch.grads):
             state = self._state(p)
-            count = int(state["m"]._a[0])
             bridge.update_one(
-                accumulating.averaged_gradients, p, g, state["d"], state["y"], place=count % self._n,
-                count=min(count + 1, self._n), lr=batch.lr,
+                accumulating.averaged_gradients, p, g, state["d"], state["y"], count=bridge.count_of(state["m"]),
+                lr=batch.lr,
             )  # fmt: skip
-            state["m"]._a[0] = count + 1
+            bridge.advance(state["m"])
 
 
 class Rprop(Optimizer):

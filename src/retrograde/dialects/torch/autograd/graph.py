@@ -98,7 +98,7 @@ def register_multi_grad_hook(
             if mode == "any":
                 if first:
                     fn(g)
-                run.at_end(functools.partial(_drop, gathered, run.number))
+                run.at_end.append(functools.partial(_drop, gathered, run.number))
                 return
             if first:
                 def finish() -> None:
@@ -106,7 +106,7 @@ def register_multi_grad_hook(
                     if got is not None:
                         fn([got.get(i) for i in range(len(tensors))])
 
-                run.at_end(finish)
+                run.at_end.append(finish)
             if len(found) == len(tensors):
                 gathered.pop(run.number)
                 fn([found[i] for i in range(len(tensors))])

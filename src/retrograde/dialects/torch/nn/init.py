@@ -35,35 +35,36 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
     )
 
 
-def _memory(tensor: Any) -> Any:
-    """The tensor without its history, so that it can be written inside functional transforms too.
+def _overwritten(tensor: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    """The tensor, after one of its methods has written its memory unrecorded.
 
-    There, no_grad() holds for the transform, while a parameter lives on the tape outside.
+    The method is that of the same memory without history: a parameter lives on the tape outside of functional transforms,
+    while no_grad() holds for the innermost; and entering it takes 2 µs.
     """
     if not isinstance(tensor, Value):
         raise AttributeError(f"torch.nn.init: wanted a tensor, got {type(tensor).__name__}")
-    return tensor.detach() if type(tensor._a) is np.ndarray else tensor
+    if type(tensor._a) is np.ndarray:
+        getattr(tensor.detach(), method)(*args, **kwargs)
+    else:
+        with no_grad():
+            getattr(tensor, method)(*args, **kwargs)
+    return tensor
 
 
 def _write(tensor: Any, array: np.ndarray) -> Any:
     """Put `array` into a tensor without recording it."""
-    with no_grad():
-        _memory(tensor).copy_(from_array(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False))))
-    return tensor
+    new = from_array(np.ascontiguousarray(array.astype(dtype_of(tensor), copy=False)))
+    return _overwritten(tensor, "copy_", new)
 
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
     """Draw uniformly from [a, b)."""
-    with no_grad():
-        _memory(tensor).uniform_(a, b, generator=generator)
-    return tensor
+    return _overwritten(tensor, "uniform_", a, b, generator=generator)
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
     """Draw from the normal distribution."""
-    with no_grad():
-        _memory(tensor).normal_(mean, std, generator=generator)
-    return tensor
+    return _overwritten(tensor, "normal_", mean, std, generator=generator)
 
 
 def trunc_normal_(
@@ -92,9 +93,7 @@ def trunc_normal_(
 
 def constant_(tensor: Any, val: float) -> Any:
     """Fill with one number."""
-    with no_grad():
-        _memory(tensor).fill_(val)
-    return tensor
+    return _overwritten(tensor, "fill_", val)
 
 
 def ones_(tensor: Any) -> Any:

@@ -22,9 +22,9 @@ def scalar(value: float) -> Tensor:
     return wrap(np.array(value, _scalar_dtype()))
 
 
-def set_scalar(tensor: Tensor, value: float) -> None:
-    """Put a number into a 0-d tensor of the state, rounded as `scalar` would hold it."""
-    tensor._a[...] = _scalar_dtype()(value)
+def set_scalar(tensor: Tensor, value: Any) -> None:
+    """Put a number into a 0-d tensor of the state, rounded as `scalar` would hold it; or what stands for one in a trace."""
+    bridge.put(tensor, value if isinstance(value, Tensor) else _scalar_dtype()(value))
 
 
 def _scalar_dtype() -> type[np.floating[Any]]:

@@ -45,7 +45,7 @@ class ASGD(RuleOptimizer):
         for batch in self._batches(group):
             eta, mu = batch.counters
             self._apply_rule(group, batch, eta=eta, mu=mu)
-            eta, mu = rules.asgd_schedule(batch.step, float(group["lr"]), group["lambd"], group["alpha"], group["t0"])
+            eta, mu = rules.asgd_schedule(batch.step, _bridge.number(group["lr"]), group["lambd"], group["alpha"], group["t0"])
             for state in batch.states:
                 _bridge.set_scalar(state["eta"], eta)
                 _bridge.set_scalar(state["mu"], mu)

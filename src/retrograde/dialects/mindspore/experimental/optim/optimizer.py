@@ -95,6 +95,12 @@ class Optimizer(Cell):
         return "\n".join(lines[:-1]) + "\n)"
 
 
+def rate_of(group: dict[str, Any]) -> Any:
+    """The learning rate of a group: a number, or a value where its array is not NumPy's."""
+    rate = group["lr"]
+    return bridge.count_of(rate) if isinstance(rate, Tensor) else float(rate)
+
+
 class Members:
     """The parameters of a group with their gradients."""
 

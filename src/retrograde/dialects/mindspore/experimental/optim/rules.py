@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .....learn import accumulating, updates
+from .....learn import accumulating, bridge, updates
 from ..._parameter import Parameter
 from ..._tensor import from_array
-from .optimizer import Members, Optimizer
+from .optimizer import Members, Optimizer, rate_of
 
 
 def _check(name: str, **options: Any) -> None:
@@ -32,11 +32,11 @@ class _Counting(Optimizer):
         self.step_t = Parameter(from_array(np.zeros((), np.int32)), name=self._counter)
 
     def _begin(self) -> None:
-        self.step_t._a[...] += 1
+        bridge.advance(self.step_t)
 
     @property
-    def _number(self) -> int:
-        return int(self.step_t)
+    def _number(self) -> Any:
+        return bridge.count_of(self.step_t)
 
 
 class SGD(Optimizer):
@@ -56,11 +56,12 @@ class SGD(Optimizer):
         self.accum, self.stat = self._state("accum"), self._state("stat", 1.0)
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
-        first = bool((self.stat[members.place.start].asnumpy() != 0).all())
+        # Without dampening the first gradient enters as all others do.
+        first = group["dampening"] != 0 and bool((self.stat[members.place.start].asnumpy() != 0).all())
         for stat in self.stat[members.place]:
-            stat._a[...] = 0
+            bridge.put(stat, 0)
         members.update(
-            updates.sgd, self.accum if group["momentum"] else None, lr=float(group["lr"]), momentum=group["momentum"],
+            updates.sgd, self.accum if group["momentum"] else None, lr=rate_of(group), momentum=group["momentum"],
             dampening=group["dampening"], weight_decay=group["weight_decay"], nesterov=group["nesterov"],
             maximize=group["maximize"], first=first,
         )  # fmt: skip
@@ -87,7 +88,7 @@ class Adam(_Counting):
         members.update(
             updates.adam, self.exp_avg, self.exp_avg_sq, self.max_exp_avg_sq if group["amsgrad"] else None,
             betas=group["betas"], eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
-            **self._correction(float(group["lr"]), *group["betas"]),
+            **self._correction(rate_of(group), *group["betas"]),
         )  # fmt: skip
 
     def _correction(self, lr: float, beta1: float, beta2: float) -> dict[str, Any]:
@@ -124,7 +125,7 @@ class Adamax(_Counting):
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
         members.update(
-            updates.adamax, self.exp_avg, self.exp_inf, step=self._number, lr=float(group["lr"]), betas=group["betas"],
+            updates.adamax, self.exp_avg, self.exp_inf, step=self._number, lr=rate_of(group), betas=group["betas"],
             eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
@@ -143,7 +144,7 @@ class RAdam(_Counting):
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
         members.update(
-            updates.radam, self.exp_avg, self.exp_avg_sq, step=self._number, lr=float(group["lr"]),
+            updates.radam, self.exp_avg, self.exp_avg_sq, step=self._number, lr=rate_of(group),
             betas=group["betas"], eps=group["eps"], weight_decay=group["weight_decay"],
         )  # fmt: skip
 
@@ -166,10 +167,11 @@ class NAdam(_Counting):
     def _step(self, group: dict[str, Any], members: Members) -> None:
         mu, following = updates.nadam_schedule(self._number, group["betas"][0], group["momentum_decay"])
         key = members.place.start
-        self._products[key] = self._products.get(key, 1.0) * mu
+        product = self._products.setdefault(key, from_array(np.ones(())))
+        bridge.scale(product, mu)
         members.update(
             updates.nadam, self.exp_avg, self.exp_avg_sq, step=self._number, mu=mu, mu_next=following,
-            mu_product=self._products[key], lr=float(group["lr"]), betas=group["betas"], eps=group["eps"],
+            mu_product=bridge.count_of(product), lr=rate_of(group), betas=group["betas"], eps=group["eps"],
             weight_decay=group["weight_decay"],
         )  # fmt: skip
 
@@ -192,7 +194,7 @@ class Adagrad(_Counting):
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
         members.update(
-            accumulating.adagrad, self.accum, step=self._number, lr=float(group["lr"]), lr_decay=group["lr_decay"],
+            accumulating.adagrad, self.accum, step=self._number, lr=rate_of(group), lr_decay=group["lr_decay"],
             eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
@@ -210,7 +212,7 @@ class Adadelta(Optimizer):
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
         members.update(
-            accumulating.adadelta, self.accum, self.accum_update, lr=float(group["lr"]), rho=group["rho"],
+            accumulating.adadelta, self.accum, self.accum_update, lr=rate_of(group), rho=group["rho"],
             eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
@@ -233,7 +235,7 @@ class RMSprop(Optimizer):
     def _step(self, group: dict[str, Any], members: Members) -> None:
         members.update(
             accumulating.rmsprop, self.mean_square, self.moment, self.mean_grad if group["centered"] else None,
-            lr=float(group["lr"]), alpha=group["alpha"], eps=group["eps"], momentum=group["momentum"],
+            lr=rate_of(group), alpha=group["alpha"], eps=group["eps"], momentum=group["momentum"],
             weight_decay=group["weight_decay"], maximize=group["maximize"],
         )  # fmt: skip
 
@@ -253,10 +255,8 @@ class ASGD(_Counting):
         self._count_from_zero()
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
-        lr = float(group["lr"])
-        eta, mu = lr, 1.0
-        if self._number > 1:
-            eta, mu = accumulating.asgd_schedule(self._number - 1, lr, group["lambd"], group["alpha"], group["t0"])
+        lr = rate_of(group)
+        eta, mu = accumulating.asgd_schedule(self._number - 1, lr, group["lambd"], group["alpha"], group["t0"])
         members.update(
             accumulating.asgd, self.ax, eta=eta, mu=mu, lambd=group["lambd"], weight_decay=group["weight_decay"],
             maximize=group["maximize"],
@@ -279,9 +279,8 @@ class Rprop(_Counting):
         self._count_from_zero()
 
     def _step(self, group: dict[str, Any], members: Members) -> None:
-        if self._number == 1:
-            for size in self.step_size[members.place]:
-                size._a[...] = float(group["lr"])
+        for size in self.step_size[members.place]:
+            bridge.put(size, rate_of(group), self._number == 1)
         members.update(
             accumulating.rprop, self.prev, self.step_size, etas=group["etas"], step_sizes=group["step_sizes"],
             maximize=group["maximize"],

@@ -237,7 +237,7 @@ class RuleOptimizer(Optimizer):
         gradients = self.scale_grad(self.gradients_centralization(self._checked(gradients)))
         if self._decays_gradient:
             gradients = self.decay_weight(gradients)
-        rates = [float(rate(self.global_step) if isinstance(rate, Cell) else rate) for rate in dict.fromkeys(self._rates)]
+        rates = [number(rate(self.global_step) if isinstance(rate, Cell) else rate) for rate in dict.fromkeys(self._rates)]
         by_rate = dict(zip(dict.fromkeys(self._rates), rates))
         batches: dict[Any, list[int]] = {}
         for i, rate in enumerate(self._rates):
@@ -245,8 +245,8 @@ class RuleOptimizer(Optimizer):
             batches.setdefault(key, []).append(i)
         self._begin()
         for (lr, decay), chosen in batches.items():
-            self._step(_Chosen(self, gradients, chosen, np.float32(lr), np.float32(decay)))
-        self.global_step._a[...] += 1
+            self._step(_Chosen(self, gradients, chosen, lr, np.float32(decay)))
+        bridge.advance(self.global_step)
         bridge.changed(self.global_step)
         return True if self._single else (True,) * len(self.parameters)
 
@@ -288,6 +288,12 @@ class _Chosen:
         """Run a rule that takes one parameter at a time."""
         for j, (p, g) in enumerate(zip(self.params, self.grads)):
             bridge.update_one(rule, p, g, *[column[self.indices[j]] for column in columns], **options)
+
+
+def number(x: Any) -> Any:
+    """What a Parameter of one element holds, in float32: a number, or a value where its array is not NumPy's."""
+    found = bridge.count_of(x) if isinstance(x, Tensor) else x
+    return found if isinstance(found, Tensor) else np.float32(found)
 
 
 # ------------------------------------------------------------------------------------------ arguments

@@ -11,9 +11,9 @@ import numpy as np
 
 from .....learn import accumulating, bridge, factored, proximal, updates
 from ..._parameter import Parameter, ParameterTuple
-from ..._tensor import from_array
+from ..._tensor import Tensor, from_array
 from .._checks import a_bool, a_float, between, not_negative_float, positive_float
-from .optimizer import RuleOptimizer, _as_float, _Chosen
+from .optimizer import RuleOptimizer, _as_float, _Chosen, number
 
 _f32 = np.float32
 
@@ -42,18 +42,20 @@ class SGD(RuleOptimizer):
         if self.dynamic_weight_decay:
             raise TypeError("SGD: weight_decay must be a number; a schedule goes with the other optimizers")
         self.dampening, self.nesterov = dampening, nesterov
-        self.momentum = _scalar(momentum, "momentum")
+        self.momentum, self._has_momentum = _scalar(momentum, "momentum"), momentum != 0
         self.accum = self._state("accum")
         self.stat = self._state("stat", 1.0)
 
     def _step(self, chosen: _Chosen) -> None:
-        momentum = _f32(self.momentum.asnumpy())
+        momentum = number(self.momentum)
+        moving = self._has_momentum if isinstance(momentum, Tensor) else momentum != 0
         stats = chosen.of(self.stat)
-        first = bool((stats[0].asnumpy() != 0).all())
+        # Without dampening the first gradient enters as all others do.
+        first = self.dampening != 0 and bool((stats[0].asnumpy() != 0).all())
         for stat in stats:
-            stat._a[...] = 0
+            bridge.put(stat, 0)
         chosen.update(
-            updates.sgd, self.accum if momentum else None, lr=chosen.lr, momentum=momentum,
+            updates.sgd, self.accum if moving else None, lr=chosen.lr, momentum=momentum,
             dampening=_f32(self.dampening), nesterov=self.nesterov, first=first,
         )  # fmt: skip
 
@@ -73,7 +75,7 @@ class Momentum(RuleOptimizer):
 
     def _step(self, chosen: _Chosen) -> None:
         chosen.update(
-            updates.sgd, self.moments, lr=chosen.lr, momentum=_f32(self.momentum.asnumpy()),
+            updates.sgd, self.moments, lr=chosen.lr, momentum=number(self.momentum),
             nesterov=self.use_nesterov,
         )  # fmt: skip
 
@@ -93,7 +95,7 @@ class _Moments(RuleOptimizer):
         self.beta1_power = _scalar(1.0, "beta1_power")
 
     def _begin(self) -> None:
-        self.beta1_power._a[...] *= self.beta1
+        bridge.scale(self.beta1_power, self.beta1)
 
 
 class Adam(_Moments):
@@ -126,10 +128,10 @@ class Adam(_Moments):
 
     def _begin(self) -> None:
         super()._begin()
-        self.beta2_power._a[...] *= self.beta2
+        bridge.scale(self.beta2_power, self.beta2)
 
     def _step(self, chosen: _Chosen) -> None:
-        rate = updates.corrected_rate(chosen.lr, _f32(self.beta1_power.asnumpy()), _f32(self.beta2_power.asnumpy()))
+        rate = updates.corrected_rate(chosen.lr, number(self.beta1_power), number(self.beta2_power))
         chosen.update(
             updates.adam, self.moment1, self.moment2, self.vhat, lr=rate, betas=(self.beta1, self.beta2),
             eps=self.eps, nesterov=self.use_nesterov,
@@ -190,7 +192,7 @@ class AdaMax(_Moments):
 
     def _step(self, chosen: _Chosen) -> None:
         chosen.update(
-            updates.adamax, self.moment1, self.moment2, lr=chosen.lr / (1 - _f32(self.beta1_power.asnumpy())),
+            updates.adamax, self.moment1, self.moment2, lr=chosen.lr / (1 - number(self.beta1_power)),
             betas=(self.beta1, self.beta2), eps=self.eps, eps_at=updates.SCALE,
         )  # fmt: skip
 
@@ -319,7 +321,7 @@ class Lamb(RuleOptimizer):
 
     def _step(self, chosen: _Chosen) -> None:
         chosen.update_each(
-            proximal.lamb, self.moments1, self.moments2, step=int(self.global_step) + 1, lr=chosen.lr,
+            proximal.lamb, self.moments1, self.moments2, step=bridge.count_of(self.global_step) + 1, lr=chosen.lr,
             betas=(self.beta1, self.beta2), eps=self.eps, weight_decay=chosen.weight_decay,
         )  # fmt: skip
 
@@ -342,13 +344,15 @@ class ASGD(RuleOptimizer):
         self.ax = self._state("ax_")
 
     def _step(self, chosen: _Chosen) -> None:
-        step, lr = int(self.global_step) + 1, float(chosen.lr)
-        first = step == 1
-        eta = lr if first else float(chosen.of(self.eta)[0])
-        chosen.update(accumulating.asgd, self.ax, eta=eta, mu=float(chosen.of(self.mu)[0]), lambd=self.lambd)
-        eta, mu = accumulating.asgd_schedule(step, lr, self.lambd, self.alpha, self.t0)
-        for e, m in zip(chosen.of(self.eta), chosen.of(self.mu)):
-            e._a[...], m._a[...] = eta, mu
+        step, lr = bridge.count_of(self.global_step), chosen.lr if isinstance(chosen.lr, Tensor) else float(chosen.lr)
+        etas, mus = chosen.of(self.eta), chosen.of(self.mu)
+        bridge.put(etas[0], lr, step == 0)
+        eta = lr if isinstance(step, int) and step == 0 else bridge.count_of(etas[0])
+        chosen.update(accumulating.asgd, self.ax, eta=eta, mu=bridge.count_of(mus[0]), lambd=self.lambd)
+        eta, mu = accumulating.asgd_schedule(step + 1, lr, self.lambd, self.alpha, self.t0)
+        for e, m in zip(etas, mus):
+            bridge.put(e, eta)
+            bridge.put(m, mu)
 
 
 class AdaFactor(RuleOptimizer):
@@ -396,7 +400,7 @@ class AdaFactor(RuleOptimizer):
         )
 
     def _begin(self) -> None:
-        self.step._a[...] += 1
+        bridge.advance(self.step)
 
     def _step(self, chosen: _Chosen) -> None:
         step = int(self.step)
@@ -442,7 +446,7 @@ class Rprop(RuleOptimizer):
         self.step_size = self._state("step_size")
 
     def _step(self, chosen: _Chosen) -> None:
-        if int(self.global_step) == 0:
-            for size in chosen.of(self.step_size):
-                size._a[...] = chosen.lr
+        first = bridge.count_of(self.global_step) == 0
+        for size in chosen.of(self.step_size):
+            bridge.put(size, chosen.lr, first)
         chosen.update(accumulating.rprop, self.prev, self.step_size, etas=self.etas, step_sizes=self.step_sizes)

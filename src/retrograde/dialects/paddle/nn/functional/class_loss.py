@@ -28,7 +28,7 @@ def _log_probabilities(x: Any, axis: int, use_softmax: bool) -> Any:
     return sm.log_softmax(x, axis=axis) if use_softmax else ew.log(x)
 
 
-def soft_cross_entropy(x: Any, label: Any, axis: int = -1, use_softmax: bool = True) -> Any:
+def _soft_cross_entropy(x: Any, label: Any, axis: int = -1, use_softmax: bool = True) -> Any:
     """-sum(label log softmax(x)) along an axis, which stays with length 1."""
     axis %= ndim_of(x)
     terms = ew.multiply(label, _log_probabilities(x, axis, use_softmax))
@@ -137,7 +137,7 @@ def _soft(op: str, x: Any, y: Any, weight: Any, reduction: str, axis: int, use_s
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(f"{op}: labels that are probabilities have the input's shape {list(shape_of(x))}, got "
                          f"{list(shape_of(y))}")  # fmt: skip
-    losses = soft_cross_entropy(x, y, axis, use_softmax)
+    losses = _soft_cross_entropy(x, y, axis, use_softmax)
     if weight is None:
         return reduced(losses, reduction)
     spread = st.reshape(weight, shape=tuple(n if i == axis else 1 for i, n in enumerate(shape_of(x))))

@@ -108,7 +108,7 @@ def soft_margin_loss(input: Any, label: Any, reduction: str = "mean", name: str 
 
 def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -> Any:
     """The cross entropy of the similarities of anchors and positives, plus an L2 penalty (Sohn, 2016)."""
-    from .class_loss import soft_cross_entropy
+    from .class_loss import _soft_cross_entropy
 
     a, b = floating("npair_loss", anchor, "anchor"), floating("npair_loss", positive, "positive")
     n = length_of("npair_loss", shape_of(labels), 0)
@@ -116,7 +116,7 @@ def npair_loss(anchor: Any, positive: Any, labels: Any, l2_reg: float = 0.002) -
     same = to_dtype(equal(column, reshape(column, shape=(1, n))), dtype_of(a))
     target = ew.divide(same, rd.sum(same, axis=(1,), keepdims=True))
     penalty = sum(rd.mean(rd.sum(ew.square(v), axis=(1,), keepdims=False), axis=(0,), keepdims=False) for v in (a, b))
-    losses = soft_cross_entropy(a @ b.T, target)
+    losses = _soft_cross_entropy(a @ b.T, target)
     cross = rd.mean(rd.sum(ew.multiply(target, losses), axis=(0,), keepdims=False), axis=(0,), keepdims=False)
     return ew.add(ew.multiply(penalty, constant(0.25 * l2_reg, penalty)), cross)
 

@@ -317,18 +317,20 @@ def _label_rows(op: str, targets: Any, counts: np.ndarray, n: int, blank: int) -
 
 # ------------------------------------------------------------------------------------------ torch's own forms
 
-_BY_NUMBER = ("none", "mean", "sum")
+_BY_NUMBER = {1: "mean", 2: "sum"}
 
 
 def _numbered(f: Any, order: tuple[str, ...]) -> Any:
-    """The form of a loss in `torch`, whose reduction is a number: 0 (the default) none, 1 mean, 2 sum."""
+    """The form of a loss in `torch`, whose reduction is a number: 1 mean, 2 sum, 0 (the default) and any other none."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
         given = {"reduction": 0, **dict(zip(order, args)), **kwargs}
         if len(args) > len(order):
             raise TypeError(f"{f.__name__}: takes {len(order)} arguments, got {len(args)}")
         reduction = given.pop("reduction")
-        return f(**given, reduction=_BY_NUMBER[reduction])
+        if not isinstance(reduction, int) or isinstance(reduction, bool):
+            raise TypeError(f"{f.__name__}: reduction must be an int, got {type(reduction).__name__}")
+        return f(**given, reduction=_BY_NUMBER.get(reduction, "none"))
 
     function.__name__ = function.__qualname__ = f.__name__
     function.__doc__ = f.__doc__

@@ -47,15 +47,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`x Wᵀ + b`: (..., in) with a weight (out, in) and a bias (out,) gives (..., out)."""
     try:
         x, w = input._a, weight._a
+        b = None if bias is None else bias._a
     except AttributeError:
-        raise TypeError(
-            f"linear: wanted tensors, got {type(input).__name__} and {type(weight).__name__}"
-        ) from None
+        got = ", ".join(type(y).__name__ for y in (input, weight, bias))
+        raise TypeError(f"linear: input, weight and bias (unless it is None) must be tensors, got {got}") from None
     if type(x) is _ndarray and type(w) is _ndarray and w.ndim == 2 and x.ndim and x.shape[-1] == w.shape[1] and (
         x.dtype is w.dtype):  # fmt: skip
         if bias is None:
             return _project(input, weight)
-        b = bias._a
         if type(b) is _ndarray and b.shape == w.shape[:1] and b.dtype is w.dtype:
             return _affine(input, weight, bias)
     return _linear(input, weight, bias)

@@ -187,7 +187,29 @@ def _normalized(op: str, x: Any, normalized_shape: Any, weight: Any, bias: Any) 
     return wanted
 
 
+def _fits(x: Any, shape: Any, *weights: Any) -> bool:
+    """Whether everything is plain at first sight: arrays of one dtype that normalises, and weights of the shape `shape`, with
+    which that of x ends. What does not is looked at by `_normalized`."""
+    a = getattr(x, "_a", None)
+    if type(a) is not np.ndarray or type(shape) is not tuple or a.shape[-len(shape) :] != shape or not shape:
+        return False
+    dtype = a.dtype
+    if dtype is not _FLOAT32 and dtype is not _FLOAT64:
+        return False
+    for v in weights:
+        if v is not None:
+            w = getattr(v, "_a", None)
+            if type(w) is not np.ndarray or w.shape != shape or w.dtype is not dtype:
+                return False
+    return True
+
+
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
 def _layer_norm(op: str, norm: Any, x: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    if _fits(x, normalized_shape, weight, bias):
+        return layers.layer_norm(x, weight, bias, len(normalized_shape), eps, norm)
     wanted = _normalized(op, x, normalized_shape, weight, bias)
     check_kind(op, x)
     weight, bias = _same_dtype(x, weight, bias)

@@ -57,11 +57,11 @@ class Module(tree.Tree):
         if (args or kwargs) and not self.call_super_init:
             given = ", ".join([*(type(a).__name__ for a in args), *kwargs])
             raise TypeError(f"{type(self).__name__}: Module.__init__ takes no arguments, got {given}")
-        set_plain = super().__setattr__
-        set_plain("training", True)
+        super().__setattr__("training", True)
         tree.init_tables(self)
+        own = self.__dict__
         for name in _HOOK_TABLES:
-            set_plain(name, OrderedDict())
+            own[name] = OrderedDict()
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -378,21 +378,26 @@ class Module(tree.Tree):
         missing: list[str] = []
         unexpected: list[str] = []
         errors: list[str] = []
-        state = OrderedDict(state_dict)
         metadata = getattr(state_dict, "_metadata", None) or {}
 
-        def load(module: Module, prefix: str) -> None:
+        def load(module: Module, prefix: str, state: OrderedDict[str, Any]) -> None:
             local = metadata.get(prefix[:-1], {})
             if assign:
                 local = {**local, "assign_to_params_buffers": True}
             module._load_from_state_dict(state, prefix, local, True, missing, unexpected, errors)
+            below: dict[str, OrderedDict[str, Any]] = {}
+            start = len(prefix)
+            for key, x in state.items():
+                head, dot, _ = key[start:].partition(".")
+                if dot and key.startswith(prefix):
+                    below.setdefault(head, OrderedDict())[key] = x
             for name, child in module._modules.items():
                 if child is not None:
-                    load(child, f"{prefix}{name}.")
+                    load(child, f"{prefix}{name}.", below.get(name) or OrderedDict())
             for hook in module._load_state_dict_post_hooks.values():
                 hook(module, _IncompatibleKeys(missing, unexpected))
 
-        load(self, "")
+        load(self, "", OrderedDict(state_dict))
         if strict:
             if unexpected:
                 errors.insert(0, "not in the module: " + ", ".join(map(repr, unexpected)))
@@ -408,23 +413,24 @@ class Module(tree.Tree):
     ) -> None:  # fmt: skip
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        for name, x in list(tree.own_state(self)):
-            key = prefix + name
-            if key not in state_dict:
-                if strict:
-                    missing_keys.append(key)
-                continue
-            given = state_dict[key]
-            if not isinstance(given, Tensor):
-                error_msgs.append(f"{key!r} is {guard.kind_of(given)}, wanted a tensor")
-                continue
-            if not x.shape and tuple(given.shape) == (1,):
-                given = given[0]  # as the earliest versions saved numbers
-            if tuple(given.shape) != tuple(x.shape):
-                error_msgs.append(f"{key!r} has shape {list(given.shape)}, the module's has {list(x.shape)}")
-                continue
-            with no_grad():
-                if local_metadata.get("assign_to_params_buffers"):
+        assign = local_metadata.get("assign_to_params_buffers")
+        with no_grad():
+            for name, x in list(tree.own_state(self)):
+                key = prefix + name
+                if key not in state_dict:
+                    if strict:
+                        missing_keys.append(key)
+                    continue
+                given = state_dict[key]
+                if not isinstance(given, Tensor):
+                    error_msgs.append(f"{key!r} is {guard.kind_of(given)}, wanted a tensor")
+                    continue
+                shape, wanted = given.shape, x.shape
+                if shape == (1,) and not wanted:
+                    given, shape = given[0], wanted  # as the earliest versions saved numbers
+                if shape != wanted:
+                    error_msgs.append(f"{key!r} has shape {list(shape)}, the module's has {list(wanted)}")
+                elif assign:
                     if isinstance(x, Parameter) and not isinstance(given, Parameter):
                         given = Parameter(given, requires_grad=x.requires_grad)
                     setattr(self, name, given)

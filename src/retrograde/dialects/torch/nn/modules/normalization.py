@@ -78,6 +78,9 @@ class LayerNorm(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the input's shape."""
+        parameters = self.__dict__["_parameters"]
+        if "weight" in parameters and "bias" in parameters:  # not so under parametrizations, pruning, weight_norm
+            return F.layer_norm(input, self.normalized_shape, parameters["weight"], parameters["bias"], self.eps)
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:

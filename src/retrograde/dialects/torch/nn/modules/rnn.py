@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .....learn.layers import recurrent as rec
+from .....ops import structural as st
 from ... import _autocast
 from ..._creation import empty, zeros
 from ..._graph_nodes import NAMES, show_as
@@ -146,6 +147,9 @@ class RNNBase(Module):
             result: Any = PackedSequence(output, input.batch_sizes, input.sorted_indices, unsorted)
         else:
             state = tuple(x if batched else x.squeeze(1) for x in last)
+            if self.mode != "LSTM" and not self.bidirectional and output._node is not None:
+                # PyTorch stacks the steps' states, and so the result may be written: it is not what was saved.
+                output = show_as(st.copy(output), "StackBackward0")
             result = output.squeeze(1) if not batched else output.transpose(0, 1) if self.batch_first else output
             if batched and self.batch_first and self.mode != "LSTM":
                 show_as(result, "TransposeBackward1")

@@ -64,7 +64,8 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         n = len(self.data_source)
         generator = self.generator
-        if generator is None:
+        own = generator is None
+        if own:
             # A generator of its own, so that what the program draws between two batches changes nothing.
             seed = int(torch.empty((), dtype=torch.int64).random_().item())
             generator = Generator()
@@ -77,7 +78,8 @@ class RandomSampler(Sampler[int]):
         else:
             for _ in range(self.num_samples // n):
                 yield from torch.randperm(n, generator=generator).tolist()
-            yield from torch.randperm(n, generator=generator).tolist()[: self.num_samples % n]
+            if not own or self.num_samples % n:  # what nobody else draws from need not be drawn from for nothing
+                yield from torch.randperm(n, generator=generator).tolist()[: self.num_samples % n]
 
     def __len__(self) -> int:
         return self.num_samples

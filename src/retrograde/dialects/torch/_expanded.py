@@ -1,0 +1,79 @@
+"""Filling of expanded tensors, whose elements share places in memory: the changes in place that PyTorch allows there.
+
+What is written into one element, all see that share its place. So the change is one of a view with one element for
+each place (`inplace.places`), which is filled where any of the elements is to be.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.value import Value, shape_of
+from ...tape import inplace, mutation
+from ._api import FUNCTIONS, METHODS
+from ._tensor import from_array
+
+_ndarray = np.ndarray
+
+
+def _for_expanded(name: str, expanded: Callable[..., None]) -> None:
+    """Let the method `name` change expanded tensors by `expanded(tensor, *args)`."""
+    ordinary = METHODS[name]
+
+    @functools.wraps(ordinary)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        array = getattr(self, "_a", None)
+        if type(array) is _ndarray and mutation.overlapping(array):
+            expanded(self, *args, **kwargs)
+            return self
+        return ordinary(self, *args, **kwargs)
+
+    METHODS[name] = method
+    if FUNCTIONS.get(name) is ordinary:
+        FUNCTIONS[name] = method
+
+
+def _unwritten(x: Any) -> Any:
+    return from_array(np.zeros(tuple(shape_of(x)), bool))
+
+
+MASKS: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "masked_fill_": lambda x, mask, value: (mask, value),
+    "index_fill_": lambda x, dim, index, value: (_unwritten(x).index_fill(dim, index, True), value),
+    "fill_diagonal_": lambda x, fill_value, wrap=False: (_unwritten(x).fill_diagonal_(True, wrap), fill_value),
+    "tril_": lambda x, diagonal=0: (~(~_unwritten(x)).tril(diagonal), 0),
+    "triu_": lambda x, diagonal=0: (~(~_unwritten(x)).triu(diagonal), 0),
+}
+"""Where a method writes, and what."""
+
+
+def _filling(name: str, mask_and_value: Callable[..., tuple[Any, Any]]) -> None:
+    ordinary = METHODS["masked_fill_"]
+
+    def expanded(self: Any, *args: Any, **kwargs: Any) -> None:
+        mask, value = mask_and_value(self, *args, **kwargs)
+        part, axes = inplace.places(name, self, value)
+        lacking = len(shape_of(self)) - len(shape_of(mask)) if isinstance(mask, Value) else -1
+        if lacking >= 0:
+            mask = mask.reshape((1,) * lacking + tuple(shape_of(mask))).any(dim=axes, keepdim=True)
+        ordinary(part, mask, value)
+
+    _for_expanded(name, expanded)
+
+
+for _name, _mask_and_value in MASKS.items():
+    _filling(_name, _mask_and_value)
+
+
+def _fill(self: Any, value: Any) -> None:
+    if isinstance(value, Value):
+        inplace.check("fill_", self)  # PyTorch takes a tensor's value by a copy, which it refuses
+    inplace.places("fill_", self)[0].fill_(value)
+
+
+_for_expanded("fill_", _fill)
+_for_expanded("zero_", lambda self: inplace.places("zero_", self)[0].zero_())
