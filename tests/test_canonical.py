@@ -12,7 +12,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.backend.canonical import canonical, canonical_dtype
-from retrograde.backend.jit import channels, convolutions, llvm, pointwise, products, recurrent, rows
+from retrograde.backend.jit import channels, convolutions, llvm, patches, pointwise, products, recurrent, rows, sampling, windows
 from retrograde.backend.jit.processor import AVX512
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.core.value import Value, make
@@ -307,9 +307,43 @@ def images():
     ):
         w, b = normal(x.shape[1]), normal(x.shape[1])
         for weight, bias in ((None, None), (w, b)):
-            yield "normalize_blocks", functools.partial(channels.normalize, blocks=blocks, eps=1e-5), (x, weight, bias)
+            yield "normalize", functools.partial(channels.normalize, blocks=blocks, eps=1e-5), (x, weight, bias)
             pull = functools.partial(channels.normalize_pull, blocks=blocks, eps=1e-5)
-            yield "normalize_pull_blocks", pull, (normal(*x.shape), x, weight)
+            yield "normalize_pull", pull, (normal(*x.shape), x, weight)
+    x, w, b, vectors = normal(300, 7), normal(7), normal(7), channels.Blocks(300, 1, 1, 7, 1)
+    yield "normalize_columns", functools.partial(channels.normalize, blocks=vectors, eps=1e-5), (x, w, b)
+    yield "normalize_pull_columns", functools.partial(channels.normalize_pull, blocks=vectors, eps=1e-5), (normal(300, 7), x, w)
+    yield "scaled", channels.scaled, (normal(3, 7, 9, 9), w, b)
+
+
+def planes():
+    """What goes over the last two axes of images."""
+    for dtype in (np.float32, np.float64):
+        x = normal(3, 7, 12, 20).astype(dtype)
+        w, b, y = (normal(*s).astype(dtype) for s in ((9, 7, 3, 3), (9,), (3, 9, 6, 10)))
+        given = {"stride": (2, 2), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+        yield "convolve", functools.partial(convolutions.convolve, **given, out=(6, 10)), (x, w, b)
+        yield "convolve", functools.partial(convolutions.convolve_transpose, **given, size=(12, 20)), (y, w, b[:7].copy())
+        yield "convolve_weight", functools.partial(convolutions.convolve_weight, kernel=(3, 3), **given), (x, y)
+        yield "lay", functools.partial(convolutions.convolve, **given, out=(6, 10)), (x, w, b)
+        pairs = [windows.table(n, [[k, k + 1] for k in range(0, n, 2)]) for n in (12, 20)]
+        tables = {"rows": pairs[0], "columns": pairs[1]}
+        yield "weighted", functools.partial(windows.weighted, **tables), (x,)
+        yield "maxima", functools.partial(windows.maxima, **tables), (x,)
+        yield "places", functools.partial(windows.places, **tables), (x,)
+        at = windows.places(x, *pairs)
+        yield "scattered", functools.partial(windows.scattered, shape=x.shape), (x[..., :6, :10].copy(), at)
+        grid, padding = (rng.random((3, 8, 9, 2)) * 2 - 1).astype(dtype), {"padding": "border", "align": False}
+        sample = functools.partial(sampling.sample, mode="linear", **padding)
+        g, spread = normal(3, 7, 8, 9).astype(dtype), functools.partial(sampling.sample_pull, shape=x.shape, mode="linear", **padding)
+        for name in ("corners", "read"):
+            yield name, sample, (x, grid)
+        yield "spread", lambda g, grid, spread=spread: spread(g, grid=grid), (g, grid)
+        for name in ("slopes", "along"):
+            yield name, functools.partial(sampling.grid_pull, **padding), (g, x, grid)
+        form = {"counts": (12, 20), "kernel": (3, 3), "dilation": (1, 1), "padding": (1, 1), "stride": (1, 1)}
+        yield "patches", functools.partial(patches.columns, **form), (x,)
+        yield "unpatched", functools.partial(patches.images, size=(12, 20), **form), (patches.columns(x, *form.values()),)
 
 
 def steps():
@@ -329,11 +363,6 @@ def matrices():
         x, y, b = (a.astype(dtype) for a in (normal(96, 160), normal(160, 96), normal(96)))
         for given in ((x, y, None), (x, y, b), (np.asfortranarray(x), y, b), (x, np.asfortranarray(y), None)):
             yield "product", products.product, given
-        starts = convolutions.offsets(3, (8, 9), (2, 3), (1, 1))
-        columns = convolutions.reach((8, 9), (7, 7))
-        x, w, y = (a.astype(dtype) for a in (normal(5, 3, 8, 9), normal(6, 18), normal(5, 6, columns)))
-        yield "convolve", functools.partial(convolutions.convolve, starts=starts, columns=columns), (x, w)
-        yield "convolve_weight", functools.partial(convolutions.convolve_weight, starts=starts), (y, x)
 
 
 def kernels():
@@ -344,6 +373,7 @@ def kernels():
         yield "softmax_pull", rows.softmax_pull, (normal(*x.shape), x)
     yield from layers()
     yield from images()
+    yield from planes()
     yield from steps()
     if llvm.processor() is AVX512:
         yield from matrices()
@@ -374,6 +404,8 @@ def called(monkeypatch):
     monkeypatch.setattr(products, "_generated", {})
     monkeypatch.setattr(products, "_plans", {})
     rooms = [pointwise._generated, rows._generated, channels._generated, recurrent._generated, convolutions._generated]
+    rooms += [windows._generated, sampling._generated, patches._generated]
+    rooms += [convolutions._layer, convolutions._forward, convolutions._backward, convolutions._weights]
     for made in rooms:
         made.cache_clear()
     yield names
@@ -392,7 +424,9 @@ def test_every_generated_kernel_gives_the_same_bits(called):
             called.discard(name)
             assert bits(kernel(*map(changed, operands))) == expected, (name, changed.__name__)
             assert name in called, (name, changed.__name__)
-    every = {"erf", "gelu", "gelu_slope", *rows._TEXTS, "normalize_blocks", "normalize_pull_blocks"}
+    every = {"erf", "gelu", "gelu_slope", *rows._TEXTS, *channels._TEXTS}
+    for module in (convolutions, windows, sampling, patches):
+        every |= set(module._TEXTS)
     every |= {"lstm_layer", "gru_layer", "lstm_pull_layer", "gru_pull_layer"}
-    every |= {"product", *convolutions._TEXTS} if llvm.processor() is AVX512 else set()
+    every |= {"product"} if llvm.processor() is AVX512 else set()
     assert wanted == every

@@ -1,18 +1,21 @@
 """Batch, group and instance normalisation as generated code: what NumPy computes in passes, for every layout it takes."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import channels, operands, rows
+from retrograde.backend.jit import channels, llvm
 from retrograde.ops import normalization
 
+from .same_bits import same_bits
+
 pytestmark = pytest.mark.skipif(
-    rows.softmax(np.zeros((operands.LEAST, 1), np.float32)) is None, reason="needs llvmlite"
+    not llvm.available(), reason="needs llvmlite"
 )
 rng = np.random.default_rng(4)
-SHAPES = [(16, 16, 32, 32), (5, 8, 7, 67), (64, 4, 100), (3, 12, 9, 9, 9), (2, 4, 16, 80)]
+SHAPES = [(16, 16, 32, 32), (5, 8, 7, 67), (64, 4, 100), (3, 12, 9, 9, 9), (2, 4, 16, 80), (40, 8, 2, 3), (9, 12, 4, 4)]
 
 
 def over(kind, shape):
@@ -24,14 +27,17 @@ def over(kind, shape):
     return (n, 4, c // 4 * math.prod(size)), (2,)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weights", ["both", "none", "w", "b"])
-@pytest.mark.parametrize("kind", ["batch", "group", "instance"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_as_numpy(monkeypatch, shape, kind, weights):
-    x, g = (rng.normal(size=shape).astype(np.float32) + k for k in (2, 0))
+@pytest.mark.parametrize(
+    ("shape", "kind"), [*itertools.product(SHAPES, ["batch", "group", "instance"]), ((300, 21), "batch"), ((64, 32), "batch")],
+    ids=str,
+)  # fmt: skip
+def test_as_numpy(monkeypatch, shape, kind, weights, dtype):
+    x, g = ((rng.normal(size=shape) + k).astype(dtype) for k in (2, 0))
     c = shape[1]
-    w = rng.normal(size=c).astype(np.float32) if weights in ("both", "w") else None
-    b = rng.normal(size=c).astype(np.float32) if weights in ("both", "b") else None
+    w = rng.normal(size=c).astype(dtype) if weights in ("both", "w") else None
+    b = rng.normal(size=c).astype(dtype) if weights in ("both", "b") else None
     taken, axis = over(kind, shape)
     given = {"shape": taken, "axis": axis, "affine": (1, c, *(1,) * (len(shape) - 2)), "eps": 1e-5}
     needs = True, w is not None, b is not None
@@ -44,17 +50,28 @@ def test_as_numpy(monkeypatch, shape, kind, weights):
         out = normalization.normalize_stats(x, w, b, **given)
         return *out, *normalization._pull_arrays(needs, g, x, w, b, **given)
 
-    generated = all_of_it()
-    assert len(calls) == 2
+    generated = same_bits(all_of_it)
+    assert len(calls) == 8
     np.testing.assert_array_equal(normalization.normalize(x, w, b, **given), generated[0])
-    monkeypatch.setattr(operands, "LEAST", 1 << 60)
-    for found, expected in zip(generated, all_of_it(), strict=True):
-        if expected is None:
-            assert found is None
-            continue
+    monkeypatch.setattr(channels, "LEAST", 1 << 60)
+    tolerance = 200 * np.finfo(dtype).eps
+    for found, expected in zip(generated, [y for y in all_of_it() if y is not None], strict=True):
         assert found.shape == expected.shape
-        assert found.dtype == np.float32
-        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5 * np.abs(expected).max())
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_by_given_statistics(monkeypatch, dtype):
+    x = rng.normal(size=(5, 7, 9, 11)).astype(dtype)
+    given = [rng.random(7).astype(dtype) + k for k in (0, 1, 0, 0)]
+    made = []
+    function = channels.scaled
+    monkeypatch.setattr(channels, "scaled", lambda *a: (made.append(function(*a)), made[-1])[1])
+    (found,) = same_bits(lambda: normalization.normalize_by(x, *given, affine=(1, 7, 1, 1), eps=0.1))
+    center, var, w, b = (a.reshape(7, 1, 1) for a in given)
+    np.testing.assert_allclose(found, (x - center) / np.sqrt(var + 0.1) * w + b, atol=20 * np.finfo(dtype).eps)
+    assert made[-1] is found or np.array_equal(made[-1], found)
 
 
 @pytest.mark.parametrize("kind", ["batch", "group", "instance"])
@@ -78,14 +95,14 @@ def test_what_is_left_to_numpy():
     def blocks(x, axis, affine, shape=None):
         return channels.blocks_of(x if shape is None else shape, axis, x, affine)
 
-    assert blocks((64, 32), (0,), (1, 32)) is None  # no rows
-    assert blocks((64, 32, 8), (0, 2), (1, 32, 1)) is None  # short ones
+    assert blocks((64, 32), (0,), (1, 32)) == (64, 1, 1, 32, 1)
+    assert blocks((64, 32), (1,), (1, 32)) is None  # a layer's
+    assert blocks((64, 32, 3), (0, 2), (1, 32, 1)) is None  # short ones
     assert blocks((8, 8, 32), (1, 2), (1, 8, 32)) is None  # a layer's weights
     assert blocks((8, 8, 32), (0,), (1, 8, 1)) is None
     assert blocks((8, 6, 32), (2,), (1, 6, 1), (8, 4, 48)) is None  # four groups of six channels
     assert blocks((8, 8, 32), (0, 2), (1, 8, 1)) == (8, 1, 1, 8, 32)
     x = np.zeros((8, 8, 32, 32), np.float32)
-    assert channels.normalize(x.transpose(0, 1, 3, 2), None, None, channels.Blocks(8, 1, 1, 8, 1024), 0.1) is None
     assert channels.normalize(x, np.ones(8), None, channels.Blocks(8, 1, 1, 8, 1024), 0.1) is None
 
 

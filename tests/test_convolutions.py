@@ -1,14 +1,13 @@
-"""Convolutions of stride 1 as generated code: what BLAS computes from the unfolded windows, for every shape and layout."""
+"""Convolutions as generated code: what BLAS computes from the unfolded windows, for every shape, stride, group and layout."""
 
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import convolutions, llvm
-from retrograde.backend.jit.processor import AVX512
+from retrograde.backend.jit import convolutions, llvm, threads
 from retrograde.ops import convolution
 
 pytestmark = pytest.mark.skipif(
-    not llvm.available() or llvm.processor() is not AVX512, reason="needs llvmlite and AVX-512: elsewhere convolutions go to BLAS"
+    not llvm.available(), reason="needs llvmlite: elsewhere convolutions go to BLAS"
 )
 rng = np.random.default_rng(2)
 
@@ -17,11 +16,14 @@ rng = np.random.default_rng(2)
 def both(monkeypatch):
     """f() by generated code, however small, and by BLAS; and how often generated code was called."""
     calls = []
-    for name in ("convolve", "convolve_weight"):
-        function = getattr(convolutions, name)
-        monkeypatch.setattr(
-            convolutions, name, lambda *args, function=function: (calls.append(function), function(*args))[1]
-        )
+    asked = convolutions._suited
+
+    def suited(*given):
+        found = asked(*given)
+        calls.extend([given] * found)
+        return found
+
+    monkeypatch.setattr(convolutions, "_suited", suited)
 
     def run(f):
         monkeypatch.setattr(convolutions, "LEAST", 0)
@@ -29,7 +31,10 @@ def both(monkeypatch):
         generated = f()
         assert calls
         monkeypatch.setattr(convolutions, "LEAST", 1 << 62)
-        return generated, f()
+        calls.clear()
+        expected = f()
+        assert not calls
+        return generated, expected
 
     return run
 
@@ -90,6 +95,57 @@ def test_convolve_weight(both, shape, dtype):
     close(both(lambda: convolution.convolve_weight(x, y, **given)), dtype)
 
 
+STRIDED = {  # images, channels in and out, size, kernel, stride, padding, dilation, groups
+    "stride": (2, 3, 9, (11, 12), (3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1), 1),
+    "strides": (2, 4, 6, (12, 9), (3, 4), (2, 3), ((1, 2), (0, 3)), (1, 1), 1),
+    "stride beyond the kernel": (2, 3, 4, (10, 11), (1, 2), (3, 4), ((0, 0), (0, 0)), (1, 1), 1),
+    "stride and dilation": (1, 2, 5, (13, 17), (3, 3), (2, 2), ((2, 2), (3, 1)), (3, 2), 1),
+    "stride of a line": (3, 4, 8, (61,), (5,), (4,), ((2, 2),), (1,), 1),
+    "stride in space": (1, 2, 4, (7, 6, 9), (3, 2, 3), (2, 1, 2), ((1, 1), (0, 1), (1, 0)), (1, 1, 1), 1),
+    "depthwise": (2, 5, 5, (9, 35), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 5),
+    "depthwise stride": (2, 3, 3, (14, 13), (5, 5), (2, 2), ((2, 2), (2, 2)), (1, 1), 3),
+    "several of each": (2, 4, 8, (9, 10), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 4),
+    "groups": (2, 6, 10, (8, 9), (3, 3), (1, 2), ((1, 1), (1, 1)), (1, 1), 2),
+    "one place": (3, 5, 9, (7, 8), (1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1), 1),
+    "one place of a line": (3, 20, 9, (700,), (1,), (1,), ((0, 0),), (1,), 1),
+    "wider than a band": (1, 2, 3, (3, 1200), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
+    "deep": (1, 40, 3, (6, 7), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", STRIDED.values(), ids=STRIDED)
+def test_strides_and_groups(both, shape, dtype):
+    n, c, o, size, kernel, stride, padding, dilation, groups = shape
+    given = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    out = convolution.output_size(size, kernel, stride, padding, dilation)
+    x, w, y = (numbers(*s, dtype=dtype) for s in ((n, c, *size), (o, c // groups, *kernel), (n, o, *out)))
+    bias, other = numbers(o, dtype=dtype), numbers(c, dtype=dtype)
+    close(both(lambda: convolution.convolve(x, w, bias, **given)), dtype)
+    close(both(lambda: convolution.convolve_transpose(y, w, other, size=size, **given)), dtype)
+    close(both(lambda: convolution.convolve_weight(x, y, kernel=kernel, **given)), dtype)
+
+
+@pytest.mark.parametrize("groups", [1, 8])
+def test_the_number_of_threads_does_not_change_a_bit(groups):
+    x, w, y = numbers(3, 8, 33, 31), numbers(16, 8 // groups, 3, 3), numbers(3, 16, 17, 16)
+    given = {"stride": (2, 2), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": groups}
+    before, found = threads.count(), []
+    try:
+        for count in (1, 2, 3):
+            threads.set_count(count)
+            found.append((
+                convolution.convolve(x, w, None, **given),
+                convolution.convolve_transpose(y, w, None, size=(33, 31), **given),
+                convolution.convolve_weight(x, y, kernel=(3, 3), **given),
+            ))
+    finally:
+        threads.set_count(before)
+    for arrays in zip(*found, strict=True):
+        for other in arrays[1:]:
+            np.testing.assert_array_equal(arrays[0], other)
+
+
 def test_layouts(both):
     x, w = numbers(2, 9, 11, 4).transpose(0, 3, 1, 2), numbers(3, 3, 4, 6).transpose(3, 2, 0, 1)
     given = {"stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
@@ -132,15 +188,19 @@ def test_weights_that_are_infinite_meet_no_zeros_that_are_not_there(monkeypatch)
 
 
 def test_what_is_left_to_blas():
-    few, many = np.zeros((1, 2, 8, 8), np.float32), np.zeros((64, 64, 32, 32), np.float32)
+    few, many = np.zeros((1, 2, 8, 8), np.float32), np.zeros((4, 64, 8, 8), np.float32)
     swapped, wide = many.astype(">f4"), many.astype(np.float64)
-    assert not convolutions.suited(few, few, (8, 18), 36)
-    assert convolutions.suited(many, many, (8, 576), 1000)
-    assert not convolutions.suited(many, many, (1, 576), 1000)  # depthwise and such
-    assert not convolutions.suited(swapped, swapped, (8, 576), 1000)
-    assert not convolutions.suited(many, swapped, (8, 576), 1000)
-    assert not convolutions.suited(many, wide, (8, 576), 1000)
-    assert not convolutions.suited(many, many, (512, 576), 1000, summed=True)
+
+    def done(x, w):
+        return convolutions.convolve(x, w, None, (1, 1), ((0, 0), (0, 0)), (1, 1), 1, (6, 6)) is not None
+
+    assert done(many, numbers(8, 64, 3, 3))
+    assert not done(few, numbers(8, 2, 3, 3))
+    assert not done(swapped, numbers(8, 64, 3, 3).astype(">f4"))
+    assert not done(many, numbers(8, 64, 3, 3).astype(">f4"))
+    assert not done(wide, numbers(8, 64, 3, 3))
+    y = numbers(4, 512, 6, 6)
+    assert convolutions.convolve_weight(many, y, (3, 3), (1, 1), ((0, 0), (0, 0)), (1, 1), 1) is None  # many weights
 
 
 @pytest.mark.parametrize("other", [np.float64, np.float16, ">f4"])

@@ -17,7 +17,7 @@ import pytest
 
 import retrograde.learn
 import retrograde.ops
-from retrograde import Tensor, UnsupportedError
+from retrograde import Tensor, UnsupportedError, vmap
 from retrograde.core.aval import aval_of
 from retrograde.core.batched import BatchedArray
 from retrograde.core.dual import DualArray
@@ -246,3 +246,71 @@ def test_batching_equals_a_loop(name, i):
                 got = got._a if isinstance(got, Value) else got
                 np.testing.assert_allclose(got[row], expected, rtol=1e-9, atol=1e-11)
                 assert got.dtype == expected.dtype
+
+
+def stacked(x, size, axis):
+    """`x` and numbers near it along a batch axis; labels and flags are repeated."""
+    rows = [x * (1 + 0.01 * k) if x.dtype.kind in "fc" else x for k in range(size)]
+    return np.stack(rows, axis=axis)
+
+
+def batched(prim, operands, params, axes):
+    """`prim` under vmap, with the operands whose axis in `axes` is not None mapped."""
+    chosen = [j for j, axis in enumerate(axes) if axis is not None]
+
+    def call(*entries):
+        given = list(operands)
+        for j, entry in zip(chosen, entries):
+            given[j] = entry
+        out = prim.op(*given, **params)
+        return out if prim.multi else (out,)
+
+    return vmap(call, in_axes=tuple(axes[j] for j in chosen))(*(operands[j] for j in chosen))
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_batches_at_the_edges(name):
+    """No element in the batch; one; two levels, each at other operands and axes, negative ones too."""
+    prim = PRIMITIVES[name]
+    for operands, params in prim.samples():
+        shapes = [None if x is None else x.ndim for x in operands]
+        if prim.tolerances.get("gauge") or prim.kind == "data_dependent" or not any(n is not None for n in shapes):
+            continue
+        one = prim.op(*operands, **params)
+        one = one if prim.multi else (one,)
+        front = [None if n is None else 0 for n in shapes]
+        empty = [x if x is None else np.zeros((0, *x.shape), x.dtype) for x in operands]
+        for got, expected in zip(batched(prim, empty, params, front), one):
+            assert (got.shape, got.dtype) == ((0, *expected.shape), expected.dtype)
+        single = [x if x is None else x[None] for x in operands]
+        for got, expected in zip(batched(prim, single, params, front), one):
+            np.testing.assert_allclose(np.asarray(got)[0], expected, rtol=1e-9, atol=1e-11)
+        count = iter(range(len(operands)))
+        outer = [None if n is None else (next(count) % 2 == 0) for n in shapes]  # every other operand at each level
+        inner = [None if n is None else not at_outer for n, at_outer in zip(shapes, outer)]
+        both = [
+            x if x is None else stacked(x, 2, 0) if at_outer else stacked(x, 3, -1 - (j % (x.ndim + 1)))
+            for j, (x, at_outer) in enumerate(zip(operands, outer))
+        ]
+        places = [-1 - (j % (x.ndim + 1)) if at else None for j, (x, at) in enumerate(zip(operands, inner))]
+        first = [j for j, at in enumerate(outer) if at]
+
+        def level(*entries, places=places, both=both, first=first, params=params):
+            given = list(both)
+            for j, entry in zip(first, entries):
+                given[j] = entry
+            if any(place is not None for place in places):
+                return batched(prim, given, params, places)
+            out = prim.op(*given, **params)
+            return out if prim.multi else (out,)
+
+        found = vmap(level)(*(both[j] for j in first))
+        last = [
+            x if x is None else stacked(x, 2, 0)[1] if at_outer else stacked(x, 3, 0)[2]
+            for x, at_outer in zip(operands, outer)
+        ]
+        place = (1, 2) if any(inner) else (1,)
+        wanted = prim.op(*last, **params)
+        for got, expected in zip(found, wanted if prim.multi else (wanted,)):
+            np.testing.assert_allclose(np.asarray(got)[place], expected, rtol=1e-9, atol=1e-11)
+            assert got.dtype == expected.dtype

@@ -19,7 +19,7 @@ UNARY = [u for u in UNARY if "conj" not in u] + ["xp.real(({a} + 1j) * xp.conj({
 UNARY = [u.replace("xp.abs({a})", "xp.abs({a} + 0.0131)") for u in UNARY]
 BINARY = listed("""
 {a} + {b} | {a} - {b} | {a} * {b} | {a} * {b} | {a} / (xp.abs({b} - 0.0131) + 0.5) | xp.maximum({a}, {b}) | xp.minimum({a}, {b}) | xp.atan2({a} + 0.0131, {b}) | xp.hypot({a}, {b} * 1.3 + 0.21)
-xp.logaddexp({a}, {b}) | xp.where({a} > {b}, {a}, {b} * 2) | (xp.abs({a} - 0.0131) + 0.4) ** {b} | xp.copysign({a} + 0.0131, {b}) | xp.remainder({a}, xp.abs({b} - 0.0131) + 0.7) | xp.add({a}, {b})
+xp.logaddexp({a}, {b}) | xp.where({a} > {b}, {a}, {b} * 2) | (xp.abs({a} - 0.0131) + 0.4) ** {b} | xp.copysign({a} + 0.0131, {b} + 0.0131) | xp.remainder({a}, xp.abs({b} - 0.0131) + 0.7) | xp.add({a}, {b})
 xp.subtract({a}, {b}) | xp.multiply({a}, {b}) | xp.pow(xp.abs({a} - 0.0131) + 0.4, {b}) | xp.abs({a} + 1j * {b} + 0.3)
 """)
 REDUCTIONS = listed("""

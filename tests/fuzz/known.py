@@ -109,6 +109,25 @@ with_history = wrapped(
 copied = wrapped("copied", EVERYWHERE + "def copied(x):\n    return everywhere(torch.clone, x)\n", gives_arrays)
 
 
+def is_grad(creating: bool) -> Callable[[ast.Call], bool]:
+    """Calls of autograd.grad, with create_graph or without."""
+
+    def fits(node: ast.Call) -> bool:
+        return (
+            ast.unparse(node.func) == "torch.autograd.grad"
+            and any(k.arg == "create_graph" for k in node.keywords) == creating
+        )
+
+    return fits
+
+
+def apart(program: str) -> str:
+    """Gradients of their own memory and history."""
+    prelude = EVERYWHERE + "def {0}(x):\n    return everywhere(lambda y: {1}.clone(), x)\n"
+    created = wrapped("created", prelude.format("created", "y"), is_grad(True))(program)
+    return wrapped("taken", prelude.format("taken", "y.detach()"), is_grad(False))(created)
+
+
 def by_jvp(program: str) -> str:
     """`linearize` as a function and its `jvp`."""
     text = program.replace("torch.func.linearize(", "linearized(")
@@ -199,6 +218,18 @@ TORCH = [
         ANY, rewrite=copied,
     ),
     Known(
+        "autograd.grad hands out one tensor where gradients are the same array: here not through views and 0-d sums",
+        SCALAR + "v2 = v1[...]\nv4, v5 = torch.autograd.grad(2 / v2, [v1, v2], create_graph=True)\nv4.retain_grad()\n"
+        "v4.backward(retain_graph=True)\nv5.backward()\n",
+        ANY, rewrite=apart,
+    ),
+    Known(
+        "zeros that are left of the gradient of what has been overwritten have a history here, none in PyTorch",
+        SCALAR + "v2 = torch.tensor(1.8, dtype=torch.float64)\nv3 = v1 * 2\nv3[...] = v2\n"
+        "v4, = torch.autograd.grad(v3 * v3, v1, create_graph=True)\nv5, = torch.autograd.grad(v4, v1)\n",
+        ("flag", "exception"), pattern=r"\] = |copy_|zero_|fill_|lt_|fill\(", reference="does not require grad",
+    ),
+    Known(
         "derivatives that are constant have a history in PyTorch's transforms (products with zero tangents), here they "
         "have none, so nothing is accumulated where it accumulates zeros, and a pass from them is refused",
         "v1 = torch.tensor(1.05, dtype=torch.float64)\nv2 = torch.tensor(1.47, dtype=torch.float64, requires_grad=True)\n"
@@ -241,7 +272,7 @@ TORCH = [
         "a view taken before its base begins to want a gradient says in PyTorch that it wants one, too, but gets none; "
         "here a pass from it is refused",
         "v1 = torch.tensor([1.5], dtype=torch.float64)\nv2 = v1[:]\nv1.requires_grad_()\n",
-        ("flag", "exception", "missing"), pattern=r"v\d+ = (v\d+)(\.|\[).*\1\.requires_grad_\(\)",
+        ("flag", "exception", "missing", "gradient"), pattern=r"v\d+ = (v\d+)(\.|\[).*\1\.requires_grad_\(\)",
         ours="does not require grad",
     ),
     Known(
@@ -282,11 +313,52 @@ TORCH = [
         ("value", "gradient", "log"), pattern=r"fmax|fmin",
     ),
     Known(
-        "a hook on the result of copysign sees what PyTorch's second derivative sends through it; the rule here uses the "
-        "operands alone",
+        "einsum's results are views of a hidden product in PyTorch, so that what is written below them is not theirs",
+        SCALAR + "v2 = torch.einsum('...i,...i->...', v1[None], v1[None])\nv3 = v2.unsqueeze(-1)\n"
+        "v3.index_fill_(0, torch.tensor(0), 0.5)\nv4, = torch.autograd.grad(v3, v2, materialize_grads=True)\n",
+        ANY, rewrite=wrapped("torch.clone", "", lambda node: ast.unparse(node.func) == "torch.einsum"),
+    ),
+    Known(
+        "PyTorch's forward rule of solve loses a part where it is differentiated twice more (finite differences and its own "
+        "reverse mode say so)",
+        "v1 = torch.tensor([[2.0, 1.5, 0.5], [2.0, 0.5, 1.5]], dtype=torch.float64, requires_grad=True)\ndef f2(v3):\n"
+        "    return torch.linalg.solve(v3 @ v3.T, v3).sum()\nv4 = torch.func.hessian(f2)(v1)\nv4.sum().backward()\n",
+        ("value", "gradient", "log"), pattern=r"linalg\.(solve|inv|cholesky).*func\.(hessian|jacfwd|jvp|linearize)",
+    ),
+    Known(
+        "a gradient shares its memory with the cotangent of a complex output in PyTorch, and changes with it",
+        SCALAR + "v2 = v1.type(torch.complex128)\nv2.backward(v2)\nv2.mul_(v2)\n",
+        ("gradient",), pattern=r"complex.*(v\d+)\.backward\((v\d+).*\2(\.\w+_\(| [-+*]=|\[)",
+    ),
+    Known(
+        "writes to windows that overlap are undefined in PyTorch, which adds as often as an element is seen; here once",
+        "v1 = torch.tensor([0.5, 0.3, 1.2], dtype=torch.float64)\nv3 = v1.unfold(0, 2, 1)\nv3 += 1.0\n",
+        ("value", "gradient", "log"), pattern=r"unfold\(.*(v\d+\.\w+_\(| [-+*]=)",
+    ),
+    Known(
+        "PyTorch refuses passes over what its rules have saved of results and changed since, inside transforms; here less is "
+        "saved",
+        SCALAR + "def f2(v3):\n    return v3\nv4, f5 = torch.func.vjp(f2, v1[None])\nv7 = f5(v4)[0].prod(0, keepdim=True)\n"
+        "v7[0] = 1.5\nv7.backward(v7)\n",
+        ("exception",), pattern=r"torch\.func\.", reference="modified by an inplace operation",
+    ),
+    Known(
+        "the gradient of prod of one number has no history in PyTorch",
+        SCALAR + "v2 = v1.prod()\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n",
+        ("flag", "exception"), pattern=r"prod\(\)", reference="does not require grad",
+    ),
+    Known(
+        "a view of what is reshaped in place goes on to the memory, not through the reshaped tensor, where PyTorch makes its "
+        "history anew",
+        LEAF + "v2 = v1[None] * 1\nv3 = v2.flatten()\nv2.t_()\nv3.mean().backward(inputs=[v2])\n",
+        ("missing",), pattern=r"(v\d+)\.(t_|transpose_|unsqueeze_|squeeze_)\(.*((inputs=\[?|grad\(.*)\1|\1\.retain)",
+    ),
+    Known(
+        "a hook on the result of copysign or prod, or a gradient with respect to it, sees what PyTorch's second derivative "
+        "sends through it; the rule here uses the operands alone",
         SCALAR + "v2 = torch.copysign(v1, v1)\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n"
         "v2.register_hook(lambda g: -g)\nv3.backward()\n",
-        ("gradient", "value", "log", "missing"), pattern=r"copysign.*(register_|retain_grad)",
+        ("gradient", "value", "log", "missing"), pattern=r"(copysign|prod)\(.*(register_|retain_grad|autograd\.grad\()",
     ),
     Known(
         "PyTorch calls hooks with None for a result of several whose gradient is none; here a hook gets a gradient",
@@ -313,7 +385,7 @@ TORCH = [
         "of infinite cotangents, distances and norms at 0 in forward mode",
         "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.atan2(v3, v3), (v1,), (v1,))\n",
         ("value", "gradient", "log"),
-        pattern=r"atan2|hypot|copysign|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
+        pattern=r"atan2|hypot|copysign|abs\(|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
         forgives=hidden,
     ),
     Known(

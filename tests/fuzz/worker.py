@@ -47,6 +47,8 @@ class Torch:
             import torch._dynamo  # what linearize would import: longer than a program may take
 
         torch.set_num_threads(1)
+        # Forward mode imports much of PyTorch: it must not be stopped in the middle of that.
+        torch.func.jvp(torch.sin, (torch.ones(1),), (torch.ones(1),))
         self.torch = torch
 
     def names(self) -> dict[str, Any]:
@@ -103,7 +105,9 @@ class Numeric:
             import jax_kernels
 
             jax_kernels.install_all()
-            self.xp, self.tr, self.kind = jnp, jax, jax.Array
+            from jax._src.literals import TypedNdArray  # what a constant is that comes out of a transform untouched
+
+            self.xp, self.tr, self.kind = jnp, jax, (jax.Array, TypedNdArray)
             self.ops = types.SimpleNamespace(
                 softmax=lambda x, axis: jax.nn.softmax(x, axis=axis),
                 log_softmax=lambda x, axis: jax.nn.log_softmax(x, axis=axis),

@@ -1,4 +1,4 @@
-"""Update rules as generated code: NumPy's bits for every rule with all its options, for large arrays, on any number of threads."""
+"""Update rules as generated code: NumPy's bits for every rule and option, for large arrays, on any number of threads."""
 
 import numpy as np
 import pytest

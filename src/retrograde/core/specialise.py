@@ -453,18 +453,19 @@ def _joint_pull(prim: Primitive) -> Any:
     """`pull` for one rule for all operands, fixed or variadic."""
     vjp = prim.vjp
     assert vjp is not None
+    wanted = [prim.wants(j) for j in range(len(prim.operands or ()))]
 
     def pull(node: Any, saved: Any, g: Any, needs: Any) -> Any:
         edges = node.edges
         n = len(edges)
         stored = saved or (None,) * (n + 1)
-        wants = [prim.wants(j) for j in range(n)]
+        wants = wanted if len(wanted) == n else [prim.wants(j) for j in range(n)]
         given = [
             None if want == UNUSED else edges[j] if want == AVAL or stored[j] is None else stored[j]
             for j, want in enumerate(wants)
         ]
         out = stored[n] if prim.saves_out else node
-        flags = tuple(need is not None for need in needs)
+        flags = tuple([need is not None for need in needs])
         return vjp(flags, g, out, *given, **node.params)
 
     return pull

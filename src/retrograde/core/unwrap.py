@@ -1,25 +1,27 @@
-"""Values out of their wrapping: the three ways, and when which.
+"""Values out of their wrapping: the four ways, and when which.
 
 - `content(x)`: one level out, history kept. What an array of a transform, or a tape of a higher level, holds of a value.
 - `bare(x)`: history and tangents off at every level, batches kept. What a constant (`constant`) computes with.
 - `concrete(op, x)`: the elements themselves, as NumPy's array. For Python's control flow, printing, files; refused where a
   value stands for one of many.
+- `unrecorded(xs)`: the arrays of several values, to compute with instead of them. Where nothing is recorded anyway.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from .._errors import ElementsError
-from .._state import OBSERVERS
+from .._state import OBSERVERS, state
 from ..backend import backend_of
 from .batched import BatchedArray
 from .dual import DualArray
 from .value import LevelArray, V, Value, content, error_type, make
 
-__all__ = ["bare", "concrete", "constant", "content"]
+__all__ = ["bare", "concrete", "constant", "content", "unrecorded"]
 
 
 def bare(x: Any) -> Any:
@@ -58,3 +60,22 @@ def concrete(op: str, x: Any) -> np.ndarray:
             "where(), or take this step outside vmap"
         )
     return backend_of(array).to_host(array)
+
+
+def unrecorded(xs: Iterable[Any]) -> list[Any] | None:
+    """The NumPy arrays of values (None for None) where nothing that is computed with them is recorded, and nobody looks.
+
+    Then the same operations on the arrays give the same array, in half the time where they are small. None otherwise.
+    """
+    if OBSERVERS:
+        return None
+    recording, arrays = state.mode, list[Any]()
+    for x in xs:
+        if x is None:
+            arrays.append(None)
+            continue
+        array = x._a
+        if type(array) is not np.ndarray or x._level or (recording and x._node is not None):
+            return None
+        arrays.append(array)
+    return arrays

@@ -22,19 +22,21 @@ def norm(x: Any, ord: float = 2.0) -> Any:
 
 
 def total_norm(xs: Sequence[Any], ord: float = 2.0) -> Any:
-    """The norm of all elements of several values together: that of their norms, in the widest of their dtypes."""
+    """The norm of all elements of several values, or arrays, together: that of their norms, in the widest of their dtypes."""
     norms = [norm(x, ord) for x in xs]
-    widest = np.result_type(*map(dtype_of, norms))
+    widest = np.result_type(*{dtype_of(n) for n in norms})
+    if type(norms[0]) is np.ndarray:
+        return norm(np.array(norms, widest), ord)
     return norm(stack(*(n if dtype_of(n) == widest else cast(n, dtype=widest) for n in norms), axis=0), ord)
 
 
-def scale_(x: Any, factor: Any) -> None:
-    """Multiply a value in place and unrecorded, by a number or an array of one element."""
+def scale_(x: Any, factor: np.ndarray) -> None:
+    """Multiply a value in place and unrecorded, by an array of one element."""
     a = x._a
     if type(a) is np.ndarray:
         for observer in OBSERVERS:
             observer.reading(a)
-        np.multiply(a, np.asarray(factor).astype(a.real.dtype), out=a)
+        np.multiply(a, factor if factor.dtype is a.dtype else factor.astype(a.real.dtype), a)
         mutation.note(a)
         return
     with grad_mode(False):
@@ -50,6 +52,6 @@ def clip_(x: Any, low: float | None, high: float | None) -> None:
 def clip_total_(xs: Sequence[Any], total: np.ndarray, bound: float, eps: float = 0.0) -> None:
     """Scale values in place by bound / (total + eps) where that is below 1; `total` is their common norm."""
     kind = total.dtype.type
-    factor = np.minimum(kind(bound) / (total + kind(eps)), 1)
+    factor = np.asarray(np.minimum(kind(bound) / (total + kind(eps)), 1), total.dtype)
     for x in xs:
         scale_(x, factor)

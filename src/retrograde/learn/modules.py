@@ -158,7 +158,7 @@ def taken(tree: Tree, name: str, kind: Kind) -> bool:
     if type(tree).__getattr__ is not Tree.__getattr__:
         return hasattr(tree, name)
     # A missing attribute costs 2 µs where it is asked for, since __getattr__ makes an error for it.
-    return name in own or hasattr(type(tree), name) or any([name in own[other.table] for other in tree._tree_kinds])
+    return name in own or hasattr(type(tree), name) or any(name in own[other.table] for other in tree._tree_kinds)
 
 
 def known_names(tree: Tree) -> list[str]:

@@ -201,7 +201,9 @@ def _affine_kernel(xp: Any, x: Any, w: Any, b: Any) -> Any:
 
 
 def _affine_numpy(x: Any, w: Any, b: Any) -> Any:
-    if x.ndim == 2 and not _half(x.dtype):
+    if _half(x.dtype):
+        return _affine_numpy(*(a.astype(np.float32) for a in (x, w, b))).astype(x.dtype)
+    if x.ndim == 2:
         return product(x, w.T, b)
     out = _project_numpy(x, w)
     if type(out) is np.ndarray:

@@ -7,8 +7,7 @@ derivatives, so none lacks a derivative of any order. `padding` holds (before, a
 per output channel, or None.
 
 The standard kernels are a product for each place in the kernel. NumPy's products go to the BLAS over a matrix of the
-windows (im2col), a few megabytes of it at a time, or, for stride 1 on processors that are known, to generated code that
-needs no such matrix.
+windows (im2col), a few megabytes of it at a time, or to generated code that needs no such matrix.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from ..core.value import ndim_of, shape_of
 from .kernels import widened, widened_numpy
 from .manipulation import window_count
 from .reduction import sum as reduce_sum
-from .rules import batch_size, bilinear, conj, move_batch, sum_tangents
+from .rules import batch_empty, batch_size, bilinear, conj, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
 from .shapes import demand, matching
 from .structural import broadcast_like, getitem, reshape
@@ -229,13 +228,14 @@ def _add_bias(out: Any, b: Any) -> Any:
 
 @widened_numpy
 def _convolve_numpy(x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
-    return _add_bias(_convolved(x, w, stride, padding, dilation, groups), b)
+    out = output_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
+    found = convolutions.convolve(x, w, b, stride, padding, dilation, groups, out)
+    return _add_bias(_convolved(x, w, stride, padding, dilation, groups, out), b) if found is None else found
 
 
-def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
-    images, channels, *size = x.shape
+def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes) -> Any:
+    images, channels = x.shape[:2]
     outputs, _, *kernel = w.shape
-    out = output_size(size, kernel, stride, padding, dilation)
     x = _padded(x, padding)
     depth, length = channels // groups * math.prod(kernel), math.prod(out)
     result = np.empty((images, outputs, *out), x.dtype)
@@ -246,11 +246,6 @@ def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, gr
     if math.prod(kernel) == 1 and math.prod(stride) == 1:
         np.matmul(matrix, x.reshape(images, groups, depth, length), out=wide)
         return result
-    if groups == 1 and math.prod(stride) == 1:
-        full = x.shape[2:]
-        if convolutions.suited(x, w, (outputs, depth), convolutions.reach(full, out)):
-            starts = convolutions.offsets(channels, full, tuple(kernel), dilation)
-            return _without_gaps(x, matrix[0], starts, out)
     step = _step(images, groups * depth * length, x.itemsize)
     axes = len(out)
     if length < _SHORT and images > 1:
@@ -272,19 +267,12 @@ def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, gr
     return result
 
 
-def _without_gaps(x: Any, matrix: Any, starts: Any, out: Sizes) -> Any:
-    """The products of a matrix with the windows that begin at `out` places of each image, as generated code."""
-    full = x.shape[2:]
-    x, matrix = np.ascontiguousarray(x), np.ascontiguousarray(matrix)
-    rows = convolutions.convolve(x, matrix, starts, convolutions.reach(full, out))
-    return np.ascontiguousarray(convolutions.windows(rows, full, out))
-
-
 @widened_numpy
 def _transpose_numpy(
     y: Any, w: Any, b: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
-    return _add_bias(_transposed(y, w, size, stride, padding, dilation, groups), b)
+    found = convolutions.convolve_transpose(y, w, b, size, stride, padding, dilation, groups)
+    return _add_bias(_transposed(y, w, size, stride, padding, dilation, groups), b) if found is None else found
 
 
 def _transposed(y: Any, w: Any, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
@@ -294,10 +282,6 @@ def _transposed(y: Any, w: Any, size: Sizes, stride: Sizes, padding: Pads, dilat
     full = tuple(n + lo + hi for n, (lo, hi) in zip(size, padding))
     # The rows of the matrix are (channel, place): what one output channel adds to the windows it comes from.
     matrix = w.reshape(groups, outputs // groups, per_group * places).transpose(0, 2, 1)
-    if groups == 1 and places > 1 and math.prod(stride) == 1:
-        found = _mirrored(y, w, size, padding, dilation)
-        if found is not None:
-            return found
     if places == 1 and math.prod(stride) == 1 and full == tuple(out):
         product = np.matmul(matrix, y.reshape(images, groups, outputs // groups, -1)).reshape(images, channels, *full)
     else:
@@ -312,25 +296,6 @@ def _transposed(y: Any, w: Any, size: Sizes, stride: Sizes, padding: Pads, dilat
     if full == tuple(size):
         return product
     return np.asarray(product[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(size, padding)))], copy=True)
-
-
-def _mirrored(y: Any, w: Any, size: Sizes, padding: Pads, dilation: Sizes) -> Any:
-    """The transpose for stride 1 as a convolution of y, with zeros around it, by the mirrored kernel.
-
-    None where BLAS is to compute it: few numbers, or weights for which 0 w is not 0.
-    """
-    outputs, channels, *kernel = w.shape
-    left = [(k - 1) * d - lo for k, d, (lo, _) in zip(kernel, dilation, padding)]
-    right = [n + (k - 1) * d - m - before for n, k, d, m, before in zip(size, kernel, dilation, y.shape[2:], left)]
-    full = tuple(n + (k - 1) * d for n, k, d in zip(size, kernel, dilation))
-    depth = outputs * math.prod(kernel)
-    if min(*left, *right) < 0 or not convolutions.suited(y, w, (channels, depth), convolutions.reach(full, tuple(size))):
-        return None
-    if not np.isfinite(w).all():
-        return None
-    starts = convolutions.offsets(outputs, full, tuple(kernel), dilation, flipped=True)
-    matrix = w.swapaxes(0, 1).reshape(channels, depth)
-    return _without_gaps(_padded(y, tuple(zip(left, right))), matrix, starts, tuple(size))
 
 
 def _add_rows(y: Any, matrix: Any, result: Any, rows: Sizes, extent: int, kernel: Sizes, dilation: Sizes) -> None:
@@ -380,18 +345,13 @@ def _weight_numpy(
     per_group, length = channels // groups, math.prod(out)
     depth = per_group * math.prod(kernel)
     _check_windows(x.shape, y.shape, kernel, stride, padding, dilation)
+    found = convolutions.convolve_weight(x, y, kernel, stride, padding, dilation, groups)
+    if found is not None:
+        return found
     x = _padded(x, padding)
     total = np.zeros((groups, outputs // groups, depth), x.dtype)
     if not total.size or not y.size:
         return total.reshape(outputs, per_group, *kernel)
-    if groups == 1 and math.prod(stride) == 1 and math.prod(kernel) > 1:
-        full = x.shape[2:]
-        if convolutions.suited(x, y, (outputs, depth), convolutions.reach(full, out), summed=True):
-            starts = convolutions.offsets(channels, full, tuple(kernel), dilation)
-            rows = convolutions.spread(y, full)
-            found = convolutions.convolve_weight(rows, np.ascontiguousarray(x), starts)
-            if np.isfinite(found).all():  # else the zeros between the rows may have met an infinity
-                return found.reshape(outputs, channels, *kernel)
     step = _step(images, groups * depth * length, x.itemsize)
     axes = len(out)
     short = length < _SHORT
@@ -443,6 +403,8 @@ def _batch_by_axes(first: tuple[int, ...], second: tuple[int, ...], both: tuple[
     def rule(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
         (a, b), (da, db) = arrays[:2], dims[:2]
         size, groups = batch_size(arrays[:2], dims[:2]), params["groups"]
+        if not size:
+            return batch_empty(op, arrays, dims, params)
         if da is not None and db is not None:
             out = op(_fold(a, da, both[0], 1), _fold(b, db, both[1], 1), **{**params, "groups": groups * size})
             return _unfold(out, size, both[2], 1), 0
@@ -465,6 +427,8 @@ def _batch_layer(rule: Any) -> Any:
     """The batching rule of an operation with a bias: it is added afterwards."""
 
     def batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+        if not batch_size(arrays, dims):
+            return batch_empty(op, arrays, dims, params)
         (a, w, b), (da, dw, db) = arrays, dims
 
         def plain(a: Any, w: Any, **p: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, numpy_dtype
+from ..backend.jit import sampling
 from ..core.aval import Aval
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import shape_of
@@ -249,10 +250,18 @@ def _grid_sample_kernel(xp: Any, x: Any, grid: Any, *, mode: str, padding: str, 
 
 @widened_numpy
 def _grid_sample_numpy(x: Any, grid: Any, *, mode: str, padding: str, align: bool) -> Any:
+    if sampling.suited(x, grid, mode):
+        return sampling.sample(x, grid, mode, padding, align)
     return _sampled(x, grid, mode, padding, align)
 
 
+def _arrays(*values: Any) -> bool:
+    return all(type(x) is np.ndarray for x in values)
+
+
 def _pull_x(g: Any, _out: Any, x_: Any, grid: Any, *, mode: str, padding: str, align: bool) -> Any:
+    if _arrays(g, grid) and g.dtype == grid.dtype and sampling.suited(g, grid, mode):
+        return sampling.sample_pull(g, tuple(shape_of(x_)), grid, mode, padding, align)
     cell = _Cell(x_, grid, mode, padding, align)
     batch, channels = shape_of(x_)[:2]
     g = reshape(g, shape=(batch, channels, cell.count))
@@ -291,6 +300,8 @@ def _by_coordinate(g: Any, x: Any, grid: Any, mode: str, padding: str, align: bo
 def _pull_grid(g: Any, _out: Any, x: Any, grid: Any, *, mode: str, padding: str, align: bool) -> Any:
     if mode == NEAREST:
         return zeros_like(grid)
+    if _arrays(g, x, grid) and g.dtype == x.dtype and sampling.suited(x, grid, mode):
+        return sampling.grid_pull(g, x, grid, padding, align)
     parts = _by_coordinate(g, x, grid, mode, padding, align)
     return reshape(stack(*parts[::-1], axis=3), shape=tuple(shape_of(grid)))
 

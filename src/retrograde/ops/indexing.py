@@ -498,8 +498,13 @@ def _check_along(indices: Any, n: int, axis: int) -> None:
 
 
 def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
-    """For each element of `indices`, its place in an array of `shape` in C order."""
+    """For each element of `indices`, its place in an array of `shape` in C order; raises ValueError for one out of range."""
     _check_along(indices, shape[axis] if shape else 1, axis)
+    return places(shape, indices, axis)
+
+
+def places(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
+    """As `offsets`, of indices that are known to lie in the array."""
     rank = len(shape)
     if rank < 2:
         return indices.reshape(-1)

@@ -23,6 +23,12 @@ def in_single(x: Any) -> Any:
     return x.astype(np.float32) if half else x
 
 
+def in_c_order(x: Any) -> Any:
+    """A NumPy array in C order, in which frameworks return what is not computed element by element: their users go on
+    with view(). NumPy keeps the order of the operand, where an expanded axis comes last."""
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+
+
 def widened(kernel: Kernel) -> Kernel:
     """A kernel of several steps, with one output or a tuple: half precision is computed in single, rounded at the end."""
 

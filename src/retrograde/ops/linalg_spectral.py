@@ -29,7 +29,7 @@ from .linalg import (
     solve,
 )
 from .reduction import sum as reduce_sum
-from .rules import conj, from_vjp, nondifferentiable, sum_tangents
+from .rules import conj, from_vjp, infer_bool, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
 from .shapes import at_least, leading, square
 from .structural import cast, getitem, imag, real
@@ -38,22 +38,18 @@ from .structural import cast, getitem, imag, real
 
 
 def _phase_kernel(xp: Any, x: Any, size: Any, *, op: str) -> Any:
-    if bool(xp.any(xp.abs(x) > 1e-2 + 1e-2 * xp.abs(size))):
+    turned = xp.abs(x) > 1e-2 + 1e-2 * xp.abs(size)
+    if bool(xp.any(turned)):
         raise RuntimeError(
             f"{op}: the vectors of a complex matrix are unique up to a phase only, and the function that is being "
             "differentiated depends on it; make it independent of the phases (absolute values, products v v^H)"
         )
-    return x == 0
-
-
-def _infer_check(avals: Any, p: dict[str, Any]) -> Aval:
-    np.broadcast_shapes(*(a.shape for a in avals))
-    return Aval(avals[0].shape, np.dtype(bool))
+    return turned
 
 
 # Raises RuntimeError where the part of a cotangent that turns the phases of vectors is not zero; the result is unused.
 _phase_check = nondifferentiable(
-    "phase_check", kernel=_phase_kernel, infer=_infer_check,
+    "phase_check", kernel=_phase_kernel, infer=infer_bool,
     samples=lambda: [sample(np.zeros(3), np.ones(3), op="sample")],
 )  # fmt: skip
 

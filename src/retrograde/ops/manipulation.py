@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import real_of
+from ..backend.jit import patches
 from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -417,6 +418,10 @@ def _im2col_kernel(xp: Any, x: Any, *, kernel: Pair, dilation: Pair, padding: Pa
 
 
 def _im2col_numpy(x: Any, **params: Any) -> Any:
+    if x.size >= patches.LEAST:
+        found = patches.columns(x, _im2col_counts(x.shape, **params), **params)
+        if found is not None:
+            return found
     return _im2col_by(np, _pad_numpy, _windows_numpy, x, **params)
 
 
@@ -437,6 +442,10 @@ def _col2im_kernel(xp: Any, x: Any, *, size: Pair, kernel: Pair, dilation: Pair,
 def _col2im_numpy(x: Any, *, size: Pair, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair) -> Any:
     h, w = _im2col_counts(size, kernel, dilation, padding, stride)
     channels = x.shape[1] // (kernel[0] * kernel[1])
+    if x.size >= patches.LEAST:
+        found = patches.images(x, size, (h, w), kernel, dilation, padding, stride)
+        if found is not None:
+            return found
     x = x.reshape((x.shape[0], channels, *kernel, h, w))
     out = np.zeros((x.shape[0], channels, size[0] + 2 * padding[0], size[1] + 2 * padding[1]), dtype=x.dtype)
     for i in range(kernel[0]):

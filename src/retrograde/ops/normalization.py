@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .elementwise import rsqrt
-from .kernels import scalar, widened
+from .kernels import in_c_order, scalar, widened
 from .reduction import mean as reduce_mean
 from .reduction import sum as reduce_sum
 from .reduction import sum_array
@@ -40,7 +40,7 @@ def _keep(shape: Shape, axis: Shape) -> Shape:
 def _dot(x: Any, y: Any, axis: Shape) -> Any:
     """The sum of x y over `axis`, kept as axes of length 1."""
     if x.size <= _SMALL:  # einsum needs no second array, but 2 µs more to begin with
-        return np.add.reduce(x * y, axis, None, None, True)
+        return _sum(x * y, axis)
     labels = list(range(x.ndim))
     total = np.einsum(x, labels, y, labels, [i for i in labels if i not in axis])
     return total.reshape(_keep(x.shape, axis))
@@ -48,7 +48,9 @@ def _dot(x: Any, y: Any, axis: Shape) -> Any:
 
 def _sum(x: Any, axis: Shape) -> Any:
     """The sum over `axis`, kept as axes of length 1: pairwise along the last axis first."""
-    if x.size <= _SMALL and axis == (x.ndim - 1,):
+    if x.size <= _SMALL:
+        if x.ndim == 2 and axis == (1,):
+            return sum_array(x, axis, True)
         return np.add.reduce(x, axis, None, None, True)
     if x.ndim - 1 in axis and len(axis) > 1:
         x = np.add.reduce(x, -1, keepdims=True)
@@ -91,10 +93,14 @@ def _normalized(
 def _normalized_numpy(
     x: Any, w: Any, b: Any, shape: Shape, axis: Shape, affine: Shape, eps: float
 ) -> tuple[Any, Any, Any]:
+    x = in_c_order(x)
     v = x if x.shape == shape else x.reshape(shape)
     if not v.size:
         keep = _keep(shape, axis)
         return np.array(x), np.zeros(keep, x.dtype), np.full(keep, math.nan, x.dtype)
+    if len(shape) == 3 and axis == (2,) and v is x and affine[:2] == (1, 1):  # rows: NumPy goes over two axes in less time
+        out, center, scale = _normalized_numpy(v2 := v.reshape(-1, shape[2]), w, b, v2.shape, (1,), affine[1:], eps)
+        return out.reshape(shape), center.reshape(*shape[:2], 1), scale.reshape(*shape[:2], 1)
     d, center, scale = _centred(v, axis, eps)
     if w is not None and scale.shape == affine:  # one weight per statistic: they make one factor
         d *= scale * w.reshape(affine)
@@ -123,6 +129,11 @@ def _row_width(x: Any, shape: Shape, axis: Shape, affine: Shape) -> int:
     return math.prod(shape[rest:])
 
 
+def _blocks(x: Any, shape: Shape, axis: Shape, affine: Shape) -> channels.Blocks | None:
+    """The blocks of images and channels that generated code takes; None where it is another normalisation, or small."""
+    return channels.blocks_of(shape, axis, x.shape, affine) if x.size >= channels.LEAST else None
+
+
 @widened
 def _normalize_kernel(
     xp: Any, x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float
@@ -147,20 +158,19 @@ def _normalize_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affin
         found = rows.layer_norm(x, w, b, width, eps) if width else None
         if found is not None:
             return found
-        blocks = channels.blocks_of(shape, axis, x.shape, affine)
-        several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
-        if several is not None:
-            return several[0]
+    blocks = _blocks(x, shape, axis, affine)
+    several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
+    if several is not None:
+        return several[0]
     return _normalized_numpy(x, w, b, shape, axis, affine, eps)[0]
 
 
 def _normalize_stats_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     stats = tuple([n for i, n in enumerate(shape) if i not in axis])
-    if rows.suited(x):
-        blocks = channels.blocks_of(shape, axis, x.shape, affine)
-        found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
-        if found is not None:
-            return found[0], found[1].reshape(stats), found[2].reshape(stats)
+    blocks = _blocks(x, shape, axis, affine)
+    found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
+    if found is not None:
+        return found[0], found[1].reshape(stats), found[2].reshape(stats)
     given = _wide((x, w, b)) if is_half(x.dtype) else (x, w, b)
     out, center, scale = _normalized_numpy(*given, shape, axis, affine, eps)  # type: ignore[call-arg]
     return out.astype(x.dtype, copy=False), center.reshape(stats), scale.reshape(stats)
@@ -174,17 +184,18 @@ def _pull_arrays(
     if is_half(dtype):
         g, x = g.astype(np.float32), x.astype(np.float32)
         w = None if w is None else w.astype(np.float32)
-    if rows.suited(x):
-        width, blocks = _row_width(x, shape, axis, affine), channels.blocks_of(shape, axis, x.shape, affine)
-        found = None
-        if width:
-            found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps)
-        elif blocks is not None:
-            found = channels.normalize_pull(np.ascontiguousarray(g), x, w, blocks, eps)
-        if found is not None:
-            return (
-                found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)
-            )  # fmt: skip
+    found = None
+    width = _row_width(x, shape, axis, affine) if rows.suited(x) else 0
+    if width:
+        found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps)
+    else:
+        blocks = _blocks(x, shape, axis, affine)
+        if blocks is not None:
+            found = channels.normalize_pull(g, x, w, blocks, eps)
+    if found is not None:
+        return (
+            found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)
+        )  # fmt: skip
     v = x.reshape(shape)
     d, _, r = _centred(v, axis, eps)
     n = math.prod(shape[a] for a in axis)
@@ -384,6 +395,10 @@ def _given_numpy(x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape
     if w is not None:
         scale = scale * w
     shift = -center * scale if b is None else b - center * scale
+    if x.ndim > 2 and affine == (1, scale.size, *(1,) * (x.ndim - 2)):
+        found = channels.scaled(x, scale.astype(dtype, copy=False), shift.astype(dtype, copy=False))
+        if found is not None:
+            return found
     out = x * scale.reshape(affine).astype(dtype)
     out += shift.reshape(affine).astype(dtype)
     return out

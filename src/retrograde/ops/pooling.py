@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype, is_floating, is_integer, numpy_dtype
+from ..backend.jit import windows as generated
 from ..core.aval import Aval
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import shape_of
@@ -33,12 +34,35 @@ Taps = list[list[Any]]
 class Windows:
     """The windows of a call: taps in the padded array, padding, and where each tap of a window comes from."""
 
-    __slots__ = ("size", "out", "padding", "taps", "sources")
+    __slots__ = ("size", "out", "padding", "taps", "sources", "_tables")
 
     def __init__(self, size: Sizes, out: Sizes, padding: Pads, taps: Taps, sources: list[np.ndarray]) -> None:
         self.size, self.out, self.padding, self.taps = size, out, padding, taps
         self.sources = sources
         """For each axis an array (taps, windows) of places in the operand; negative or too large in the padding."""
+        self._tables: Any = ()
+
+    @property
+    def tables(self) -> Any:
+        """The rows' and the columns' windows as generated code takes them; None where it does not."""
+        if self._tables == ():
+            found = [
+                generated.table(n, _inside(n, places)) for n, places in zip(self.size, self.sources)
+            ]
+            if len(found) == 1:
+                found.insert(0, generated.every(1))
+            self._tables = None if len(found) != 2 or None in found else found
+        return self._tables
+
+
+def _inside(n: int, places: np.ndarray) -> list[list[int]]:
+    """The places of each window that there are, each once."""
+    return [sorted({p for p in window if 0 <= p < n}) for window in places.T.tolist()]
+
+
+def _planes(x: Any, axes: int) -> Any:
+    """An array with two pooled axes: of one, it becomes the columns."""
+    return x if axes == 2 else x.reshape(*x.shape[:-1], 1, x.shape[-1])
 
 
 # Made once for each geometry (8 µs), of which a network has a few.
@@ -178,6 +202,10 @@ def _write(xp: Any, f: Any, g: Any, places: Any, shape: Sizes, axes: int) -> Any
 
 def _maxima_numpy(x: Any, windows: Windows) -> Any:
     axes = len(windows.out)
+    if x.size >= generated.LEAST and windows.tables is not None:
+        found = generated.maxima(_planes(x, axes), *windows.tables)
+        if found is not None:
+            return found.reshape(*x.shape[: x.ndim - axes], *windows.out)
     best = _padded(x, windows.padding, _lowest(x.dtype))
     for axis in range(-axes, 0):
         first, *others = windows.taps[axis]
@@ -218,12 +246,22 @@ def _winners_numpy(x: Any, windows: Windows) -> list[np.ndarray]:
 
 def _flat_places_numpy(x: Any, windows: Windows) -> np.ndarray:
     """The place of each maximum, counted in the pooled axes of the operand flattened."""
+    found = _generated_places(x, windows)
+    if found is not None:
+        return found.reshape(*x.shape[: x.ndim - len(windows.out)], *windows.out)
     flat: Any = 0
     for axis, (n, here, sources) in enumerate(zip(windows.size, _winners_numpy(x, windows), windows.sources)):
         behind = len(windows.size) - axis - 1
         columns = np.arange(sources.shape[1]).reshape(-1, *(1,) * behind)
         flat = flat * n + sources[here, columns]
     return flat
+
+
+def _generated_places(x: Any, windows: Windows) -> np.ndarray | None:
+    """The same by generated code, with two pooled axes at least; None where that does not apply."""
+    if x.size < generated.LEAST or windows.tables is None:
+        return None
+    return generated.places(_planes(x, len(windows.out)), *windows.tables)
 
 
 def _flattened(x: Any, axes: int) -> Any:
@@ -246,6 +284,11 @@ _FEW = 9
 def _scattered_numpy(g: Any, x: Any, windows: Windows) -> Any:
     """Zeros in the shape of `x`, with `g` added where its maxima are."""
     axes = len(windows.out)
+    at = _generated_places(x, windows)
+    if at is not None and g.dtype == x.dtype:
+        spread = generated.scattered(g.reshape(at.shape), at, _planes(x, axes).shape)
+        if spread is not None:
+            return spread.reshape(x.shape)
     if windows.taps and isinstance(windows.taps[0][0], slice) and math.prod(map(len, windows.taps)) <= _FEW:
         found = _scattered_by_taps(g, x, windows)
         if found is not None:
@@ -394,16 +437,51 @@ def _divisors(size: Sizes, out: Sizes, kernel: Sizes, stride: Sizes, padding: Pa
     """
     if divisor is not None:
         return dtype.type(divisor)
-    counts = []
-    for n, m, k, s, (lo, _), (before, after) in zip(size, out, kernel, stride, padding, counted):
-        start = np.arange(m) * s - lo
-        counts.append(np.minimum(start + k, n + after) - np.maximum(start, -before))
+    counts = _counts(size, out, kernel, stride, padding, counted)
     if all((c == k).all() for c, k in zip(counts, kernel)):
         return dtype.type(math.prod(kernel))
     total: Any = np.ones((), np.int64)
     for c in counts:
         total = total[..., None] * c
     return total.astype(dtype)
+
+
+def _counts(size: Sizes, out: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, counted: Pads) -> list[np.ndarray]:
+    """How many elements each window has, along each axis."""
+    counts = []
+    for n, m, k, s, (lo, _), (before, after) in zip(size, out, kernel, stride, padding, counted):
+        start = np.arange(m) * s - lo
+        counts.append(np.minimum(start + k, n + after) - np.maximum(start, -before))
+    return counts
+
+
+@functools.lru_cache(maxsize=256)
+def _axis_divisors(size: Sizes, out: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, counted: Pads, divisor: Any,
+                   dtype: Any) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """For windows along one or two axes, numbers of the rows and the columns of which the divisors are products."""
+    counts = _counts(size, out, kernel, stride, padding, counted)
+    if divisor is not None:
+        counts = [np.full(len(c), 1 if i else divisor) for i, c in enumerate(counts)]
+    if len(counts) == 1:
+        counts.insert(0, np.ones(1))
+    rows, columns = (c.astype(dtype) for c in counts)
+    return rows, columns
+
+
+@functools.lru_cache(maxsize=256)
+def _transposed_tables(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads) -> Any:
+    """For each element of one or two axes, the windows that hold it; None where generated code does not take them."""
+    windows = _regular(size, kernel, stride, padding, (1,) * len(size))
+    found = []
+    for n, m, places in zip(size, windows.out, windows.sources):
+        holding: list[list[int]] = [[] for _ in range(n)]
+        for window, held in enumerate(_inside(n, places)):
+            for p in held:
+                holding[p].append(window)
+        found.append(generated.table(m, holding, empty=True))
+    if len(found) == 1:
+        found.insert(0, generated.every(1))
+    return None if len(found) != 2 or None in found else found
 
 
 @widened
@@ -433,6 +511,11 @@ def _avg_numpy(x: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, counted: 
     axes = len(kernel)
     size = tuple(x.shape[x.ndim - axes :])
     windows = _regular(size, kernel, stride, padding, (1,) * axes)
+    if x.size >= generated.LEAST and windows.tables is not None:
+        by = _axis_divisors(size, windows.out, kernel, stride, padding, counted, divisor, x.dtype)
+        found = generated.weighted(_planes(x, axes), *windows.tables, by)
+        if found is not None:
+            return found.reshape(*x.shape[: x.ndim - axes], *windows.out)
     total = _padded(x, padding, 0)
     for axis in range(-axes, 0):
         first, *others = windows.taps[axis]
@@ -471,6 +554,13 @@ def _avg_spread_numpy(
 ) -> Any:
     axes = len(kernel)
     windows = _regular(size, kernel, stride, padding, (1,) * axes)
+    if g.size * math.prod(stride) >= generated.LEAST:
+        transposed = _transposed_tables(size, kernel, stride, padding)
+        if transposed is not None:
+            by = _axis_divisors(size, windows.out, kernel, stride, padding, counted, divisor, g.dtype)
+            found = generated.weighted(_planes(g, axes), *transposed, by, before=True)
+            if found is not None:
+                return found.reshape(*g.shape[: g.ndim - axes], *size)
     spread = g / _divisors(size, windows.out, kernel, stride, padding, counted, divisor, g.dtype)
     for axis in range(-1, -axes - 1, -1):
         full = size[axis] + sum(padding[axis])

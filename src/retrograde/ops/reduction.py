@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
-from .kernels import in_single, scalar, widened, widened_numpy, zero_of
+from .kernels import in_c_order, in_single, scalar, widened, widened_numpy, zero_of
 from .rules import (
     batch_axes,
     batch_elementwise,
@@ -136,7 +136,7 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         return _add(x, axis, None, None, keepdims)
     count = len(axis)
     if not x.flags.c_contiguous:
-        return _blocked(x, axis, keepdims) if count == 1 else _add(x, axis, None, None, keepdims)
+        return in_c_order(_blocked(x, axis, keepdims) if count == 1 else _add(x, axis, None, None, keepdims))
     if axis[-1] == count - 1:
         if rank == 2:
             out = _sum_rows(x, shape[0], char)
@@ -572,7 +572,7 @@ def extreme_array(name: str, x: Any, axis: tuple[int, ...], keepdims: bool) -> A
         if axis[0] == rank - 1 and rank > 1 and 1 < n <= 64:
             columns = np.ascontiguousarray(x.reshape(-1, n).T)
             return reduce(columns, 0).reshape(reduced_shape(x.shape, axis, keepdims))
-    return reduce(x, axis, None, None, keepdims)
+    return in_c_order(reduce(x, axis, None, None, keepdims))
 
 
 def extreme_in(xp: Any, name: str, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend.dtypes import astype, is_integer, numpy_dtype
+from ..backend.jit import windows
 from ..core.aval import Aval
-from .kernels import constant, widened
+from .kernels import constant, widened, widened_numpy
 from .pooling import adaptive_bounds
 from .rules import batch_leading, linear
 from .samples import normal, sample
@@ -222,6 +223,61 @@ def _spread_kernel(xp: Any, g: Any, *, maps: tuple[Map, ...]) -> Any:
     return _resampled(xp, g, maps, True)
 
 
+# ------------------------------------------------------------------------------------------ by generated code
+
+
+@functools.lru_cache(maxsize=256)
+def _window_table(spec: Map, char: str, transposed: bool, weighted: bool) -> windows.Table | None:
+    """The windows of a map, with their weights if there are any or they are wanted."""
+    places, weights = _table(spec, np.float32 if char == "f" else np.float64)
+    n, m = spec.n, spec.m
+    if transposed:
+        places, factors = _transposed(places, weights, n)
+        weights = factors if weights is not None else None
+        used = factors != 0
+        n, m = m, n
+    elif weights is None or (spec.mode in (LINEAR, CUBIC) and not spec.antialias):
+        used = np.ones(places.shape, bool)  # 0 times an infinity is nan, as it is elsewhere
+    else:
+        used = weights != 0
+    if weighted and weights is None:
+        weights = np.ones(places.shape)
+    held = [places[used[:, j], j].tolist() for j in range(m)]
+    given = None if weights is None else [weights[used[:, j], j].tolist() for j in range(m)]
+    return windows.table(n, held, given, char, empty=True)
+
+
+def _generated(x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
+    """The map of NumPy arrays as generated code; None where that does not apply."""
+    if not x.size or x.dtype.char not in "fd" or not x.dtype.isnative or not 1 <= len(maps) <= 3:
+        return None
+    weighted = any(spec.mode not in (NEAREST, NEAREST_EXACT) for spec in maps)
+    tables = [_window_table(spec, x.dtype.char, transposed, weighted) for spec in maps]
+    if None in tables:
+        return None
+    char = x.dtype.char if weighted else None
+    lead, size = x.shape[: x.ndim - len(maps)], x.shape[x.ndim - len(maps) :]
+    if len(maps) == 3:  # the first axis by itself: the others are the columns
+        x = windows.weighted(x.reshape(*lead, size[0], -1), tables[0], windows.every(size[1] * size[2], char))
+    if len(maps) == 1:
+        tables.insert(0, windows.every(1, char))
+        size = (1, *size)
+    found = None if x is None else windows.weighted(x.reshape(-1, *size[-2:]), *tables[-2:])
+    return None if found is None else found.reshape(*lead, *((s.n if transposed else s.m) for s in maps))
+
+
+@widened_numpy
+def _resample_numpy(x: Any, *, maps: tuple[Map, ...]) -> Any:
+    found = _generated(x, maps, False)
+    return _resample_kernel(np, x, maps=maps) if found is None else found
+
+
+@widened_numpy
+def _spread_numpy(g: Any, *, maps: tuple[Map, ...]) -> Any:
+    found = _generated(g, maps, True)
+    return _spread_kernel(np, g, maps=maps) if found is None else found
+
+
 def _infer(which: str) -> Any:
     def infer(avals: Any, p: dict[str, Any]) -> Aval:
         shape, maps = avals[0].shape, p["maps"]
@@ -245,13 +301,13 @@ def _cases() -> Any:
 
 # The last axes of x, each through its map.
 resample = linear(
-    "resample", kernel=_resample_kernel, transpose=lambda g, _x, *, maps: resample_spread(g, maps=maps),
+    "resample", kernel=_resample_kernel, numpy=_resample_numpy, transpose=lambda g, _x, *, maps: resample_spread(g, maps=maps),
     batch=batch_leading, infer=_infer("m"), samples=lambda: [sample(normal(*s), maps=maps) for s, maps in _cases()],
 )  # fmt: skip
 
 # The transpose.
 resample_spread = linear(
-    "resample_spread", kernel=_spread_kernel, transpose=lambda g, _x, *, maps: resample(g, maps=maps),
+    "resample_spread", kernel=_spread_kernel, numpy=_spread_numpy, transpose=lambda g, _x, *, maps: resample(g, maps=maps),
     batch=batch_leading, infer=_infer("n"),
     samples=lambda: [
         sample(normal(*s[: len(s) - len(maps)], *(spec.m for spec in maps)), maps=maps) for s, maps in _cases()],

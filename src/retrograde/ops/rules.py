@@ -101,15 +101,29 @@ def batch_leading(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], p
     return (out, (0,) * len(out)) if isinstance(out, tuple) else (out, 0)
 
 
+def batch_empty(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
+    """The result for a batch without elements, by the shape rule of the primitive whose operation `op` is."""
+    avals = [x if x is None else aval_of(x) for x in arrays]
+    entries = [
+        a if a is None or d is None else Aval((*a.shape[:d], *a.shape[d + 1 :]), a.dtype) for a, d in zip(avals, dims)
+    ]
+    prim = PRIMITIVES[op.__name__]
+    inferred = prim.infer(entries, params)
+    like = next(x for x, d in zip(arrays, dims) if d is not None)
+    if prim.multi:
+        return tuple(full((0, *a.shape), 0, a.dtype, like) for a in inferred), (0,) * len(inferred)
+    return full((0, *inferred.shape), 0, inferred.dtype, like), 0
+
+
 def batch_loop(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], params: dict[str, Any]) -> Any:
     """One call per element of the batch, stacked: for operations with no better rule."""
     size = batch_size(arrays, dims)
+    if not size:
+        return batch_empty(op, arrays, dims, params)
     rows = []
     for i in range(size):
         row = [x if d is None else _op("getitem")(x, index=(slice(None),) * d + (i,)) for x, d in zip(arrays, dims)]
         rows.append(op(*row, **params))
-    if not rows:
-        raise ValueError(f"vmap over {getattr(op, '__name__', op)} with an empty batch is not possible")
     if isinstance(rows[0], tuple):
         outs = tuple(_op("stack")(*column, axis=0) for column in zip(*rows))
         return outs, (0,) * len(outs)

@@ -17,6 +17,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
+from .kernels import in_c_order
 from .rules import batch_axes, checked_axes, conj, infer_along, linear, sum_tangents
 from .samples import complex_normal, distinct, normal, sample
 from .shapes import at_least, matching
@@ -83,8 +84,7 @@ def _scanned_numpy(ufunc: Any, name: str) -> Any:
         if found is not None:
             return found
         wide = _accumulating(np, x)
-        if reverse:
-            wide = np.flip(wide, axis=axis)
+        wide = np.flip(wide, axis=axis) if reverse else in_c_order(wide)
         out = ufunc.accumulate(wide, axis=axis, dtype=wide.dtype)
         if reverse:
             out = np.flip(out, axis=axis)

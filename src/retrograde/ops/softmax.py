@@ -14,7 +14,7 @@ from ..backend.jit import rows
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from .elementwise import exp
-from .kernels import in_single, widened, zero_of
+from .kernels import in_c_order, in_single, widened, zero_of
 from .reduction import extreme_array, sum, sum_array
 from .rules import batch_axes, checked_axes, infer_along
 from .samples import normal, sample
@@ -55,8 +55,18 @@ def _log_softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
 # ------------------------------------------------------------------------------------------ NumPy
 
 
+_FEW = 256
+
+
+def _total(x: Any, axis: int) -> Any:
+    """The sum along the axis, which stays; of few elements at once (1 µs less), of many as accurately as `sum_array`."""
+    return np.add.reduce(x, axis, None, None, True) if x.size <= _FEW else sum_array(x, (axis,), True)
+
+
 def _below_top(x: Any, axis: int) -> Any:
     """A new array: `x` less its largest element along the axis."""
+    if x.size <= _FEW:
+        return x - np.maximum.reduce(x, axis, None, None, True)
     return x - extreme_array("max", x, (axis,), True)
 
 
@@ -68,27 +78,27 @@ def _narrow(x: Any, axis: int) -> bool:
 def _softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
         return np.asarray(x, copy=True)
-    x_wide = in_single(x)
+    x_wide = in_c_order(in_single(x))
     found = rows.softmax(x_wide) if axis == x.ndim - 1 else None
     if found is not None:
         return found if found.dtype == x.dtype else found.astype(x.dtype)
     out = _below_top(x_wide, axis)
     np.exp(out, out=out)
-    out /= sum_array(out, (axis,), True)
+    out /= _total(out, axis)
     return out if out.dtype == x.dtype else out.astype(x.dtype)
 
 
 def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
         return np.asarray(x, copy=True)
-    wide = in_single(x)
+    wide = in_c_order(in_single(x))
     if _narrow(x, axis):
         columns = wide.T.copy()
         columns -= np.maximum.reduce(columns, 0)
         columns -= np.log(np.add.reduce(np.exp(columns), 0))
         return columns.T.astype(x.dtype, order="C")
     out = _below_top(wide, axis)
-    out -= np.log(sum_array(np.exp(out), (axis,), True))
+    out -= np.log(_total(np.exp(out), axis))
     return out if out.dtype == x.dtype else out.astype(x.dtype)
 
 
@@ -105,7 +115,7 @@ def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
     found = rows.softmax_pull(wide, weights) if axis == out.ndim - 1 else None
     if found is not None:
         return found if found.dtype == out.dtype else found.astype(out.dtype)
-    result = wide - sum_array(wide * weights, (axis,), True)
+    result = wide - _total(wide * weights, axis)
     result *= weights
     return result if result.dtype == out.dtype else result.astype(out.dtype)
 
@@ -113,7 +123,7 @@ def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
 def _log_softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
     wide = in_single(g)
     result = np.exp(in_single(out))
-    result *= sum_array(wide, (axis,), True)
+    result *= _total(wide, axis)
     result = np.subtract(wide, result, out=result)
     return result if result.dtype == out.dtype else result.astype(out.dtype)
 

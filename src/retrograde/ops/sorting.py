@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from . import introselect
-from .indexing import along_add, take_along_axis
+from .indexing import along_add, places, take_along_axis
 from .kernels import constant, in_single
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
 from .rules import batch_axes, batch_size, checked_axes, linear, materialise_batch, nondifferentiable
@@ -48,7 +48,7 @@ def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:
 
 def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
     if indices.ndim == x.ndim:
-        return _along.numpy_kernel(x, indices, axis=axis)
+        return x.reshape(-1).take(places(x.shape, indices, axis)).reshape(indices.shape)
     if indices.ndim == 0:
         return x[indices]
     if indices.ndim == 1 and axis == 1:
@@ -249,15 +249,15 @@ def _few_of_many(rows: Any, k: int, largest: bool) -> Any:
     size = n // groups
     best, cut = (np.max, groups - k) if largest else (np.min, k - 1)
     bound = np.partition(best(rows[:, : size * groups].reshape(count, size, groups), axis=1), cut, axis=1)[:, cut, None]
-    places = np.flatnonzero(rows >= bound if largest else rows <= bound)
+    at = np.flatnonzero(rows >= bound if largest else rows <= bound)
     # nan compares with nothing: with one in a row fewer are found, or the bound is nan.
-    if places.size > 4 * groups * count or not (rows == rows).all():
+    if at.size > 4 * groups * count or not (rows == rows).all():
         return None
-    values = rows.reshape(-1)[places]
-    row = places // n
+    values = rows.reshape(-1)[at]
+    row = at // n
     order = np.lexsort((-values if largest else values, row))  # stable: equal ones stay in order
     starts = np.searchsorted(row, np.arange(count))
-    return places[order[starts[:, None] + np.arange(k)]] % n
+    return at[order[starts[:, None] + np.arange(k)]] % n
 
 
 argtopk = nondifferentiable(

@@ -245,7 +245,7 @@ def _sinc_kernel(xp: Any, x: Any) -> Any:
 # sin(pi x) / (pi x).
 sinc = elementwise(
     "sinc", kernel=_sinc_kernel, numpy=widened_numpy(lambda x: np.sinc(x).astype(x.dtype)),
-    partials=[_sinc_partial], vjps=[lambda g, out, x: drop(g * conj(_sinc_partial(x, out)), equal(x, 0))],
+    partials=[_sinc_partial], vjps=[lambda g, _out, x: drop(g * conj(_sinc_partial(x, None)), equal(x, 0))],
     infer=infer_same, samples=unary(0.1, 2, complex_too=True),
 )  # fmt: skip
 

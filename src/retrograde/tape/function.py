@@ -88,19 +88,21 @@ def attach(
     """
     node = Node()
     node.prim, node.params = Custom(name, backward), {}
-    node.edges = tuple(x._node if x._level == level else None for x in operands)
+    node.edges = tuple([x._node if x._level == level else None for x in operands])
     node.saved, node.step, node.dialect = saved, None, cls
     node.level = level  # type: ignore[attr-defined]
     node.shown_as = name  # type: ignore[attr-defined]
     node.seq = tick()
-    looks = [(tuple(shape_of(y)), dtype_of(y)) for y in outputs]
     if len(outputs) == 1:
-        ((node.shape, node.dtype),) = looks
+        (y,) = outputs
+        node.shape, node.dtype = tuple(shape_of(y)), dtype_of(y)
+        if differentiable[0]:
+            y._node = node
     else:
-        node.outs = tuple(looks)
-    for i, y in enumerate(outputs):
-        if differentiable[i]:
-            y._node = node if len(outputs) == 1 else Slot(node, i, *looks[i])
+        node.outs = looks = tuple([(tuple(shape_of(y)), dtype_of(y)) for y in outputs])
+        for i, y in enumerate(outputs):
+            if differentiable[i]:
+                y._node = Slot(node, i, *looks[i])
     for observer in OBSERVERS:
         observer.operation(node.prim, operands, node.params, outputs[0] if len(outputs) == 1 else tuple(outputs), node)
     return node

@@ -224,3 +224,31 @@ def test_an_error_leaves_the_tensor_as_it_was():
         with pytest.raises((IndexError, RuntimeError, TypeError)):
             x[index] = value
     assert x.tolist() == [0, 1, 2, 3]
+
+
+EXPANDED, TURNED = torch.ones(2, 3).expand(2, 2, 3), torch.ones(3, 2, 2).permute(2, 1, 0)
+CONTIGUOUS = {
+    "clone": (lambda x: x.clone(), EXPANDED),
+    "double": (lambda x: x.double(), EXPANDED),
+    "cat": (lambda x: torch.cat([x, x]), TURNED),
+    "stack": (lambda x: torch.stack([x, x], -1), TURNED),
+    "softmax": (lambda x: x.softmax(-1), TURNED),
+    "log_softmax": (lambda x: x.log_softmax(1), TURNED),
+    "layer_norm": (lambda x: torch.nn.functional.layer_norm(x, (3,)), TURNED),
+    "cumsum": (lambda x: x.cumsum(1), TURNED),
+    "sum": (lambda x: x.sum(1), TURNED),
+    "mean": (lambda x: x.mean(2, keepdim=True), TURNED),
+    "amax": (lambda x: x.amax(1), TURNED),
+    "var": (lambda x: x.var(1), TURNED),
+    "logsumexp": (lambda x: x.logsumexp(1), TURNED),
+}
+
+
+@pytest.mark.parametrize("name", CONTIGUOUS)
+def test_results_that_may_be_viewed(name):
+    """They lie in C order, as PyTorch's do, whatever the strides of the operand: programs go on with view()."""
+    f, x = CONTIGUOUS[name]
+    out = f(x)
+    assert out.is_contiguous()
+    assert out.view(-1).numel() == out.numel()
+    assert not x.sin().is_contiguous() or x is EXPANDED  # element by element the order is kept

@@ -1,125 +1,397 @@
-"""Convolutions of stride 1 as generated code: products with the matrix of the windows, which is never written down.
+"""Convolutions as generated code: products with the matrix of the windows, which is never written down.
 
 In an image whose rows lie one behind the other, the windows' elements at one place of the kernel are a contiguous row that
 begins where that place is: the matrix of the windows is a list of offsets into the image. The columns between the end of
 one row of windows and the begin of the next are computed and left out.
 
-The tiles are those of products.py: 8 rows of 3 vectors in 24 registers, or 4 rows by 6 for sums along the columns.
+With a stride of s the image is laid out as s images along each axis, each of every s-th element: a place of the kernel
+meets one of them, in which its windows lie side by side again. The transpose makes each of these images by itself, from the
+places of the kernel that meet it. Groups are images of their own, with weights of their own.
+
+The work is shared out by images, groups and bands of rows; weights' cotangents by tiles of weights, each of which sums over
+all images. So sums have the same order whatever the number of threads.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import itertools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import llvm, products, threads
-from .operands import aligned
-from .processor import AVX512
+from .operands import packed
+from .patches import strided
+from .processor import Processor
 from .vectors import Part, Vectors
 
 Sizes = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
 
-ROWS, VECTORS = 8, 3
-LEAST = 1 << 20
+LEAST = 1 << 14
 """Fewer multiplications are left to BLAS: the first call loads llvmlite, 50 ms."""
 
+BAND = 512
+"""Columns of a band at most: its results, for a tile's rows, lie in the nearest cache until they are written."""
+
 _TOGETHER = 1024  # columns, of several images, of which a tile of sums of products is made before the sums are written
+_MANY = 1 << 16  # weights, of which BLAS makes the cotangent sooner
+
+# ------------------------------------------------------------------------------------------ geometry
 
 
-def reach(size: Sizes, out: Sizes) -> int:
-    """The columns from the first window to the last, for windows that begin at `out` places along each axis of an image."""
-    return sum((n - 1) * step for n, step in zip(out, _steps(size))) + 1
+class Plan(NamedTuple):
+    """Where the windows' elements and the results of a convolution lie."""
 
-
-def spread(x: np.ndarray, size: Sizes) -> np.ndarray:
-    """Images (.., *out) as rows of `reach` columns (.., reach), with zeros between the rows of windows."""
-    lead, out = x.shape[: -len(size)], x.shape[-len(size) :]
-    rows = np.zeros((*lead, reach(size, out)), x.dtype)
-    windows(rows, size, out)[...] = x
-    return rows
-
-
-def windows(rows: np.ndarray, size: Sizes, out: Sizes) -> np.ndarray:
-    """The view (.., *out) of rows of `reach` columns, without what stands between the rows of windows."""
-    strides = (*rows.strides[:-1], *(step * rows.itemsize for step in _steps(size)))
-    return np.ndarray((*rows.shape[:-1], *out), rows.dtype, rows, 0, strides)
+    full: Sizes
+    """Of an image as it is laid out: its phases along each axis, then their sizes."""
+    starts: np.ndarray
+    """For each channel and place of the kernel, where its row of elements begins."""
+    pieces: np.ndarray
+    """Runs of contiguous results: the column of the first, how many, and where they are written."""
+    bands: np.ndarray
+    """Of pieces that are computed together: the number of the first one, and how many pieces there are."""
+    columns: int
+    """From the first window's to the last one's."""
 
 
 @functools.lru_cache(256)
-def offsets(channels: int, size: Sizes, kernel: Sizes, dilation: Sizes, flipped: bool = False) -> np.ndarray:
-    """Where in an image (channels, *size) the row of each channel and place of the kernel begins."""
-    steps = _steps(size)
-    places = [
-        sum(t * d * step for t, d, step in zip(tap, dilation, steps)) for tap in itertools.product(*map(range, kernel))
+def plan(
+    channels: int, size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, out: Sizes
+) -> Plan:
+    """Of the convolution of images (channels, *size) by a kernel."""
+    parts = tuple(-(-(n + lo + hi) // s) for n, s, (lo, hi) in zip(size, stride, padding))
+    full, steps, image = (*stride, *parts), _steps(parts), math.prod(parts)
+    phases = _steps(stride)
+    places = []
+    for tap in itertools.product(*map(range, kernel)):
+        at = [t * d for t, d in zip(tap, dilation)]
+        phase = sum(a % s * p for a, s, p in zip(at, stride, phases))
+        places.append(phase * image + sum(a // s * step for a, s, step in zip(at, stride, steps)))
+    return _planned(full, channels, places, steps, out)
+
+
+class Phase(NamedTuple):
+    """Every s-th element of a transposed convolution's result: by which places of the kernel, how many, and where."""
+
+    taps: tuple[int, ...]
+    count: Sizes
+    plan: Plan
+
+
+@functools.lru_cache(256)
+def phases_of(
+    outputs: int, size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, out: Sizes
+) -> tuple[Pads, tuple[Phase, ...]]:
+    """How images (outputs, *out) are padded for the transpose, and the phases of its result (.., *size)."""
+    axes = [
+        [_axis(*given, a) for a in range(given[2])] for given in zip(size, kernel, stride, padding, dilation)
     ]
-    found = np.add.outer(np.arange(channels) * math.prod(size), places[::-1] if flipped else places)
-    return np.ascontiguousarray(found.ravel(), np.int64)
+    pads = tuple(
+        (max(0, *(max(p.taps.values(), default=0) - p.first for p in axis)),
+         max(0, *(p.first + p.count - m - min(p.taps.values(), default=0) for p in axis)))
+        for axis, m in zip(axes, out)
+    )  # fmt: skip
+    full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
+    steps, strides = _steps(full), _steps(kernel)
+    found = []
+    for parts in itertools.product(*axes):
+        count = tuple(p.count for p in parts)
+        if not math.prod(count):
+            continue
+        taps = list(itertools.product(*(p.taps.items() for p in parts)))
+        numbers = tuple(sum(t * n for (t, _), n in zip(tap, strides)) for tap in taps)
+        places = [
+            sum((p.first - e + lo) * step for p, (_, e), (lo, _), step in zip(parts, tap, pads, steps)) for tap in taps
+        ]
+        written = tuple(range(p.begin, n, s) for p, n, s in zip(parts, size, stride))
+        found.append(Phase(numbers, count, _planned(full, outputs, places, steps, count, (written, size))))
+    return pads, tuple(found)
+
+
+class _Axis(NamedTuple):
+    """One axis of a phase: where it begins in the result, the window of its first element, how many elements, and the
+    places of the kernel that meet it with how many windows later each does."""
+
+    begin: int
+    first: int
+    count: int
+    taps: dict[int, int]
+
+
+def _axis(n: int, kernel: int, s: int, padding: tuple[int, int], d: int, a: int) -> _Axis:
+    lo = padding[0]
+    first, last = -(-(lo - a) // s), (lo + n - 1 - a) // s
+    taps = {t: (t * d - a) // s for t in range(kernel) if (t * d - a) % s == 0}
+    return _Axis(first * s + a - lo, first, max(0, last - first + 1), taps)
+
+
+def _planned(
+    full: Sizes, channels: int, places: Sequence[int], steps: Sizes, out: Sizes,
+    written: tuple[tuple[range, ...], Sizes] | None = None,
+) -> Plan:  # fmt: skip
+    """written: the places of the results along each axis of an image, and its size, if they are not side by side."""
+    starts = np.add.outer(np.arange(channels) * math.prod(full), np.array(places, np.int64))
+    pieces, bands = [], [0]
+    *lead, width = out
+    ranges, size = written or (tuple(map(range, out)), out)
+    if size == out and not any((m - 1) * inner != outer - inner for m, inner, outer in zip(out[1:], steps[1:], steps)):
+        lead, width = [], math.prod(out)  # no gaps between the rows
+        ranges, size = (range(width),), (width,)
+    *above, row = ranges
+    for at in itertools.product(*map(range, lead)):
+        column = sum(i * step for i, step in zip(at, steps))
+        target = sum(r[i] * step for r, i, step in zip(above, at, _steps(size))) + row.start
+        for k in range(0, width, BAND):
+            piece = column + k, min(BAND, width - k), target + k * row.step
+            if pieces and piece[0] + piece[1] - pieces[bands[-1]][0] > BAND:
+                bands.append(len(pieces))
+            pieces.append(piece)
+    columns = pieces[-1][0] + pieces[-1][1] if pieces else 0
+    return Plan(full, np.ascontiguousarray(starts.ravel(), np.int64), np.array(pieces, np.int64),
+                np.array([*bands, len(pieces)], np.int64), columns)  # fmt: skip
 
 
 def _steps(size: Sizes) -> Sizes:
     return tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
 
 
-def suited(x: np.ndarray, other: np.ndarray, weights: Sizes, columns: int, *, summed: bool = False) -> bool:
-    """Whether products of images x (N, C, ..), of so many columns each, with weights (O, D) are computed here.
+# ------------------------------------------------------------------------------------------ images as they are laid out
 
-    other: the second operand. summed: over the columns, by `convolve_weight`, which is slower than BLAS for many weights.
-    """
-    outputs, depth = weights
-    per_image = columns * outputs * depth
-    return (
-        per_image * len(x) >= LEAST and outputs >= 4 and columns >= 16
-        and x.dtype.char in "fd" and x.dtype.isnative and other.dtype == x.dtype
-        and (per_image <= products.most() or products.blas_threads() <= threads.count())
-        and not (summed and outputs * depth > 1 << 16)
-        and llvm.available() and llvm.processor() is AVX512 and _generated("convolve", x.dtype.char) is not None
-    )  # fmt: skip
+# What depends on shapes alone is found once for each geometry, of which a network has a few: what is left of a call on few
+# numbers is a third of it.
 
 
-def convolve(x: np.ndarray, w: np.ndarray, starts: np.ndarray, columns: int) -> np.ndarray:
-    """Rows (N, O, columns): sums over d of w[o, d] times the columns of x[n] from starts[d] on; all contiguous."""
-    x, w = aligned(x), aligned(w)
-    out = np.empty((x.shape[0], w.shape[0], columns), x.dtype)
-    function = _generated("convolve", x.dtype.char)
-    assert function is not None
-    function(*_pointers(out, w, x, starts), x.shape[0], w.shape[0], starts.size, columns, x[0].size, out[0].size, 1)
+@functools.lru_cache(512)
+def _layer(
+    shape: Sizes, char: str, padding: Pads, stride: Sizes, parts: Sizes
+) -> Callable[[np.ndarray], np.ndarray]:  # fmt: skip
+    """Images (N, C, *size) with zeros around them as (N, C, *stride, *parts): the element at s m + a of a padded image is
+    that at m of phase a. Contiguous; the images themselves where nothing changes."""
+    lead, size = shape[:2], shape[2:]
+    if not any(any(pair) for pair in padding) and math.prod(stride) == 1 and parts == size:
+        return packed
+    inner = 2 if len(size) > 1 else 1
+    function = _generated("lay", char, min(stride[-1], 3))
+    if function is None or any(any(pair) for pair in padding[:-inner]) or math.prod(stride[:-inner]) != 1:
+        return lambda x: _laid(x, padding, stride, parts)
+    whole, planes = (*lead, *stride, *parts), math.prod(lead) * math.prod(size[:-inner])
+    (h, w), (sh, sw), (ph, pw) = ((1,) * (2 - inner) + given[-inner:] for given in (size, stride, parts))
+    sizes = h, w, sh, sw, ph, pw, padding[-2][0] if inner > 1 else 0, padding[-1][0]
+    work = math.prod(whole)
+
+    def lay(x: np.ndarray) -> np.ndarray:
+        out = np.empty(whole, char)
+        function(*threads.tiles(planes, work), out, packed(x), *sizes)
+        return out
+
+    return lay
+
+
+def _laid(x: np.ndarray, padding: Pads, stride: Sizes, parts: Sizes) -> np.ndarray:
+    """The same by NumPy, for any number of axes."""
+    out = np.zeros((*x.shape[:2], *stride, *parts), x.dtype)
+    for phase in np.ndindex(*stride):
+        index, target = [], []
+        for a, n, s, (lo, _) in zip(phase, x.shape[2:], stride, padding):
+            first = -(-max(lo - a, 0) // s)
+            source = range(first * s + a - lo, n, s)
+            index.append(slice(source.start, n, s))
+            target.append(slice(first, first + len(source)))
+        out[(slice(None), slice(None), *phase, *target)] = x[(slice(None), slice(None), *index)]
     return out
 
 
-def convolve_weight(y: np.ndarray, x: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Weights (O, D): sums over n and columns of y[n, o] times those of x[n] from starts[d] on; all contiguous."""
-    y, x = aligned(y), aligned(x)
-    images, outputs, columns = y.shape
-    total = np.zeros((outputs, starts.size), x.dtype)
-    function = _generated("convolve_weight", x.dtype.char)
-    assert function is not None
-    block = -(-_TOGETHER // columns)
-    function(*_pointers(total, y, x, starts), images, outputs, starts.size, columns, x[0].size, y[0].size, block)
-    return total
+# ------------------------------------------------------------------------------------------ what is computed here
+
+Run = Callable[..., np.ndarray]
 
 
-def _pointers(*arrays: np.ndarray) -> list[int]:
-    return [a.ctypes.data for a in arrays]
+def _suited(x: np.ndarray, other: np.ndarray, work: int, places: int) -> bool:
+    """Whether so many multiplications of two arrays, for kernels of so many places, are done here."""
+    dtype = x.dtype
+    return (
+        work >= (LEAST if places > 1 else 16 * LEAST)  # without windows BLAS has nothing to unfold
+        and dtype.char in "fd" and dtype.isnative and other.dtype == dtype and other.size > 0
+        and _generated("lay", dtype.char, 1) is not None
+    )  # fmt: skip
 
 
-@functools.cache
-def _generated(name: str, dtype: str) -> Callable[..., None] | None:
-    text = functools.partial(_TEXTS[name], number={"f": "float", "d": "double"}[dtype])
-    return llvm.function(name, text, *(ctypes.c_void_p,) * 4, *(ctypes.c_int64,) * 7)
+def convolve(
+    x: np.ndarray, w: np.ndarray, b: np.ndarray | None, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes
+) -> np.ndarray | None:  # fmt: skip
+    """The convolution of x (N, C, *size) by w (O, C / groups, *kernel), plus b: (N, O, *out). None where it is BLAS's."""
+    shape, ws = x.shape, w.shape
+    places = math.prod(ws[2:]) * math.prod(stride)
+    if not _suited(x, w, shape[0] * math.prod(out) * w.size, places) or (b is not None and b.dtype != x.dtype):
+        return None
+    lay, products, zeros = _forward(shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
+    return products(lay(x), packed(w), zeros if b is None else packed(b), np.empty((shape[0], ws[0], *out), x.dtype))
+
+
+@functools.lru_cache(256)
+def _forward(
+    shape: Sizes, ws: Sizes, char: str, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes
+) -> tuple[Run, Run, np.ndarray]:
+    p = plan(shape[1] // groups, shape[2:], ws[2:], stride, padding, dilation, out)
+    laid = _layer(shape, char, padding, stride, p.full[len(out) :])
+    results = shape[0], ws[0], math.prod(out)
+    products = _products(results, results, 1, char, p, groups, shape[1] * math.prod(p.full) // groups)
+    return laid, products, np.zeros(ws[0], char)
+
+
+def _products(
+    results: Sizes, images: Sizes, step: int, char: str, p: Plan, groups: int, x_image: int
+) -> Run:  # fmt: skip
+    """(x, w, bias, out): sums over d of w[o, d] times the rows of x[n] that begin at starts[d], plus bias[o].
+
+    results, images: images, outputs, and results of each that are made, and that `out` has room for. step: from one result to
+    the next in a row. x_image: the numbers of a group of an image as it is laid out.
+    """
+    count, outputs, length = images
+    function = _generated("convolve", char, *_form(outputs // groups), int(step > 1))
+    assert function is not None  # as `lay` was translated, which _suited asks for
+    bands = len(p.bands) - 1
+    units, work = count * groups * bands, math.prod(results) * max(8, len(p.starts)) // 8
+    sizes = groups, outputs // groups, len(p.starts), bands, x_image, length, step
+
+    def run(x: np.ndarray, w: np.ndarray, bias: np.ndarray, out: np.ndarray) -> np.ndarray:
+        function(*threads.tiles(units, work), out, w, x, p.starts, p.pieces, p.bands, bias, *sizes)
+        return out
+
+    return run
+
+
+def convolve_transpose(
+    y: np.ndarray, w: np.ndarray, b: np.ndarray | None, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes,
+    groups: int,
+) -> np.ndarray | None:  # fmt: skip
+    """The transpose of `convolve`, which makes images (N, C, *size) of y (N, O, *out), plus b.
+
+    None where it is BLAS's, and for weights of which a product with 0 is not 0.
+    """
+    shape, ws = y.shape, w.shape
+    places = math.prod(ws[2:]) * math.prod(stride)
+    if not _suited(y, w, shape[0] * math.prod(shape[2:]) * w.size, places) or (b is not None and b.dtype != y.dtype):
+        return None
+    if not np.isfinite(w).all():
+        return None
+    lay, phases, whole, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
+    laid, bias = lay(y), zeros if b is None else packed(b)
+    matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
+    out = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
+    for phase, products in phases:
+        products(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
+    return out
+
+
+@functools.lru_cache(256)
+def _backward(
+    shape: Sizes, ws: Sizes, char: str, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> tuple[Run, tuple[tuple[Phase, Run], ...], tuple[int, ...], np.ndarray]:
+    """What lays y out; the phases of the result; the places of the whole kernel; zeros in place of a bias."""
+    out, channels = shape[2:], ws[1] * groups
+    pads, phases = phases_of(shape[1] // groups, size, ws[2:], stride, padding, dilation, out)
+    full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
+    made, image = [], (shape[0], channels, math.prod(size))
+    for phase in phases:
+        results = (*image[:2], math.prod(phase.count))
+        x_image = shape[1] // groups * math.prod(full)
+        made.append((phase, _products(results, image, stride[-1], char, phase.plan, groups, x_image)))
+    whole = tuple(range(math.prod(ws[2:])))
+    return _layer(shape, char, pads, (1,) * len(out), full), tuple(made), whole, np.zeros(channels, char)
+
+
+def convolve_weight(
+    x: np.ndarray, y: np.ndarray, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> np.ndarray | None:
+    """The weights (O, C / groups, *kernel) of the sum of x w y over all images and windows. None where it is BLAS's."""
+    shape, ys, places = x.shape, y.shape, math.prod(kernel)
+    depth = shape[1] // groups * places
+    if not _suited(x, y, y.size * depth, places * math.prod(stride)) or ys[1] // groups * depth > _MANY:
+        return None
+    lay_x, lay_y, sums, gaps = _weights(shape, ys, x.dtype.char, kernel, stride, padding, dilation, groups)
+    found = sums(lay_x(x), lay_y(y))
+    if gaps and not np.isfinite(found).all():  # the zeros between the rows may have met an infinity
+        return None
+    return found
+
+
+@functools.lru_cache(256)
+def _weights(
+    shape: Sizes, ys: Sizes, char: str, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> tuple[Run, Run, Run, bool]:
+    images, outputs, out = shape[0], ys[1], ys[2:]
+    channels, per_group = shape[1] // groups, outputs // groups
+    p = plan(channels, shape[2:], kernel, stride, padding, dilation, out)
+    depth, parts = len(p.starts), p.full[len(out) :]
+    gaps = p.columns != math.prod(out)
+    wider = (out[0], *parts[1:]) if gaps else out
+    rows, places = _sums_form(per_group)
+    function = _generated("convolve_weight", char, rows, places)
+    assert function is not None  # as `lay` was translated, which _suited asks for
+    work, most = math.prod(ys) * depth // 8, -(-depth // places)
+    before = images, per_group, depth, p.columns, channels * math.prod(p.full), math.prod(wider), groups
+    block = max(1, _TOGETHER // p.columns)
+
+    def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        total = np.zeros((outputs, channels, *kernel), char)
+        # Places that go together, with all outputs. Each is a sum of its own, so the threads may decide: few read y seldom.
+        chunks = min(most, max(1, 3 * threads.count() // groups) if threads.pool(work) else 1)
+        span = places * -(-most // chunks)
+        chunks = -(-depth // span)
+        function(*threads.tiles(groups * chunks, work), total, y, x, p.starts, *before, chunks, span, block)
+        return total
+
+    layer = _layer(ys, char, tuple((0, n - m) for m, n in zip(out, wider)), (1,) * len(out), wider)
+    return _layer(shape, char, padding, stride, parts), layer, run, gaps
 
 
 # ------------------------------------------------------------------------------------------ their code
 
 
-def _module(code: Any, name: str) -> str:
-    sizes = "i64 %images, i64 %outputs, i64 %depth, i64 %columns, i64 %x_image, i64 %y_image, i64 %block"
-    return str(code.module(f"define void @{name}(ptr %out, ptr %w, ptr %x, ptr %starts, {sizes})"))
+def _processor() -> Processor:
+    found = llvm.processor()
+    assert found is not None  # code is `available`
+    return found
+
+
+def _form(outputs: int) -> tuple[int, int]:
+    """Rows by vectors of a tile of products, for so many outputs."""
+    rows, vectors = _processor().tile()
+    if outputs == 1:
+        return 1, 8
+    return (rows, vectors) if outputs > rows // 2 else (rows // 2, 6 if rows == 8 else 3)
+
+
+def _sums_form(outputs: int) -> tuple[int, int]:
+    """Rows by places of a tile of sums along the columns."""
+    if outputs == 1:
+        return 1, 9
+    return (4, 6) if _processor().registers == 32 else (2, 5)
+
+
+_NUMBERS = {"f": "float", "d": "double"}
+_OPERANDS = {
+    "convolve": "array out, array w, array x, array starts, array pieces, array bands, array bias, i64 groups, "
+    "i64 outputs, i64 depth, i64 strips, i64 x_image, i64 length, i64 apart",
+    "convolve_weight": "array out, array y, array x, array starts, i64 images, i64 outputs, i64 depth, i64 columns, "
+    "i64 x_group, i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
+    "lay": "array out, array x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
+}  # fmt: skip
+
+
+@functools.cache
+def _generated(name: str, dtype: str, *form: int) -> Callable[..., None] | None:
+    if not llvm.available():
+        return None
+    number = _NUMBERS[dtype]
+    lanes = _processor().register // (4 if number == "float" else 8)
+    body = functools.partial(_TEXTS[name], number=number, lanes=lanes, form=form)
+    return llvm.shared(name, _OPERANDS[name], body, attributes='"prefer-vector-width"="512" "no-stack-arg-probe"')
 
 
 def _row(code: Any, first: str, r: int, count: str) -> str:
@@ -128,108 +400,185 @@ def _row(code: Any, first: str, r: int, count: str) -> str:
     return str(code.least(code.add(first, r), code.add(count, -1)))
 
 
-def _convolve(code: Any, number: str) -> str:
-    v = Vectors(code, products.VECTOR // (4 if number == "float" else 8), number)
+def _number(code: Any, pointer: str, index: str) -> str:
+    return str(code.value(f"load i64, ptr {code.at('i64', pointer, index)}"))
 
-    def image(n: str) -> None:
-        x = code.at(number, "%x", code.mul(n, "%x_image"))
-        out = code.at(number, "%out", code.mul(n, "%y_image"))
 
-        def tiles(j: str, parts: list[Part]) -> None:
-            """The columns from j on, a vector for each part, of all rows."""
-            columns = [code.add(j, k * v.lanes) for k in range(len(parts))]
+def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
+    """A unit is a band of an image's group. form: rows by vectors of a tile, and whether results are not side by side."""
+    height, width, apart = form
+    v = Vectors(code, lanes, number)
+    pitch = BAND + width * lanes
+    scratch = code.value(f"alloca [{height * pitch} x {number}], align 64")
 
-            def tile(o: str) -> None:
-                rows = [code.at(number, "%w", code.mul(_row(code, o, r, "%outputs"), "%depth")) for r in range(ROWS)]
+    def unit(u: str) -> None:
+        n, band = code.value(f"sdiv i64 {u}, %strips"), code.value(f"srem i64 {u}, %strips")
+        first, last = _number(code, "%bands", band), _number(code, "%bands", code.add(band, 1))
+        from_, end = code.mul(first, 3), code.mul(code.add(last, -1), 3)
+        begin = _number(code, "%pieces", from_)
+        until = code.add(_number(code, "%pieces", end), _number(code, "%pieces", code.add(end, 1)))
+        columns = code.value(f"sub i64 {until}, {begin}")
+        x = code.at(number, "%x", code.add(code.mul(n, "%x_image"), begin))
+        place = code.mul(code.value(f"srem i64 {n}, %groups"), "%outputs")
+        w, bias = code.at(number, "%w", code.mul(place, "%depth")), code.at(number, "%bias", place)
+        out = code.at(number, "%out", code.mul(code.mul(n, "%outputs"), "%length"))
+
+        def tile(o: str) -> None:
+            rows = [code.at(number, w, code.mul(_row(code, o, r, "%outputs"), "%depth")) for r in range(height)]
+
+            def vectors(j: str, parts: list[Part]) -> None:
+                """The columns from j on, a vector for each part."""
+                at = [code.add(j, k * lanes) for k in range(len(parts))]
 
                 def step(d: str, *sums: str) -> list[str]:
-                    start = code.value(f"load i64, ptr {code.at('i64', '%starts', d)}")
-                    source = code.at(number, x, start)
-                    xs = [part.load(v, source, c) for part, c in zip(parts, columns)]
+                    source = code.at(number, x, _number(code, "%starts", d))
+                    xs = [part.load(v, source, c) for part, c in zip(parts, at)]
                     after = []
                     for r, row in enumerate(rows):
-                        weight = code.spread(v.lanes, number, code.value(f"load {number}, ptr {code.at(number, row, d)}"))
+                        weight = code.spread(lanes, number, code.value(f"load {number}, ptr {code.at(number, row, d)}"))
                         after += [v.call("fma", weight, y, sums[r * len(xs) + k]) for k, y in enumerate(xs)]
                     return after
 
-                zeros = [(v.type, "zeroinitializer")] * (ROWS * len(parts))
+                zeros = [(v.type, "zeroinitializer")] * (height * len(parts))
 
-                def deep(first: str, *totals: str) -> list[str]:
-                    end = code.least(code.add(first, products.DEPTH), "%depth")
-                    return [v.add(t, x) for t, x in zip(totals, code.loop(first, end, 1, step, carried=zeros))]
+                def deep(start: str, *totals: str) -> list[str]:
+                    stop = code.least(code.add(start, products.DEPTH), "%depth")
+                    return [v.add(t, s) for t, s in zip(totals, code.loop(start, stop, 1, step, carried=zeros))]
 
                 sums = code.loop(0, "%depth", products.DEPTH, deep, carried=zeros)
-                for r in range(ROWS):
-                    row = code.add(o, r)
-                    target = code.at(number, out, code.mul(row, "%columns"))
+                for r in range(height):
+                    for k, c in enumerate(at):
+                        v.store(sums[r * len(parts) + k], scratch, code.add(c, r * pitch))
 
-                    def store(target: str = target, r: int = r) -> None:
-                        for k, part in enumerate(parts):
-                            part.store(v, sums[r * len(parts) + k], target, columns[k])
+            span = width * lanes
+            rest = code.value(f"srem i64 {columns}, {span}")
+            complete = code.value(f"sub i64 {columns}, {rest}")
+            code.loop(0, complete, span, lambda j: vectors(j, [Part()] * width))
+            needed = code.value(f"sdiv i64 {code.add(rest, lanes - 1)}, {lanes}")
+            for count in range(1, width + 1):
 
-                    code.when(code.value(f"icmp slt i64 {row}, %outputs"), store)
+                def remaining(count: int = count) -> None:
+                    left = code.value(f"sub i64 {rest}, {(count - 1) * lanes}")
+                    vectors(complete, [*[Part()] * (count - 1), Part(v.below(left))])
 
-            code.loop(0, "%outputs", ROWS, tile)
+                code.when(code.value(f"icmp eq i64 {needed}, {count}"), remaining)
 
-        width = VECTORS * v.lanes
-        rest = code.value(f"srem i64 %columns, {width}")
-        complete = code.value(f"sub i64 %columns, {rest}")
-        code.loop(0, complete, width, lambda j: tiles(j, [Part()] * VECTORS))
-        needed = code.value(f"sdiv i64 {code.add(rest, v.lanes - 1)}, {v.lanes}")
-        for count in range(1, VECTORS + 1):
+            def write(r: str) -> None:
+                row = code.add(o, r)
+                source = code.at(number, scratch, code.mul(r, pitch))
+                target = code.at(number, out, code.mul(row, "%length"))
+                one = code.value(f"load {number}, ptr {code.at(number, bias, row)}")
+                shift = code.spread(lanes, number, one)
 
-            def last(count: int = count) -> None:
-                left = code.value(f"sub i64 {rest}, {(count - 1) * v.lanes}")
-                tiles(complete, [*[Part()] * (count - 1), Part(v.below(left))])
+                def piece(p: str) -> None:
+                    third = code.mul(p, 3)
+                    here = code.value(f"sub i64 {_number(code, '%pieces', third)}, {begin}")
+                    count = _number(code, "%pieces", code.add(third, 1))
+                    there = _number(code, "%pieces", code.add(third, 2))
+                    a, b = code.at(number, source, here), code.at(number, target, there)
+                    if not apart:
+                        v.over(count, lambda i, part: part.store(v, v.add(part.load(v, a, i), shift), b, i))
+                        return
 
-            code.when(code.value(f"icmp eq i64 {needed}, {count}"), last)
+                    def number_(i: str) -> None:
+                        found = code.value(f"load {number}, ptr {code.at(number, a, i)}")
+                        target = code.at(number, b, code.mul(i, "%apart"))
+                        code.do(f"store {number} {code.value(f'fadd {number} {found}, {one}')}, ptr {target}")
 
-    code.loop(0, "%images", 1, image)
-    return _module(code, "convolve")
+                    code.loop(0, count, 1, number_)
 
+                code.loop(first, last, 1, piece)
 
-def _convolve_weight(code: Any, number: str, rows: int = 4, places: int = 6) -> str:
-    v = Vectors(code, products.VECTOR // (4 if number == "float" else 8), number)
+            code.loop(0, code.least(code.value(f"sub i64 %outputs, {o}"), height), 1, write)
 
-    def some(first: str) -> None:
-        end = code.least(code.add(first, "%block"), "%images")
+        code.loop(0, "%outputs", height, tile)
 
-        def tile(o: str, d: str) -> None:
-            ours = [code.mul(_row(code, o, r, "%outputs"), "%columns") for r in range(rows)]
-            theirs = [
-                code.value(f"load i64, ptr {code.at('i64', '%starts', _row(code, d, k, '%depth'))}") for k in range(places)
-            ]
-
-            def image(n: str, *sums: str) -> list[str]:
-                x = code.at(number, "%x", code.mul(n, "%x_image"))
-                y = code.at(number, "%w", code.mul(n, "%y_image"))
-                x_rows, y_rows = ([code.at(number, a, at) for at in starts] for a, starts in ((x, theirs), (y, ours)))
-
-                def step(j: str, part: Part, *sums: str) -> list[str]:
-                    xs = [part.load(v, row, j) for row in x_rows]
-                    ys = [part.load(v, row, j) for row in y_rows]
-                    return [v.call("fma", b, a, sums[r * places + k]) for r, b in enumerate(ys) for k, a in enumerate(xs)]
-
-                return v.over("%columns", step, sums)
-
-            sums = code.loop(first, end, 1, image, carried=[(v.type, "zeroinitializer")] * (rows * places))
-            for r in range(rows):
-                for k in range(places):
-                    row, place = code.add(o, r), code.add(d, k)
-                    inside = [code.value(f"icmp slt i64 {i}, %{n}") for i, n in ((row, "outputs"), (place, "depth"))]
-
-                    def add(row: str = row, place: str = place, total: str = sums[r * places + k]) -> None:
-                        target = code.at(number, "%out", code.add(code.mul(row, "%depth"), place))
-                        before = code.value(f"load {number}, ptr {target}")
-                        more = code.value(f"fadd {number} {before}, {v.sum(total)}")
-                        code.do(f"store {number} {more}, ptr {target}")
-
-                    code.when(code.value(f"and i1 {inside[0]}, {inside[1]}"), add)
-
-        code.loop(0, "%depth", places, lambda d: code.loop(0, "%outputs", rows, lambda o: tile(o, d)) and None)
-
-    code.loop(0, "%images", "%block", some)
-    return _module(code, "convolve_weight")
+    code.loop("%first", "%last", 1, unit)
 
 
-_TEXTS: dict[str, Callable[..., str]] = {"convolve": _convolve, "convolve_weight": _convolve_weight}
+def _convolve_weight(code: Any, number: str, lanes: int, form: Sizes) -> None:
+    """A unit is a chunk of the places of a group."""
+    height, width = form
+    v = Vectors(code, lanes, number)
+
+    def unit(u: str) -> None:
+        group, chunk = code.value(f"sdiv i64 {u}, %chunks"), code.value(f"srem i64 {u}, %chunks")
+        begin = code.mul(chunk, "%span")
+        until = code.least(code.add(begin, "%span"), "%depth")
+        out = code.at(number, "%out", code.mul(code.mul(group, "%outputs"), "%depth"))
+
+        def some(first: str) -> None:
+            end = code.least(code.add(first, "%block"), "%images")
+
+            def tile(o: str, d: str) -> None:
+                ours = [code.mul(_row(code, o, r, "%outputs"), "%y_row") for r in range(height)]
+                theirs = [_number(code, "%starts", _row(code, d, k, "%depth")) for k in range(width)]
+
+                def image(n: str, *sums: str) -> list[str]:
+                    one = code.add(code.mul(n, "%groups"), group)
+                    x = code.at(number, "%x", code.mul(one, "%x_group"))
+                    y = code.at(number, "%y", code.mul(code.mul(one, "%outputs"), "%y_row"))
+                    x_rows, y_rows = ([code.at(number, a, at) for at in starts] for a, starts in ((x, theirs), (y, ours)))
+
+                    def step(j: str, part: Part, *sums: str) -> list[str]:
+                        xs = [part.load(v, row, j) for row in x_rows]
+                        ys = [part.load(v, row, j) for row in y_rows]
+                        return [v.call("fma", b, a, sums[r * width + k]) for r, b in enumerate(ys) for k, a in enumerate(xs)]
+
+                    return v.over("%columns", step, sums)
+
+                sums = code.loop(first, end, 1, image, carried=[(v.type, "zeroinitializer")] * (height * width))
+                for r in range(height):
+                    for k in range(width):
+                        row, place = code.add(o, r), code.add(d, k)
+                        inside = [code.value(f"icmp slt i64 {i}, {n}") for i, n in ((row, "%outputs"), (place, until))]
+
+                        def add(row: str = row, place: str = place, total: str = sums[r * width + k]) -> None:
+                            target = code.at(number, out, code.add(code.mul(row, "%depth"), place))
+                            before = code.value(f"load {number}, ptr {target}")
+                            more = code.value(f"fadd {number} {before}, {v.sum(total)}")
+                            code.do(f"store {number} {more}, ptr {target}")
+
+                        code.when(code.value(f"and i1 {inside[0]}, {inside[1]}"), add)
+
+            code.loop(begin, until, width, lambda d: code.loop(0, "%outputs", height, lambda o: tile(o, d)) and None)
+
+        code.loop(0, "%images", "%block", some)
+
+    code.loop("%first", "%last", 1, unit)
+
+
+def _lay(code: Any, number: str, lanes: int, form: Sizes) -> None:
+    """A unit is a plane, of which every phase is written. form: the distance of a phase's columns in it, 3 for more."""
+    (apart,) = form
+    v = Vectors(code, lanes, number)
+
+    def plane(p: str) -> None:
+        x = code.at(number, "%x", code.mul(p, code.mul("%h", "%w")))
+        size = code.mul("%ph", "%pw")
+        out = code.at(number, "%out", code.mul(p, code.mul(size, code.mul("%sh", "%sw"))))
+
+        def phase(a: str, b: str) -> None:
+            target = code.at(number, out, code.mul(code.add(code.mul(a, "%sw"), b), size))
+            left = code.value(f"sub i64 {b}, %before")
+
+            def row(r: str) -> None:
+                q = code.value(f"sub i64 {code.add(code.mul(r, '%sh'), a)}, %above")
+                inside = code.value(f"icmp ult i64 {q}, %h")
+                source, goal = code.at(number, x, code.mul(q, "%w")), code.at(number, target, code.mul(r, "%pw"))
+                wide = code.value(f"select i1 {inside}, i64 %w, i64 0")
+
+                def columns(m: str, part: Part) -> None:
+                    first = code.add(code.mul(m, "%sw"), left)
+                    part.store(v, strided(v, source, first, wide, apart, "%sw"), goal, m)
+
+                v.over("%pw", columns)
+
+            code.loop(0, "%ph", 1, row)
+
+        code.loop(0, "%sh", 1, lambda a: code.loop(0, "%sw", 1, lambda b: phase(a, b)) and None)
+
+    code.loop("%first", "%last", 1, plane)
+
+
+_TEXTS: dict[str, Callable[..., None]] = {"convolve": _convolve, "convolve_weight": _convolve_weight, "lay": _lay}

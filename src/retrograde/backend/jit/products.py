@@ -244,7 +244,7 @@ def body(c: Any, number: str) -> None:
                         column = c.least(c.add(c.add(j, k), i), end)
                         start = c.at(number, y, c.mul(column, y_column))
                         vectors.append(inside.load(v, start, c.add(first, row)))
-                    for i, vector in enumerate(_transposed(v, vectors)):
+                    for i, vector in enumerate(v.transposed(vectors)):
                         keep(vector, c.add(row, i), k, width)
 
                 c.loop(0, width, v.lanes, square)
@@ -331,20 +331,3 @@ def body(c: Any, number: str) -> None:
         c.loop(0, k, "%depth", depth_block)
 
     c.loop("%first", "%last", 1, block)
-
-
-def _transposed(v: Vectors, vectors: list[str]) -> list[str]:
-    """The rows of a square as its columns: squares of 1, 2, 4... elements change places across the diagonal."""
-    distance = 1
-    while distance < v.lanes:
-        result = list(vectors)
-        lanes = range(v.lanes)
-        for i in range(v.lanes):
-            if not i & distance:
-                pair = vectors[i], vectors[i + distance]
-                upper = [v.lanes + (l ^ distance) if l & distance else l for l in lanes]
-                lower = [v.lanes + l if l & distance else l ^ distance for l in lanes]
-                for place, chosen in ((i, upper), (i + distance, lower)):
-                    result[place] = v.pick(*pair, chosen)
-        vectors, distance = result, 2 * distance
-    return vectors

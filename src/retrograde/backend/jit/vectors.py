@@ -167,6 +167,22 @@ class Vectors:
             x = self.choose("fcmp ogt", other, x, other, x)
         return x
 
+    def transposed(self, vectors: list[str]) -> list[str]:
+        """The columns of a square, of which these are the rows: squares of 1, 2, 4... elements change places across the
+        diagonal."""
+        distance, lanes = 1, range(self.lanes)
+        while distance < self.lanes:
+            result = list(vectors)
+            for i in lanes:
+                if not i & distance:
+                    pair = vectors[i], vectors[i + distance]
+                    upper = [self.lanes + (l ^ distance) if l & distance else l for l in lanes]
+                    lower = [self.lanes + l if l & distance else l ^ distance for l in lanes]
+                    for place, chosen in ((i, upper), (i + distance, lower)):
+                        result[place] = self.pick(*pair, chosen)
+            vectors, distance = result, 2 * distance
+        return vectors
+
     def over(
         self, n: str, step: Callable[..., Sequence[str] | None], carried: Sequence[str] = ()
     ) -> list[str]:  # fmt: skip
@@ -204,12 +220,14 @@ class Vectors:
         """Vectors of doubles and `sums` before they become one number: every SUMMED numbers they go on in double
         precision, for long sums of single ones lose digits."""
         code, wide = self.code, Vectors(self.code, self.lanes, "double")
+        if self.number == "double":
+            return self.over(n, step, before)
 
         def block(first: str, *totals: str) -> list[str]:
             here = code.least(code.value(f"sub i64 {n}, {first}"), SUMMED) if long else n
             zeros = [self.constant(0.0)] * len(totals)
             found = self.over(here, lambda i, part, *now: step(code.add(first, i), part, *now), zeros)
-            return [wide.add(t, self.convert("fpext", x, wide)) for t, x in zip(totals, found, strict=True)]
+            return [wide.add(t, self.widened(x)) for t, x in zip(totals, found, strict=True)]
 
         if not long:
             return block("0", *before)
@@ -219,7 +237,17 @@ class Vectors:
     def single_total(self, x: str) -> str:
         """The sum of the lanes of a vector of doubles, in every lane of single numbers."""
         found = Vectors(self.code, self.lanes, "double").sum(x)
-        return self.code.spread(self.lanes, self.number, self.code.value(f"fptrunc double {found} to {self.number}"))
+        if self.number != "double":
+            found = self.code.value(f"fptrunc double {found} to {self.number}")
+        return self.code.spread(self.lanes, self.number, found)
+
+    def widened(self, x: str) -> str:
+        """x in double precision."""
+        return x if self.number == "double" else self.convert("fpext", x, Vectors(self.code, self.lanes, "double"))
+
+    def narrowed(self, x: str) -> str:
+        """A vector of doubles as numbers of this kind."""
+        return x if self.number == "double" else Vectors(self.code, self.lanes, "double").convert("fptrunc", x, self)
 
 
 class Part:

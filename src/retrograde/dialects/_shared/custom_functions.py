@@ -82,7 +82,7 @@ class Context:
                 f"{node.prim.name}: the saved tensors are freed after a backward pass; pass retain_graph=True to "
                 "keep them"
             )
-        for entry in self._saved:
+        for entry in self._saved if mutation.latest > node.seq else ():
             if (
                 isinstance(entry, SavedTensor)
                 and entry.array is not None
@@ -91,15 +91,15 @@ class Context:
                 raise error_type(node.dialect, MutationError)(
                     f"{node.prim.name}: a saved tensor was changed in place after forward had saved it"
                 )
-        return tuple(entry.restore(node) if isinstance(entry, SavedTensor) else entry for entry in self._saved)
+        return tuple([entry.restore(node) if type(entry) is SavedTensor else entry for entry in self._saved])
 
     def _keep(self, mapping: dict[int, int]) -> tuple[Any, ...]:
         """Keep what save_for_backward was given; returns the arrays to be watched for changes."""
-        self._saved = tuple(
-            SavedTensor(x, mapping.get(id(x))) if isinstance(x, Value) else x for x in self._to_save or ()
+        self._saved = saved = tuple(
+            [SavedTensor(x, mapping.get(id(x))) if isinstance(x, Value) else x for x in self._to_save or ()]
         )
         self._to_save = None
-        return tuple(x.array for x in self._saved if isinstance(x, SavedTensor) and x.array is not None)
+        return tuple([x.array for x in saved if type(x) is SavedTensor and x.array is not None])
 
 
 def record(
@@ -125,6 +125,16 @@ def record(
             inplace.check_history(name, x)
     if not recorded:
         return [detached(x) if isinstance(x, Value) and x._node is not None else x for x in results]
+    if len(results) == 1 and not dirty and not ctx._non_differentiable:
+        (x,) = results
+        if isinstance(x, Value) and dtype_of(x).kind not in "iub":  # what is below, for the usual function
+            out = _own_output(x, operands)
+            saved = ctx._keep({id(x): 0})
+            node = custom.attach(
+                name, operands, (out,), backward, differentiable=_ONE, level=level, cls=type(out)._result, saved=saved
+            )
+            node.ctx, ctx._node = ctx, weakref.ref(node)  # type: ignore[attr-defined]
+            return [out]
     constant = {id(x) for x in ctx._non_differentiable}
     originals = [x for x in results if isinstance(x, Value)]
     flags = [id(x) not in constant and dtype_of(x).kind not in "iub" for x in originals]
@@ -161,6 +171,9 @@ def record(
     return fresh
 
 
+_ONE = (True,)
+
+
 def _own_output(x: Value, operands: Sequence[Value]) -> Value:
     """An output as a tensor of its own; a view of an input stays one, and may not be changed in place."""
     out = detached(x)
@@ -174,7 +187,7 @@ def _own_output(x: Value, operands: Sequence[Value]) -> Value:
 
 def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
     """The gradients of the outputs for the user's backward: zeros for those that have none, unless it wants None."""
-    if not ctx._materialize:
+    if not ctx._materialize or not any(g is None for g in cotangents):
         return cotangents
     shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
     return [

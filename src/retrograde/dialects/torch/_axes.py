@@ -57,7 +57,9 @@ def numpy_names(f: F) -> F:
 
     @functools.wraps(f)
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and not _NUMPY_NAMES.keys().isdisjoint(kwargs):
+        if not kwargs:
+            return f(*args)
+        if not _NUMPY_NAMES.keys().isdisjoint(kwargs):
             renamed = {_NUMPY_NAMES.get(k, k): v for k, v in kwargs.items()}
             if len(renamed) != len(kwargs):
                 raise TypeError(f"{f.__name__}: an argument is given under both its names, in {', '.join(kwargs)}")

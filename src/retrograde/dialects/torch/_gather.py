@@ -61,7 +61,7 @@ def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tupl
     place = getattr(index, "_a", None)
     if (
         type(place) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size and not index._level
-        and all([k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, shape_of(input)))])
+        and all(k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, shape_of(input))))
         and (src is None or place.shape == shape_of(src))
     ):
         return axis, place

@@ -58,7 +58,9 @@ NAMES.update(getitem=_step_name, take="IndexBackward0", advanced_index="IndexBac
 
 
 def _only(op: str, x: Value, error: type[Exception] = ValueError) -> np.ndarray:
-    array = concrete(op, x)
+    array = x._a
+    if type(array) is not _ndarray:
+        array = concrete(op, x)
     if array.size != 1:
         raise error(f"{op}: wanted a tensor with one element, this one has {array.size}")
     return array

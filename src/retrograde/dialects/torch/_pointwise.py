@@ -138,6 +138,10 @@ def _quotient(name: str, op: Callable[..., Any], kinds: str, numbers: str) -> Ca
     """A function of dividend and divisor that whole numbers stay whole under."""
 
     def f(input: Any, other: Any) -> Any:
+        if type(other) is int and other:  # of a tensor's own dtype, whatever it is beside truths
+            array = getattr(input, "_a", None)
+            if type(array) is _ndarray and array.dtype.kind in "if":
+                return op(input, constant(other, array.dtype))
         x, y = settled_pair(name, input, other, kinds, numbers)
         if dtype_of(y).kind in "iu":
             _refuse_zero(name, y)

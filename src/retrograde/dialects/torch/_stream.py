@@ -247,12 +247,15 @@ class Stream:
                 out[-1] = self._normal(_doubles(self._take(4)))
         return out
 
-    def _unit24(self, count: int, within: Interval | None = None) -> NDArray[np.float32]:
+    def _unit24(
+        self, count: int, within: Interval | None = None, out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:  # fmt: skip
         """Draw float32 values in [0, 1), or in an interval, slice by slice: in cache, at half the time of one pass over a
         million."""
         if count <= _SLICE:
-            return unit24(self._take(count), None, within)
-        out = np.empty(count, F32)
+            return unit24(self._take(count), out, within)
+        if out is None:
+            out = np.empty(count, F32)
         with self._lock:
             for start in range(0, count, _SLICE):
                 part = out[start : start + _SLICE]
@@ -271,6 +274,14 @@ class Stream:
         return out
 
     # -- continuous draws ----------------------------------------------------------------------------------------
+
+    def fill_uniform(self, target: NDArray[np.float32], low: float = 0.0, high: float = 1.0) -> None:
+        """Write what `uniform` draws into an array of float32 in C order."""
+        low, high = _uniform_bounds(float(low), float(high), SINGLE)
+        within, out = interval(low, high), target.reshape(-1)
+        self._unit24(out.size, within, out)
+        if within.reaches:
+            _exclude(out, low, high, SINGLE)
 
     def uniform(self, shape: Shape, low: float = 0.0, high: float = 1.0, dtype: DTypeLike = F32) -> Floats:
         """Draw from [low, high), as `rand` and `uniform_` do; complex dtypes draw both parts."""
@@ -292,9 +303,7 @@ class Stream:
             if kind == SINGLE and not within.reaches:
                 return out.reshape(shape)
             out = out.astype(kind, copy=False)
-        # Rounding has reached the excluded end, which gives the other one.
-        bottom, top = narrow(np.array((low, high)), kind)
-        np.copyto(out, bottom, where=out == top)
+        _exclude(out, low, high, kind)
         return out.reshape(shape)
 
     def normal(
@@ -638,6 +647,12 @@ def _doubles(words: Words) -> Iterator[float]:
     values = iter(words.tolist())
     for high, low in zip(values, values, strict=True):
         yield ((high & 0x1FFFFF) << 32 | low) * 2.0**-53
+
+
+def _exclude(out: Floats, low: float, high: float, kind: np.dtype[Any]) -> None:
+    """Where rounding has reached the excluded end of an interval, give the other one."""
+    bottom, top = narrow(np.array((low, high)), kind)
+    np.copyto(out, bottom, where=out == top)
 
 
 def _uniform_bounds(low: float, high: float, kind: np.dtype[Any]) -> tuple[float, float]:

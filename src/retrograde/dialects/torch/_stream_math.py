@@ -85,9 +85,11 @@ def unit24(words: Words, out: Floats | None = None, within: Interval | None = No
         return np.multiply(bits.astype(F32), _OVER_24, out)
     exact = np.multiply(bits, within.step)
     np.add(exact, within.offset, exact)
-    if out is None and not within.wide:
-        return exact.astype(F32)
-    out = np.empty(words.size, F32) if out is None else out
+    if out is None:
+        out = np.empty(words.size, F32)
+    if not within.wide:
+        np.copyto(out, exact, casting="unsafe")
+        return out
     with np.errstate(over="ignore"):
         np.copyto(out, exact, casting="unsafe")
     return out

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._state import is_grad_enabled
+from ...core.node import tick
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import selection as sel
 from ...ops import structural as st
@@ -24,6 +26,9 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     if isinstance(src, (bool, int, float, complex)):
         src = make(Tensor, np.asarray(src))
     tensor_argument("copy_", src, 1, "src")
+    if shape_of(src) == shape_of(self) and not (is_grad_enabled() and (src._node or self._node)):
+        inplace.check("copy_", self)
+        return inplace.assign("copy_", self, src, tick())
 
     def compute() -> Any:
         new, shape = src, tuple(shape_of(self))

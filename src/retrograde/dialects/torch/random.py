@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._state import state
+from ..._state import OBSERVERS, state
 from ...core.batched import BatchedArray
 from ...core.dual import DualArray
 from ...core.unwrap import bare, concrete
@@ -16,7 +16,7 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural
 from ...ops.random import Followed, state_of, stream_with
 from ...ops.rules import unbatch
-from ...tape import inplace
+from ...tape import inplace, mutation
 from . import _dtype
 from ._api import METHODS, api
 from ._creation import into_out
@@ -419,8 +419,30 @@ def _filled(self: Tensor, array: Any, name: str) -> Tensor:
     return new if self._node is None else show_as(structural.replace(self, new), name)
 
 
-_drawn("uniform_", "UniformBackward0", lambda s, shape, d, contiguous, *bounds, **named: s.uniform(
-    shape, *bounds, dtype=d, **{{"from": "low", "to": "high"}[k]: v for k, v in named.items()}))
+_drawn("uniform_", "UniformBackward0", lambda s, shape, d, contiguous, low=0.0, high=1.0: s.uniform(shape, low, high, d))
+_uniform_anywhere = METHODS["uniform_"]
+_FLOAT32 = np.dtype(np.float32)
+
+
+@api("uniform_", function=False)
+def uniform_(self: Tensor, *bounds: Any, generator: Any = None, **named: Any) -> Tensor:
+    """Overwrite this tensor with random numbers (uniform) from [0, 1), or between two bounds; returns it."""
+    if named:  # the bounds are called from and to
+        bounds = (*bounds, *[named.pop(name, default) for name, default in (("from", 0.0), ("to", 1.0))[len(bounds) :]])
+        if named:
+            raise TypeError(f"uniform_: unexpected arguments {', '.join(named)}; the bounds are called from and to")
+    array, stream = self._a, stream_of("uniform_", generator)
+    if (
+        type(array) is np.ndarray and array.dtype is _FLOAT32 and array.flags.c_contiguous and type(stream) is Stream
+        and self._node is self._base is None and not OBSERVERS
+    ):  # drawn where it is to be: 4 µs less
+        inplace.check("uniform_", self)
+        stream.fill_uniform(array, *bounds)
+        mutation.note(array)
+        return self
+    return _uniform_anywhere(self, *bounds, generator=generator)  # type: ignore[no-any-return]
+
+
 _drawn(
     "normal_", "NormalBackward0",
     lambda s, shape, d, contiguous, mean=0.0, std=1.0: s.normal(shape, mean, std, d, contiguous=contiguous),

@@ -116,7 +116,7 @@ class Function(metaclass=FunctionMeta):
                 args = _bound(cls.forward, args, kwargs)
             else:
                 raise TypeError(f"{cls.__name__}.apply takes no keyword arguments unless setup_context is defined")
-        top = max((x._level for x in args if isinstance(x, Value)), default=0)
+        top = max([x._level for x in args if isinstance(x, Value)], default=0)
         if top:
             return _at_level[0](cls, args, top)
         return run(cls, args, lambda: call_forward(cls, args, split), 0)
@@ -136,7 +136,7 @@ def _bound(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 def new_context(cls: type[Function], args: tuple[Any, ...]) -> FunctionCtx:
     """A fresh context for a call with these arguments."""
     ctx = _ctx_class(cls)()
-    ctx.needs_input_grad = tuple(isinstance(x, Tensor) and x._node is not None for x in args)
+    ctx.needs_input_grad = tuple([isinstance(x, Tensor) and x._node is not None for x in args])
     return ctx
 
 
@@ -161,16 +161,15 @@ def run(
     cls: type[Function], args: tuple[Any, ...], forward: Callable[[], tuple[FunctionCtx, Any]], level: int
 ) -> Any:
     """Run forward at one level of the tape and record the node there."""
-    recording = levels.mode_at(level) != 0
-    operands = [x for x in args if isinstance(x, Tensor)]
-    recorded = recording and any(x._node is not None for x in operands if x._level == level)
+    positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+    operands = [args[i] for i in positions]
+    recorded = levels.mode_at(level) != 0 and any(x._node is not None for x in operands if x._level == level)
     ctx, output = forward()
     several = isinstance(output, (tuple, list))
     results = list(output) if several else [output]
     for x in results:
         if not several and not isinstance(x, Tensor) and x is not None and recorded and not _plain_result(x):
             raise TypeError(f"{cls.__name__}.forward returned {type(x).__name__}; it must return a tensor or a tuple")
-    positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     tensors_at = [i for i, x in enumerate(results) if isinstance(x, Tensor)]
     backward = functools.partial(_backward, cls, ctx, (len(args), len(results)), positions, tensors_at)
     fresh = record(cls.__name__ + "Backward", operands, ctx, results, backward, recorded=recorded, level=level)
@@ -192,13 +191,17 @@ def _backward(
     node: Any, cotangents: list[Any],
 ) -> list[Any]:  # fmt: skip
     """Call the user's backward and put its answers in the order of the tensor arguments."""
-    cotangents = list(materialized(ctx, node, cotangents))
-    count, given = counts[0], [None] * counts[1]  # outputs that are no tensors have None
-    for i, g in zip(tensors_at, cotangents):
-        given[i] = g
+    given = materialized(ctx, node, cotangents)
+    count = counts[0]
+    if len(given) != counts[1]:  # outputs that are no tensors have None
+        shown, given = given, [None] * counts[1]
+        for i, g in zip(tensors_at, shown):
+            given[i] = g
     backward = cls.backward if cls.backward is not Function.backward else cls.vjp
     answer = backward(ctx, *given)
     answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+    if len(answers) == 1 == count and isinstance(answers[0], Tensor) and positions:
+        return answers
     while len(answers) > count and answers[-1] is None:
         answers.pop()
     if len(answers) != count:

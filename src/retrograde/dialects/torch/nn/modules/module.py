@@ -414,9 +414,11 @@ class Module(tree.Tree):
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers")
+        own = set()
         with no_grad():
             for name, x in list(tree.own_state(self)):
                 key = prefix + name
+                own.add(key)
                 if key not in state_dict:
                     if strict:
                         missing_keys.append(key)
@@ -444,7 +446,7 @@ class Module(tree.Tree):
                 missing_keys.append(extra)
         if strict:
             for key in state_dict:
-                if key.startswith(prefix) and key != extra:
+                if key not in own and key.startswith(prefix) and key != extra:
                     first, *rest = key[len(prefix) :].split(".")
                     known = first in self._parameters or (
                         first in self._buffers and first not in self._non_persistent_buffers_set

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from .....core.unwrap import unrecorded
 from .....learn import clipping
 from ..._grad_modes import no_grad
 from ..._tensor import Tensor, from_array
 
 
 def _with_grads(parameters: Any) -> list[Tensor]:
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return [_elements(p.grad) for p in given if p.grad is not None]
+    given = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [_elements(grad) for p in given if (grad := p.grad) is not None]
 
 
 def _elements(grad: Any) -> Tensor:
@@ -35,7 +36,11 @@ def get_total_norm(
     parts = [x.coalesce()._values() if x.is_sparse else x for x in given]
     if not parts:
         return from_array(np.zeros((), np.float32))
-    total = clipping.total_norm(parts, norm_type)
+    arrays = unrecorded(parts)
+    if arrays is None:
+        total = clipping.total_norm(parts, norm_type)
+    else:
+        total = from_array(clipping.total_norm(arrays, norm_type))
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
             f"the norm of order {norm_type} of the gradients is {total.item()}; pass error_if_nonfinite=False to go on"
@@ -56,9 +61,9 @@ def clip_grad_norm_(
 ) -> Tensor:  # fmt: skip
     """Scale the gradients of the parameters in place so that their common norm is at most `max_norm`; returns the norm
     before."""
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    total = get_total_norm(_with_grads(given), norm_type, error_if_nonfinite)
-    clip_grads_with_norm_(given, max_norm, total)
+    grads = _with_grads(parameters)
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    clipping.clip_total_(grads, np.asarray(total._a), max_norm, 1e-6)
     return total
 
 

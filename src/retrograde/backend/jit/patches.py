@@ -1,0 +1,187 @@
+"""The patches of images as columns, and their sum back into images, as generated code. A plane is a unit."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import llvm, threads
+from .operands import packed
+from .vectors import LANES, Part, Vectors
+
+Pair = tuple[int, int]
+
+LEAST = 1 << 10
+"""Fewer numbers are left to NumPy: the first call loads llvmlite, 50 ms."""
+
+
+def columns(x: np.ndarray, counts: Pair, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair) -> np.ndarray | None:
+    """Patches of x (n, c, h, w) as columns (n, c·kh·kw, patches); None where it is the caller's affair."""
+    size, places = x.shape[2:], math.prod(kernel)
+    out = np.empty((x.shape[0], x.shape[1] * places, math.prod(counts)), x.dtype)
+    done = _run("patches", x, x, out, size, counts, kernel, dilation, padding, stride)
+    return out if done else None
+
+
+def images(
+    x: np.ndarray, size: Pair, counts: Pair, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair
+) -> np.ndarray | None:  # fmt: skip
+    """The sum of the patches in columns (n, c·kh·kw, patches) as images (n, c, *size); None where it is the caller's affair."""
+    out = np.empty((x.shape[0], x.shape[1] // math.prod(kernel), *size), x.dtype)
+    done = _run("unpatched", out, x, out, size, counts, kernel, dilation, padding, stride)
+    return out if done else None
+
+
+def _run(
+    name: str, image: np.ndarray, x: np.ndarray, out: np.ndarray, size: Any, counts: Pair, kernel: Pair, dilation: Pair,
+    padding: Pair, stride: Pair,
+) -> bool:  # fmt: skip
+    if x.dtype.char not in "fd" or not x.dtype.isnative or max(x.size, out.size) < LEAST or not min(x.size, out.size):
+        return False
+    function = _generated(name, x.dtype.char, min(stride[1], 3))
+    if function is None:
+        return False
+    planes = image.shape[0] * image.shape[1]
+    function(
+        *threads.tiles(planes, max(x.size, out.size)), out, packed(x), *size, *counts, *kernel, *dilation, *padding, *stride
+    )
+    return True
+
+
+_NAMES = "h w rows columns kh kw dh dw above before sh sw"
+
+
+@functools.cache
+def _generated(name: str, dtype: str, apart: int) -> Callable[..., None] | None:
+    number = {"f": "float", "d": "double"}[dtype]
+    operands = "array out, array x, " + ", ".join(f"i64 {n}" for n in _NAMES.split())
+    return llvm.shared(name, operands, lambda code: _TEXTS[name](code, number, apart))
+
+
+# ------------------------------------------------------------------------------------------ their code
+
+
+def strided(v: Vectors, row: str, first: str, count: str, apart: int, step: str) -> str:
+    """The elements first, first + step... of a row of `count` numbers; 0 where it has none.
+
+    apart: the step where it is 1 or 2, which vectors read, and 3 for others. %x is an address that can be read.
+    """
+    code, index = v.code, Vectors(v.code, v.lanes, "i64")
+    numbers = "<" + ", ".join(f"i64 {k}" for k in range(v.lanes)) + ">"
+
+    def read(at: str) -> str:
+        here = index.add(code.spread(v.lanes, "i64", at), numbers)
+        return Part(index.two("icmp ult", here, code.spread(v.lanes, "i64", count))).load(v, row, at)
+
+    if apart == 1:
+        return read(first)
+    if apart == 2:
+        return v.pick(read(first), read(code.add(first, v.lanes)), range(0, 2 * v.lanes, 2))
+    found = v.constant(0.0)
+    for k in range(v.lanes):
+        place = code.add(first, code.mul(step, k))
+        inside = code.value(f"icmp ult i64 {place}, {count}")
+        address = code.value(f"select i1 {inside}, ptr {code.at(v.number, row, place)}, ptr %x")  # read, and not taken
+        one = code.value(f"load {v.number}, ptr {address}")
+        kept = code.value(f"select i1 {inside}, {v.number} {one}, {v.number} 0.0")
+        found = code.value(f"insertelement {v.type} {found}, {v.number} {kept}, i64 {k}")
+    return found
+
+
+def _rows(
+    code: Any, number: str, row: Callable[[str, str, str, str], None], prepare: Callable[[str], None] | None = None
+) -> None:  # fmt: skip
+    """row(q, image, patches, first) for each row of patches at each place of the kernel of each plane: the number of its row
+    in the image, the addresses of this row and of that of the patches, and the column of the first element.
+
+    %image and %patches are where they begin. prepare(image): what is done before, for each plane.
+    """
+
+    def plane(p: str) -> None:
+        size = code.mul("%rows", "%columns")
+        image = code.at(number, "%image", code.mul(p, code.mul("%h", "%w")))
+        patches = code.at(number, "%patches", code.mul(p, code.mul(size, code.mul("%kh", "%kw"))))
+        if prepare is not None:
+            prepare(image)
+
+        def place(a: str, b: str) -> None:
+            start = code.mul(code.add(code.mul(a, "%kw"), b), size)
+            first = code.value(f"sub i64 {code.mul(b, '%dw')}, %before")
+            above = code.value(f"sub i64 {code.mul(a, '%dh')}, %above")
+
+            def line(r: str) -> None:
+                q = code.add(code.mul(r, "%sh"), above)
+                target = code.at(number, patches, code.add(start, code.mul(r, "%columns")))
+                row(q, code.at(number, image, code.mul(q, "%w")), target, first)
+
+            code.loop(0, "%rows", 1, line)
+
+        code.loop(0, "%kh", 1, lambda a: code.loop(0, "%kw", 1, lambda b: place(a, b)) and None)
+
+    code.loop("%first", "%last", 1, plane)
+
+
+def _patches(code: Any, number: str, apart: int) -> None:
+    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    code.value("getelementptr i8, ptr %x, i64 0", "%image")
+    code.value("getelementptr i8, ptr %out, i64 0", "%patches")
+
+    def row(q: str, source: str, target: str, first: str) -> None:
+        inside = code.value(f"icmp ult i64 {q}, %h")
+        count = code.value(f"select i1 {inside}, i64 %w, i64 0")
+
+        def some(j: str, part: Part) -> None:
+            found = strided(v, source, code.add(code.mul(j, "%sw"), first), count, apart, "%sw")
+            part.store(v, found, target, j)
+
+        v.over("%columns", some)
+
+    _rows(code, number, row)
+
+
+def _unpatched(code: Any, number: str, apart: int) -> None:
+    v = Vectors(code, LANES if number == "float" else LANES // 2, number)
+    code.value("getelementptr i8, ptr %out, i64 0", "%image")
+    code.value("getelementptr i8, ptr %x, i64 0", "%patches")
+    index = Vectors(code, v.lanes, "i64")
+    numbers = "<" + ", ".join(f"i64 {k}" for k in range(v.lanes)) + ">"
+
+    def zeros(image: str) -> None:
+        v.over(code.mul("%h", "%w"), lambda i, part: part.store(v, v.constant(0.0), image, i))
+
+    def row(q: str, target: str, source: str, first: str) -> None:
+        def vectors(j: str, part: Part) -> None:
+            at = code.add(j, first)
+            here = index.add(code.spread(v.lanes, "i64", at), numbers)
+            mask = index.two("icmp ult", here, code.spread(v.lanes, "i64", "%w"))
+            if part.mask is not None:
+                mask = code.value(f"and {v.mask} {mask}, {part.mask}")
+            there = Part(mask)
+            there.store(v, v.add(there.load(v, target, at), part.load(v, source, j)), target, at)
+
+        def one(j: str) -> None:
+            at = code.add(code.mul(j, "%sw"), first)
+
+            def add() -> None:
+                place = code.at(number, target, at)
+                both = [code.value(f"load {number}, ptr {a}") for a in (place, code.at(number, source, j))]
+                code.do(f"store {number} {code.value(f'fadd {number} {both[0]}, {both[1]}')}, ptr {place}")
+
+            code.when(code.value(f"icmp ult i64 {at}, %w"), add)
+
+        def all_of_it() -> None:
+            if apart == 1:
+                v.over("%columns", vectors)
+            else:
+                code.loop(0, "%columns", 1, one)
+
+        code.when(code.value(f"icmp ult i64 {q}, %h"), all_of_it)
+
+    _rows(code, number, row, zeros)
+
+
+_TEXTS: dict[str, Callable[..., None]] = {"patches": _patches, "unpatched": _unpatched}

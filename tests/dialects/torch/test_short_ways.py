@@ -1,0 +1,123 @@
+"""Short ways past the general case, taken where operands are plain: they give what the general case gives."""
+
+import math
+
+import numpy as np
+import pytest
+
+from retrograde.dialects import torch
+from retrograde.dialects.torch import nn
+from retrograde.ops import sorting
+
+
+@pytest.mark.parametrize(
+    "data, dtype, shape",
+    [
+        ([], "float32", (0,)), ([[]], "float32", (1, 0)), ([[1, 2], (3, 4.5)], "float32", (2, 2)),
+        ([[True], [False]], "bool", (2, 1)), ([True, 2], "int64", (2,)), ([1, 2.5, 3j], "complex64", (3,)),
+        ([np.float64(1), 2], "float64", (2,)), ([[[1]] * 3] * 2, "int64", (2, 3, 1)),
+    ],
+)  # fmt: skip
+def test_nested_numbers_have_the_dtype_of_the_widest(data, dtype, shape):
+    t = torch.tensor(data)
+    assert (t.dtype, t.shape) == (getattr(torch, dtype), shape)
+    assert t.tolist() == np.array(data, dtype=dtype).tolist()
+
+
+@pytest.mark.parametrize("data", [[1, [2]], [[1], [2, 3]], [[1], 2]])
+def test_ragged_lists_are_refused(data):
+    with pytest.raises((ValueError, TypeError)):
+        torch.tensor(data)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_few_first_of_many(largest, axis, missing):
+    x = np.random.default_rng(0).integers(0, 4000, (3, 3000) if axis else (3000, 3)).astype(np.float32)
+    if missing:
+        x.reshape(-1)[[5, 700]] = math.nan
+    found = sorting.argtopk(x, axis=axis, k=20, largest=largest, ties="stable")
+    ordered = np.sort(np.where(np.isnan(x), math.inf, x), axis=axis)
+    ordered = (np.flip(ordered, axis) if largest else ordered).take(range(20), axis)
+    taken = np.take_along_axis(x, found, axis)
+    assert np.array_equal(np.where(np.isnan(taken), math.inf, taken), ordered)
+    assert len(np.unique(found.take(0, 1 - axis))) == 20
+
+
+def test_many_tensors_are_stacked_as_few_are():
+    parts = [torch.full((2, 3), float(i), requires_grad=i % 2 == 0) for i in range(12)]
+    for dim in (0, 1, 2):
+        out = torch.stack(parts, dim)
+        assert torch.equal(out.select(dim, 7), parts[7])
+        (g,) = torch.autograd.grad(out.sum(), parts[4])
+        assert torch.equal(g, torch.ones(2, 3))
+    with torch.no_grad():
+        assert not torch.stack(parts).requires_grad
+    with pytest.raises(RuntimeError):
+        torch.stack([*parts, torch.zeros(3, 2)])
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_attention_without_gradients_is_that_with_them(batch_first):
+    attention = nn.MultiheadAttention(8, 2, batch_first=batch_first).eval()
+    x = torch.rand(3, 5, 8)
+    recorded = attention(x, x, x, need_weights=False)[0]
+    with torch.no_grad():
+        plain = attention(x, x, x, need_weights=False)[0]
+    assert recorded.requires_grad
+    assert not plain.requires_grad
+    assert torch.equal(recorded, plain)
+    with torch.inference_mode():
+        assert attention(x, x, x, need_weights=False)[0].is_inference()
+
+
+@pytest.mark.parametrize("bounds, named", [((), {}), ((-2.0, 3.0), {}), ((), {"to": 2.0}), ((1.0,), {"to": 1.5})])
+def test_uniform_numbers_are_the_same_wherever_they_are_drawn(bounds, named):
+    dense, wide, graph = torch.empty(40, 30), torch.empty(40, 30, dtype=torch.float64), torch.empty(40, 30)
+    graph = graph.requires_grad_() * 1
+    for x in (dense, graph):
+        torch.manual_seed(3)
+        x.uniform_(*bounds, **named)
+    assert torch.equal(dense, graph)
+    assert graph.grad_fn is not None
+    assert dense._version == 1
+    low, high = bounds if len(bounds) == 2 else (bounds[0] if bounds else 0.0, named.get("to", 1.0))
+    for x in (dense, wide.uniform_(*bounds, **named)):
+        assert low <= x.min()
+        assert x.max() < high
+    with pytest.raises(RuntimeError):
+        dense.uniform_(2.0, 1.0)
+    with pytest.raises(TypeError):
+        dense.uniform_(least=1.0)
+
+
+def test_a_state_dict_says_once_what_is_strange_below():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 1)))
+    state = net.state_dict()
+    state["1.0.other"] = state.pop("1.0.bias")
+    state["7.weight"] = torch.ones(1)
+    found = net.load_state_dict(state, strict=False)
+    assert found.missing_keys == ["1.0.bias"]
+    assert sorted(found.unexpected_keys) == ["1.0.other", "7.weight"]
+
+
+def test_names_that_are_taken_are_refused():
+    net = nn.Linear(2, 2)
+    for name in ("in_features", "forward", "weight"):
+        with pytest.raises(KeyError):
+            net.register_buffer(name, torch.ones(1))
+    net.weight = nn.Parameter(torch.ones(1, 2))
+    assert list(dict(net.named_parameters())) == ["weight", "bias"]
+    with pytest.raises(TypeError):
+        net.weight = 3
+
+
+def test_the_norm_of_gradients_of_several_dtypes():
+    parameters = [torch.ones(3, dtype=d, requires_grad=True) for d in (torch.float32, torch.float64)]
+    for p in parameters:
+        p.grad = torch.full((3,), 2.0, dtype=p.dtype)
+    total = nn.utils.clip_grad_norm_(parameters, 1.0)
+    assert total.dtype == torch.float64
+    assert total.item() == pytest.approx(math.sqrt(24))
+    assert torch.cat([p.grad.double() for p in parameters]).norm().item() == pytest.approx(1.0, abs=1e-5)
