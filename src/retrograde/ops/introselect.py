@@ -7,8 +7,6 @@ equal elements but always give the same result for the same input. Rows with tie
 
 from __future__ import annotations
 
-import numpy as np
-
 MOST = 1 << 13
 """Elements up to which rows with ties go through Python (some 40 ms); beyond, equal ones stay in order."""
 
@@ -164,33 +162,19 @@ class _Row:
             self.swap(low, high)
 
 
-def _ranks(x: np.ndarray, descending: bool) -> np.ndarray:
-    """Equal ranks for equal elements of a row, smaller ones for those that come first; NaN is the largest element."""
-    ranks = np.unique(x, return_inverse=True)[1].reshape(-1)  # NaN counts as one element, behind all
-    return ranks.max(initial=0) - ranks if descending else ranks
+def arranged(ranks: list[int], what: str, k: int) -> list[int]:
+    """The positions of a row, given by ranks, as C++'s algorithms leave them.
 
-
-def ordered(x: np.ndarray, descending: bool) -> list[int]:
-    """The positions that sort a row, as C++ sorts it."""
-    row = _Row(_ranks(x, descending).tolist())
-    row.sort(0, len(row.keys))
-    return row.at
-
-
-def top(x: np.ndarray, k: int, largest: bool) -> list[int]:
-    """The positions of the first k elements of a row, in order, as C++ selects them."""
-    row = _Row(_ranks(x, largest).tolist())
-    n = len(row.keys)
-    if k * 64 <= n:
+    what: "sort"; "top", the first k in order; "kth", where place k - 1 holds what quickselect finds.
+    """
+    row, n = _Row(ranks), len(ranks)
+    if what == "sort":
+        row.sort(0, n)
+    elif what == "kth":
+        row.quickselect(k - 1)
+    elif k * 64 <= n:
         row.partial_sort(0, k, n)
     elif k:
         row.nth_element(k - 1)
         row.sort(0, k - 1)
-    return row.at[:k]
-
-
-def kth(x: np.ndarray, k: int) -> int:
-    """The position of the k-th smallest element of a row (counted from 1), as quickselect finds it."""
-    row = _Row(_ranks(x, False).tolist())
-    row.quickselect(k - 1)
-    return row.at[k - 1]
+    return row.at

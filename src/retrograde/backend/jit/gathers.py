@@ -53,7 +53,7 @@ def take(x: np.ndarray, at: np.ndarray, axis: int) -> np.ndarray | None:
     if at.size * x.size < LEAST:
         return None
     lie = lines(x.shape, axis)
-    moved = at.size * lie.count
+    moved = at.size * lie.total
     if moved < (LEAST if lie.inner == 1 else MANY) or not (_plain(x) and _whole(at)):
         return None
     if lie.inner > 1 and threads.count() == 1:
@@ -102,7 +102,7 @@ def take_add(
     if number is None or not _whole(at) or not (base is None or (base.dtype == g.dtype and base.shape == shape)):
         return None
     lie = lines(shape, axis)
-    if g.size != lie.count * at.size:
+    if g.size != lie.total * at.size:
         return None
     g, at = packed(g), packed(at)
     if lie.outer == 1 and lie.inner > 1 and 4 * at.size >= lie.length:
@@ -415,7 +415,11 @@ def _write_text(positions: _Positions, number: str, what: str) -> None:
                 (fine,) = code.loop(0, "%count", 1, checked, carried=[("i1", "true")])
             else:
                 fine = positions.inside(at, "%count")
-            code.when(fine, lambda: code.loop(0, "%count", 1, row) and None)
+
+            def every() -> None:
+                code.loop(0, "%count", 1, row)
+
+            code.when(fine, every)
 
         def contiguous() -> None:
             fine = positions.inside(at, "%count")

@@ -39,7 +39,7 @@ class Lines(NamedTuple):
     inner: int
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many lines there are."""
         return self.outer * self.inner
 

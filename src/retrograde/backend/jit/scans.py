@@ -99,7 +99,7 @@ def product_of_others(x: np.ndarray) -> np.ndarray | None:
     if function is None:
         return None
     at = lines(x.shape, x.ndim - 1)
-    room = Room(-(-at.count // TOGETHER), 4 * x.size, 8 * TOGETHER * at.length)
+    room = Room(-(-at.total // TOGETHER), 4 * x.size, 8 * TOGETHER * at.length)
     out = np.empty(x.shape, x.dtype)
     function(
         *room.tiles, out.ctypes.data, x.ctypes.data, at.outer, at.length, 1, room.address, room.grain, room.bytes
@@ -140,7 +140,7 @@ def _number(x: np.ndarray) -> str | None:
 
 def _run(function: Callable[..., None], at: Lines, moved: int, *arrays: np.ndarray) -> None:
     """A kernel for lines: a unit is TOGETHER of them, or up to COLUMNS that lie side by side."""
-    tiles = threads.tiles(_units(at), moved * at.count * at.length)
+    tiles = threads.tiles(_units(at), moved * at.total * at.length)
     function(*tiles, *(x.ctypes.data for x in arrays), at.outer, at.length, at.inner)
 
 
@@ -174,8 +174,11 @@ def _row_by_row(code: llvm.Code, some: Callable[[Sequence[str]], None]) -> None:
     def unit(u: str) -> None:
         first = code.mul(u, TOGETHER)
         whole = code.value(f"icmp sge i64 {code.value(f'sub i64 %outer, {first}')}, {TOGETHER}")
-        rest = lambda: code.loop(first, "%outer", 1, lambda r: some([r])) and None  # noqa: E731
-        either(code, whole, lambda: some([code.add(first, k) for k in range(TOGETHER)]), rest)
+
+        def one_by_one() -> None:
+            code.loop(first, "%outer", 1, lambda r: some([r]))
+
+        either(code, whole, lambda: some([code.add(first, k) for k in range(TOGETHER)]), one_by_one)
 
     code.loop("%first", "%last", 1, unit)
 
@@ -195,14 +198,16 @@ def _rows(
         begins = [code.mul(r, "%length") for r in rows]
 
         def turn(i: str, *now: str) -> list[str]:
-            at, following, wide = _turn(code, i, reverse), [], len(start)
+            at, wide = _turn(code, i, reverse), len(start)
+            following: list[str] = []
             for k, begin in enumerate(begins):
                 following += step(one, Part(), code.add(begin, at), at, *now[wide * k : wide * (k + 1)])
             return following
 
         last = code.loop(0, "%length", 1, turn, carried=[(v.type, x) for v, x in start] * len(begins))
-        for k, r in enumerate(rows if done is not None else ()):
-            done(one, Part(), r, *last[len(start) * k : len(start) * (k + 1)])
+        if done is not None:
+            for k, r in enumerate(rows):
+                done(one, Part(), r, *last[len(start) * k : len(start) * (k + 1)])
 
     _row_by_row(code, some)
 

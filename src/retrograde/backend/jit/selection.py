@@ -79,7 +79,7 @@ def _found(function: Callable[..., None], x: np.ndarray, at: Lines, shape: Any, 
     chosen = -(-sorted // PADDED) * PADDED
     # The keys, those that are chosen and where they stood; pairs twice, and the tables of eight digits.
     bytes = 8 * padded + 16 * chosen + (32 * sorted + 8 * 256 * 4 if sorted > COUNTED else 0) + 256
-    room = Room(at.count, 2 * x.size, bytes)
+    room = Room(at.total, 2 * x.size, bytes)
     out = np.empty(shape, np.int64)
     function(
         *room.tiles, out.ctypes.data, x.ctypes.data, at.length, at.inner, k, room.address, room.grain, room.bytes
