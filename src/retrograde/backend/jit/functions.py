@@ -2,9 +2,9 @@
 function.
 
 Each is off by at most two and a half units in the last place over the whole range (by one, most), with infinities, nan,
-signed zeros and subnormal numbers as in C. The polynomials are our own near-minimax fits (Chebyshev's) in 60
-digits; the reductions are the usual ones: powers of 2 taken out of exponentials and logarithms, multiples of π/2 out of angles by three fused
-multiply-adds. Angles too large for that, which nobody has in numbers of this kind but by accident, go to the C library.
+signed zeros and subnormal numbers as in C. The polynomials are our own near-minimax fits (Chebyshev's) in 60 digits; the
+reductions are the usual ones: powers of 2 taken out of exponentials and logarithms, multiples of π/2 out of angles by three
+fused multiply-adds. Angles too large for that, which nobody has in numbers of this kind but by accident, go to the C library.
 """
 
 from __future__ import annotations
