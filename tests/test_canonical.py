@@ -20,11 +20,13 @@ from retrograde.backend.jit import (
     pointwise,
     products,
     recurrent,
+    reductions,
     rows,
     sampling,
     windows,
 )
 from retrograde.backend.jit.processor import AVX512
+from retrograde.core.expression import SYMBOLIC, Expr
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.core.value import Value, make
 from retrograde.dialects import mindspore, paddle, torch
@@ -377,10 +379,26 @@ def matrices():
             yield "product", products.product, given
 
 
+def sums(loop, *operands):
+    return np.array(loop.sums(*operands))
+
+
 def kernels():
-    for name in ("erf", "gelu", "gelu_slope"):
-        yield name, getattr(pointwise, name), (LONG,)
+    x, y = (Expr("operand", (k,), LONG.dtype) for k in range(2))
+    for expression in (SYMBOLIC.special.erf(x), SYMBOLIC.exp(x) * y, y + x):
+        loop = pointwise.Fused([expression])
+        yield "pointwise", loop, (LONG, normal(*LONG.shape))
+        yield "pointwise", loop, (LONG, normal(LONG.shape[1]))
+        yield "pointwise", functools.partial(sums, loop), (LONG, normal(*LONG.shape))
+    for way in (reductions.along_rows, reductions.down_columns, reductions.of_all):
+        for name in ("sum", "max", "min"):
+            done = "columns" if way is reductions.down_columns else "rows"
+            kernel = f"{name}_{done}" if (way, name) != (reductions.of_all, "sum") else "sum_parts"
+            yield kernel, functools.partial(way, name), (LONG,)
     for x, _ in WIDTHS:
+        yield "log_softmax", rows.log_softmax, (x,)
+        yield "log_softmax_pull", rows.log_softmax_pull, (normal(*x.shape), x)
+        yield "logsumexp", rows.logsumexp, (x,)
         yield "softmax", rows.softmax, (x,)
         yield "softmax_pull", rows.softmax_pull, (normal(*x.shape), x)
     yield from layers()
@@ -403,7 +421,7 @@ def called(monkeypatch):
             def checked(*args):
                 names.add(name)
                 for kind, x in zip(found.argtypes, args, strict=True):
-                    assert kind is not ctypes.c_void_p or x % 4 == 0
+                    assert kind is not ctypes.c_void_p or isinstance(x, bytes) or x % 4 == 0  # bytes: a table
                     assert kind is not ctypes.py_object or x.flags.aligned or x is args[6] is not args[3]
                 return found(*args)
 
@@ -414,8 +432,9 @@ def called(monkeypatch):
     monkeypatch.setattr(llvm, "function", watched(llvm.function))
     monkeypatch.setattr(llvm, "shared", watched(llvm.shared))
     monkeypatch.setattr(products, "_generated", {})
+    monkeypatch.setattr(pointwise, "_FUNCTIONS", {})
     monkeypatch.setattr(products, "_plans", {})
-    rooms = [pointwise._generated, rows._generated, channels._generated, recurrent._generated, convolutions._generated]
+    rooms = [rows._function, reductions._generated, channels._generated, recurrent._generated, convolutions._generated]
     rooms += [windows._generated, sampling._generated, patches._generated]
     rooms += [convolutions._layer, convolutions._forward, convolutions._backward, convolutions._weights]
     for made in rooms:
@@ -436,7 +455,8 @@ def test_every_generated_kernel_gives_the_same_bits(called):
             called.discard(name)
             assert bits(kernel(*map(changed, operands))) == expected, (name, changed.__name__)
             assert name in called, (name, changed.__name__)
-    every = {"erf", "gelu", "gelu_slope", *rows._TEXTS, *channels._TEXTS}
+    every = {"pointwise", "sum_parts", *(f"{name}_{way}" for name in ("sum", "max", "min") for way in ("rows", "columns"))}
+    every |= {*rows._TEXTS, *channels._TEXTS}
     for module in (convolutions, windows, sampling, patches):
         every |= set(module._TEXTS)
     every |= {"lstm_layer", "gru_layer", "lstm_pull_layer", "gru_pull_layer"}

@@ -1,6 +1,7 @@
 """What all generated code stands on: the cache on disk, threads and processes that translate at the same time."""
 
 import ctypes
+import inspect
 import os
 import stat
 import subprocess
@@ -12,16 +13,27 @@ import pytest
 
 from retrograde.backend.jit import cache, llvm, operands, pointwise
 
+
+def erf(x):
+    """One generated function, to be tried here and in other processes."""
+    from types import SimpleNamespace as Node
+
+    from retrograde.backend.jit import pointwise
+
+    node = Node(name="erf", args=(Node(name="operand", args=(0,), dtype=x.dtype),), dtype=x.dtype)
+    found = pointwise.Fused([node])(x)
+    return None if found is None else found[0]
+
+
 LEAST = operands.LEAST
 POSIX = os.name == "posix"
 pytestmark = pytest.mark.skipif(
-    pointwise.erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor that code is generated for"
+    erf(np.zeros(LEAST, np.float32)) is None, reason="needs llvmlite and a processor that code is generated for"
 )
 
-PROGRAM = """
+PROGRAM = "\n" + inspect.getsource(erf) + """
 import numpy as np
-from retrograde.backend.jit import pointwise
-print(pointwise.erf(np.full(1 << 13, 0.5, np.float32))[-1])
+print(erf(np.full(1 << 13, 0.5, np.float32))[-1])
 """
 
 
@@ -301,20 +313,20 @@ def test_threads_that_call_first_at_the_same_time_translate_once(monkeypatch):
     monkeypatch.setattr(llvm, "_kept", {})
     whole = llvm._translated
     monkeypatch.setattr(llvm, "_translated", lambda *args: (translated.append(args), whole(*args))[1])
-    pointwise._generated.cache_clear()
+    pointwise._FUNCTIONS.clear()
     x = np.linspace(-3, 3, LEAST, dtype=np.float32)
     start, found = threading.Barrier(8), []
 
     def work():
         start.wait()
-        found.append(pointwise.gelu(x).tobytes())
+        found.append(erf(x).tobytes())
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    pointwise._generated.cache_clear()  # before what the functions stand in goes
+    pointwise._FUNCTIONS.clear()  # before what the functions stand in goes
     assert len(found) == 8
     assert len(set(found)) == 1
     assert len(translated) == 1
@@ -349,11 +361,11 @@ def test_a_process_that_forks_while_a_thread_translates():
     assert (code, out) == (0, "0")
 
 
-ASKS = """
+ASKS = inspect.getsource(erf) + """
 import os, signal, threading, time
 import numpy as np
+from retrograde.backend.jit import llvm, operands
 from llvmlite.binding.ffi import register_lock_callback
-from retrograde.backend.jit import llvm, operands, pointwise
 begun = threading.Event()
 register_lock_callback(lambda: begun.is_set() or begun.set() or time.sleep(0.5), lambda: None)
 thread = threading.Thread(target=llvm.available)
@@ -362,7 +374,7 @@ begun.wait()
 child = os.fork()
 if not child:
     signal.alarm(20)
-    os._exit(0 if pointwise.erf(np.ones(operands.LEAST, np.float32)) is not None else 1)
+    os._exit(0 if erf(np.ones(operands.LEAST, np.float32)) is not None else 1)
 print(os.waitpid(child, 0)[1])
 thread.join()
 """

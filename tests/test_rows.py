@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 from retrograde.backend.jit import operands, rows
 from retrograde.ops import normalization
@@ -80,8 +81,10 @@ def test_large_and_small_arrays_agree():
 
 
 @pytest.mark.parametrize(
-    "x", [np.zeros((4, 4), np.float32), np.zeros((LEAST, 2)), np.zeros((LEAST, 2), np.float32).T, np.zeros((2, LEAST), ">f4")],
-    ids=["few", "float64", "columns", "swapped bytes"],
+    "x",
+    [np.zeros((4, 4), np.float32), np.zeros((LEAST, 2), np.float16), np.zeros((LEAST, 2), np.float32).T,
+     np.zeros((2, LEAST), ">f4")],
+    ids=["few", "float16", "columns", "swapped bytes"],
 )  # fmt: skip
 def test_what_is_left_to_numpy(x):
     assert rows.softmax(x) is None
@@ -112,3 +115,38 @@ def test_the_bits_do_not_depend_on_the_number_of_threads(width):
     same_bits(lambda: rows.softmax_pull(g, out))
     same_bits(lambda: rows.layer_norm(x, w, b, width, 1e-5))
     same_bits(lambda: rows.layer_norm_pull(g, x, w, width, 1e-5))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 7, 17, 600, 9001])
+def test_both_precisions(width, dtype):
+    x, g = (many(width, 3.0).astype(dtype) for _ in range(2))
+    z, wide = x.astype(np.float64), g.astype(np.float64)
+    logs = special.log_softmax(z, -1)
+    close = {"rtol": 1e-5, "atol": 1e-5} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(rows.softmax(x), np.exp(logs), **close)
+    np.testing.assert_allclose(rows.log_softmax(x), logs, **close)
+    np.testing.assert_allclose(rows.logsumexp(x), special.logsumexp(z, -1), **close)
+    total = wide.sum(-1, keepdims=True)
+    scale = 1 + np.abs(wide).sum(-1, keepdims=True)
+    found = rows.log_softmax_pull(g, logs.astype(dtype))
+    np.testing.assert_allclose(found / scale, (wide - np.exp(logs) * total) / scale, **close)
+    center, spread = z.mean(-1, keepdims=True), z.var(-1, keepdims=True)
+    np.testing.assert_allclose(rows.layer_norm(x, None, None, width, 0.1), (z - center) / np.sqrt(spread + 0.1), **close)
+    dx, _, db = rows.layer_norm_pull(g, x, None, width, 0.1)
+    assert dx.dtype == db.dtype == dtype
+    np.testing.assert_allclose(db / np.abs(wide).sum(0), wide.sum(0) / np.abs(wide).sum(0), **close)
+
+
+def test_logsumexp_of_unusual_rows():
+    inf, nan = np.inf, np.nan
+    few = np.array([[inf, 0, 1], [-inf] * 3, [nan, 0, 1], [-inf, 0, 0], [3e38, -3e38, 0]], np.float32)
+    with np.errstate(all="ignore"):
+        want = special.logsumexp(few.astype(np.float64), -1)
+    np.testing.assert_allclose(rows.logsumexp(np.tile(few, (LEAST, 1))).reshape(-1, 5)[0], want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("width", [100, 9001])
+def test_the_logarithms_bits_do_not_depend_on_the_number_of_threads(width):
+    x, g = many(width), many(width)
+    same_bits(lambda: (rows.log_softmax(x), rows.logsumexp(x), rows.log_softmax_pull(g, x)))

@@ -1,7 +1,8 @@
 """Elementwise operations as expressions: what their kernels compute, in a small core of functions of the array-API
 standard. A compiler and a GPU's code start from these.
 
-`trace` runs a record's kernel on a symbolic namespace, whose functions note what is called in place of computing it.
+`trace` runs a record's kernel on a symbolic namespace, whose functions note what is called in place of computing it, and
+`trace_rule` a derivative rule: expressions are arrays with a backend, so that operations on them give expressions.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from .._errors import UnsupportedError
 from ..backend.dtypes import NAMES, dtype_in, numpy_dtype, real_of
+from ..backend.lookup import Backend, register_backend
 
 _TRUTHS = frozenset({
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or", "logical_not",
@@ -148,10 +150,41 @@ for _name, _function in {
 def trace(prim: Any, dtypes: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """The expression of an elementwise record for operands of some dtypes (None: an absent one): an Expr, a tuple of them
     for several outputs. Raises UnsupportedError where the kernel is none."""
-    operands = [None if d is None else Expr("operand", (i,), np.dtype(d)) for i, d in enumerate(dtypes)]
     if prim.kind != "elementwise":
         raise UnsupportedError(f"{prim.name} is no elementwise operation, and only these are expressions")
+    return traced(prim.kernel, dtypes, params, prim.name)
+
+
+def traced(kernel: Callable[..., Any], dtypes: tuple[Any, ...], params: dict[str, Any], name: str = "a kernel") -> Any:
+    """The expression of a kernel, which `name` names in the UnsupportedError that says that it is none."""
+    operands = [None if d is None else Expr("operand", (i,), np.dtype(d)) for i, d in enumerate(dtypes)]
     try:
-        return prim.kernel(SYMBOLIC, *operands, **params)
+        return kernel(SYMBOLIC, *operands, **params)
     except (AttributeError, TypeError) as error:
-        raise UnsupportedError(f"{prim.name} is no expression of elementwise functions: {error}") from error
+        raise UnsupportedError(f"{name} is no expression of elementwise functions: {error}") from error
+
+
+class _ExpressionBackend(Backend):
+    """Operations on expressions: elementwise ones are traced into them."""
+
+    name = "expression"
+    xp = SYMBOLIC
+
+    def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        if prim.kind != "elementwise":
+            raise UnsupportedError(f"{prim.name} is no elementwise operation, and only these are expressions")
+        return prim.kernel(SYMBOLIC, *arrays, **params)
+
+
+register_backend(Expr, _ExpressionBackend())
+
+
+def trace_rule(
+    prim: Any, i: int, g: Any, out: Any, operands: tuple[Any, ...], params: dict[str, Any]
+) -> Any:  # fmt: skip
+    """The expression of the cotangent of operand i, from those of what the derivative rule is given (None: what it does not
+    ask for). Raises UnsupportedError where the rule asks for shapes, or does something that is no expression."""
+    try:
+        return prim.vjps[i](g, out, *operands, **params)
+    except (AttributeError, TypeError, ValueError, NotImplementedError) as error:
+        raise UnsupportedError(f"the rule of {prim.name} is no expression of elementwise functions: {error}") from error

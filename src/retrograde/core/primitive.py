@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from .large import Large
 from .record import KINDS, NOT_DIFFERENTIABLE, PRIMITIVES, Primitive, Ufunc, keyword_names, positional_names
 from .specialise import specialise, specialise_rules, swap_kernel
 
@@ -37,6 +38,7 @@ def primitive(
     saves: str | Mapping[str, Sequence[str]] = "all",
     regional: Sequence[str] = (),
     texts: Sequence[str] = (),
+    generated: bool | type[Large] = True,
 ) -> Callable[..., Any]:
     """Register a primitive and return the function that evaluates it.
 
@@ -62,6 +64,8 @@ def primitive(
         the derivative's derivative in them is zero wherever there is one.
     texts: the rules as texts in `g`, `out` and the operands' names, such as "g * conj(y)", where they were given so
         (`elementwise` in ops/rules.py): what functions for real operands have in them instead of a call.
+    generated: of an elementwise primitive, whether its expression is as accurate as what NumPy computes, so that large arrays
+        may go to generated code (core/large.py); of another one, what large arrays are computed with.
     operands, params: names, where the kernel's signature does not tell them.
     diff_outs: with `multi`, which outputs carry gradients (all floating ones, if not given).
     used_outs: with `multi`, which outputs the rules take the value of (all, if not given); the others arrive as None.
@@ -92,7 +96,7 @@ def primitive(
         vjps=tuple(vjps) if isinstance(vjps, (list, tuple)) else vjps, vjp=vjp, jvp=jvp, batch=batch, infer=infer,
         samples=samples, diff_outs=tuple(diff_outs) if diff_outs is not None else None,
         used_outs=tuple(used_outs) if used_outs is not None else None, tolerances=tolerances, kind=kind, numpy=numpy,
-        saves=saves, regional=regional, texts=tuple(texts),
+        saves=saves, regional=regional, texts=tuple(texts), generated=generated,
     )  # fmt: skip
     if differentiable and vjp is None and (names is None or len(record.vjps) != len(names)):
         raise TypeError(f"primitive {name!r}: {len(record.vjps)} rules for the operands {names}")

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .large import Large
+
 PRIMITIVES: dict[str, Primitive] = {}
 """Every primitive by name."""
 
@@ -109,6 +111,7 @@ class Primitive:
         infer: Callable[..., Any], samples: Any, diff_outs: tuple[bool, ...] | None, used_outs: tuple[bool, ...] | None,
         tolerances: dict[str, Any] | None, kind: str, numpy: Callable[..., Any] | None,
         saves: str | Mapping[str, Sequence[str]], regional: Sequence[str], texts: tuple[str, ...],
+        generated: bool | type[Large],
     ) -> None:  # fmt: skip
         self.name, self.kernel, self.operands, self.params = name, kernel, operands, params
         self.multi, self.vjps, self.vjp, self.jvp = multi, vjps, vjp, jvp
@@ -125,6 +128,12 @@ class Primitive:
         if numpy is not None:
             self.lowerings["numpy"] = numpy
         self.numpy_kernel: Callable[..., Any] = functools.partial(kernel, np) if numpy is None else numpy
+        self.large: Large | None = None
+        """What NumPy arrays of `large.least` elements and more are computed with, of an elementwise primitive."""
+        if isinstance(generated, type):
+            self.large = generated(self)
+        elif generated and kind == "elementwise" and operands and not multi:
+            self.large = Large(self)
         self.texts = texts
         self.saves = saves
         self.regional = tuple((*(operands or ()), "out").index(x) for x in regional)

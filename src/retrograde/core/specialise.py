@@ -31,20 +31,22 @@ from .value import Value, content, dtype_of, result_class, shape_of
 _ndarray = np.ndarray
 _NO_PARAMS: dict[str, Any] = {}
 
-SWAPS: dict[str, list[Callable[[Any], Any]]] = {}
+SWAPS: dict[str, list[Callable[[str, Any], Any]]] = {}
 """What puts another kernel into the functions written for a primitive, by the primitive's name."""
 
 
-def swap_kernel(prim: Primitive, kernel: Callable[..., Any]) -> None:
-    """Let a primitive compute on NumPy arrays with another kernel: one around its own, or its own again."""
-    prim.numpy_kernel = kernel
+def swap_kernel(prim: Primitive, kernel: Any, name: str = "KERNEL") -> None:
+    """Let a primitive compute on NumPy arrays with another kernel: one around its own, or its own again; by the name "LARGE",
+    with another one on large arrays, which begin at "LEAST" elements."""
+    if name == "KERNEL":
+        prim.numpy_kernel = kernel
     for put in SWAPS.get(prim.name, ()):
-        put(kernel)
+        put(name, kernel)
 
 
 def _follow(prim: Primitive, scope: dict[str, Any]) -> None:
     """Let functions with these globals follow `swap_kernel`."""
-    SWAPS.setdefault(prim.name, []).append(functools.partial(scope.__setitem__, "KERNEL"))
+    SWAPS.setdefault(prim.name, []).append(scope.__setitem__)
 
 
 _COMMON = {
@@ -59,7 +61,10 @@ _COMMON = {
 
 
 def _scope(prim: Primitive) -> dict[str, Any]:
-    return {**_COMMON, "KERNEL": prim.numpy_kernel, "PRIM": prim}
+    scope = {**_COMMON, "KERNEL": prim.numpy_kernel, "PRIM": prim}
+    if prim.large is not None:
+        scope.update(LARGE=prim.large, LEAST=prim.large.least, large_step=prim.large.step)
+    return scope
 
 
 # Most primitives share their source with others of the same arity, and compiling is most of the time of an import.
@@ -102,7 +107,13 @@ class _Writer:
         call = f"KERNEL({arrays}{self.keywords})"
         if self.prim.multi:
             return [f"out_ = tuple([x_ if type(x_) is ndarray else asarray(x_) for x_ in {call}])"]
-        return [f"out_ = {call}", "if type(out_) is not ndarray:", "    out_ = asarray(out_)"]
+        lines = [f"out_ = {call}", "if type(out_) is not ndarray:", "    out_ = asarray(out_)"]
+        if self.prim.large is None:
+            return lines
+        return [
+            f"large_ = {arrays.partition(',')[0]}.size >= LEAST",
+            "if large_:", f"    out_ = LARGE({arrays}{self.keywords})", "else:", *_indented(lines),
+        ]  # fmt: skip
 
     def unpack(self, *taken: str) -> list[str]:
         """`a{i}` and `n{i}` of operands that are values (`taken` are the lines for value `x`, operand `i`), NumPy arrays, or
@@ -135,7 +146,8 @@ class _Writer:
                 f"(type(a{i}) is ndarray or a{i} is None)" if self.count > 1 else f"type(a{i}) is ndarray"
                 for i in range(self.count)
             )
-            lines = [f"if {plain}:", *_indented(lines), "else:", f"    out_ = op({self.arrays}{self.keywords})"]
+            other = [f"out_ = op({self.arrays}{self.keywords})", *(["large_ = False"] if self.prim.large is not None else [])]
+            lines = [f"if {plain}:", *_indented(lines), "else:", *_indented(other)]
         return [
             "try:",
             *_indented(lines),
@@ -208,6 +220,8 @@ class _Writer:
                 f"    if {asked}(dtype_ is FLOAT32 or dtype_ is FLOAT64 or dtype_.kind not in 'iub'",
                 f"               or whole_numbers(dtype_, {self.edges})):",
             ]
+        if prim.large is not None:
+            described = [*described, "if large_:", "    node_.step = large_step"]
         node += ["node_.dtype = dtype_; node_.seq = tick()", *described, *refused, "value_._node = node_"]
         return [*lines, *_indented([*node, *watched], 2), *unrecorded]
 
@@ -290,13 +304,19 @@ class _Writer:
     def operator(self) -> list[str]:
         """`operator`: two instances of CLS of one real floating dtype at once, all else through FALLBACK."""
         x, y = self.names
+        plain = ["out_ = KERNEL(a0, a1)"]
+        if self.prim.large is not None:
+            plain = [
+                "large_ = a0.size >= LEAST and type(a0) is ndarray and type(a1) is ndarray",
+                "out_ = LARGE(a0, a1) if large_ else KERNEL(a0, a1)",
+            ]  # fmt: skip
         elsewhere = [
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",
             f"        return FALLBACK({x}, {y})",
         ]
         fast = [
             "try:",
-            "    out_ = KERNEL(a0, a1)",
+            *_indented(plain),
             "except KERNEL_ERRORS as error:",
             *elsewhere,
             f"    fail(PRIM, {self.operands}, NO_PARAMS, error)",

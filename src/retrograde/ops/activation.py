@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import numpy_dtype
-from ..backend.jit import pointwise
 from ..core.aval import Aval
 from ..core.primitive import keyword_names, primitive
 from ..core.value import dtype_of, shape_of
@@ -133,21 +132,9 @@ def _gelu_kernel(xp: Any, x: Any) -> Any:
     return x * _normal_cdf(xp, x)
 
 
-@widened_numpy
-def _gelu_numpy(x: Any) -> Any:
-    found = pointwise.gelu(x)
-    return x * _normal_cdf(np, x) if found is None else found
-
-
 @widened
 def _gelu_slope_kernel(xp: Any, x: Any) -> Any:
     return _normal_cdf(xp, x) + x * (xp.exp(x * x * scalar(-0.5, x)) * scalar(1 / SQRT2PI, x))
-
-
-@widened_numpy
-def _gelu_slope_numpy(x: Any) -> Any:
-    found = pointwise.gelu_slope(x)
-    return _gelu_slope_kernel(np, x) if found is None else found
 
 
 @widened
@@ -164,10 +151,10 @@ def _gelu_tanh_partial(x: Any, _out: Any) -> Any:
 
 # x times the normal distribution function, the derivative of that, and the approximation by tanh.
 gelu_slope = elementwise(
-    "gelu_slope", kernel=_gelu_slope_kernel, numpy=_gelu_slope_numpy, samples=unary(-3, 3),
+    "gelu_slope", kernel=_gelu_slope_kernel, samples=unary(-3, 3),
     partials=[lambda x, _out: (2 - x * x) * normal_density(x)],
 )  # fmt: skip
-gelu = elementwise("gelu", kernel=_gelu_kernel, numpy=_gelu_numpy, samples=unary(-3, 3), partials=[lambda x, _out: gelu_slope(x)])
+gelu = elementwise("gelu", kernel=_gelu_kernel, samples=unary(-3, 3), partials=[lambda x, _out: gelu_slope(x)])
 gelu_tanh = elementwise("gelu_tanh", kernel=_gelu_tanh_kernel, samples=unary(-3, 3), partials=[_gelu_tanh_partial])
 
 # ------------------------------------------------------------------------------------------ pieces of straight lines

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, is_half
 from ..core.aval import Aval
+from ..core.large import Large
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
@@ -49,7 +50,8 @@ def _averaged(total: Any, losses: Any, reduction: str) -> Any:
 
 def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
     """The standard and the NumPy kernel of a loss from `losses(xp, *arrays, **params)`, the unreduced ones, and what NumPy
-    does better than that."""
+    does better than that; without such a thing, large arrays are computed and added up in one loop."""
+    generated = by_numpy is None
     by_numpy = losses if by_numpy is None else by_numpy
 
     @widened
@@ -60,7 +62,35 @@ def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
     def numpy(*arrays: Any, reduction: str, **params: Any) -> Any:
         return reduced_numpy(by_numpy(np, *arrays, **params), reduction)
 
-    return {"kernel": kernel, "numpy": numpy}
+    class LargeLoss(_LargeLoss):
+        def trace(self, dtypes: tuple[Any, ...], params: dict[str, Any]) -> Any:
+            from ..core.expression import traced
+
+            return traced(widened(losses), dtypes, {k: v for k, v in params.items() if k != "reduction"})
+
+    return {"kernel": kernel, "numpy": numpy, "generated": LargeLoss if generated else False}
+
+
+class _LargeLoss(Large):
+    """Losses of large arrays, added up as they are computed; the derivative of one that is reduced is that of the unreduced
+    ones for a cotangent that they share."""
+
+    def __call__(self, *arrays: Any, reduction: str, **params: Any) -> Any:
+        if reduction == "none":
+            return super().__call__(*arrays, reduction=reduction, **params)
+        x = arrays[0]
+        fused: Any = self.fused(arrays, {"reduction": "none", **params}) if x.dtype.itemsize > 2 else False
+        found = fused.sums(*arrays) if fused is not False else None
+        if found is None:
+            return self.prim.numpy_kernel(*arrays, reduction=reduction, **params)
+        size = math.prod(np.broadcast_shapes(*(y.shape for y in arrays if y is not None)))
+        return np.asarray(found[0] / size if reduction == "mean" else found[0], x.dtype)
+
+    def pulled(self, g: Any, edges: Any, saved: Any, params: dict[str, Any]) -> Any:
+        x = next((y for y in saved if y is not None), None)
+        if x is None:
+            return None
+        return super().pulled(share(g, x, params["reduction"]), edges, saved, {**params, "reduction": "none"})
 
 
 def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:

@@ -474,7 +474,8 @@ def _multilabel_samples() -> Any:
 
 # sum over labels j and other classes i of max(0, 1 - x[j] + x[i]) / C.
 multilabel_margin_loss = primitive(
-    "multilabel_margin_loss", **kernels_of(_multilabel_margin), operands=("x", "target"), params=("reduction",),
+    "multilabel_margin_loss", **{**kernels_of(_multilabel_margin), "generated": False}, operands=("x", "target"),
+    params=("reduction",),
     vjps=[lambda g, _out, x, target, *, reduction: _multilabel_slope(x, target) * _row_share(g, x, reduction), None],
     jvp=lambda tangents, out, x, target, *, reduction: _push_rows(tangents[0], _multilabel_slope(x, target), reduction),
     batch=_batch_rows, infer=_infer_rows, samples=_multilabel_samples,

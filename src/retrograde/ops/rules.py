@@ -16,6 +16,7 @@ from ..core import value as values
 from ..core.arrays import bottom, full
 from ..core.aval import Aval, aval_of
 from ..core.batched import BatchedArray
+from ..core.large import Large
 from ..core.level import Level
 from ..core.node import Accumulate
 from ..core.primitive import NOT_DIFFERENTIABLE, PRIMITIVES, Ufunc, positional_names, primitive
@@ -293,6 +294,7 @@ def elementwise(
     tolerances: dict[str, Any] | None = None,
     numpy: Rule | None = None,
     regional: Sequence[str] = (),
+    generated: bool | type[Large] = True,
 ) -> Any:
     """An operation on corresponding elements of broadcast operands.
 
@@ -324,6 +326,7 @@ def elementwise(
     return primitive(
         name, kernel=kernel, vjps=vjps, jvp=jvp, batch=batch_elementwise, infer=infer, samples=samples,
         operands=operands, tolerances=tolerances, regional=regional, texts=texts, kind="elementwise", numpy=numpy,
+        generated=generated,
     )  # fmt: skip
 
 
@@ -341,6 +344,7 @@ def linear(
     tolerances: dict[str, Any] | None = None,
     kind: str | None = None,
     numpy: Rule | None = None,
+    generated: bool | type[Large] = True,
 ) -> Any:
     """An operation linear in its first operand; `others` more operands (indices) have no derivative.
 
@@ -358,7 +362,7 @@ def linear(
 
     return primitive(
         name, kernel=kernel, vjps=[rule] + [None] * others, jvp=jvp, batch=batch, infer=infer,
-        samples=samples, operands=operands, multi=multi, tolerances=tolerances, numpy=numpy,
+        samples=samples, operands=operands, multi=multi, tolerances=tolerances, numpy=numpy, generated=generated,
         kind=kind or ("elementwise" if batch is batch_elementwise else "linear"),
     )  # fmt: skip
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import astype
-from ..backend.jit import pointwise
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, isfinite, less_equal, logical_and, logical_not
 from .elementwise import absolute, cos, exp, log, sin
@@ -24,11 +23,11 @@ from .structural import cast
 SQRT_PI, SQRT2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
 
-def _one(name: str, function: str, partial: Any, samples: Any, numpy: Any = None) -> Any:
+def _one(name: str, function: str, partial: Any, samples: Any) -> Any:
     """A function of one operand that SciPy has, with its derivative."""
     return elementwise(
         name, kernel=special(function), operands=("x",), partials=[partial], samples=samples, infer=infer_same,
-        numpy=numpy,
+        generated=function == "erf",  # the others are made of functions of the standard there, less accurate than SciPy's
     )  # fmt: skip
 
 
@@ -55,21 +54,13 @@ def _logit_partial(x: Any, _out: Any, *, eps: float | None) -> Any:
 
 # log(x / (1 - x)); with eps, x is clipped to [eps, 1 - eps] first.
 logit = elementwise(
-    "logit", kernel=_logit_kernel, partials=[_logit_partial],
+    "logit", kernel=_logit_kernel, partials=[_logit_partial], generated=False,
     samples=lambda: [sample(uniform(0.2, 0.8, 2, 3), eps=None), sample(np.array([0.05, 0.4, 0.97]), eps=0.1)],
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ error functions (DLMF 7)
 
-
-
-@widened_numpy
-def _erf_numpy(x: Any) -> Any:
-    found = pointwise.erf(x)
-    return special_functions(np).erf(x) if found is None else found
-
-
-erf = _one("erf", "erf", lambda x, _out: exp(-(x * x)) * (2 / SQRT_PI), unary(-2, 2), _erf_numpy)
+erf = _one("erf", "erf", lambda x, _out: exp(-(x * x)) * (2 / SQRT_PI), unary(-2, 2))
 erfc = _one("erfc", "erfc", lambda x, _out: exp(-(x * x)) * (-2 / SQRT_PI), unary(-2, 2))
 # exp(x^2) erfc(x).
 erfcx = _one("erfcx", "erfcx", lambda x, out: x * out * 2 - 2 / SQRT_PI, unary(-2, 2))
@@ -164,18 +155,18 @@ def _whole_first() -> Any:
 
 # The regularised incomplete gamma functions P(a, x) and Q(a, x).
 gammainc = elementwise(
-    "gammainc", kernel=special("gammainc"), operands=("a", "x"), samples=_whole_first,
+    "gammainc", kernel=special("gammainc"), generated=False, operands=("a", "x"), samples=_whole_first,
     partials=[lambda _a, _x, _out: _refuse("gammainc", "a"), lambda a, x, out_: _gamma_density(a, x, out_)],
 )  # fmt: skip
 
 gammaincc = elementwise(
-    "gammaincc", kernel=special("gammaincc"), operands=("a", "x"), samples=_whole_first,
+    "gammaincc", kernel=special("gammaincc"), generated=False, operands=("a", "x"), samples=_whole_first,
     partials=[lambda _a, _x, _out: _refuse("gammaincc", "a"), lambda a, x, out_: -_gamma_density(a, x, out_)],
 )  # fmt: skip
 
 # Hurwitz's zeta function, the sum of (k + q)^-x over k = 0, 1, 2... (DLMF 25.11).
 zeta = elementwise(
-    "zeta", kernel=special("zeta"), operands=("x", "q"),
+    "zeta", kernel=special("zeta"), generated=False, operands=("x", "q"),
     samples=lambda: [sample(np.array([2, 3, 5]), uniform(0.5, 3, 3)), sample(np.array([[2], [4]]), uniform(0.5, 3, 3))],
     partials=[lambda _x, _q, _out: _refuse("zeta", "x"), lambda x, q, _out: -x * zeta(x + 1, q)],
 )  # fmt: skip

@@ -23,6 +23,7 @@ import numpy as np
 from .._errors import FreedGraphError, GradError, MutationError
 from .._state import OBSERVERS, recording, set_mode, settle, state
 from ..backend import backend_of
+from ..core import large
 from ..core import value as values
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
@@ -563,7 +564,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
             elif type(g) is _ndarray and (
                 sys.getrefcount(g) > _SOLE or g.base is not None or not g.flags.carray or not g.flags.owndata
             ):
-                g = np.array(g, order="C", copy=True)
+                g = large.copied(g)
             target._grad = values.as_value(cls, g)
         elif (
             type(before._a) is _ndarray and type(g) is _ndarray and before._a.flags.writeable
@@ -574,7 +575,7 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
                     f"a gradient of shape {tuple(g.shape)} cannot be added to .grad, whose elements share memory (it was "
                     "expanded); put a clone() of it there"
                 )
-            np.add(before._a, g, out=before._a, casting="unsafe")
+            large.add_into(before._a, g)
             mutation.note(before._a)
         elif type(g) is Scattered and type(before._a) is Scattered:
             target._grad = values.as_value(cls, merged(before._a, g))

@@ -77,6 +77,8 @@ class Profiler(Observer):
         for name, prim in PRIMITIVES.items():
             kernel = self._kernels[name] = prim.numpy_kernel
             swap_kernel(prim, functools.partial(self._timed, prim, kernel))
+            if prim.large is not None:
+                swap_kernel(prim, functools.partial(self._timed, prim, prim.large), "LARGE")
         self._watch.enter_context(observe(self))
         self.began = perf_counter_ns()
 
@@ -89,6 +91,8 @@ class Profiler(Observer):
         self._watch.close()
         for name, kernel in self._kernels.items():
             swap_kernel(PRIMITIVES[name], kernel)
+            if PRIMITIVES[name].large is not None:
+                swap_kernel(PRIMITIVES[name], PRIMITIVES[name].large, "LARGE")
         RUNNING.remove(self)
         for event in self._here.open:
             event.end = self.ended

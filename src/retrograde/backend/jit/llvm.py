@@ -247,18 +247,19 @@ _CTYPES: dict[str, Any] = {
     "ptr": ctypes.c_void_p, "object": ctypes.py_object, "array": ctypes.py_object, "i64": ctypes.c_int64,
     "float": ctypes.c_float, "double": ctypes.c_double,
 }  # fmt: skip
-_DATA = object.__basicsize__  # where in a NumPy array the address of its numbers stands
+DATA = object.__basicsize__
+"""Where in a NumPy array the address of its numbers stands, if `arrays_are_read`."""
 
 
 @functools.cache
-def _arrays_are_read() -> bool:
+def arrays_are_read() -> bool:
     """Whether generated code finds the numbers of a NumPy array itself: 0.1 µs, where `a.ctypes.data` takes 1."""
     import numpy as np
 
     if sys.implementation.name != "cpython":  # elsewhere id() is no address
         return False
     a = np.zeros(3)[1:]
-    return ctypes.c_void_p.from_address(id(a) + _DATA).value == a.ctypes.data
+    return ctypes.c_void_p.from_address(id(a) + DATA).value == a.ctypes.data
 
 
 def shared(
@@ -272,14 +273,14 @@ def shared(
     """
     split = [operand.split() for operand in operands.split(",")]
     arrays = [k for k, (kind, _) in enumerate(split, 3) if kind == "array"]
-    if not _arrays_are_read():
+    if not arrays_are_read():
         split = [["ptr" if kind == "array" else kind, x] for kind, x in split]
     found = address(name, lambda code: _shared(code, name, split, body, attributes), level=2)
     if found is None:
         return None
     given = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, *(_CTYPES[kind] for kind, _ in split))
     function = ctypes.CFUNCTYPE(None, *given)(found)
-    if not arrays or _arrays_are_read():
+    if not arrays or arrays_are_read():
         return function
     return lambda *args: function(*(a.ctypes.data if k in arrays else a for k, a in enumerate(args)))
 
@@ -304,7 +305,7 @@ def _shared(code: Code, name: str, operands: Sequence[Sequence[str]], body: Call
     entry.do(f"call void {run}(ptr %pool, ptr @{name}_tile, ptr %given, i64 %units, i64 %grain)")
     alone = Code()
     for x in arrays:
-        place = alone.value(f"getelementptr inbounds i8, ptr %{x}.array, i64 {_DATA}", f"%{x}.place")
+        place = alone.value(f"getelementptr inbounds i8, ptr %{x}.array, i64 {DATA}", f"%{x}.place")
         alone.value(f"load ptr, ptr {place}", f"%{x}")
     alone.value("icmp eq ptr %pool, null", "%alone")
     alone.value("icmp sle i64 %units, %grain", "%little")

@@ -6,14 +6,17 @@ into a buffer at an odd byte) is copied first, so that its results are those of 
 
 from __future__ import annotations
 
+import ctypes
 from typing import TypeVar
 
 import numpy as np
 
+from . import llvm
+
 LEAST = 1 << 13
 """Fewer numbers are left to NumPy and SciPy: the first call loads llvmlite, 50 ms."""
 
-FLOAT32 = np.dtype(np.float32)
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 A = TypeVar("A", bound="np.ndarray | None")
 
@@ -34,5 +37,10 @@ def packed(x: np.ndarray) -> np.ndarray:
 
 
 def address(x: np.ndarray | None) -> int:
-    """Where an array begins; 0 for none."""
-    return 0 if x is None else int(x.ctypes.data)
+    """Where an array begins (not a number of NumPy's, which is none); 0 for none."""
+    if x is None:
+        return 0
+    return int(_word(id(x) + llvm.DATA).value if llvm.arrays_are_read() else x.ctypes.data)
+
+
+_word = ctypes.c_int64.from_address

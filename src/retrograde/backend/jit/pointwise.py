@@ -1,104 +1,677 @@
-"""Functions of single numbers as generated code: the error function and the activation that is made of it (float32).
+"""Expressions of corresponding elements as generated code: whatever is made of arithmetic, comparisons, choices, casts and
+the functions of functions.py becomes one loop over the memory, on all cores.
 
-SciPy computes float32's error function number by number in double precision, 10 ns each, which is a fifth of a
-transformer's step. Here 16 go at once, to the same accuracy as PyTorch's (less than one unit in the last place):
+An expression's nodes are anything with `name` (a function of the array-API standard, "operand", or a special function by
+SciPy's name), `args` (nodes and Python numbers; of an "operand" its index) and `dtype`: those of core/expression.py are meant.
+`Fused` takes several at once, which share what they have in common: it computes arrays of float32, float64, float16,
+bfloat16 and truths that broadcast against each other, as long as they have elements side by side along the last axis or
+are spread along it. What it sums up (`sums`) it adds in blocks that depend on the shape alone.
 
-- below 0.9, erf(x) = x + x P(x²);
-- from there on, erf(x) = 1 - exp(-Q(x)), and 1 from 4 on, where the rest is less than half a unit.
-
-P and Q are our own minimax fits (Lawson's weighted least squares) in double precision.
+Numbers in an expression are operands of the code, but for those that many have (0, 1, 2...): another learning rate is no
+other code.
 """
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import math
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import llvm
-from .operands import FLOAT32, LEAST, aligned
-from .vectors import LANES, Vectors
+from . import llvm, threads
+from .functions import FUNCTIONS, Unsupported, atan2, power
+from .operands import address, aligned
+from .vectors import LANES, Part, Vectors
+
+BLOCK = 1 << 12
+"""Elements that are computed together: a unit of the work."""
+
+# ------------------------------------------------------------------------------------------ programs
+
+Step = tuple[str, tuple[Any, ...], str]
+"""What is computed: a function, its operands (steps by their number, constants as `_Constant`) and the type of the result."""
+
+_TYPES = {"f4": "f", "f8": "d", "b1": "?", "f2": "e", "i1": "b", "i4": "i", "i8": "l"}
+"""By NumPy's names: float, double, truths, half; bytes that truths are counted in on the way (computed as float); integers
+that are cast. E is bfloat16."""
+_EMBEDDED = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 3.0, 4.0, 6.0, math.inf, -math.inf})
 
 
-def erf(x: np.ndarray) -> np.ndarray | None:
-    """The error function of float32 numbers; None where it is the caller's affair (few numbers, other dtypes, no LLVM)."""
-    return _applied("erf", x)
+def _type_of(dtype: np.dtype) -> str:
+    found = "E" if dtype.name == "bfloat16" else _TYPES.get(dtype.str[1:])
+    if found is None or not dtype.isnative:
+        raise Unsupported(f"numbers of {dtype}")
+    return found
 
 
-def gelu(x: np.ndarray) -> np.ndarray | None:
-    """x (1 + erf(x / √2)) / 2 of float32 numbers; None where it is the caller's affair."""
-    return _applied("gelu", x)
+class _Program:
+    """Expressions as steps of which each is computed once."""
+
+    def __init__(self, outputs: Sequence[Any]) -> None:
+        self.steps: list[Step] = []
+        self.constants: list[float] = []
+        self.operands: dict[int, int] = {}  # the step of each
+        self.dtypes: dict[int, np.dtype] = {}  # and its dtype
+        self._numbers: dict[Step, int] = {}
+        self._seen: dict[int, int] = {}
+        self.outputs = [self._add(x) for x in outputs]
+        self.cost = sum(_COSTS.get(name, 1) for name, _, _ in self.steps)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (*self.steps, *self.outputs)
+
+    def type(self, step: Any) -> str:
+        return self.steps[step][2]
+
+    def _add(self, node: Any) -> int:
+        found = self._seen.get(id(node))
+        if found is None:
+            kind = _type_of(node.dtype)
+            if node.name == "operand":
+                step: Step = "operand", (node.args[0],), kind
+            elif node.name in _FORMS:
+                step = node.name, tuple(self._operand(x, node) for x in node.args), kind
+                if kind == "b" and node.name not in ("astype", "where"):  # what is computed as float cannot overflow
+                    given = [self.steps[x] for x in step[1] if isinstance(x, int)]
+                    if any(name != "astype" or self.type(args[0]) != "?" for name, args, _ in given):
+                        raise Unsupported("numbers of int8")
+            else:
+                raise Unsupported(f"the function {node.name}")
+            found = self._numbers.get(step)
+            if found is None:
+                found = self._numbers[step] = len(self.steps)
+                self.steps.append(step)
+                if node.name == "operand":
+                    self.operands[node.args[0]], self.dtypes[node.args[0]] = found, node.dtype
+            self._seen[id(node)] = found
+        return found
+
+    def _operand(self, x: Any, node: Any) -> Any:
+        if x is None:
+            return None
+        if hasattr(x, "args"):
+            return self._add(x)
+        if isinstance(x, complex) or not isinstance(x, (bool, int, float)):
+            raise Unsupported(f"the operand {x!r}")
+        value = float(x)
+        if value != value or ((value in _EMBEDDED and math.copysign(1, value) > 0) or (value < 0 and value in _EMBEDDED)):
+            return "c", repr(value)
+        if value in self.constants:
+            return "s", self.constants.index(value)
+        self.constants.append(value)
+        return "s", len(self.constants) - 1
 
 
-def gelu_slope(x: np.ndarray) -> np.ndarray | None:
-    """The derivative of `gelu` at float32 numbers; None where it is the caller's affair."""
-    return _applied("gelu_slope", x)
+# ------------------------------------------------------------------------------------------ the code of a program
 
 
-def _applied(name: str, x: np.ndarray) -> np.ndarray | None:
-    if x.size < LEAST or x.dtype != FLOAT32 or not x.flags.forc:
+class _Emitter:
+    """A program's instructions for one vector of elements after another."""
+
+    def __init__(self, code: Any, program: _Program) -> None:
+        self.code, self.program = code, program
+        lanes = LANES // 2 if any(kind in "dl" for _, _, kind in program.steps) else LANES
+        self.lanes = lanes
+        self.single, self.double = Vectors(code, lanes), Vectors(code, lanes, "double")
+        self.stored = {
+            "f": self.single, "d": self.double, "?": Vectors(code, lanes, "i8"), "e": Vectors(code, lanes, "i16"),
+            "E": Vectors(code, lanes, "i16"), "i": Vectors(code, lanes, "i32"), "l": Vectors(code, lanes, "i64"),
+            "b": Vectors(code, lanes, "i8"),
+        }  # fmt: skip
+        self.scalars: list[tuple[str, str]] = []
+        kind = llvm.processor()
+        if kind is not None and not kind.half and any(x == "e" for _, _, x in program.steps):
+            raise Unsupported("float16, which this processor has no conversion for")
+
+    def vectors(self, kind: str) -> Vectors:
+        """The numbers that elements of a type are computed with."""
+        if kind in "feEb":
+            return self.single
+        if kind == "d":
+            return self.double
+        raise Unsupported(f"arithmetic of type {kind}")
+
+    def read(self, kind: str, raw: str) -> str:
+        """What was loaded, as it is computed with."""
+        if kind in "fdil":
+            return raw
+        words = self.stored[kind]
+        if kind == "?":
+            return words.two("icmp ne", raw, 0)
+        if kind == "b":
+            return words.convert("sitofp", raw, self.single)
+        if kind == "e":
+            half = self.code.value(f"bitcast {words.type} {raw} to <{self.lanes} x half>")
+            return self.code.value(f"fpext <{self.lanes} x half> {half} to {self.single.type}")
+        return self._from_brain(raw)
+
+    def _from_brain(self, raw: str) -> str:
+        words, integers = self.stored["E"], self.stored["i"]
+        wide = integers.two("shl", words.convert("zext", raw, integers), 16)
+        return integers.convert("bitcast", wide, self.single)
+
+    def written(self, kind: str, x: str) -> str:
+        """What is stored for a result."""
+        if kind in "fdil":
+            return x
+        words = self.stored[kind]
+        if kind == "?":
+            return self.code.value(f"zext {words.mask} {x} to {words.type}")
+        if kind == "b":
+            return self.single.convert("fptosi", x, words)
+        if kind == "e":
+            half = self.code.value(f"fptrunc {self.single.type} {x} to <{self.lanes} x half>")
+            return self.code.value(f"bitcast <{self.lanes} x half> {half} to {words.type}")
+        integers = self.stored["i"]
+        bits = self.single.convert("bitcast", x, integers)
+        odd = integers.two("and", integers.two("lshr", bits, 16), 1)
+        rounded = integers.two("lshr", integers.add(integers.add(bits, odd), 0x7FFF), 16)
+        quiet = integers.two("or", integers.two("lshr", bits, 16), 0x40)
+        nan = self.single.two("fcmp uno", x, x)
+        return integers.convert("trunc", integers.select(nan, quiet, rounded), words)
+
+    def rounded(self, kind: str, x: str) -> str:
+        """A number to the precision of its type."""
+        return self.read(kind, self.written(kind, x)) if kind in "eE" else x
+
+    def converted(self, x: str, have: str, want: str) -> str:
+        """A number in another type."""
+        if have == want or (have in "eEb" and want == "f"):
+            return x
+        if want == "b" and have != "?":
+            raise Unsupported(f"{have} to int8")
+        if want == "?":
+            if have in "il":
+                return self.stored[have].two("icmp ne", x, 0)
+            return self.vectors(have).two("fcmp une", x, 0.0)
+        if want in "il":
+            if have == "?":
+                return self.code.value(f"zext {self.single.mask} {x} to {self.stored[want].type}")
+            if have == "i" and want == "l":
+                return self.stored["i"].convert("sext", x, self.stored["l"])
+            raise Unsupported(f"{have} to {want}")
+        if have == "?":
+            to = self.vectors(want)
+            return to.select(x, 1.0, 0.0)
+        if have in "il":
+            return self.rounded(want, self.stored[have].convert("sitofp", x, self.vectors(want)))
+        if want == "d":
+            return self.single.convert("fpext", x, self.double)
+        if have == "d":
+            x = self._odd(x) if want == "e" else self.double.convert("fptrunc", x, self.single)
+        return self.rounded(want, x)
+
+    def _odd(self, x: str) -> str:
+        """A double as a single number whose last bit says whether digits were lost, so that it can be rounded again as if it
+        were the double."""
+        found = self.double.convert("fptrunc", x, self.single)
+        back = self.single.convert("fpext", found, self.double)
+        larger = self.double.two("fcmp ogt", _size(self.double, back), _size(self.double, x))
+        integers = self.stored["i"]
+        bits = self.single.convert("bitcast", found, integers)
+        bits = integers.select(larger, integers.subtract(bits, 1), bits)
+        lost = self.double.two("fcmp one", back, x)
+        return integers.convert("bitcast", integers.select(lost, integers.two("or", bits, 1), bits), self.single)
+
+    def operand(self, x: Any, kind: str, values: Sequence[str]) -> str:
+        """An operand of a step, in the type that the step computes with."""
+        if isinstance(x, int):
+            return self.converted(values[x], self.program.type(x), kind)
+        what, value = x
+        if kind == "?":
+            raise Unsupported("a number among truths")
+        v = self.vectors(kind)
+        if what == "c":
+            return v.constant(float(value))
+        single, double = self.scalars[value]
+        return double if kind == "d" else single
+
+    def computed(self, loaded: dict[int, str]) -> list[str]:
+        """The value of each step, from those of the operands."""
+        values: list[str] = []
+        for name, args, kind in self.program.steps:
+            if name == "operand":
+                values.append(loaded[args[0]])
+            else:
+                values.append(self.rounded(kind, _FORMS[name](self, kind, args, values)))
+        return values
+
+
+Form = Callable[[_Emitter, str, tuple[Any, ...], Sequence[str]], str]
+
+
+def _common(e: _Emitter, args: tuple[Any, ...]) -> str:
+    """The type that operands are compared in."""
+    kinds = [e.program.type(x) for x in args if isinstance(x, int)]
+    return "d" if "d" in kinds else "f" if set(kinds) & set("feEb") else kinds[0]
+
+
+def _arithmetic(instruction: str) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        x, y = (e.operand(a, kind, values) for a in args)
+        return e.vectors(kind).two(instruction, x, y)
+
+    return form
+
+
+def _one(function: Callable[[Vectors, str], str]) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        return function(e.vectors(kind), e.operand(args[0], kind, values))
+
+    return form
+
+
+def _comparison(condition: str) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        common = _common(e, args)
+        if common in "?il":
+            raise Unsupported("a comparison of integers")
+        x, y = (e.operand(a, common, values) for a in args)
+        return e.vectors(common).two(f"fcmp {condition}", x, y)
+
+    return form
+
+
+def _extreme(condition: str) -> Form:
+    """The larger or smaller one; nan where one is nan."""
+
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        v = e.vectors(kind)
+        x, y = (e.operand(a, kind, values) for a in args)
+        if not isinstance(args[1], int):  # where a number comes first, nan is the other one
+            x, y, args = y, x, args[::-1]
+        found = v.choose(f"fcmp {condition}", x, y, x, y)
+        return found if not isinstance(args[0], int) else v.choose("fcmp uno", x, x, x, found)
+
+    return form
+
+
+def _where(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+    mask, x, y = args
+    if not isinstance(mask, int) or kind in "il":
+        raise Unsupported("a choice of integers")
+    condition = e.converted(values[mask], e.program.type(mask), "?")
+    if kind == "?":
+        a, b = (e.operand(z, "?", values) for z in (x, y))
+        return e.code.value(f"select {e.single.mask} {condition}, {e.single.mask} {a}, {e.single.mask} {b}")
+    return e.vectors(kind).select(condition, e.operand(x, kind, values), e.operand(y, kind, values))
+
+
+def _clip(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+    v, x = e.vectors(kind), e.operand(args[0], kind, values)
+    for bound, condition in zip(args[1:], ("olt", "ogt")):
+        if bound is not None:
+            y = e.operand(bound, kind, values)
+            x = v.choose(f"fcmp {condition}", x, y, y, x)
+            if isinstance(bound, int):
+                x = v.choose("fcmp uno", y, y, y, x)
+    return x
+
+
+def _truths(instruction: str) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        if kind != "?":
+            raise Unsupported("the bits of integers")
+        x, y = (e.operand(a, "?", values) for a in args)
+        return e.code.value(f"{instruction} {e.single.mask} {x}, {y}")
+
+    return form
+
+
+def _invert(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+    if kind != "?":
+        raise Unsupported("the bits of integers")
+    ones = "<" + ", ".join(["i1 true"] * e.lanes) + ">"
+    return e.code.value(f"xor {e.single.mask} {e.operand(args[0], '?', values)}, {ones}")
+
+
+def _question(test: Callable[[Vectors, str], str]) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        common = _common(e, args)
+        return test(e.vectors(common), e.operand(args[0], common, values))
+
+    return form
+
+
+def _cast(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+    have = e.program.type(args[0])
+    return e.converted(values[args[0]], have, kind)
+
+
+def _of_two(function: Callable[[Vectors, str, str], str]) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        x, y = (e.operand(a, kind, values) for a in args)
+        return function(e.vectors(kind), x, y)
+
+    return form
+
+
+def _sign(v: Vectors, x: str) -> str:
+    return v.choose("fcmp ogt", x, 0.0, 1.0, v.choose("fcmp olt", x, 0.0, -1.0, v.choose("fcmp oeq", x, 0.0, 0.0, x)))
+
+
+def _size(v: Vectors, x: str) -> str:
+    return v.call("fabs", x)
+
+
+_FORMS: dict[str, Form] = {
+    "add": _arithmetic("fadd"), "subtract": _arithmetic("fsub"), "multiply": _arithmetic("fmul"), "divide": _arithmetic("fdiv"),
+    "negative": _one(lambda v, x: v.code.value(f"fneg {v.type} {x}")), "positive": _one(lambda v, x: x),
+    "reciprocal": _one(lambda v, x: v.divide(1.0, x)), "square": _one(lambda v, x: v.multiply(x, x)),
+    "sqrt": _one(lambda v, x: v.call("sqrt", x)), "abs": _one(_size), "sign": _one(_sign),
+    "floor": _one(lambda v, x: v.call("floor", x)), "ceil": _one(lambda v, x: v.call("ceil", x)),
+    "trunc": _one(lambda v, x: v.call("trunc", x)), "round": _one(lambda v, x: v.call("rint", x)),
+    "copysign": _of_two(lambda v, x, y: v.call("copysign", x, y)), "atan2": _of_two(atan2), "pow": _of_two(power),
+    "maximum": _extreme("oge"), "minimum": _extreme("ole"), "clip": _clip, "where": _where, "astype": _cast,
+    "zeros_like": lambda e, kind, args, values: e.vectors(kind).constant(0.0),
+    "ones_like": lambda e, kind, args, values: e.vectors(kind).constant(1.0),
+    "equal": _comparison("oeq"), "not_equal": _comparison("une"), "less": _comparison("olt"), "less_equal": _comparison("ole"),
+    "greater": _comparison("ogt"), "greater_equal": _comparison("oge"),
+    "isnan": _question(lambda v, x: v.two("fcmp uno", x, x)),
+    "isinf": _question(lambda v, x: v.two("fcmp oeq", _size(v, x), math.inf)),
+    "isfinite": _question(lambda v, x: v.two("fcmp olt", _size(v, x), math.inf)),
+    **{f"{kind}_{name}": _truths(name) for kind in ("logical", "bitwise") for name in ("and", "or", "xor")},
+    "logical_not": _invert, "bitwise_invert": _invert,
+    **{name: _one(function) for name, function in FUNCTIONS.items()},
+}  # fmt: skip
+_COSTS = {"operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40}
+"""Steps of work per element, counted as in threads.py."""
+
+# ------------------------------------------------------------------------------------------ kernels
+
+# What a kernel is given: a table of words, with the geometry first, then the addresses of the results, then of each operand
+# its address and its strides (bytes) along the two outer axes, then the numbers.
+_GEOMETRY = "mid", "rows", "width", "columns", "together"
+
+
+def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) -> None:
+    """spread: of each operand, whether one element stands for all along the last axis. sums: of each output one total per
+    unit is stored, in double precision."""
+    e = _Emitter(code, program)
+    names = sorted(program.operands)
+    outs = len(program.outputs)
+    code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+
+    def word(k: int) -> str:
+        return str(code.value(f"load i64, ptr {code.at('i64', '%table', k)}"))
+
+    def pointer(k: int) -> str:
+        return str(code.value(f"load ptr, ptr {code.at('i64', '%table', k)}"))
+
+    mid, rows, width, columns, together = (word(k) for k in range(5))
+    results = [pointer(5 + k) for k in range(outs)]
+    start = 5 + outs
+    bases = [(pointer(start + 3 * k), word(start + 3 * k + 1), word(start + 3 * k + 2)) for k in range(len(names))]
+    start += 3 * len(names)
+    for k in range(len(program.constants)):
+        number = code.value(f"load double, ptr {code.at('double', '%table', start + k)}")
+        narrow = code.value(f"fptrunc double {number} to float")
+        e.scalars.append((code.spread(e.lanes, "float", narrow), code.spread(e.lanes, "double", number)))
+    kinds = [program.type(program.operands[name]) for name in names]
+    zero = e.double.constant(0.0)
+
+    def unit(u: str) -> None:
+        block = code.value(f"sdiv i64 {u}, {columns}")
+        first = code.mul(code.value(f"srem i64 {u}, {columns}"), BLOCK)
+        n = code.least(code.value(f"sub i64 {width}, {first}"), BLOCK)
+        begin = code.mul(block, together)
+
+        def row(r: str, *totals: str) -> list[str]:
+            outer, inner = code.value(f"sdiv i64 {r}, {mid}"), code.value(f"srem i64 {r}, {mid}")
+            places, given = [], {}
+            for name, kind, (base, so, sm), single in zip(names, kinds, bases, spread, strict=True):
+                at = code.at("i8", base, code.add(code.mul(outer, so), code.mul(inner, sm)))
+                number = e.stored[kind].number
+                if single:
+                    raw = code.spread(e.lanes, number, code.value(f"load {number}, ptr {at}"))
+                    given[name] = e.read(kind, raw)
+                else:
+                    places.append((name, kind, code.at(number, at, first)))
+            here = code.add(code.mul(r, width), first)
+            targets = [] if sums else [
+                code.at(e.stored[program.type(step)].number, result, here) for step, result in zip(program.outputs, results)
+            ]  # fmt: skip
+
+            def values(i: str, part: Part) -> list[str]:
+                loaded = {name: e.read(kind, part.load(e.stored[kind], at, i)) for name, kind, at in places}
+                return e.computed({**given, **loaded})
+
+            def store(i: str, part: Part) -> None:
+                found = values(i, part)
+                for step, target in zip(program.outputs, targets):
+                    kind = program.type(step)
+                    part.store(e.stored[kind], e.written(kind, found[step]), target, i)
+
+            if not sums:
+                e.single.over(n, store)
+                return []
+            return _added(e, n, values, totals)
+
+        last = code.least(code.add(begin, together), rows)
+        found = code.loop(begin, last, 1, row, carried=[(e.double.type, zero)] * outs if sums else [])
+        for result, total in zip(results, found):
+            code.do(f"store double {e.double.sum(total)}, ptr {code.at('double', result, u)}")
+
+    code.loop("%first", "%last", 1, unit)
+
+
+_ADDED = 512
+"""Numbers that are added up in single precision before their sum goes on in double."""
+
+
+def _added(e: _Emitter, n: str, values: Callable[[str, Part], list[str]], totals: Sequence[str]) -> list[str]:
+    """The totals (vectors of doubles) and the outputs of n elements."""
+    code, outputs = e.code, e.program.outputs
+    kinds = [e.program.type(step) for step in outputs]
+    zeros = [e.vectors(kind).constant(0.0) for kind in kinds]
+
+    def chunk(start: str, *before: str) -> list[str]:
+        def turn(i: str, part: Part, *now: str) -> list[str]:
+            found = values(code.add(start, i), part)
+            return [
+                v.add(t, part.keep(v, found[step])) for v, t, step in zip(map(e.vectors, kinds), now, outputs)
+            ]  # fmt: skip
+
+        here = code.least(code.value(f"sub i64 {n}, {start}"), _ADDED)
+        # All vectors have as many lanes: `over` counts in them, whatever is carried.
+        done = _over(e, here, turn, [(e.vectors(kind).type, z) for kind, z in zip(kinds, zeros)])
+        return [e.double.add(t, e.converted(x, kind, "d")) for t, x, kind in zip(before, done, kinds)]
+
+    found: list[str] = code.loop(0, n, _ADDED, chunk, carried=[(e.double.type, t) for t in totals])
+    return found
+
+
+def _over(e: _Emitter, n: str, step: Callable[..., Sequence[str]], carried: Sequence[tuple[str, str]]) -> list[str]:
+    """`Vectors.over` for what is carried in vectors of several types."""
+    code, v = e.code, e.single
+    complete = code.value(f"and i64 {n}, {-v.lanes}")
+    values = code.loop(0, complete, v.lanes, lambda i, *now: step(i, Part(), *now), carried=carried)
+
+    def last(i: str, *now: str) -> Sequence[str]:
+        return step(i, Part(v.below(code.value(f"sub i64 {n}, {i}"))), *now)
+
+    found: list[str] = code.loop(
+        complete, n, v.lanes, last, carried=[(kind, x) for (kind, _), x in zip(carried, values)]
+    )
+    return found
+
+
+_FUNCTIONS: dict[tuple[Any, ...], Callable[..., None] | None] = {}
+"""The code of programs by their steps: expressions that differ in numbers only have the same."""
+
+
+def _function(program: _Program, spread: tuple[bool, ...], sums: bool) -> Callable[..., None] | None:
+    key = (program.key, spread, sums)
+    if key not in _FUNCTIONS:
+        try:
+            _FUNCTIONS[key] = llvm.shared("pointwise", "ptr table", lambda code: _kernel(code, program, spread, sums))
+        except Unsupported:
+            _FUNCTIONS[key] = None
+    return _FUNCTIONS[key]
+
+
+# ------------------------------------------------------------------------------------------ calls
+
+
+class Fused:
+    """Expressions that are computed together, of operands of the dtypes that their nodes have; raises Unsupported where there
+    is no code for one of them.
+
+    Called with the operands, it returns the results, or None where these arrays are the caller's affair: they lie in memory
+    as no loop here goes, they do not broadcast, or there is no generated code.
+    """
+
+    def __init__(self, outputs: Sequence[Any]) -> None:
+        self._program = program = _Program(outputs)
+        self._names = sorted(program.operands)
+        self._given = [program.dtypes[k] for k in self._names]
+        self._dtypes = [node.dtype for node in outputs]
+        self.work = program.cost + len(program.operands) + len(outputs)
+        """Steps of work for an element, counted as in threads.py."""
+        self._functions: dict[Any, Callable[..., None] | None] = {}
+        self._plain: Callable[..., None] | None = None  # for contiguous operands of one shape
+        self._pack = struct.Struct(f"{5 + len(outputs) + 3 * len(self._names)}q{len(program.constants)}d").pack
+
+    @property
+    def operands(self) -> Sequence[int]:
+        """The indices of the operands that are looked at."""
+        return self._names
+
+    def __call__(self, *arrays: Any, into: Sequence[np.ndarray] | None = None) -> Sequence[np.ndarray] | None:
+        """The results for the operands, by their indices. into: contiguous arrays of the results' shape and dtypes that are
+        written in place of new ones; they may be operands."""
+        given = self._checked(arrays)
+        shape = given[0].shape
+        for x in given:
+            if x.shape != shape or x.flags.num & _PLAIN != _PLAIN:
+                return self._strided(list(map(aligned, given)), into)
+        function = self._plain
+        if function is None:
+            function = self._plain = self._code((False,) * len(given), False)
+            if function is None:
+                return None
+        outs = [np.empty(shape, dtype) for dtype in self._dtypes] if into is None else into
+        size = given[0].size
+        columns = -(-size // BLOCK)
+        table = [1, 1, size, columns, 1, *map(address, outs)]
+        for x in given:
+            table += (address(x), 0, 0)
+        function(*threads.tiles(columns, size * self.work), self._pack(*table, *self._program.constants))
+        return outs
+
+    def _checked(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The operands that are looked at; raises TypeError where one has another dtype than its node."""
+        given = [arrays[k] for k in self._names]
+        for k, (x, dtype) in enumerate(zip(given, self._given)):
+            if type(x) is not np.ndarray:  # a number of NumPy's has no address where arrays have one
+                given[k] = np.asarray(x)
+            if x.dtype is not dtype and x.dtype != dtype:
+                raise TypeError(f"the expression is of {dtype}, and the operand of {x.dtype}")
+        return given
+
+    def _strided(
+        self, given: Sequence[np.ndarray], into: Sequence[np.ndarray] | None
+    ) -> Sequence[np.ndarray] | None:  # fmt: skip
+        found = _geometry(given)
+        if found is None:
+            return None
+        function = self._code(found.spread, False)
+        if function is None:
+            return None
+        if into is not None and found.like is not None:
+            return None
+        outs = into if into is not None else [
+            np.empty(found.shape, dtype) if found.like is None else np.empty_like(found.like, dtype) for dtype in self._dtypes
+        ]  # fmt: skip
+        self._run(function, given, found, outs)
+        return outs
+
+    def sums(self, *arrays: Any) -> list[np.float64] | None:
+        """The sum of each result over all elements, in double precision."""
+        given = list(map(aligned, self._checked(arrays)))
+        found = _geometry(given)
+        if found is None:
+            return None
+        function = self._code(found.spread, True)
+        if function is None:
+            return None
+        totals = [np.empty(found.units) for _ in self._dtypes]
+        self._run(function, given, found, totals)
+        return [x.sum() for x in totals]
+
+    def _code(self, spread: tuple[bool, ...], sums: bool) -> Callable[..., None] | None:
+        key = (*spread, sums)
+        if key not in self._functions:
+            self._functions[key] = _function(self._program, spread, sums)
+        return self._functions[key]
+
+    def _run(
+        self, function: Callable[..., None], given: Sequence[np.ndarray], how: _Geometry, outs: Sequence[np.ndarray]
+    ) -> None:  # fmt: skip
+        table = [how.mid, how.rows, how.width, how.columns, how.together, *map(address, outs)]
+        for x, strides in zip(given, how.strides):
+            table += (address(x), *strides)
+        work = how.rows * how.width * self.work
+        function(*threads.tiles(how.units, work), self._pack(*table, *self._program.constants))
+
+
+_PLAIN = 0x1 | 0x100
+"""What `flags.num` holds of an array that is contiguous in C's order, and aligned."""
+
+
+class _Geometry:
+    """How arrays are gone through: `rows` times `width` elements, the rows in groups of `mid`.
+
+    spread: which operands are spread along the last axis. strides: of each operand, from group to group and from row to row.
+    like: an array that the results lie like, if it is not C's order.
+    """
+
+    def __init__(
+        self, shape: tuple[int, ...], spread: tuple[bool, ...], strides: Sequence[tuple[int, int]], mid: int, rows: int,
+        width: int, like: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.shape, self.spread, self.strides, self.like = shape, spread, strides, like
+        self.mid, self.rows, self.width = mid, rows, width
+        self.columns = -(-width // BLOCK)  # units of a row
+        self.together = max(1, BLOCK // width)  # rows of a unit
+        self.units = self.columns * -(-rows // self.together)
+
+
+def _geometry(arrays: Sequence[np.ndarray]) -> _Geometry | None:
+    """How arrays that broadcast are gone through, or None."""
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    except ValueError:
         return None
-    function = _generated(name)
-    if function is None:
+    if 0 in shape:
         return None
-    x, out = aligned(x), np.empty_like(x)
-    function(out.ctypes.data, x.ctypes.data, x.size)
-    return out
-
-
-@functools.cache
-def _generated(name: str) -> Callable[[int, int, int], None] | None:
-    return llvm.function(name, lambda code: _text(code, name), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-
-
-# ------------------------------------------------------------------------------------------ their code
-
-_SPLIT, _LIMIT = 0.9, 4.0
-_NEAR = (
-    0.128379166, -0.376126289, 0.112836242, -0.02685556, 0.00519175315, -0.000803975272, 7.94310035e-05,
-)  # fmt: skip
-"""erf(√z) / √z - 1 for z up to 0.9²."""
-_FAR = (
-    -0.000169204548, 1.12948835, 0.633401096, 0.108219951, -0.025080217, 0.00415605213, -0.000431339926, 2.0822843e-05,
-)  # fmt: skip
-"""-log(1 - erf(x)) from 0.9 to 4."""
-
-
-def _erf(v: Vectors, x: str) -> str:
-    size = v.call("fabs", x)
-    near = v.call("fma", v.polynomial(_NEAR, v.multiply(size, size)), size, size)
-    bounded = v.choose("fcmp ogt", size, _LIMIT, _LIMIT, size)
-    less, scale = v.exp(v.subtract(0.0, v.polynomial(_FAR, bounded)))
-    far = v.call("fma", v.subtract(0.0, less), scale, v.subtract(1.0, scale))
-    return v.call("copysign", v.choose("fcmp olt", size, _SPLIT, near, far), x)
-
-
-def _normal(v: Vectors, x: str) -> str:
-    """The normal distribution function by the error function."""
-    return v.multiply(v.add(_erf(v, v.multiply(x, math.sqrt(0.5))), 1.0), 0.5)
-
-
-def _gelu(v: Vectors, x: str) -> str:
-    return v.multiply(x, _normal(v, x))
-
-
-def _gelu_slope(v: Vectors, x: str) -> str:
-    power = v.multiply(v.multiply(x, x), -0.5)
-    less, scale = v.exp(v.choose("fcmp olt", power, -87.0, -87.0, power))
-    density = v.multiply(v.call("fma", less, scale, scale), 1 / math.sqrt(2 * math.pi))
-    density = v.choose("fcmp olt", power, -87.0, 0.0, density)
-    return v.call("fma", x, density, _normal(v, x))
-
-
-_FUNCTIONS = {"erf": _erf, "gelu": _gelu, "gelu_slope": _gelu_slope}
-
-
-def _text(code: Any, name: str) -> str:
-    """The module with the function `name(out, x, n)`: n results for n contiguous numbers."""
-    v = Vectors(code, LANES)
-    v.over("%n", lambda i, part: part.store(v, _FUNCTIONS[name](v, part.load(v, "%x", i)), "%out", i))
-    return str(code.module(f"define void @{name}(ptr %out, ptr %x, i64 %n)"))
+    out, like = shape, None
+    whole = [x for x in arrays if x.shape == shape]
+    if len(shape) > 1 and whole and whole[0].flags.f_contiguous and not whole[0].flags.c_contiguous:
+        # In the reverse order, and so are the results.
+        like, arrays = whole[0], [x.reshape((1,) * (len(shape) - x.ndim) + x.shape).T for x in arrays]
+        shape = shape[::-1]
+    axes: list[tuple[int, list[int]]] = []  # size, and the stride of each operand; neighbours joined
+    for axis, size in enumerate(shape):
+        if size == 1:
+            continue
+        strides = []
+        for x in arrays:
+            k = axis - len(shape) + x.ndim
+            strides.append(x.strides[k] if k >= 0 and x.shape[k] != 1 else 0)
+        if axes and all(a == b * size for a, b in zip(axes[-1][1], strides)):
+            axes[-1] = (axes[-1][0] * size, strides)
+        else:
+            axes.append((size, strides))
+    if len(axes) > 3:
+        return None
+    none = 1, [0] * len(arrays)
+    width, last = axes.pop() if axes else none
+    if any(stride not in (0, x.itemsize) for x, stride in zip(arrays, last)):
+        return None
+    mid, inner = axes.pop() if axes else none
+    outer, beyond = axes.pop() if axes else none
+    return _Geometry(out, tuple([stride == 0 for stride in last]), list(zip(beyond, inner)), mid, outer * mid, width, like)

@@ -1,4 +1,5 @@
-"""Functions of contiguous rows as generated code (float32): softmax and layer normalisation, forward and backward.
+"""Functions of contiguous rows as generated code (float32, float64): the softmax family and layer normalisation, forward and
+backward.
 
 NumPy takes 6 to 12 passes over the memory for each of them; here a row is read as often as the formula needs it, from the
 nearest cache.
@@ -9,12 +10,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from . import llvm
-from .operands import FLOAT32, address, aligned, suited
+from . import functions, llvm
+from .operands import FLOAT32, FLOAT64, LEAST, address, aligned
 from .threads import tiles
 from .vectors import LANES, SUMMED, Part, Vectors
 
@@ -23,29 +23,66 @@ PARTIAL = 64  # sums of parts of the rows at most, which threads compute side by
 _POWER = 8  # what an exponential costs, in steps of work
 
 
+def suited(x: np.ndarray) -> bool:
+    """Whether an array is large enough, of float32 or float64, and contiguous."""
+    return x.size >= LEAST and (x.dtype == FLOAT32 or x.dtype == FLOAT64) and x.flags.c_contiguous
+
+
 def softmax(x: np.ndarray) -> np.ndarray | None:
-    """The softmax along the last axis of a contiguous float32 array; None where it is the caller's affair."""
+    """The softmax along the last axis of a contiguous array; None where it is the caller's affair."""
+    return _of_rows("softmax", x)
+
+
+def log_softmax(x: np.ndarray) -> np.ndarray | None:
+    """The logarithm of the softmax; None where it is the caller's affair."""
+    return _of_rows("log_softmax", x)
+
+
+def _of_rows(name: str, x: np.ndarray) -> np.ndarray | None:
     if not suited(x):
         return None
-    function = _generated("softmax", x.shape[-1] > SUMMED)
+    width = x.shape[-1]
+    function = _generated(name, x, width)
     if function is None:
         return None
     x, out = aligned(x), np.empty_like(x)
+    function(*tiles(x.size // width, _POWER * x.size), address(out), address(x), width)
+    return out
+
+
+def logsumexp(x: np.ndarray) -> np.ndarray | None:
+    """log(sum(exp)) of each row of a contiguous array, as a vector; None where it is the caller's affair."""
+    if not suited(x):
+        return None
     width = x.shape[-1]
-    function(*tiles(x.size // width, _POWER * x.size), out.ctypes.data, x.ctypes.data, width)
+    function = _generated("logsumexp", x, width)
+    if function is None:
+        return None
+    x, out = aligned(x), np.empty(x.size // width, x.dtype)
+    function(*tiles(out.size, _POWER * x.size), address(out), address(x), width)
     return out
 
 
 def softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     """The cotangent of softmax's operand for the cotangent g of its result; None where it is the caller's affair."""
-    if not (suited(out) and suited(g) and g.shape == out.shape):
+    return _pulled("softmax_pull", g, out)
+
+
+def log_softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    """The cotangent of log_softmax's operand for the cotangent g of its result; None where it is the caller's affair."""
+    return _pulled("log_softmax_pull", g, out)
+
+
+def _pulled(name: str, g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+    if not (suited(out) and suited(g) and g.shape == out.shape and g.dtype == out.dtype):
         return None
-    function = _generated("softmax_pull", out.shape[-1] > SUMMED)
+    width = out.shape[-1]
+    function = _generated(name, out, width)
     if function is None:
         return None
     g, out, result = aligned(g), aligned(out), np.empty_like(out)
-    width = out.shape[-1]
-    function(*tiles(out.size // width, 2 * out.size), result.ctypes.data, g.ctypes.data, out.ctypes.data, width)
+    work = 2 if name == "softmax_pull" else _POWER
+    function(*tiles(out.size // width, work * out.size), address(result), address(g), address(out), width)
     return result
 
 
@@ -53,14 +90,14 @@ def layer_norm(
     x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, width: int, eps: float
 ) -> np.ndarray | None:  # fmt: skip
     """Rows of `width` less their mean over their deviation, times w, plus b; None where it is the caller's affair."""
-    if not (suited(x) and _vector(w, width) and _vector(b, width)):
+    if not (suited(x) and _vector(w, width, x) and _vector(b, width, x)):
         return None
-    function = _generated("layer_norm", width > SUMMED, w is not None, b is not None)
+    function = _generated("layer_norm", x, width, w is not None, b is not None)
     if function is None:
         return None
     x, w, b, out = aligned(x), aligned(w), aligned(b), np.empty_like(x)
     rows = x.size // width
-    function(*tiles(rows, 3 * x.size), out.ctypes.data, x.ctypes.data, address(w), address(b), width, eps)
+    function(*tiles(rows, 3 * x.size), address(out), address(x), address(w), address(b), width, eps)
     return out
 
 
@@ -68,71 +105,136 @@ def layer_norm_pull(
     g: np.ndarray, x: np.ndarray, w: np.ndarray | None, width: int, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The cotangents of `layer_norm`'s x, w and b, the last two as vectors; None where it is the caller's affair."""
-    if not (suited(x) and suited(g) and g.shape == x.shape and _vector(w, width)):
+    if not (suited(x) and suited(g) and g.shape == x.shape and g.dtype == x.dtype and _vector(w, width, x)):
         return None
-    function = _generated("layer_norm_pull", width > SUMMED, w is not None)
+    function = _generated("layer_norm_pull", x, width, w is not None)
     if function is None:
         return None
     g, x, w = aligned(g), aligned(x), aligned(w)
     rows = x.size // width
     together = max(BLOCK, -(-rows // PARTIAL))
     units = -(-rows // together)
-    dx, sums = np.empty_like(x), np.zeros((units, 4, width), np.float32)
+    dx, sums = np.empty_like(x), np.zeros((units, 4, width), x.dtype)
     function(
-        *tiles(units, 5 * x.size), dx.ctypes.data, sums.ctypes.data, g.ctypes.data, x.ctypes.data, address(w),
+        *tiles(units, 5 * x.size), address(dx), address(sums), address(g), address(x), address(w),
         rows, together, width, eps,
     )  # fmt: skip
     of_w, of_b = sums[0, :2] if units == 1 else sums[:, :2].sum(0)
     return dx, of_w, of_b
 
 
-def _vector(w: np.ndarray | None, width: int) -> bool:
-    return w is None or (w.size == width and w.dtype == FLOAT32 and w.flags.c_contiguous)
+def _vector(w: np.ndarray | None, width: int, x: np.ndarray) -> bool:
+    return w is None or (w.size == width and w.dtype == x.dtype and w.flags.c_contiguous)
+
+
+def _generated(name: str, x: np.ndarray, width: int, *variant: bool) -> Callable[..., None] | None:
+    single = x.dtype == FLOAT32
+    return _function(name, "float" if single else "double", single and width > SUMMED, *variant)
 
 
 @functools.cache
-def _generated(name: str, *variant: bool) -> Callable[..., None] | None:
+def _function(name: str, number: str, long: bool, *variant: bool) -> Callable[..., None] | None:
+    """long: single numbers are added up in parts, for rows are long."""
     operands, body = _TEXTS[name]
-    return llvm.shared(name, operands, lambda code: body(code, *variant))
+    lanes = LANES if number == "float" else LANES // 2
+    return llvm.shared(
+        name, operands.replace("number", number), lambda code: body(Vectors(code, lanes, number), long, *variant)
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------ their code
 
 
-def _each_row(code: Any, names: str, row: Callable[..., None]) -> None:
+def _each_row(v: Vectors, names: str, row: Callable[..., None]) -> None:
     """row(*pointers): for each row of the tile, those to its part of the arrays."""
+    code = v.code
 
     def one(i: str) -> None:
         start = code.mul(i, "%width")
-        row(*(code.at("float", f"%{name}", start) for name in names.split()))
+        row(*(code.at(v.number, f"%{name}", start) for name in names.split()))
 
     code.loop("%first", "%last", 1, one)
 
 
-def _softmax(code: Any, long: bool) -> None:
-    v = Vectors(code, LANES)
+def _decay(v: Vectors, x: str) -> str:
+    """exp(x) for x up to 0."""
+    return v.decay(x) if v.number == "float" else functions.exp(v, x)
 
+
+def _largest(v: Vectors, x: str) -> str:
+    """The largest element of a row, in every lane."""
+
+    def largest(i: str, part: Part, top: str) -> list[str]:
+        here = part.load(v, x, i, -math.inf)
+        return [v.choose("fcmp ogt", here, top, here, top)]
+
+    return v.largest(v.over("%width", largest, [v.constant(-math.inf)])[0])
+
+
+def _softmax(v: Vectors, long: bool) -> None:
     def row(out: str, x: str) -> None:
-        def largest(i: str, part: Part, top: str) -> list[str]:
-            here = part.load(v, x, i, -math.inf)
-            return [v.choose("fcmp ogt", here, top, here, top)]
-
-        top = v.largest(v.over("%width", largest, [v.constant(-math.inf)])[0])
+        top = _largest(v, x)
 
         def power(i: str, part: Part, total: str) -> list[str]:
-            e = v.decay(v.subtract(part.load(v, x, i), top))
+            e = _decay(v, v.subtract(part.load(v, x, i), top))
             part.store(v, e, out, i)
             return [v.add(total, part.keep(v, e))]
 
         (total,) = v.sums("%width", power, long=long)
         v.over("%width", lambda i, part: part.store(v, v.divide(part.load(v, out, i), total), out, i))
 
-    _each_row(code, "out x", row)
+    _each_row(v, "out x", row)
 
 
-def _softmax_pull(code: Any, long: bool) -> None:
-    v = Vectors(code, LANES)
+def _log_softmax(v: Vectors, long: bool) -> None:
+    def row(out: str, x: str) -> None:
+        top = _largest(v, x)
 
+        def power(i: str, part: Part, total: str) -> list[str]:
+            less = v.subtract(part.load(v, x, i), top)
+            part.store(v, less, out, i)
+            return [v.add(total, part.keep(v, _decay(v, less)))]
+
+        (total,) = v.sums("%width", power, long=long)
+        rest = functions.log(v, total)
+        v.over("%width", lambda i, part: part.store(v, v.subtract(part.load(v, out, i), rest), out, i))
+
+    _each_row(v, "out x", row)
+
+
+def _log_softmax_pull(v: Vectors, long: bool) -> None:
+    def row(result: str, g: str, out: str) -> None:
+        (total,) = v.sums("%width", lambda i, part, t: [v.add(t, part.load(v, g, i))], long=long)
+
+        def pulled(i: str, part: Part) -> None:
+            share = v.multiply(functions.exp(v, part.load(v, out, i)), total)
+            part.store(v, v.subtract(part.load(v, g, i), share), result, i)
+
+        v.over("%width", pulled)
+
+    _each_row(v, "result g out", row)
+
+
+def _logsumexp(v: Vectors, long: bool) -> None:
+    code = v.code
+
+    def row(r: str) -> None:
+        x = code.at(v.number, "%x", code.mul(r, "%width"))
+        top = _largest(v, x)
+        top = v.choose("fcmp oeq", v.call("fabs", top), math.inf, 0.0, top)  # an infinite one is not taken off
+
+        def power(i: str, part: Part, total: str) -> list[str]:
+            return [v.add(total, part.keep(v, functions.exp(v, v.subtract(part.load(v, x, i), top))))]
+
+        (total,) = v.sums("%width", power, long=long)
+        found = v.add(functions.log(v, total), top)
+        one = code.value(f"extractelement {v.type} {found}, i64 0")
+        code.do(f"store {v.number} {one}, ptr {code.at(v.number, '%out', r)}")
+
+    code.loop("%first", "%last", 1, row)
+
+
+def _softmax_pull(v: Vectors, long: bool) -> None:
     def row(result: str, g: str, out: str) -> None:
         def inner(i: str, part: Part, total: str) -> list[str]:
             return [v.call("fma", part.load(v, g, i), part.load(v, out, i), total)]
@@ -144,7 +246,7 @@ def _softmax_pull(code: Any, long: bool) -> None:
 
         v.over("%width", pulled)
 
-    _each_row(code, "result g out", row)
+    _each_row(v, "result g out", row)
 
 
 def _statistics(v: Vectors, x: str, long: bool) -> tuple[str, str, str]:
@@ -164,9 +266,7 @@ def _statistics(v: Vectors, x: str, long: bool) -> tuple[str, str, str]:
     return mean, v.divide(1.0, deviation), width
 
 
-def _layer_norm(code: Any, long: bool, weighted: bool, shifted: bool) -> None:
-    v = Vectors(code, LANES)
-
+def _layer_norm(v: Vectors, long: bool, weighted: bool, shifted: bool) -> None:
     def row(out: str, x: str) -> None:
         mean, factor, _ = _statistics(v, x, long)
 
@@ -180,16 +280,16 @@ def _layer_norm(code: Any, long: bool, weighted: bool, shifted: bool) -> None:
 
         v.over("%width", scaled)
 
-    _each_row(code, "out x", row)
+    _each_row(v, "out x", row)
 
 
-def _layer_norm_pull(code: Any, long: bool, weighted: bool) -> None:
+def _layer_norm_pull(v: Vectors, long: bool, weighted: bool) -> None:
     """A unit is `together` rows. sums, of each: the cotangents of w and of b, and room for those of a block of rows."""
-    v = Vectors(code, LANES)
+    code = v.code
     code.declare("declare i64 @llvm.smin.i64(i64, i64)")
 
     def unit(n: str) -> None:
-        sums = [code.at("float", "%sums", code.mul("%width", code.add(code.mul(n, 4), k))) for k in range(4)]
+        sums = [code.at(v.number, "%sums", code.mul("%width", code.add(code.mul(n, 4), k))) for k in range(4)]
         start = code.mul(n, "%together")
         end = code.least(code.add(start, "%together"), "%rows")
         code.loop(start, end, BLOCK, lambda first: _layer_norm_block(v, first, end, sums[:2], sums[2:], long, weighted))
@@ -204,7 +304,7 @@ def _layer_norm_block(
 
     def row(r: str) -> None:
         start = code.mul(r, "%width")
-        dx, g, x = (code.at("float", name, start) for name in ("%dx", "%g", "%x"))
+        dx, g, x = (code.at(v.number, name, start) for name in ("%dx", "%g", "%x"))
         mean, factor, width = _statistics(v, x, long)
 
         def read(i: str, part: Part) -> tuple[str, str, str]:
@@ -239,10 +339,13 @@ def _layer_norm_block(
 
 # By name: operands, and what is done for the rows (or parts of them) from %first to %last.
 _TEXTS: dict[str, tuple[str, Callable[..., None]]] = {
+    "log_softmax": ("ptr out, ptr x, i64 width", _log_softmax),
+    "log_softmax_pull": ("ptr result, ptr g, ptr out, i64 width", _log_softmax_pull),
+    "logsumexp": ("ptr out, ptr x, i64 width", _logsumexp),
     "softmax": ("ptr out, ptr x, i64 width", _softmax),
     "softmax_pull": ("ptr result, ptr g, ptr out, i64 width", _softmax_pull),
-    "layer_norm": ("ptr out, ptr x, ptr w, ptr b, i64 width, float eps", _layer_norm),
+    "layer_norm": ("ptr out, ptr x, ptr w, ptr b, i64 width, number eps", _layer_norm),
     "layer_norm_pull": (
-        "ptr dx, ptr sums, ptr g, ptr x, ptr w, i64 rows, i64 together, i64 width, float eps", _layer_norm_pull
+        "ptr dx, ptr sums, ptr g, ptr x, ptr w, i64 rows, i64 together, i64 width, number eps", _layer_norm_pull
     ),
 }  # fmt: skip

@@ -10,8 +10,8 @@ import numpy as np
 
 from .llvm import Code, processor
 
-_SUFFIX = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64"}
-_SIZE = {"float": 4, "double": 8, "i32": 4, "i64": 8}
+_SUFFIX = {"float": "f32", "double": "f64", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64"}
+_SIZE = {"float": 4, "double": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
 _EXP = 0.49999994, 0.166665211, 0.041668389, 0.00836871006, 0.00138146104
 """(exp(r) - 1 - r) / r² for |r| up to log(2) / 2: our own minimax fit (Lawson's weighted least squares)."""
@@ -28,7 +28,7 @@ Operand = str | float
 """The name of a value, or a number that becomes a constant in every lane."""
 
 class Vectors:
-    """Instructions for `lanes` numbers of LLVM's type float, double, i32 or i64 at a time."""
+    """Instructions for `lanes` numbers of LLVM's type float, double, i8, i16, i32 or i64 at a time."""
 
     def __init__(self, code: Code, lanes: int, number: str = "float") -> None:
         self.code, self.lanes, self.number = code, lanes, number
@@ -36,7 +36,7 @@ class Vectors:
         self.size = _SIZE[number]
         self._float = number in ("float", "double")
         kind = processor()
-        self._fused = kind is None or kind.fused
+        self.fused = kind is None or kind.fused
 
     def constant(self, x: Operand) -> str:
         """A number in every lane."""
@@ -68,7 +68,7 @@ class Vectors:
     def call(self, name: str, *operands: Operand) -> str:
         """A function of LLVM's own (an intrinsic) of vectors, such as "sqrt"; "fma" is rounded twice where no instruction
         rounds once."""
-        if name == "fma" and not self._fused:
+        if name == "fma" and not self.fused:
             x, y, z = operands
             return self.add(self.multiply(x, y), z)
         full = f"@llvm.{name}.v{self.lanes}{_SUFFIX[self.number]}"
@@ -81,6 +81,12 @@ class Vectors:
         holds = self.two(comparison, x, y)
         return self.code.value(
             f"select {self.mask} {holds}, {self.type} {self.constant(then)}, {self.type} {self.constant(otherwise)}"
+        )
+
+    def select(self, mask: str, then: Operand, otherwise: Operand) -> str:
+        """`then` where the mask is set, `otherwise` elsewhere."""
+        return self.code.value(
+            f"select {self.mask} {mask}, {self.type} {self.constant(then)}, {self.type} {self.constant(otherwise)}"
         )
 
     def polynomial(self, coefficients: Sequence[float], x: str) -> str:

@@ -1,0 +1,231 @@
+"""What elementwise primitives compute large NumPy arrays with: their expression as one loop of generated code, on all cores,
+and the expressions of their derivative rules likewise, all cotangents at once.
+
+NumPy takes a pass over the memory for each function of a kernel, by one thread; here there is one for all. What has no such
+loop (other dtypes, functions that are not generated, arrays that lie otherwise) NumPy computes.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .._errors import UnsupportedError
+from ..backend.jit import threads
+from ..backend.jit.operands import LEAST
+from .node import FREED
+from .params import params_key
+
+SHARED_LEAST = 1 << 17
+"""From so many elements on a single function that NumPy computes as fast goes to all cores."""
+
+CHEAP, CHEAP_LEAST = 12, 1 << 15
+"""An expression of fewer steps of work, without functions, is worth the call (4 µs) from so many elements on."""
+
+_MOST = 256
+"""Kernels that a primitive keeps: what is asked for with ever new parameters is traced again and again, the code being the
+same."""
+
+_ndarray = np.ndarray
+
+
+# Functions of which NumPy's results have other bits than those of generated code, and from where on that computes them,
+# whatever the number of threads. Others that are one function of NumPy's are rounded exactly: they go to all cores, if there
+# are several.
+_LEAST = {
+    **dict.fromkeys(("sin", "cos", "expm1", "atan", "atan2"), LEAST),
+    **dict.fromkeys(("exp", "log", "log1p", "tanh"), CHEAP_LEAST),
+}
+
+
+class Large:
+    """The loops of a primitive."""
+
+    def __init__(self, prim: Any) -> None:
+        self.prim = prim
+        function = getattr(prim.kernel, "name", None)  # of a kernel that is one function of the standard
+        self.alone = function is None or function in _LEAST
+        """Whether one thread computes with generated code, too."""
+        self.least = LEAST if function is None else _LEAST.get(function, SHARED_LEAST)
+        """From how many elements on."""
+        self._forward: dict[Any, Any] = {}
+        self._pulls: dict[Any, Any] = {}
+
+    def __call__(self, *arrays: Any, **params: Any) -> Any:
+        """The primitive on NumPy arrays, of which one has `least` elements."""
+        if self.alone or threads.count() > 1:
+            fused = self.fused(arrays, params)
+            if fused is not False and arrays[0].size >= self.least:  # which may be more by now
+                found = fused(*arrays)
+                if found is not None:
+                    return found[0]
+        kernel = self.prim.lowerings.get("numpy")
+        return self.prim.kernel(np, *arrays, **params) if kernel is None else kernel(*arrays, **params)
+
+    def fused(self, arrays: Any, params: dict[str, Any]) -> Any:
+        """The loop for operands of some dtypes; False where there is none."""
+        key: Any = (*[None if x is None else x.dtype for x in arrays], *(params_key(self.prim, params) if params else ()))
+        found = self._forward.get(key)
+        return _kept(self._forward, key, self._traced(arrays, params)) if found is None else found
+
+    def trace(self, dtypes: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """The expression of an element of the result."""
+        from .expression import trace
+
+        return trace(self.prim, dtypes, params)
+
+    def _traced(self, arrays: Any, params: dict[str, Any]) -> Any:
+        try:
+            fused = _fused([self.trace(tuple(None if x is None else x.dtype for x in arrays), params)])
+        except UnsupportedError:
+            return False
+        self.found(fused)
+        return fused
+
+    def found(self, fused: Any) -> None:
+        """A loop has been made: from now on this begins at more elements, if it is a cheap one."""
+        from .specialise import swap_kernel
+
+        if fused.work < CHEAP and self.least < CHEAP_LEAST:
+            self.least = CHEAP_LEAST
+            swap_kernel(self.prim, CHEAP_LEAST, "LEAST")
+
+    def step(self, node: Any, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
+        """The primitive's `step` (core/specialise.py) for a large result."""
+        pulled = self._pulled(node, g) if type(g) is _ndarray and node.saved is not FREED else None
+        if pulled is None:
+            return self.prim.step(node, g, grads, fit, add)
+        found = {} if grads is None else grads
+        for edge, r in pulled:
+            if r.shape != edge.shape or r.dtype is not edge.dtype:
+                r = fit(r, edge)
+            add(found, edge, r)
+        return None if grads is not None else found.popitem() if len(found) == 1 else found
+
+    def _pulled(self, node: Any, g: np.ndarray) -> list[tuple[Any, Any]] | None:
+        """The edges that want a cotangent, and the cotangents; None where the rules are NumPy's affair."""
+        if not (self.alone or threads.count() > 1):
+            return None
+        return self.pulled(g, node.edges, node.saved, node.params)
+
+    def pulled(self, g: np.ndarray, edges: Any, saved: Any, params: dict[str, Any]) -> list[tuple[Any, Any]] | None:
+        """The same for the edges of a node, what it saved and its parameters."""
+        given = (g, *saved) if saved else (g,)
+        key = (
+            *[None if x is None else x.dtype for x in given], *[None if edge is None else edge.dtype for edge in edges],
+            *(params_key(self.prim, params) if params else ()),
+        )  # fmt: skip
+        plan = self._pulls.get(key)
+        if plan is None:
+            plan = _kept(self._pulls, key, self._planned(given, edges, params))
+        if plan is False:
+            return None
+        fused, places = plan
+        found = fused(*given) if fused is not None else ()
+        if found is None:
+            return None
+        return [(edges[i], g if at is None else found[at]) for i, at in places]
+
+    def _planned(self, given: Any, edges: Any, params: dict[str, Any]) -> Any:
+        """The loop for the cotangents of a node's operands, and for each operand which of the results is its (None: the
+        cotangent of the result itself); False where there is none."""
+        from .expression import Expr, trace_rule
+
+        prim, count = self.prim, len(edges)
+        known: list[Any] = [None if x is None else Expr("operand", (k,), x.dtype) for k, x in enumerate(given)]
+        known += [None] * (2 + count - len(known))
+        operands = tuple(
+            # What is not there can be asked for its dtype only.
+            Expr("operand", (-1,), edge.dtype) if x is None and edge is not None else x
+            for x, edge in zip(known[1 : count + 1], edges)
+        )
+        outputs: list[Any] = []
+        places: list[tuple[int, int | None]] = []
+        try:
+            for i, edge in enumerate(edges):
+                if edge is None or not prim.has_rule(i):
+                    continue
+                r = trace_rule(prim, i, known[0], known[count + 1], operands, params)
+                if not isinstance(r, Expr):
+                    return False
+                if r.dtype != edge.dtype:
+                    if r.dtype.kind == "c" or edge.dtype.kind in "iubc":
+                        return False
+                    r = Expr("astype", (r,), edge.dtype)
+                if r is known[0]:
+                    places.append((i, None))
+                else:
+                    places.append((i, len(outputs)))
+                    outputs.append(r)
+            fused = _fused(outputs) if outputs else None
+        except UnsupportedError:
+            return False
+        return False if fused is not None and -1 in fused.operands else (fused, places)
+
+
+# ------------------------------------------------------------------------------------------ sums and copies
+
+@functools.cache
+def _loop(name: str, dtype: np.dtype) -> Any:
+    """x + y, or x itself, of a dtype; None where there is no such loop."""
+    from .expression import Expr
+
+    x, y = (Expr("operand", (k,), dtype) for k in range(2))
+    try:
+        return _fused([Expr("add", (x, y), dtype) if name == "add" else x])
+    except UnsupportedError:
+        return None
+
+
+def _shared(x: np.ndarray) -> bool:
+    return x.size >= SHARED_LEAST and threads.count() > 1
+
+
+def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x + y."""
+    if _shared(x) and type(y) is _ndarray and x.dtype == y.dtype:
+        loop = _loop("add", x.dtype)
+        found = loop and loop(x, y)
+        if found:
+            total: np.ndarray = found[0]
+            return total
+    return x + y
+
+
+def add_into(x: np.ndarray, y: np.ndarray) -> None:
+    """x += y, cast to the dtype of x whatever it is. What is spread along an axis NumPy adds slowly: a column to 1000x1000
+    float64 takes it 430 µs, a loop 102."""
+    if x.size >= CHEAP_LEAST and x.dtype == y.dtype and x.flags.c_contiguous and (y.strides != x.strides or _shared(x)):
+        loop = _loop("add", x.dtype)
+        if loop and loop(x, y, into=[x]):
+            return
+    np.add(x, y, out=x, casting="unsafe")
+
+
+def copied(x: np.ndarray) -> np.ndarray:
+    """The elements in memory of their own, in C's order."""
+    if _shared(x):
+        loop = _loop("copy", x.dtype)
+        found = loop and x.ndim and loop(x)
+        if found and found[0].flags.c_contiguous:
+            copy: np.ndarray = found[0]
+            return copy
+    return np.array(x, order="C", copy=True)
+
+
+def _kept(kernels: dict[Any, Any], key: Any, found: Any) -> Any:
+    if len(kernels) >= _MOST:
+        kernels.clear()
+    kernels[key] = found
+    return found
+
+
+def _fused(outputs: list[Any]) -> Any:
+    from ..backend.jit.pointwise import Fused, Unsupported
+
+    try:
+        return Fused(outputs)
+    except Unsupported as reason:
+        raise UnsupportedError(str(reason)) from None
