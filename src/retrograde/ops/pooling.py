@@ -513,7 +513,8 @@ def _avg_numpy(x: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, counted: 
     windows = _regular(size, kernel, stride, padding, (1,) * axes)
     if x.size >= generated.LEAST and windows.tables is not None:
         by = _axis_divisors(size, windows.out, kernel, stride, padding, counted, divisor, x.dtype)
-        found = generated.weighted(_planes(x, axes), *windows.tables, by)
+        rows, columns = windows.tables
+        found = generated.weighted(_planes(x, axes), rows, columns, by)
         if found is not None:
             return found.reshape(*x.shape[: x.ndim - axes], *windows.out)
     total = _padded(x, padding, 0)
@@ -558,7 +559,8 @@ def _avg_spread_numpy(
         transposed = _transposed_tables(size, kernel, stride, padding)
         if transposed is not None:
             by = _axis_divisors(size, windows.out, kernel, stride, padding, counted, divisor, g.dtype)
-            found = generated.weighted(_planes(g, axes), *transposed, by, before=True)
+            rows, columns = transposed
+            found = generated.weighted(_planes(g, axes), rows, columns, by, before=True)
             if found is not None:
                 return found.reshape(*g.shape[: g.ndim - axes], *size)
     spread = g / _divisors(size, windows.out, kernel, stride, padding, counted, divisor, g.dtype)

@@ -252,8 +252,9 @@ def _generated(x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
     if not x.size or x.dtype.char not in "fd" or not x.dtype.isnative or not 1 <= len(maps) <= 3:
         return None
     weighted = any(spec.mode not in (NEAREST, NEAREST_EXACT) for spec in maps)
-    tables = [_window_table(spec, x.dtype.char, transposed, weighted) for spec in maps]
-    if None in tables:
+    found = [_window_table(spec, x.dtype.char, transposed, weighted) for spec in maps]
+    tables = [table for table in found if table is not None]
+    if len(tables) != len(maps):
         return None
     char = x.dtype.char if weighted else None
     lead, size = x.shape[: x.ndim - len(maps)], x.shape[x.ndim - len(maps) :]
@@ -262,8 +263,8 @@ def _generated(x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
     if len(maps) == 1:
         tables.insert(0, windows.every(1, char))
         size = (1, *size)
-    found = None if x is None else windows.weighted(x.reshape(-1, *size[-2:]), *tables[-2:])
-    return None if found is None else found.reshape(*lead, *((s.n if transposed else s.m) for s in maps))
+    result = None if x is None else windows.weighted(x.reshape(-1, *size[-2:]), tables[-2], tables[-1])
+    return None if result is None else result.reshape(*lead, *((s.n if transposed else s.m) for s in maps))
 
 
 @widened_numpy

@@ -78,7 +78,7 @@ class Phase(NamedTuple):
     """Every s-th element of a transposed convolution's result: by which places of the kernel, how many, and where."""
 
     taps: tuple[int, ...]
-    count: Sizes
+    results: Sizes
     plan: Plan
 
 
@@ -92,14 +92,14 @@ def phases_of(
     ]
     pads = tuple(
         (max(0, *(max(p.taps.values(), default=0) - p.first for p in axis)),
-         max(0, *(p.first + p.count - m - min(p.taps.values(), default=0) for p in axis)))
+         max(0, *(p.first + p.results - m - min(p.taps.values(), default=0) for p in axis)))
         for axis, m in zip(axes, out)
     )  # fmt: skip
     full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
     steps, strides = _steps(full), _steps(kernel)
     found = []
     for parts in itertools.product(*axes):
-        count = tuple(p.count for p in parts)
+        count = tuple(p.results for p in parts)
         if not math.prod(count):
             continue
         taps = list(itertools.product(*(p.taps.items() for p in parts)))
@@ -118,7 +118,7 @@ class _Axis(NamedTuple):
 
     begin: int
     first: int
-    count: int
+    results: int
     taps: dict[int, int]
 
 
@@ -135,7 +135,8 @@ def _planned(
 ) -> Plan:  # fmt: skip
     """written: the places of the results along each axis of an image, and its size, if they are not side by side."""
     starts = np.add.outer(np.arange(channels) * math.prod(full), np.array(places, np.int64))
-    pieces, bands = [], [0]
+    pieces: list[tuple[int, int, int]] = []
+    bands = [0]
     *lead, width = out
     ranges, size = written or (tuple(map(range, out)), out)
     if size == out and not any((m - 1) * inner != outer - inner for m, inner, outer in zip(out[1:], steps[1:], steps)):
@@ -228,8 +229,8 @@ def convolve(
     places = math.prod(ws[2:]) * math.prod(stride)
     if not _suited(x, w, shape[0] * math.prod(out) * w.size, places) or (b is not None and b.dtype != x.dtype):
         return None
-    lay, products, zeros = _forward(shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
-    return products(lay(x), packed(w), zeros if b is None else packed(b), np.empty((shape[0], ws[0], *out), x.dtype))
+    lay, write, zeros = _forward(shape, ws, x.dtype.char, stride, padding, dilation, groups, out)
+    return write(lay(x), packed(w), zeros if b is None else packed(b), np.empty((shape[0], ws[0], *out), x.dtype))
 
 
 @functools.lru_cache(256)
@@ -239,8 +240,8 @@ def _forward(
     p = plan(shape[1] // groups, shape[2:], ws[2:], stride, padding, dilation, out)
     laid = _layer(shape, char, padding, stride, p.full[len(out) :])
     results = shape[0], ws[0], math.prod(out)
-    products = _products(results, results, 1, char, p, groups, shape[1] * math.prod(p.full) // groups)
-    return laid, products, np.zeros(ws[0], char)
+    write = _products(results, results, 1, char, p, groups, shape[1] * math.prod(p.full) // groups)
+    return laid, write, np.zeros(ws[0], char)
 
 
 def _products(
@@ -283,8 +284,8 @@ def convolve_transpose(
     laid, bias = lay(y), zeros if b is None else packed(b)
     matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
     out = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
-    for phase, multiply in phases:
-        multiply(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
+    for phase, write in phases:
+        write(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
     return out
 
 
@@ -298,7 +299,7 @@ def _backward(
     full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
     made, image = [], (shape[0], channels, math.prod(size))
     for phase in phases:
-        results = (*image[:2], math.prod(phase.count))
+        results = (*image[:2], math.prod(phase.results))
         x_image = shape[1] // groups * math.prod(full)
         made.append((phase, _products(results, image, stride[-1], char, phase.plan, groups, x_image)))
     whole = tuple(range(math.prod(ws[2:])))

@@ -43,7 +43,7 @@ class Table(NamedTuple):
     """Windows that are computed together: the first, the one past the last, and the same of the elements they hold."""
     single: bool
     """Whether each window is one element, as it is."""
-    count: int
+    results: int
     """How many windows there are."""
 
 
@@ -88,13 +88,13 @@ def _suited(x: np.ndarray, results: int = 0) -> bool:
 def weighted(
     x: np.ndarray, rows: Table, columns: Table, divisors: tuple[np.ndarray, np.ndarray] | None = None, *, before: bool = False
 ) -> np.ndarray | None:  # fmt: skip
-    """Sums over windows of the last two axes of x (.., n, m): (.., rows.count, columns.count).
+    """Sums over windows of the last two axes of x (.., n, m): (.., rows.results, columns.results).
 
     divisors: for each row and column a number; by their product the sums are divided, or, `before`, the elements. None
     where it is the caller's affair.
     """
     has = int(rows.weights is not None)
-    if not _suited(x, math.prod(x.shape[:-2]) * rows.count * columns.count) or bool(has) != (columns.weights is not None):
+    if not _suited(x, math.prod(x.shape[:-2]) * rows.results * columns.results) or bool(has) != (columns.weights is not None):
         return None
     divided = 0 if divisors is None else 2 if before else 1
     if rows.single and columns.single and not divided:
@@ -103,7 +103,7 @@ def weighted(
     if function is None:
         return None
     x = packed(x)
-    out = np.empty((*x.shape[:-2], rows.count, columns.count), x.dtype)
+    out = np.empty((*x.shape[:-2], rows.results, columns.results), x.dtype)
     none = rows.places
     given = (rows.weights, columns.weights) if has == 1 else (none, none)
     _run(function, x, rows, columns, out, (*given, *(divisors or (none, none))))  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def maxima(x: np.ndarray, rows: Table, columns: Table) -> np.ndarray | None:
     if function is None:
         return None
     x = packed(x)
-    out = np.empty((*x.shape[:-2], rows.count, columns.count), x.dtype)
+    out = np.empty((*x.shape[:-2], rows.results, columns.results), x.dtype)
     _run(function, x, rows, columns, out, ())
     return out
 
@@ -129,19 +129,19 @@ def places(x: np.ndarray, rows: Table, columns: Table) -> np.ndarray | None:
     if function is None:
         return None
     x = packed(x)
-    out = np.empty((*x.shape[:-2], rows.count, columns.count), np.int32)
+    out = np.empty((*x.shape[:-2], rows.results, columns.results), np.int32)
     _run(function, x, rows, columns, out, ())
     return out
 
 
 def _run(function: Any, x: np.ndarray, rows: Table, columns: Table, out: np.ndarray, more: tuple[np.ndarray, ...]) -> None:
     lanes = LANES if x.itemsize == 4 else LANES // 2
-    lines = out.size // columns.count
+    lines = out.size // columns.results
     units = -(-lines // lanes) * len(columns.strips)
-    work = max(out.size * len(columns.places) // columns.count, x.size)
+    work = max(out.size * len(columns.places) // columns.results, x.size)
     function(
         *threads.tiles(units, work), out, x, rows.starts, rows.places, columns.starts, columns.places, columns.strips, *more,
-        lines, len(columns.strips), rows.n, columns.n, rows.count, columns.count,
+        lines, len(columns.strips), rows.n, columns.n, rows.results, columns.results,
     )  # fmt: skip
 
 
