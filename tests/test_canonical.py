@@ -348,7 +348,8 @@ def planes():
         yield "scattered", functools.partial(windows.scattered, shape=x.shape), (x[..., :6, :10].copy(), at)
         grid, padding = (rng.random((3, 8, 9, 2)) * 2 - 1).astype(dtype), {"padding": "border", "align": False}
         sample = functools.partial(sampling.sample, mode="linear", **padding)
-        g, spread = normal(3, 7, 8, 9).astype(dtype), functools.partial(sampling.sample_pull, shape=x.shape, mode="linear", **padding)
+        g = normal(3, 7, 8, 9).astype(dtype)
+        spread = functools.partial(sampling.sample_pull, shape=x.shape, mode="linear", **padding)
         for name in ("corners", "read"):
             yield name, sample, (x, grid)
         yield "spread", lambda g, grid, spread=spread: spread(g, grid=grid), (g, grid)
