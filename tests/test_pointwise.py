@@ -275,7 +275,7 @@ def derivative(f, x, dtype, seed):
 @pytest.mark.parametrize("f", [
     activation.silu, activation.gelu, activation.mish, activation.sigmoid, elementwise.tanh, elementwise.sin, activation.relu,
     lambda x: activation.softplus(x, beta=1.0, threshold=20.0), lambda x: x * x, lambda x: x / (x * x + 1), lambda x: 1 - x,
-], ids=str)  # fmt: skip
+], ids=["silu", "gelu", "mish", "sigmoid", "tanh", "sin", "relu", "softplus", "square", "ratio", "difference"])  # fmt: skip
 def test_derivatives_of_large_arrays_are_those_of_small_ones(f, dtype, counted):
     counted(2)
     x, seed = rng.normal(size=SHARED_LEAST + 5), rng.normal(size=SHARED_LEAST + 5)
