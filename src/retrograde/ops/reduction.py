@@ -298,7 +298,8 @@ def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
 
 def _prod_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if axis and axis[-1] - axis[0] == len(axis) - 1 and x.flags.c_contiguous:  # one axis, or several that are one in memory
-        rows = x if len(axis) == 1 else x.reshape(*x.shape[: axis[0]], -1, *x.shape[axis[-1] + 1 :])
+        several = math.prod(x.shape[axis[0] : axis[-1] + 1])
+        rows = x if len(axis) == 1 else x.reshape(*x.shape[: axis[0]], several, *x.shape[axis[-1] + 1 :])
         found = scans.product(rows, axis[0])
         if found is not None:
             return found.reshape(reduced_shape(x.shape, axis, keepdims))

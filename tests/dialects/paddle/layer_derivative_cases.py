@@ -63,7 +63,6 @@ rows(
     mse_loss=(F.mse_loss, A, B), l1_loss=(F.l1_loss, A, B), smooth_l1_loss=(F.smooth_l1_loss, A, B),
     square_error_cost=(F.square_error_cost, A, B),
     cross_entropy=(lambda x: F.cross_entropy(x, _LABELS), A),
-    soft_cross_entropy=(lambda x: F.soft_cross_entropy(x, _SHARES), A),
     softmax_with_cross_entropy=(lambda x: F.softmax_with_cross_entropy(x, ints([[1], [0]])), A),
     nll_loss=(lambda x: F.nll_loss(x, _LABELS), A), kl_div=(lambda x, y: F.kl_div(x, y), A, P),
     binary_cross_entropy=(lambda x, y: F.binary_cross_entropy(x, y), spread(0.1, 0.9, 2, 3), spread(0.15, 0.8, 2, 3, seed=1)),
