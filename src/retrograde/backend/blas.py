@@ -1,9 +1,9 @@
 """How many threads BLAS takes: one, for as long as LAPACK works on matrices that several would only wait for each other on.
 
-LAPACK's functions call BLAS many times for one matrix, and BLAS's threads meet at the end of each call. With OpenBLAS and two
-threads the inverse of 100 x 100 numbers takes 15 times as long as with one on an idle machine, and a thousand times on a busy
-one; from some hundred rows on several threads are faster. The number is the library's own for the whole process: it is
-put back when the last of those who asked for one thread is done.
+LAPACK's functions call BLAS many times for one matrix, and BLAS's threads meet at the end of each call. The inverse of
+100 x 100 float32 numbers takes 0.2 ms with one thread of OpenBLAS, as long with two on an idle machine of two cores, and
+300 ms where other programs use these; from some hundred rows on several threads are faster. Which threads of the program
+see a number that one of them says differs: each puts back for itself what the first of them has found.
 """
 
 from __future__ import annotations

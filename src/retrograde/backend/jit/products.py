@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +24,6 @@ from .operands import aligned
 from .processor import AVX512
 from .vectors import Part, Vectors
 
-VECTOR = 64  # bytes: AVX-512
 ROWS = 8
 DEPTH = 256  # rows of a panel at most: with 3 vectors of AVX-512, 48 KiB
 TOGETHER = 96  # rows of the blocks that threads compute side by side; columns: half as many, a panel of single numbers
@@ -39,11 +37,7 @@ LEAST = 1 << 20
 @functools.cache
 def blas_threads() -> int:
     """How many threads BLAS has, as far as it can be told from here."""
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        given = os.environ.get(name, "")
-        if given.isdecimal() and int(given):
-            return int(given)
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return threads.asked_for("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") or threads.processors()
 
 
 def most() -> int:
