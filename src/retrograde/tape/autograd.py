@@ -5,6 +5,7 @@ The dialects translate their arguments and call these; nothing about differentia
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from ..core.value import Value, dtype_of, error_type, make, shape_of
 from ..ops.rules import unbatch
 from . import engine
 from .hooks import retains_grad
+
+_NOWHERE: frozenset[Any] = frozenset()
 
 
 def leaf(value: Value) -> None:
@@ -53,8 +56,14 @@ def seed(op: str, output: Value, given: Any, batched: bool = False) -> Any:
     Raises the dialect's GradError for a missing cotangent of several elements, a wrong shape or kind of dtype.
     """
     array = output._a
-    if given is None and type(array) is np.ndarray and array.size == 1 and array.dtype.kind == "f":
-        return ones_like(output)  # of a loss
+    if type(array) is np.ndarray:  # the everyday cases, without the questions that arrays of other kinds need
+        if given is None:
+            if array.size == 1 and array.dtype.kind == "f":
+                return ones_like(output)  # of a loss
+        elif isinstance(given, Value) and not batched:
+            a = given._a
+            if type(a) is np.ndarray and a.shape == array.shape and a.dtype is array.dtype:
+                return given
     cls = type(output)._result
     shape, dtype = tuple(shape_of(output)), dtype_of(output)
     if given is None:
@@ -129,13 +138,14 @@ def backward(
             engine.accumulate_grad(create_graph, x, [g])
 
 
-def backward_from(output: Value, retain_graph: bool | None, create_graph: bool) -> None:
-    """`backward` of one output without anything given: the everyday call."""
-    if output._node is None or type(output._node) is Accumulate:
+def backward_from(output: Value, gradient: Any, retain_graph: bool | None, create_graph: bool) -> None:
+    """`backward` of one output into all leaves below: the everyday call."""
+    node, level = output._node, output._level
+    if node is None or type(node) is Accumulate:
         check_outputs("backward", [output])
     engine.run(
-        [output._node], [seed("backward", output, None)], cls=type(output)._gradient, level=output._level,
-        retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
+        [node], [_level_array(seed("backward", output, gradient), level, create_graph)], cls=type(output)._gradient,
+        level=level, retain_graph=create_graph if retain_graph is None else retain_graph, create_graph=create_graph,
     )  # fmt: skip
 
 
@@ -169,44 +179,43 @@ def grad(
     """
     cls = values.result_class((*outputs, *inputs))
     check_outputs(op, outputs)
-    for i, x in enumerate(inputs):
-        if x._node is None:
-            raise error_type(cls, GradError)(
-                f"{op}: input {i} does not require grad; call requires_grad_() on it before it is used"
-            )
-    given = list(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
+    edges = [x._node for x in inputs]
+    if None in edges:
+        raise error_type(cls, GradError)(
+            f"{op}: input {edges.index(None)} does not require grad; call requires_grad_() on it before it is used"
+        )
+    given = [None] * len(outputs) if grad_outputs is None else grad_outputs
     if len(given) != len(outputs):
         raise error_type(cls, GradError)(f"{op}: {len(outputs)} outputs, but {len(given)} gradients in grad_outputs")
-    level = max((y._level for y in outputs), default=0)
-    retain = create_graph if retain_graph is None else retain_graph
-    edges = [x._node for x in inputs]
-    stop = frozenset(v._node for v in no_grad_vars if v._node is not None)
-
-    def once(seeds: list[Any], keep: bool) -> list[Any]:
-        return engine.run(
-            [y._node for y in outputs], seeds, cls=cls, level=level, inputs=edges, retain_graph=keep,
-            create_graph=create_graph, accumulate=False, stop=stop, others=not only_inputs,
-        )  # fmt: skip
-
+    roots, level = [y._node for y in outputs], 0
+    for y in outputs:
+        if y._level > level:
+            level = y._level
+    run = functools.partial(
+        engine.run, roots, cls=cls, level=level, inputs=edges, create_graph=create_graph, accumulate=False,
+        retain_graph=create_graph if retain_graph is None else retain_graph, others=not only_inputs,
+        stop=frozenset([v._node for v in no_grad_vars if v._node is not None]) if no_grad_vars else _NOWHERE,
+    )  # fmt: skip
     if is_grads_batched:
-        found = _batched(op, outputs, given, lambda seeds: once(seeds, retain))
+        found = _batched(op, outputs, given, run)
     else:
-        found = once([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)], retain)
+        found = run([_level_array(seed(op, y, g), level, create_graph) for y, g in zip(outputs, given)])
+    known: dict[int, Value] | None = None
+    if cls._policy.same_gradients_are_one and not is_grads_batched and (len(inputs) > 1 or grad_outputs is not None):
+        known = {id(g._a): g for g in given if isinstance(g, cls)}
     results: list[Any] = []
-    one = cls._policy.same_gradients_are_one and not is_grads_batched and (len(inputs) > 1 or grad_outputs is not None)
-    known = {id(g._a): g for g in given if isinstance(g, cls)} if one else None
-    for i, (x, g) in enumerate(zip(inputs, found)):
+    for i, g in enumerate(found):
         if g is not None:
             results.append(values.as_value(cls, g) if known is None else _known(known, cls, g))
         elif materialize_grads:
-            results.append(zeros_for(x, cls))
+            results.append(zeros_for(inputs[i], cls))
             if create_graph:
                 leaf(results[-1])
         elif allow_unused:
             results.append(None)
         else:
             raise error_type(cls, GradError)(
-                f"{op}: input {i} (shape {tuple(shape_of(x))}) was not used to compute the outputs; "
+                f"{op}: input {i} (shape {tuple(shape_of(inputs[i]))}) was not used to compute the outputs; "
                 "pass allow_unused=True to get None for it, or materialize_grads=True for zeros"
             )
     return tuple(results)

@@ -27,6 +27,7 @@ from ..core import large
 from ..core import value as values
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ..core.policy import TapePolicy
 from ..core.scattered import Scattered, merged
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
 from ..ops import rules
@@ -36,21 +37,27 @@ from . import mutation
 
 _ndarray = np.ndarray
 _accumulate_lock = threading.Lock()
+_NOTHING: Any = frozenset()
 
 
 class Run:
-    """What one backward pass needs beside the graph."""
+    """One backward pass: what it needs beside the graph, what has arrived where, and which leaves are complete after which
+    node."""
 
     __slots__ = (
         "cls", "policy", "level", "wrap", "create_graph", "retain_graph", "accumulate", "captured", "check_nan", "number",
-        "at_end",
+        "at_end", "wanted", "others", "begun", "grads", "finish",
     )  # fmt: skip
 
     def __init__(self, cls: type[Value], level: int, wrap: bool, create_graph: bool, retain_graph: bool,
-                 accumulate: bool) -> None:  # fmt: skip
+                 accumulate: bool, wanted: set[Any] | None, others: bool, begun: Sequence[Any]) -> None:  # fmt: skip
         self.cls, self.policy, self.level, self.wrap = cls, cls._policy, level, wrap
         self.create_graph, self.retain_graph, self.accumulate = create_graph, retain_graph, accumulate
+        self.wanted, self.others = wanted, others
+        self.begun = begun  # the roots that were given, of which those of the walk may be further down
         self.captured: dict[Any, Any] = {}
+        self.grads: dict[Any, Any] = {}
+        self.finish: dict[Node, list[Any]] = {}
         self.check_nan = state.anomaly and state.check_nan
         self.number = tick()
         self.at_end: list[Callable[[], None]] = []
@@ -65,6 +72,86 @@ class Run:
         if self.wrap:
             return values.as_core(value)
         return value._a if value._level == self.level else values.content(value)
+
+    def walk(
+        self, roots: Sequence[Any], gradients: Sequence[Any], order: list[Node], last: dict[Any, Node | None],
+        needs_of: dict[Node, tuple[Any, ...]] | None, stop: frozenset[Any],
+    ) -> None:  # fmt: skip
+        """Visit the nodes, newest first."""
+        grads, finish, wanted = self.grads, self.finish, self.wanted
+        for edge, g in zip(roots, gradients):
+            _add(grads, edge, g)
+        for leaf, user in last.items():
+            if user is None:
+                self.complete((leaf,))
+            elif user in finish:
+                finish[user].append(leaf)
+            else:
+                finish[user] = [leaf]
+        retain, frees_all = self.retain_graph, self.policy.frees_all
+        pending = {producer(edge) for edge in wanted if type(edge) is not Accumulate} if wanted else _NOTHING
+        plain = not (self.wrap or self.check_nan or stop or pending or OBSERVERS)
+        fitted, add, pop, checked = _fitted(self.cls), _add, grads.pop, mutation.latest
+        changed = False  # whether something was written since: by a hook or a custom rule, which the plain steps do not call
+        for node in order:
+            g = pop(node, None)
+            if g is not None:
+                step = node.step
+                if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
+                    if changed:
+                        _refuse_changed((node,), self.cls)
+                    step(node, g, grads, fitted, add)
+                    if not retain and (frees_all or node.saved):
+                        node.saved = FREED
+                else:
+                    self.visit(node, g, node.edges if needs_of is None else needs_of.get(node), pending, stop)
+                    changed = mutation.latest != checked
+                g = None
+            if node in finish:
+                leaves = finish[node]
+                if self.policy.serves_second_first and len(node.edges) == 2:
+                    leaves.reverse()
+                self.complete(leaves)
+                changed = mutation.latest != checked
+
+    def complete(self, leaves: Sequence[Any]) -> None:
+        """The gradients of these leaves are complete."""
+        for leaf in leaves:
+            if leaf in self.grads:
+                _arrive(self, leaf, self.grads, self.wanted, self.others)
+
+    def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
+        """One node with everything that the plain loop leaves out."""
+        hooks = node.hooks
+        if needs is None and node not in pending:
+            if hooks is not None and any(producer(root) is node for root in self.begun):
+                hooks.seen(self, g)
+            return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
+        hooked = self.policy.captures_hooked
+        captured = node in pending and not hooked
+        if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
+            _capture(self, node, g, self.wanted)
+        if hooks is not None:
+            g = hooks.seen(self, g)
+        if captured and needs is None:
+            _capture(self, node, g, self.wanted)
+        if hooks is not None and hooks.pre and (needs is not None or hooked or self.accumulate):
+            g = hooks.before(self, g)
+        if g is None:
+            return
+        if hooked and node in pending:
+            _capture(self, node, g, self.wanted)
+        for observer in OBSERVERS:
+            observer.pulled(self, node, g)
+        if needs is None:
+            return
+        if node.saved is FREED:
+            raise error_type(self.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
+        if mutation.latest > node.seq:
+            _refuse_changed((node,), self.cls)
+        _pull(self, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
+        if not self.retain_graph and (node.saved or self.policy.frees_all):
+            node.saved = FREED
 
 
 def current_run() -> Run:
@@ -96,6 +183,10 @@ def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
         if dtype_of(g) != dtype and dtype.kind not in "iub":
             g = cast(g, dtype=dtype)
     return g
+
+
+_fitted: Any = functools.cache(lambda cls: functools.partial(fit, cls=cls))
+"""`fit` for the users of a class."""
 
 
 def discover(
@@ -229,73 +320,106 @@ def run(
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
-    begun = roots
-    if (
-        retain_graph and not (accumulate or wrap or stop or others or since or state.anomaly or OBSERVERS)
-        and inputs is not None and len(inputs) == len(roots) == 1
-    ):  # fmt: skip
-        roots, gradients = _descend(roots[0], gradients[0], inputs[0], cls)
-        if not roots:
-            return [None]
-        edge = roots[0]
-        if type(edge) is Accumulate and len(roots) == 1 and (cls._policy.captures_hooked or edge.hooks is None):
-            return [gradients[0] if edge is inputs[0] else None]
-    this = Run(cls, level, wrap, create_graph, retain_graph, accumulate)
-    order, last = discover(roots, stop, since)
-    wanted: set[Any] | None = None
-    needs: dict[Node, tuple[Any, ...]] | None = None
-    if inputs is not None:
-        wanted = set(inputs)
-        # Where every leaf below is wanted, and nothing else, every edge leads somewhere: there is nothing to plan.
-        if not others and (stop or since or not wanted.issuperset(last) or any(type(e) is not Accumulate for e in wanted)):
-            needs = _plan(order, wanted)
-    pulled = order if needs is None else needs  # what lies below the inputs only may be free or changed
-    _refuse_freed(pulled, cls)
-    if order and mutation.latest > order[-1].seq:  # something was written after the oldest operation
-        _refuse_changed(pulled, cls)
-    tape, outer = tape_of(level), state.run
-    before = tape.mode
-    try:
-        set_mode(tape, recording(create_graph))
-        state.run = this
-        for observer in OBSERVERS:
-            observer.pass_begins(this, roots, gradients, inputs)
-        with np.errstate(all="ignore"):
-            _Walk(this, roots, gradients, last, wanted, others, begun).run(order, needs, stop)
-        while this.at_end:
-            this.at_end.pop(0)()
-    finally:
-        # Without a call, at whose beginning an interrupt could come between: the mode is right whatever happens after.
-        tape.mode, mode, state.run = before, tape.mode, outer
-        if tape is state:
-            settle(mode, before)
-        for observer in OBSERVERS:
-            observer.pass_ends(this, inputs)
+    begun, passed, policy = roots, _Passed(retain_graph), cls._policy
+    with np.errstate(all="ignore"):
+        if (
+            len(roots) == 1 and (inputs is None or (len(inputs) == 1 and not accumulate))
+            and not (wrap or stop or others or since or state.anomaly or OBSERVERS)
+        ):  # fmt: skip
+            roots, gradients = _descend(roots[0], gradients[0], inputs[0] if inputs else None, cls, passed)
+            if inputs is None and all(type(edge) is Accumulate and edge.hooks is None for edge in roots):
+                gradients.reverse()
+                for edge in roots:
+                    _fill(edge, [gradients.pop()], policy, create_graph)
+                passed.free(policy)
+                return []
+            if inputs is not None:
+                if not roots:
+                    passed.free(policy)
+                    return [None]
+                edge = roots[0]
+                if type(edge) is Accumulate and len(roots) == 1 and (policy.captures_hooked or edge.hooks is None):
+                    passed.free(policy)
+                    return [gradients[0] if edge is inputs[0] else None]
+        order, last = discover(roots, stop, since)
+        wanted: set[Any] | None = None
+        needs: dict[Node, tuple[Any, ...]] | None = None
+        if inputs is not None:
+            wanted = set(inputs)
+            # Where every leaf below is wanted, and nothing else, every edge leads somewhere: there is nothing to plan.
+            if not others and (stop or since or not wanted.issuperset(last) or any(type(e) is not Accumulate for e in wanted)):
+                needs = _plan(order, wanted)
+        this = Run(cls, level, wrap, create_graph, retain_graph, accumulate, wanted, others, begun)
+        pulled = order if needs is None else needs  # what lies below the inputs only may be free or changed
+        _refuse_freed(pulled, cls)
+        if order and mutation.latest > order[-1].seq:  # something was written after the oldest operation
+            _refuse_changed(pulled, cls)
+        tape, outer = tape_of(level), state.run
+        before = tape.mode
+        try:
+            set_mode(tape, recording(create_graph))
+            state.run = this
+            for observer in OBSERVERS:
+                observer.pass_begins(this, roots, gradients, inputs)
+            passed.free(policy)
+            this.walk(roots, gradients, order, last, needs, stop)
+            while this.at_end:
+                this.at_end.pop(0)()
+        finally:
+            # Without a call, at whose beginning an interrupt could come between: the mode is right whatever happens after.
+            tape.mode, mode, state.run = before, tape.mode, outer
+            if tape is state:
+                settle(mode, before)
+            for observer in OBSERVERS:
+                observer.pass_ends(this, inputs)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
 
 
-def _descend(edge: Any, g: Any, target: Any, cls: type[Value]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Follow a graph that is a chain, from a root towards an edge: the edges where it is one no more, or ends, and the
-    cotangents there (none where no gradient gets through).
+class _Passed:
+    """The operations that `_descend` has pulled: freed when it is sure that the pass is not refused further down."""
 
-    Nothing is noted or freed on the way, so nothing is to be known of the graph beforehand: the gradient of 100
-    multiplications of 4-vectors takes 42 µs instead of 68.
+    __slots__ = ("nodes",)
+
+    def __init__(self, retain_graph: bool) -> None:
+        self.nodes: list[Node] | None = None if retain_graph else []
+
+    def free(self, policy: TapePolicy) -> None:
+        for node in self.nodes or ():
+            if node.saved or policy.frees_all:
+                node.saved = FREED
+
+
+_SMALL = 1 << 12
+"""The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
+its memory until it is done."""
+
+
+def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) -> tuple[list[Any], list[Any]]:
+    """Follow a graph that is a chain, from a root towards an edge, or (None) to its end: the edges where it is one no more,
+    and the cotangents there (none where no gradient gets through).
+
+    Nothing is noted on the way, so nothing is to be known of the graph beforehand: the gradient of 100 multiplications of
+    4-vectors takes 42 µs instead of 68.
     """
-    fitted = functools.partial(fit, cls=cls)
-    latest = mutation.latest
-    with np.errstate(all="ignore"):
-        while type(edge) is Node and edge is not target:
-            step = edge.step
-            if step is None or edge.seq < latest or edge.saved is FREED:
-                break
-            found = step(edge, g, None, fitted, _add)
-            if type(found) is dict:
-                return _arrivals(found)
-            edge, g = found
+    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
+    while type(edge) is Node and edge is not target:
+        step = edge.step
+        if step is None or edge.seq < latest or edge.saved is FREED or (nodes is not None and g.size > _SMALL):
+            break
+        found = step(edge, g, None, fitted, _add)
+        if nodes is not None:
+            nodes.append(edge)
+        if type(found) is dict:
+            roots, gradients = _arrivals(found)
+            if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
+                roots.reverse()
+                gradients.reverse()
+            return roots, gradients
+        edge, g = found
     return _arrivals({edge: g})
 
 
-def _arrivals(grads: dict[Any, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _arrivals(grads: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
     """What has arrived where, as edges and cotangents."""
     roots: list[Any] = []
     gradients: list[Any] = []
@@ -304,96 +428,7 @@ def _arrivals(grads: dict[Any, Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             if part is not None:
                 roots.append(edge if i is None else Slot(edge, i, *edge.outs[i]))
                 gradients.append(part)
-    return tuple(roots), tuple(gradients)
-
-
-class _Walk:
-    """The pass over the nodes: what has arrived where, and which leaves are complete after which node."""
-
-    __slots__ = ("this", "grads", "begun", "wanted", "others", "finish")
-
-    def __init__(
-        self, this: Run, roots: Sequence[Any], gradients: Sequence[Any], last: dict[Any, Node | None],
-        wanted: set[Any] | None, others: bool, begun: Sequence[Any],
-    ) -> None:  # fmt: skip
-        self.this, self.wanted, self.others = this, wanted, others
-        self.begun = begun  # the roots that were given, of which `roots` may be further down
-        self.grads: dict[Any, Any] = {}
-        for edge, g in zip(roots, gradients):
-            _add(self.grads, edge, g)
-        self.finish: dict[Node, list[Any]] = {}
-        for leaf, user in last.items():
-            if user is None:
-                self.complete([leaf])
-            else:
-                self.finish.setdefault(user, []).append(leaf)
-
-    def complete(self, leaves: list[Any]) -> None:
-        """The gradients of these leaves are complete."""
-        for leaf in leaves:
-            if leaf in self.grads:
-                _arrive(self.this, leaf, self.grads, self.wanted, self.others)
-
-    def run(self, order: list[Node], needs_of: dict[Node, tuple[Any, ...]] | None, stop: frozenset[Any]) -> None:
-        """Visit the nodes, newest first."""
-        this, grads, finish = self.this, self.grads, self.finish
-        retain, frees_all = this.retain_graph, this.policy.frees_all
-        pending = {producer(edge) for edge in self.wanted or () if type(edge) is not Accumulate}
-        plain = not (this.wrap or this.check_nan or stop or pending or OBSERVERS)
-        fitted = functools.partial(fit, cls=this.cls)
-        add, pop, checked = _add, grads.pop, mutation.latest
-        changed = False  # whether something was written since: by a hook or a custom rule, which the plain steps do not call
-        for node in order:
-            g = pop(node, None)
-            if g is not None:
-                step = node.step
-                if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
-                    if changed:
-                        _refuse_changed((node,), this.cls)
-                    step(node, g, grads, fitted, add)
-                    if not retain and (frees_all or node.saved):
-                        node.saved = FREED
-                else:
-                    self.visit(node, g, node.edges if needs_of is None else needs_of.get(node), pending, stop)
-                    changed = mutation.latest != checked
-                g = None
-            if node in finish:
-                leaves = finish[node]
-                self.complete(leaves[::-1] if this.policy.serves_second_first and len(node.edges) == 2 else leaves)
-                changed = mutation.latest != checked
-
-    def visit(self, node: Node, g: Any, needs: Any, pending: set[Any], stop: frozenset[Any]) -> None:
-        """One node with everything that the plain loop leaves out."""
-        this, hooks = self.this, node.hooks
-        if needs is None and node not in pending:
-            if hooks is not None and any(producer(root) is node for root in self.begun):
-                hooks.seen(this, g)
-            return  # nothing that was asked for lies below: hooks are called where the pass begins, and nowhere else
-        hooked = this.policy.captures_hooked
-        captured = node in pending and not hooked
-        if captured and needs is not None:  # where the pass goes on below, what its hooks make of it goes on only
-            _capture(this, node, g, self.wanted)
-        if hooks is not None:
-            g = hooks.seen(this, g)
-        if captured and needs is None:
-            _capture(this, node, g, self.wanted)
-        if hooks is not None and hooks.pre and (needs is not None or hooked or this.accumulate):
-            g = hooks.before(this, g)
-        if g is None:
-            return
-        if hooked and node in pending:
-            _capture(this, node, g, self.wanted)
-        for observer in OBSERVERS:
-            observer.pulled(this, node, g)
-        if needs is None:
-            return
-        if node.saved is FREED:
-            raise error_type(this.cls, FreedGraphError)(f"{describe(node)} was freed during the backward pass")
-        if mutation.latest > node.seq:
-            _refuse_changed((node,), this.cls)
-        _pull(this, node, hooks, tuple(g) if type(g) is list else g, self.grads, needs, stop)
-        if not this.retain_graph and (node.saved or this.policy.frees_all):
-            node.saved = FREED
+    return roots, gradients
 
 
 def _pull(
@@ -512,20 +547,27 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
             return
     if hooks is not None:
         g = hooks.before(this, g)
-    target = leaf.leaf()
     box = [g]
     if hooks is None or not hooks.post:
         del g
-    if target is not None and (target._node is not None or this.policy.fills_stopped):
-        for observer in OBSERVERS:
-            observer.arriving(this, target, box[0])
-        accumulate_grad(this.create_graph, target, box)
-        for observer in OBSERVERS:
-            observer.arrived(this, target)
-        for hook in () if hooks is None else list(hooks.accumulated.values()):
-            hook(target)
+    _fill(leaf, box, this.policy, this.create_graph)
     if hooks is not None and hooks.post:
         hooks.after(this, leaf, (), g)
+
+
+def _fill(leaf: Accumulate, box: list[Any], policy: TapePolicy, create_graph: bool) -> None:
+    """Add the gradient in `box` to the `.grad` of a leaf that still wants one."""
+    target = leaf.leaf()
+    if target is None or (target._node is None and not policy.fills_stopped):
+        return
+    for observer in OBSERVERS:
+        observer.arriving(current_run(), target, box[0])
+    accumulate_grad(create_graph, target, box)
+    for observer in OBSERVERS:
+        observer.arrived(current_run(), target)
+    if leaf.hooks is not None:
+        for hook in list(leaf.hooks.accumulated.values()):
+            hook(target)
 
 
 def _sole_references() -> int:

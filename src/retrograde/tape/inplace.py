@@ -417,7 +417,7 @@ def _release(nodes: list[Node], array: np.ndarray, copy_all: bool) -> None:
             continue
         others = node.saved[1 : len(node.edges)] if len(nodes) == 1 and not copy_all else ()
         if any(_overlaps(x, array, owner) for x in others):
-            node.stale = True
+            node.stale, node.step = True, None  # so that a pass looks at it
         else:
             node.saved = _apart(node.saved, array, owner, copies)
 

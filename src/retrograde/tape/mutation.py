@@ -132,11 +132,12 @@ def note(array: Any, before: int = 0, now: int = 0, seen: tuple[int, ...] = ()) 
     global latest
     if MIRRORS:
         _reflect(array, seen)
-    owner = owner_of(array)
+    owner = array if type(array) is _ndarray and array.base is None else owner_of(array)
     key = id(owner)
     entry = MUTATED.get(key)
     now = now or tick()
-    latest = max(now, latest)
+    if now > latest:
+        latest = now
     for observer in OBSERVERS:
         observer.changed(array)
     if entry is not None and entry[2]() is owner:

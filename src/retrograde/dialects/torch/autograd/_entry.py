@@ -158,8 +158,8 @@ def tensor_backward(
     self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
 ) -> None:
     """Add the gradient of this tensor to `.grad` of the leaves that it was computed from."""
-    if gradient is None and inputs is None:  # the everyday call, without the checks that only arguments need
-        tape.backward_from(self, retain_graph, create_graph)
+    if inputs is None and (gradient is None or isinstance(gradient, Tensor)):  # the everyday call
+        tape.backward_from(self, gradient, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
