@@ -16,7 +16,7 @@ import operator
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,8 +25,10 @@ from .._state import OBSERVERS, recording, set_mode, settle, state
 from ..backend import backend_of
 from ..core import large
 from ..core import value as values
+from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
+from ..core.record import Primitive
 from ..core.scattered import Scattered, merged
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
 from ..ops import rules
@@ -350,7 +352,10 @@ class _Walk:
                 if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
                     if changed:
                         _refuse_changed((node,), this.cls)
-                    step(node, g, grads, fitted, add)
+                    try:
+                        step(node, g, grads, fitted, add)
+                    except KERNEL_ERRORS as error:
+                        _fail(this, node, error)
                     if not retain and (frees_all or node.saved):
                         node.saved = FREED
                 else:
@@ -408,7 +413,12 @@ def _pull(
         saved = node.packed(node, saved)
     if wrap:
         saved = _wrapped(this, node, saved)
-    results = node.prim.pull(node, saved, g, needs)
+    try:
+        results = node.prim.pull(node, saved, g, needs)
+    except KERNEL_ERRORS as error:
+        if not isinstance(node.prim, Primitive):  # a custom function's error is its author's
+            raise
+        _fail(this, node, error)
     if this.check_nan:
         _refuse_nan(this, node, results)
     if hooks is not None and hooks.post:
@@ -423,6 +433,11 @@ def _pull(
         if array.shape != edge.shape or array.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
         _add(grads, edge, _depending(r, node.edges) if joint else r)
+
+
+def _fail(this: Run, node: Node, error: Exception) -> NoReturn:
+    """Raise what a rule's kernel raised, over operands that a leaf's new shape does not fit any more, as an error of the pass."""
+    raise error_type(this.cls, GradError)(f"the gradient of {describe(node)} cannot be computed: {error}") from error
 
 
 def _joint(this: Run, node: Node, needs: Any) -> bool:
@@ -513,6 +528,11 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
     if hooks is not None:
         g = hooks.before(this, g)
     target = leaf.leaf()
+    if target is not None and type(target._node) in _COMPUTED:
+        raise error_type(this.cls, GradError)(
+            f"a leaf of shape {tuple(leaf.shape)} was detached and then computed anew in place, after operations had used "
+            "it: what it holds now is no leaf that their gradient could be given to; write into a clone() instead"
+        )
     box = [g]
     if hooks is None or not hooks.post:
         del g
@@ -526,6 +546,10 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
             hook(target)
     if hooks is not None and hooks.post:
         hooks.after(this, leaf, (), g)
+
+
+_COMPUTED = frozenset([Node, Slot])
+"""What stands behind a value that is no leaf."""
 
 
 def _sole_references() -> int:
