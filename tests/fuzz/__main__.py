@@ -27,6 +27,8 @@ from .sides import Answer, Pair, Side
 from .torch_programs import TorchProgram
 
 CHUNK = 40
+BROKEN = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "SyntaxError")
+"""How a program stops that a rewriting has not left one."""
 KINDS = ("values and gradients", "flags and refusals")
 
 
@@ -76,6 +78,8 @@ def cause(text: str, found: list[Difference], pair: Pair, listed: list[Known]) -
 
 def agree(text: str, pair: Pair, entries: list[Known]) -> bool:
     reference, ours = pair.run([text])[0]
+    if reference["stopped"] and reference["stopped"][0] in BROKEN:
+        return False
     found = [d for d in differences(reference, ours) if not any(entry.forgives(d) for entry in entries)]
     return not found or explained(text, found, reference, pair)
 

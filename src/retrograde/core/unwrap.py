@@ -17,6 +17,7 @@ import numpy as np
 from .._errors import ElementsError
 from .._state import OBSERVERS, state
 from ..backend import backend_of
+from . import value as values
 from .batched import BatchedArray
 from .dual import DualArray
 from .value import LevelArray, V, Value, content, error_type, make
@@ -31,7 +32,10 @@ def bare(x: Any) -> Any:
     if type(x) is DualArray:
         return bare(x.primal)
     if type(x) is BatchedArray:
-        return BatchedArray(bare(x.content), x.dim, x._level)
+        inner = bare(x.content)
+        if isinstance(inner, LevelArray):  # of the vmap around this one: a value tells a lower level's operands of it
+            inner = make(values.core_class, inner, None, inner._level)
+        return BatchedArray(inner, x.dim, x._level)
     return x
 
 

@@ -151,7 +151,12 @@ def _plan(inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Any, ...]) -
         b, a = terms.pop(j), terms.pop(i)
         needed = set(output).union(*terms)
         multiply, labels = _pair(a, b, needed, sizes)
-        steps.append(functools.partial(_multiply, i, j, multiply))
+        pair = (i, j)
+        if not terms and labels != output:  # the other way round the result may come out as it is wanted, in C order
+            other = _pair(b, a, needed, sizes)
+            if other[1] == output:
+                (multiply, labels), pair = other, (j, i)
+        steps.append(functools.partial(_multiply, *pair, multiply))
         terms.append(labels)
     (labels,) = terms
     shape = None
@@ -191,7 +196,9 @@ def _take_first(i: int, index: tuple[Any, ...], _ways: Standard, terms: list[Any
 
 
 def _multiply(i: int, j: int, multiply: Any, ways: Standard, terms: list[Any]) -> None:
-    y, x = terms.pop(j), terms.pop(i)
+    x, y = terms[i], terms[j]
+    for at in sorted((i, j), reverse=True):
+        del terms[at]
     terms.append(multiply(ways, x, y))
 
 

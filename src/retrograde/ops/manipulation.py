@@ -38,7 +38,7 @@ from .structural import concatenate, reshape, stack
 
 
 def _flip_numpy(x: Any, *, axes: tuple[int, ...]) -> Any:
-    return np.flip(x, axis=axes).copy()  # a view with negative strides is no tensor in PyTorch
+    return np.flip(x, axis=axes).copy("K")  # a view with negative strides is no tensor in PyTorch
 
 
 flip = linear(
@@ -49,6 +49,7 @@ flip = linear(
 
 
 def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    x = np.ascontiguousarray(x) if x.ndim else x  # the result lies in C order whatever the operand does
     if len(axes) != 1 or not x.size:
         return np.roll(x, shifts, axis=axes)
     (axis,), n = axes, x.shape[axes[0]]
@@ -126,9 +127,16 @@ def _tile_kernel(xp: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
     return xp.tile(x, reps)
 
 
+def _tile_numpy(x: Any, *, reps: tuple[int, ...]) -> Any:
+    shape = _infer_tile([Aval(x.shape, x.dtype)], {"reps": reps}).shape
+    if not x.size:  # NumPy's result would be a view
+        return np.empty(shape, x.dtype)
+    return np.tile(np.ascontiguousarray(x) if x.ndim else x, reps)  # in C order whatever the operand's is
+
+
 # `reps` has one entry per axis of the result.
 tile = linear(
-    "tile", kernel=_tile_kernel, kind="structural",
+    "tile", kernel=_tile_kernel, numpy=_tile_numpy, kind="structural",
     transpose=lambda g, x_, *, reps: _untile(g, x_, reps=reps),
     batch=_batch_tile,
     infer=_infer_tile,
@@ -175,8 +183,16 @@ def _padded_shape(shape: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -
     return padded
 
 
+def _padded_by_constant(shape: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+    """The same where elements are taken away first: what they do not have to be added again is not there to be taken."""
+    for axis, (n, (lo, hi)) in enumerate(zip(shape, widths)):
+        if n + min(lo, 0) + min(hi, 0) < 0:
+            raise ValueError(f"pad_constant: widths {lo} and {hi} take away more than there is of dimension {axis} with size {n}")
+    return _padded_shape(shape, widths)
+
+
 def _pad_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
-    _padded_shape(x.shape, widths)
+    _padded_by_constant(x.shape, widths)
     x = _cropped(x, widths)
     for axis, given in enumerate(widths):
         edges = [xp.full((*x.shape[:axis], max(0, n), *x.shape[axis + 1 :]), value, dtype=x.dtype, device=x.device)
@@ -187,7 +203,7 @@ def _pad_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], value: 
 
 
 def _pad_numpy(x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
-    shape = _padded_shape(x.shape, widths)
+    shape = _padded_by_constant(x.shape, widths)
     out = np.zeros(shape, dtype=x.dtype) if value == 0 else np.full(shape, value, dtype=x.dtype)
     kept = _cropped(x, widths)
     out[tuple(slice(max(0, lo), max(0, lo) + n) for n, (lo, _) in zip(kept.shape, widths))] = kept
@@ -202,6 +218,10 @@ def _batch_widths(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> An
     return op(x, **given), 0
 
 
+def _infer_pad_constant(avals: Any, params: dict[str, Any]) -> Aval:
+    return Aval(_padded_by_constant(avals[0].shape, params["widths"]), avals[0].dtype)
+
+
 def _infer_pad(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(_padded_shape(avals[0].shape, params["widths"]), avals[0].dtype)
 
@@ -212,7 +232,7 @@ pad_constant = primitive(
     vjps=[lambda g, _out, _x, *, widths, value: pad_constant(
         g, widths=tuple((-lo, -hi) for lo, hi in widths), value=0)],
     jvp=lambda tangents, out, x, *, widths, value: pad_constant(tangents[0], widths=widths, value=0),
-    batch=_batch_widths, infer=_infer_pad,
+    batch=_batch_widths, infer=_infer_pad_constant,
     samples=lambda: [sample(normal(2, 3), widths=((1, 0), (2, 1)), value=1.5), sample(normal(), widths=(), value=0),
                      sample(normal(4), widths=((-1, 2),), value=0),
                      sample(complex_normal(2), widths=((1, 1),), value=0)],

@@ -16,7 +16,7 @@ import operator
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,9 +25,11 @@ from .._state import OBSERVERS, recording, set_mode, settle, state
 from ..backend import backend_of
 from ..core import large
 from ..core import value as values
+from ..core.bind import KERNEL_ERRORS
 from ..core.level import is_tape, tape_of
 from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.policy import TapePolicy
+from ..core.record import Primitive
 from ..core.scattered import Scattered, merged
 from ..core.value import Value, dtype_of, error_type, level_of, make, shape_of
 from ..ops import rules
@@ -100,7 +102,10 @@ class Run:
                 if plain and step is not None and (needs_of is None or needs_of.get(node) is node.edges):
                     if changed:
                         _refuse_changed((node,), self.cls)
-                    step(node, g, grads, fitted, add)
+                    try:
+                        step(node, g, grads, fitted, add)
+                    except KERNEL_ERRORS as error:
+                        _fail(self.cls, node, error)
                     if not retain and (frees_all or node.saved):
                         node.saved = FREED
                 else:
@@ -406,7 +411,10 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         step = edge.step
         if step is None or edge.seq < latest or edge.saved is FREED or (nodes is not None and g.size > _SMALL):
             break
-        found = step(edge, g, None, fitted, _add)
+        try:
+            found = step(edge, g, None, fitted, _add)
+        except KERNEL_ERRORS as error:
+            _fail(cls, edge, error)
         if nodes is not None:
             nodes.append(edge)
         if type(found) is dict:
@@ -443,7 +451,12 @@ def _pull(
         saved = node.packed(node, saved)
     if wrap:
         saved = _wrapped(this, node, saved)
-    results = node.prim.pull(node, saved, g, needs)
+    try:
+        results = node.prim.pull(node, saved, g, needs)
+    except KERNEL_ERRORS as error:
+        if not isinstance(node.prim, Primitive):  # a custom function's error is its author's
+            raise
+        _fail(this.cls, node, error)
     if this.check_nan:
         _refuse_nan(this, node, results)
     if hooks is not None and hooks.post:
@@ -458,6 +471,11 @@ def _pull(
         if array.shape != edge.shape or array.dtype is not edge.dtype:
             r = fit(r, edge, this.cls)
         _add(grads, edge, _depending(r, node.edges) if joint else r)
+
+
+def _fail(cls: type[Value], node: Node, error: Exception) -> NoReturn:
+    """Raise what a rule's kernel raised, over operands that a leaf's new shape does not fit any more, as an error of the pass."""
+    raise error_type(cls, GradError)(f"the gradient of {describe(node)} cannot be computed: {error}") from error
 
 
 def _joint(this: Run, node: Node, needs: Any) -> bool:
@@ -560,6 +578,11 @@ def _fill(leaf: Accumulate, box: list[Any], policy: TapePolicy, create_graph: bo
     target = leaf.leaf()
     if target is None or (target._node is None and not policy.fills_stopped):
         return
+    if type(target._node) in _COMPUTED:
+        raise policy.error(GradError)(
+            f"a leaf of shape {tuple(leaf.shape)} was detached and then computed anew in place, after operations had used "
+            "it: what it holds now is no leaf that their gradient could be given to; write into a clone() instead"
+        )
     for observer in OBSERVERS:
         observer.arriving(current_run(), target, box[0])
     accumulate_grad(create_graph, target, box)
@@ -568,6 +591,10 @@ def _fill(leaf: Accumulate, box: list[Any], policy: TapePolicy, create_graph: bo
     if leaf.hooks is not None:
         for hook in list(leaf.hooks.accumulated.values()):
             hook(target)
+
+
+_COMPUTED = frozenset([Node, Slot])
+"""What stands behind a value that is no leaf."""
 
 
 def _sole_references() -> int:

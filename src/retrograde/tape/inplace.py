@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import OFF, OPENED, SAVE_CHECKS, SWITCHED, is_grad_enabled, state
+from .._state import OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -185,6 +185,11 @@ def check_history(op: str, target: Value) -> None:
                 f"{op}: a {'' if leaf else 'view of a '}leaf that requires grad cannot be changed in place while operations "
                 "are recorded; do it under no_grad(), or work on a clone()"
             )
+        if base is not None and base._node is None and type(producer(target._node)) is Node:
+            raise error_type(cls, GradError)(
+                f"{op}: what this tensor is a view of was detached after the view was taken, so that the change could not "
+                "become part of both their histories; take the view anew, or work on a clone()"
+            )
         recorded = target._node is not None or (base is not None and base._node is not None)
         if target._view_restriction is not None and recorded:
             _check_view(op, target)
@@ -310,6 +315,23 @@ def _rebased(target: Value, edge: Any) -> list[tuple[Value, Any]]:
 def _replays(base: Value, edge: Any) -> list[tuple[Value, Any]]:
     """Every live view of `base` with the history of that part of a base that `edge` produces."""
     return [(v, fresh._node) for v, fresh in _anew(base, make(values.core_class, base._a, edge, base._level))]
+
+
+def stop(target: Value) -> None:
+    """Free `target` of its history. Views that remember it keep it until memory is written: then they hold something else."""
+    target._node = None
+    if type(target._a) is _ndarray and any(type(producer(v._node)) is Node for v in live_views(target)):
+        mutation.when_written(target._a, functools.partial(_forget_history, _weak(target)))
+
+
+def _forget_history(reference: weakref.ref[Value]) -> None:
+    """Let the views of a value without history be views of a leaf that nobody has."""
+    base = reference()
+    if base is None or base._node is not None:
+        return
+    gone = Accumulate(make(values.core_class, base._a), tuple(shape_of(base)), dtype_of(base))
+    with grad_mode(True):  # whoever writes may do it unrecorded
+        _commit([(v, edge) for v, edge in _replays(base, gone) if type(producer(v._node)) is Node])
 
 
 def _anew(base: Value, root: Value) -> Iterator[tuple[Value, Value]]:

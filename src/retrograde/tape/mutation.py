@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,17 @@ def _reflect(array: Any, seen: tuple[int, ...]) -> None:
                 tell(to, seen=(*seen, id(root)))
 
 
+AWAITED: dict[int, tuple[weakref.ref[Any], Callable[[], None]]] = {}
+"""id(owner) -> what is done once when the memory is written next; dropped with the memory."""
+
+
+def when_written(array: Any, act: Callable[[], None]) -> None:
+    """Call `act` when the memory of `array` is written next, just after that."""
+    owner = owner_of(array)
+    key = id(owner)
+    AWAITED[key] = weakref.ref(owner, lambda _: AWAITED.pop(key, None)), act
+
+
 def is_conjugate(array: Any) -> bool:
     """Whether memory holds the conjugates of other memory that it follows."""
     found = False
@@ -134,6 +146,8 @@ def note(array: Any, before: int = 0, now: int = 0, seen: tuple[int, ...] = ()) 
         _reflect(array, seen)
     owner = array if type(array) is _ndarray and array.base is None else owner_of(array)
     key = id(owner)
+    if AWAITED and key in AWAITED:
+        AWAITED.pop(key)[1]()
     entry = MUTATED.get(key)
     now = now or tick()
     if now > latest:

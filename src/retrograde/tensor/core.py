@@ -156,7 +156,7 @@ class Tensor(Value):
         elif not self.is_leaf:
             raise RuntimeError("requires_grad_: use detach() on a tensor that was computed")
         else:
-            self._node = None
+            inplace.stop(self)
         return self
 
     @property

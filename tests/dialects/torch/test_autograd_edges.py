@@ -180,3 +180,21 @@ def test_gradients_that_are_differentiated_stay_so():
     assert x.grad.requires_grad
     assert x.grad.tolist() == [5, 5]
     assert first is not None
+
+
+def test_what_is_detached_inside_two_vmaps_meets_a_recorded_tensor():
+    w = torch.tensor(2.0, requires_grad=True)
+    y = torch.func.vmap(torch.func.vmap(lambda x: x.detach() * w))(torch.tensor([[3.0, 4.0]]))
+    assert y.tolist() == [[6, 8]]
+    y.sum().backward()
+    assert w.grad == 7
+
+
+def test_a_hessian_of_what_is_linear_inside_a_transform_is_zero():
+    w, x = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0)
+
+    def second(x):
+        return torch.autograd.functional.hessian(lambda y: y * w, x, create_graph=True)
+
+    assert torch.func.vjp(second, x)[0] == 0
+    assert torch.func.jvp(second, (x,), (x,))[1] == 0

@@ -293,3 +293,55 @@ def test_a_result_that_its_derivative_does_not_need_may_be_changed(f):
     y.sum().backward()
     (wanted,) = torch.autograd.grad(f(x).sum() * 2, x)
     assert torch.equal(x.grad, wanted)
+
+
+CHANGES = {
+    "nothing": (lambda base: None, [1, 0, 1]),
+    "a number into all": (lambda base: base.fill_(5.0), None),
+    "a number into a part": (lambda base: base.__setitem__(0, 5.0), None),
+    "an operator": (lambda base: base.add_(1.0), None),
+    "through a view of a part": (lambda base: base[:1].mul_(2.0), None),
+}
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_view_of_what_was_detached_forgets_its_history_when_memory_is_written(name, recorded):
+    change, wanted = CHANGES[name]
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 1
+    part = y[::2]
+    y.detach_()
+    with torch.set_grad_enabled(recorded):
+        change(y)
+    assert part.requires_grad
+    part.sum().backward()
+    assert (x.grad if x.grad is None else x.grad.tolist()) == wanted
+
+
+def test_a_view_of_what_was_detached_cannot_be_changed_itself():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 1
+    part = y[:2]
+    y.detach_()
+    with pytest.raises(RuntimeError, match="was detached after the view was taken"):
+        part.mul_(2.0)
+    assert y.tolist() == [1, 1, 1]
+
+
+def test_the_gradient_of_a_leaf_that_is_computed_anew_is_refused():
+    x, w = torch.ones(2, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    used = x * 3
+    x.detach_()
+    x.mul_(w)
+    with pytest.raises(RuntimeError, match="computed anew in place"):
+        used.sum().backward()
+
+
+def test_a_pass_over_a_leaf_that_was_reshaped_since_is_refused_in_the_dialects_words():
+    x = torch.ones(2, 3, requires_grad=True)
+    first = x[0]
+    with torch.no_grad():
+        x.transpose_(0, 1)
+    with pytest.raises(RuntimeError, match="the gradient of getitem"):
+        first.sum().backward()

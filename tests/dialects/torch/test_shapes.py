@@ -252,3 +252,58 @@ def test_results_that_may_be_viewed(name):
     assert out.is_contiguous()
     assert out.view(-1).numel() == out.numel()
     assert not x.sin().is_contiguous() or x is EXPANDED  # element by element the order is kept
+
+
+@pytest.mark.parametrize(
+    ("shape", "widths"), [((0,), (-1, 2)), ((2,), (-3, 5)), ((3,), (2, -4)), ((3,), (-2, -2)), ((2, 3), (0, 0, -3, 4))]
+)
+def test_padding_takes_away_no_more_than_there_is(shape, widths):
+    with pytest.raises(RuntimeError, match="take away more than there is"):
+        F.pad(torch.ones(shape), widths)
+
+
+@pytest.mark.parametrize("index", [[0], [], [[0]]])
+def test_a_number_has_no_axis_to_index(index):
+    with pytest.raises(IndexError):
+        torch.tensor(1.5)[torch.tensor(index, dtype=torch.int64)]
+
+
+def test_einsum_of_two_matrices_lies_in_c_order():
+    x, y = torch.arange(6.0).reshape(2, 3), torch.arange(12.0).reshape(3, 4)
+    out = torch.einsum("ij,jk->ki", x, y)
+    assert out.is_contiguous()
+    assert torch.equal(out, (x @ y).T)
+
+
+def test_repetitions_of_nothing_have_memory_of_their_own():
+    x = torch.ones(0)
+    x.tile(2).add_(1)
+    assert x._version == 0
+
+
+ORDERED = {
+    "roll": (lambda x: x.roll(1, 0), "C"), "tril": (lambda x: x.tril(), "C"), "triu": (lambda x: x.triu(), "C"),
+    "masked_fill": (lambda x: x.masked_fill(x > 2, 0.0), "C"), "repeat": (lambda x: x.repeat(*[1] * x.ndim), "C"),
+    "flip": (lambda x: x.flip(0), "K"), "zeros_like": (torch.zeros_like, "K"),
+    "full_like": (lambda x: torch.full_like(x, 2), "K"),
+    "ones_like in C order": (lambda x: torch.ones_like(x, memory_format=torch.contiguous_format), "C"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_results_of_permuted_tensors_lie_as_in_pytorch(name):
+    f, order = ORDERED[name]
+    for x in (torch.arange(6.0).reshape(2, 3).T, torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)):
+        out = f(x)
+        assert out.stride() == (x.stride() if order == "K" else x.contiguous().stride())
+        assert out.tolist() == f(x.contiguous()).tolist()
+
+
+def test_a_strided_view_inside_a_transform_is_of_what_lies_in_order():
+    x = torch.arange(6.0).reshape(2, 3)
+    assert torch.func.jvp(lambda x: x.as_strided((2,), (1,), 1), (x,), (x,))[0].tolist() == [1, 2]
+    for other in (x.T, x[0, :1].expand(2, 3)):
+        with pytest.raises(RuntimeError, match="contiguous"):
+            torch.func.jvp(lambda x: x.as_strided((2,), (1,), 1), (other,), (other,))
+    with pytest.raises(RuntimeError, match="contiguous"):
+        torch.func.vmap(lambda x: x.as_strided((2,), (1,), 0), in_dims=1)(x)

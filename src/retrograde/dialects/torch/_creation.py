@@ -228,25 +228,35 @@ def _like_dtype(op: str, x: Any, d: Any) -> np.dtype:
     return dtype_of(x) if d is None else np_dtype_of(op, d)
 
 
+def _alike(op: str, input: Any, dtype: Any, memory_format: Any, value: Any) -> np.ndarray:
+    """An array filled with a number, of the shape and dtype of a tensor; it lies in memory as a tensor without gaps does,
+    unless another `memory_format` is asked for."""
+    wanted, a = _like_dtype(op, input, dtype), input._a
+    keeps = memory_format is None or str(memory_format) == "torch.preserve_format"
+    if keeps and type(a) is np.ndarray and not a.flags.c_contiguous and 0 not in a.strides:
+        return np.full_like(a, value, dtype=wanted)
+    return np.full(shape_of(input), value, wanted) if value != 0 else np.zeros(shape_of(input), wanted)
+
+
 @api(method=False)
 def zeros_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
                memory_format: Any = None) -> Tensor:  # fmt: skip
     """Zeros of the shape and dtype of a tensor."""
-    return from_array(np.zeros(shape_of(input), _like_dtype("zeros_like", input, dtype)), requires_grad)
+    return from_array(_alike("zeros_like", input, dtype, memory_format, 0), requires_grad)
 
 
 @api(method=False)
 def ones_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
               memory_format: Any = None) -> Tensor:  # fmt: skip
     """Ones of the shape and dtype of a tensor."""
-    return from_array(np.ones(shape_of(input), _like_dtype("ones_like", input, dtype)), requires_grad)
+    return from_array(_alike("ones_like", input, dtype, memory_format, 1), requires_grad)
 
 
 @api(method=False)
 def empty_like(input: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
                memory_format: Any = None) -> Tensor:  # fmt: skip
     """A tensor of the shape and dtype of another, to be written."""
-    return from_array(np.zeros(shape_of(input), _like_dtype("empty_like", input, dtype)), requires_grad)
+    return from_array(_alike("empty_like", input, dtype, memory_format, 0), requires_grad)
 
 
 @api(method=False)
@@ -256,7 +266,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None, layout: Any = N
     if isinstance(fill_value, Value):
         fill_value = fill_value.item()
     value = number_array("full_like", fill_value, _like_dtype("full_like", input, dtype))
-    return from_array(np.full(shape_of(input), value), requires_grad)
+    return from_array(_alike("full_like", input, dtype, memory_format, value), requires_grad)
 
 
 def _new(name: str, build: Any) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.value import Value, dtype_of, shape_of
+from ...core.batched import BatchedArray
+from ...core.value import LevelArray, Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import manipulation as mp
 from ...ops import structural as st
@@ -172,6 +173,8 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     shape, strides, offset = _strided_arguments("as_strided", input, size, stride, storage_offset)
     a = input._a
     if type(a) is not _ndarray:  # inside a transform a tensor has no storage but its own elements
+        if not _in_order(a):
+            raise RuntimeError("as_strided: inside a transform only a contiguous tensor has a storage; use contiguous() first")
         return mp.as_strided(input, shape=shape, strides=strides, offset=offset)
     memory, first = memory_of(a)
     if _reach(shape, strides, offset) > memory.size:
@@ -198,6 +201,23 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     if base is not None:
         inplace.attach(out, base, ((mp.as_strided, tuple(params.items())),))
     return out
+
+
+def _in_order(a: Any) -> bool:
+    """Whether the elements of an array of a transform lie one behind the other, as far as what holds them says it."""
+    hidden = []
+    while type(a) is not _ndarray:
+        if isinstance(a, Value):
+            a = a._a
+        elif isinstance(a, LevelArray):
+            if type(a) is BatchedArray:
+                hidden.append(a.dim)
+            a = a.under
+        else:
+            return True
+    for axis in reversed(hidden):
+        a = a[(slice(None),) * axis + (slice(0, 1),)].squeeze(axis) if a.size else a
+    return bool(a.flags.c_contiguous)
 
 
 def _in_storage(x: Tensor, memory: _ndarray, first: int) -> Any:

@@ -13,6 +13,7 @@ from ...ops import indexing as ix
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
 from ...ops.selection import where as where_op
+from ...tape import mutation
 from . import _dtype
 from ._api import FUNCTIONS, METHODS, api
 from ._axes import axis_of, numpy_names
@@ -433,7 +434,10 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     given = _mask("masked_fill", mask)
     number = _value("masked_fill", input, value)
     name = "MaskedFillBackward1" if isinstance(value, Value) else "MaskedFillBackward0"
-    return show_as(where_op(given, number, input), name)
+    out = where_op(given, number, input)
+    if type(out._a) is np.ndarray and not out._a.flags.c_contiguous:
+        mutation.rearrange(out, np.ascontiguousarray(out._a))
+    return show_as(out, name)
 
 
 @api(out=True)

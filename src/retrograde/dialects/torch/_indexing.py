@@ -387,7 +387,7 @@ def getitem(self: Any, index: Any) -> Any:
     elif isinstance(index, Value) and index._level == 0:
         array = index._a
         if type(array) is _ndarray and array.ndim:
-            if array.dtype == np.int64:
+            if array.dtype == np.int64 and self._a.shape:
                 return read(self, [array], [0], False)
             if array.dtype.kind == "b" and array.shape == tuple(shape_of(self))[: array.ndim]:
                 if type(self._a) is _ndarray and not recording(self):

@@ -134,7 +134,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
                 raise RuntimeError(
                     "requires_grad can only be switched off on leaf tensors; use detach() for one that was computed"
                 )
-            self._node = None
+            inplace.stop(self)
         return self
 
     @property
@@ -246,7 +246,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
             raise RuntimeError("detach_: a view cannot be detached in place; use detach()")
         for observer in OBSERVERS:
             observer.detached(self)
-        self._node = None
+        inplace.stop(self)
         return self
 
     def is_inference(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...._state import grad_mode, is_grad_enabled
+from ....core.dual import DualArray
 from ....core.value import dtype_of, make, shape_of
 from .._tensor import Tensor
 from ._entry import grad
@@ -104,11 +105,16 @@ def vjp(
 
 
 def _pull(ys: Any, xs: Any, seeds: Any, create_graph: bool, retain: bool | None = None) -> tuple[Any, ...]:
-    pairs = [(y, s) for y, s in zip(ys, seeds) if y is not None and y.requires_grad]
+    pairs = [(y, s) for y, s in zip(ys, seeds) if y is not None and _recorded(y)]
     if not pairs:
         return (None,) * len(xs)
     return grad([y for y, _ in pairs], list(xs), [s for _, s in pairs], create_graph=create_graph, allow_unused=True,
                 retain_graph=retain)  # fmt: skip
+
+
+def _recorded(y: Tensor) -> bool:
+    """Whether a pass can begin at `y`: a constant of a transform has none there, whatever it says of the tapes below."""
+    return y.requires_grad and (y._node is not None or type(y._a) is DualArray)
 
 
 def jvp(
@@ -164,7 +170,7 @@ def _jacobian_row(
     shape = tuple(shape_of(y))
     n = int(np.prod(shape, dtype=np.int64))
     basis = np.eye(n, dtype=dtype_of(y)).reshape(n, *shape)
-    if vectorize and y.requires_grad and n:
+    if vectorize and _recorded(y) and n:
         found = grad([y], list(xs), [make(Tensor, basis)], retain_graph=True, create_graph=create_graph,
                      allow_unused=True, is_grads_batched=True)  # fmt: skip
         return tuple(
