@@ -21,8 +21,8 @@ from .params import params_key
 SHARED_LEAST = 1 << 17
 """From so many elements on a single function that NumPy computes as fast goes to all cores."""
 
-CHEAP, CHEAP_LEAST = 12, 1 << 15
-"""An expression of fewer steps of work, without functions, is worth the call (4 µs) from so many elements on."""
+CHEAP_LEAST = 1 << 15
+"""From so many elements on where NumPy has a loop of its own that is as good, and slower only in what it is called for."""
 
 _MOST = 256
 """Kernels that a primitive keeps: what is asked for with ever new parameters is traced again and again, the code being the
@@ -57,7 +57,7 @@ class Large:
         """The primitive on NumPy arrays, of which one has `least` elements."""
         if self.alone or threads.count() > 1:
             fused = self.fused(arrays, params)
-            if fused is not False and arrays[0].size >= self.least:  # which may be more by now
+            if fused is not False:
                 found = fused(*arrays)
                 if found is not None:
                     return found[0]
@@ -78,19 +78,9 @@ class Large:
 
     def _traced(self, arrays: Any, params: dict[str, Any]) -> Any:
         try:
-            fused = _fused([self.trace(tuple(None if x is None else x.dtype for x in arrays), params)])
+            return _fused([self.trace(tuple(None if x is None else x.dtype for x in arrays), params)])
         except UnsupportedError:
             return False
-        self.found(fused)
-        return fused
-
-    def found(self, fused: Any) -> None:
-        """A loop has been made: from now on this begins at more elements, if it is a cheap one."""
-        from .specialise import swap_kernel
-
-        if fused.work < CHEAP and self.least < CHEAP_LEAST:
-            self.least = CHEAP_LEAST
-            swap_kernel(self.prim, CHEAP_LEAST, "LEAST")
 
     def step(self, node: Any, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
         """The primitive's `step` (core/specialise.py) for a large result."""

@@ -171,9 +171,6 @@ class _LargeCast(Large):
             return _cast_numpy(x, dtype=dtype)
         return super().__call__(x, dtype=dtype)
 
-    def found(self, fused: Any) -> None:
-        pass
-
 
 cast = linear(
     "cast", kernel=_cast_kernel, numpy=_cast_numpy, generated=_LargeCast, kind="elementwise",

@@ -25,11 +25,15 @@ from .functions import FUNCTIONS, Unsupported, atan2, power
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
 
+_ndarray = np.ndarray
+
 BLOCK = 1 << 12
 """Elements that are computed together: a unit of the work."""
 
 # ------------------------------------------------------------------------------------------ programs
 
+Place = tuple[int, str, str]
+"""Where an operand's elements are: its index, their type and the address."""
 Step = tuple[str, tuple[Any, ...], str]
 """What is computed: a function, its operands (steps by their number, constants as `_Constant`) and the type of the result."""
 
@@ -229,6 +233,17 @@ class _Emitter:
         single, double = self.scalars[value]
         return double if kind == "d" else single
 
+    def take(self, numbers: Sequence[str]) -> None:
+        """The program's constants, as doubles that the code is given."""
+        for number in numbers:
+            narrow = self.code.value(f"fptrunc double {number} to float")
+            self.scalars.append((self.code.spread(self.lanes, "float", narrow), self.code.spread(self.lanes, "double", number)))
+
+    def of(self, places: Sequence[Place], given: dict[int, str], i: str, part: Part) -> list[str]:
+        """The value of each step, from the elements from i on of arrays, and what is given for the other operands."""
+        loaded = {name: self.read(kind, part.load(self.stored[kind], at, i)) for name, kind, at in places}
+        return self.computed({**given, **loaded})
+
     def computed(self, loaded: dict[int, str]) -> list[str]:
         """The value of each step, from those of the operands."""
         values: list[str] = []
@@ -382,8 +397,8 @@ _COSTS = {"operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys
 
 # ------------------------------------------------------------------------------------------ kernels
 
-# What a kernel is given: a table of words, with the geometry first, then the addresses of the results, then of each operand
-# its address and its strides (bytes) along the two outer axes, then the numbers.
+# What a kernel for arrays of any layout is given: a table of words, with the geometry first, then the addresses of the
+# results, then of each operand its address and its strides (bytes) along the two outer axes, then the numbers.
 _GEOMETRY = "mid", "rows", "width", "columns", "together"
 
 
@@ -406,10 +421,7 @@ def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) 
     start = 5 + outs
     bases = [(pointer(start + 3 * k), word(start + 3 * k + 1), word(start + 3 * k + 2)) for k in range(len(names))]
     start += 3 * len(names)
-    for k in range(len(program.constants)):
-        number = code.value(f"load double, ptr {code.at('double', '%table', start + k)}")
-        narrow = code.value(f"fptrunc double {number} to float")
-        e.scalars.append((code.spread(e.lanes, "float", narrow), code.spread(e.lanes, "double", number)))
+    e.take([code.value(f"load double, ptr {code.at('double', '%table', start + k)}") for k in range(len(program.constants))])
     kinds = [program.type(program.operands[name]) for name in names]
     zero = e.double.constant(0.0)
 
@@ -435,20 +447,10 @@ def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) 
                 code.at(e.stored[program.type(step)].number, result, here) for step, result in zip(program.outputs, results)
             ]  # fmt: skip
 
-            def values(i: str, part: Part) -> list[str]:
-                loaded = {name: e.read(kind, part.load(e.stored[kind], at, i)) for name, kind, at in places}
-                return e.computed({**given, **loaded})
-
-            def store(i: str, part: Part) -> None:
-                found = values(i, part)
-                for step, target in zip(program.outputs, targets):
-                    kind = program.type(step)
-                    part.store(e.stored[kind], e.written(kind, found[step]), target, i)
-
             if not sums:
-                e.single.over(n, store)
+                _written(e, n, places, given, targets)
                 return []
-            return _added(e, n, values, totals)
+            return _added(e, n, lambda i, part: e.of(places, given, i, part), totals)
 
         last = code.least(code.add(begin, together), rows)
         found = code.loop(begin, last, 1, row, carried=[(e.double.type, zero)] * outs if sums else [])
@@ -456,6 +458,40 @@ def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) 
             code.do(f"store double {e.double.sum(total)}, ptr {code.at('double', result, u)}")
 
     code.loop("%first", "%last", 1, unit)
+
+
+def _contiguous(code: Any, program: _Program) -> None:
+    """The kernel for contiguous arrays of one shape, which are operands of their own: x0, x1..., the constants c0, c1..."""
+    e = _Emitter(code, program)
+    code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+    e.take([f"%c{k}" for k in range(len(program.constants))])
+    kinds = [(name, program.type(program.operands[name])) for name in sorted(program.operands)]
+
+    def unit(u: str) -> None:
+        first = code.mul(u, BLOCK)
+        n = code.least(code.value(f"sub i64 %size, {first}"), BLOCK)
+        places = [
+            (name, kind, code.at(e.stored[kind].number, f"%x{k}", first)) for k, (name, kind) in enumerate(kinds)
+        ]  # fmt: skip
+        targets = [
+            code.at(e.stored[program.type(step)].number, f"%out{k}", first) for k, step in enumerate(program.outputs)
+        ]  # fmt: skip
+        _written(e, n, places, {}, targets)
+
+    code.loop("%first", "%last", 1, unit)
+
+
+def _written(e: _Emitter, n: str, places: Sequence[Place], given: dict[int, str], targets: Sequence[str]) -> None:
+    """The outputs of n elements, to the addresses `targets`."""
+    program = e.program
+
+    def store(i: str, part: Part) -> None:
+        found = e.of(places, given, i, part)
+        for step, target in zip(program.outputs, targets):
+            kind = program.type(step)
+            part.store(e.stored[kind], e.written(kind, found[step]), target, i)
+
+    e.single.over(n, store)
 
 
 _ADDED = 512
@@ -503,14 +539,24 @@ _FUNCTIONS: dict[tuple[Any, ...], Callable[..., None] | None] = {}
 """The code of programs by their steps: expressions that differ in numbers only have the same."""
 
 
-def _function(program: _Program, spread: tuple[bool, ...], sums: bool) -> Callable[..., None] | None:
+def _function(program: _Program, spread: tuple[bool, ...] | None, sums: bool) -> Callable[..., None] | None:
+    """The kernel for arrays of any layout, or, without `spread`, that for contiguous ones of one shape."""
     key = (program.key, spread, sums)
     if key not in _FUNCTIONS:
         try:
-            _FUNCTIONS[key] = llvm.shared("pointwise", "ptr table", lambda code: _kernel(code, program, spread, sums))
+            if spread is None:
+                _FUNCTIONS[key] = llvm.shared("pointwise", _listed(program), lambda code: _contiguous(code, program))
+            else:
+                _FUNCTIONS[key] = llvm.shared("pointwise", "ptr table", lambda code: _kernel(code, program, spread, sums))
         except Unsupported:
             _FUNCTIONS[key] = None
     return _FUNCTIONS[key]
+
+
+def _listed(program: _Program) -> str:
+    """The operands of the kernel for contiguous arrays."""
+    arrays = [f"array out{k}" for k in range(len(program.outputs))] + [f"array x{k}" for k in range(len(program.operands))]
+    return ", ".join([*arrays, "i64 size", *(f"double c{k}" for k in range(len(program.constants)))])
 
 
 # ------------------------------------------------------------------------------------------ calls
@@ -533,6 +579,7 @@ class Fused:
         """Steps of work for an element, counted as in threads.py."""
         self._functions: dict[Any, Callable[..., None] | None] = {}
         self._plain: Callable[..., None] | None = None  # for contiguous operands of one shape
+        self._constants = tuple(program.constants)
         self._pack = struct.Struct(f"{5 + len(outputs) + 3 * len(self._names)}q{len(program.constants)}d").pack
 
     @property
@@ -543,28 +590,25 @@ class Fused:
     def __call__(self, *arrays: Any, into: Sequence[np.ndarray] | None = None) -> Sequence[np.ndarray] | None:
         """The results for the operands, by their indices. into: contiguous arrays of the results' shape and dtypes that are
         written in place of new ones; they may be operands."""
-        given = self._checked(arrays)
+        given: Sequence[Any] = [arrays[k] for k in self._names]
         shape = given[0].shape
-        for x in given:
-            if x.shape != shape or x.flags.num & _PLAIN != _PLAIN:
+        for x, dtype in zip(given, self._given):
+            if type(x) is not _ndarray or x.dtype is not dtype or x.shape != shape or x.flags.num & _PLAIN != _PLAIN:
+                given = self._checked(given)
                 return self._strided(list(map(aligned, given)), into)
         function = self._plain
         if function is None:
-            function = self._plain = self._code((False,) * len(given), False)
+            function = self._plain = self._code(None, False)
             if function is None:
                 return None
         outs = [np.empty(shape, dtype) for dtype in self._dtypes] if into is None else into
         size = given[0].size
-        columns = -(-size // BLOCK)
-        table = [1, 1, size, columns, 1, *map(address, outs)]
-        for x in given:
-            table += (address(x), 0, 0)
-        function(*threads.tiles(columns, size * self.work), self._pack(*table, *self._program.constants))
+        function(*threads.tiles(-(-size // BLOCK), size * self.work), *outs, *given, size, *self._constants)
         return outs
 
-    def _checked(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The operands that are looked at; raises TypeError where one has another dtype than its node."""
-        given = [arrays[k] for k in self._names]
+    def _checked(self, given: Sequence[Any]) -> list[np.ndarray]:
+        """The operands that are looked at, as arrays; raises TypeError where one has another dtype than its node."""
+        given = list(given)
         for k, (x, dtype) in enumerate(zip(given, self._given)):
             if type(x) is not np.ndarray:  # a number of NumPy's has no address where arrays have one
                 given[k] = np.asarray(x)
@@ -591,7 +635,7 @@ class Fused:
 
     def sums(self, *arrays: Any) -> list[np.float64] | None:
         """The sum of each result over all elements, in double precision."""
-        given = list(map(aligned, self._checked(arrays)))
+        given = list(map(aligned, self._checked([arrays[k] for k in self._names])))
         found = _geometry(given)
         if found is None:
             return None
@@ -602,8 +646,8 @@ class Fused:
         self._run(function, given, found, totals)
         return [x.sum() for x in totals]
 
-    def _code(self, spread: tuple[bool, ...], sums: bool) -> Callable[..., None] | None:
-        key = (*spread, sums)
+    def _code(self, spread: tuple[bool, ...] | None, sums: bool) -> Callable[..., None] | None:
+        key = (spread, sums)
         if key not in self._functions:
             self._functions[key] = _function(self._program, spread, sums)
         return self._functions[key]
@@ -615,7 +659,7 @@ class Fused:
         for x, strides in zip(given, how.strides):
             table += (address(x), *strides)
         work = how.rows * how.width * self.work
-        function(*threads.tiles(how.units, work), self._pack(*table, *self._program.constants))
+        function(*threads.tiles(how.units, work), self._pack(*table, *self._constants))
 
 
 _PLAIN = 0x1 | 0x100
