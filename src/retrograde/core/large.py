@@ -31,13 +31,17 @@ same."""
 _ndarray = np.ndarray
 
 
-# Functions of which NumPy's results have other bits than those of generated code, and from where on that computes them,
-# whatever the number of threads. Others that are one function of NumPy's are rounded exactly: they go to all cores, if there
-# are several.
+# Functions of which NumPy's results have other bits than those of generated code, or that it is slow at (choices), and from
+# where on generated code computes them, whatever the number of threads. Others that are one function of NumPy's are rounded
+# exactly: they go to all cores, if there are several.
 _LEAST = {
-    **dict.fromkeys(("sin", "cos", "expm1", "atan", "atan2"), LEAST),
+    **dict.fromkeys(("sin", "cos", "expm1", "atan", "atan2", "where"), LEAST),
     **dict.fromkeys(("exp", "log", "log1p", "tanh"), CHEAP_LEAST),
 }
+
+_PULLED = frozenset({"abs", "divide"})
+"""Functions whose rules take NumPy several passes, unlike themselves: 10^4 absolute values take it 1 µs, their pullback 8.7 (a
+loop 4). Both round every step exactly."""
 
 
 class Large:
@@ -50,6 +54,10 @@ class Large:
         """Whether one thread computes with generated code, too."""
         self.least = LEAST if function is None else _LEAST.get(function, SHARED_LEAST)
         """From how many elements on."""
+        self.pulls_alone = self.alone or function in _PULLED
+        """Whether the derivative rules are a loop on one thread, too."""
+        self.pulls_least = LEAST if function in _PULLED else self.least
+        """From how many elements of the result on."""
         self._forward: dict[Any, Any] = {}
         self._pulls: dict[Any, Any] = {}
 
@@ -96,7 +104,7 @@ class Large:
 
     def _pulled(self, node: Any, g: np.ndarray) -> list[tuple[Any, Any]] | None:
         """The edges that want a cotangent, and the cotangents; None where the rules are NumPy's affair."""
-        if not (self.alone or threads.count() > 1):
+        if not (self.pulls_alone or threads.count() > 1):
             return None
         return self.pulled(g, node.edges, node.saved, node.params)
 

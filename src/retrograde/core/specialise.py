@@ -221,7 +221,10 @@ class _Writer:
                 f"               or whole_numbers(dtype_, {self.edges})):",
             ]
         if prim.large is not None:
-            described = [*described, "if large_:", "    node_.step = large_step"]
+            large = "large_"
+            if prim.large.pulls_least < prim.large.least:
+                large = f"type(out_) is ndarray and out_.size >= {prim.large.pulls_least}"
+            described = [*described, f"if {large}:", "    node_.step = large_step"]
         node += ["node_.dtype = dtype_; node_.seq = tick()", *described, *refused, "value_._node = node_"]
         return [*lines, *_indented([*node, *watched], 2), *unrecorded]
 

@@ -83,14 +83,16 @@ class _LargeLoss(Large):
         found = fused.sums(*arrays) if fused is not False else None
         if found is None:
             return self.prim.numpy_kernel(*arrays, reduction=reduction, **params)
-        size = math.prod(np.broadcast_shapes(*(y.shape for y in arrays if y is not None)))
+        size = x.size
+        if any([y is not None and y.shape != x.shape for y in arrays]):
+            size = math.prod(np.broadcast_shapes(*(y.shape for y in arrays if y is not None)))
         return np.asarray(found[0] / size if reduction == "mean" else found[0], x.dtype)
 
     def pulled(self, g: Any, edges: Any, saved: Any, params: dict[str, Any]) -> Any:
         x = next((y for y in saved if y is not None), None)
         if x is None:
             return None
-        return super().pulled(share(g, x, params["reduction"]), edges, saved, {**params, "reduction": "none"})
+        return super().pulled(np.asarray(share(g, x, params["reduction"])), edges, saved, {**params, "reduction": "none"})
 
 
 def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:
