@@ -84,7 +84,7 @@ class _LargeLoss(Large):
         if found is None:
             return self.prim.numpy_kernel(*arrays, reduction=reduction, **params)
         size = x.size
-        if any([y is not None and y.shape != x.shape for y in arrays]):
+        if any(y is not None and y.shape != x.shape for y in arrays):
             size = math.prod(np.broadcast_shapes(*(y.shape for y in arrays if y is not None)))
         return np.asarray(found[0] / size if reduction == "mean" else found[0], x.dtype)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..backend.jit import reductions, rows, scans, threads
+from ..backend.jit.operands import FLOAT32, FLOAT64
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
@@ -31,16 +32,21 @@ from .rules import (
 )
 from .samples import Sample, binary, complex_normal, distinct, normal, sample
 from .scan import product_of_others
-from .structural import broadcast_to, inverse, real, reshape, transpose
+from .structural import broadcast_to, inverse, real, reshape, spread, transpose
+
+_ndarray = np.ndarray
 
 # ------------------------------------------------------------------------------------------ shapes
 
 
 def reduced_shape(shape: tuple[int, ...], axis: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     """The shape that is left when `axis` is reduced."""
+    if len(axis) == 1:
+        (a,) = axis
+        return (*shape[:a], 1, *shape[a + 1 :]) if keepdims else (*shape[:a], *shape[a + 1 :])
     if keepdims:
-        return tuple(1 if i in axis else n for i, n in enumerate(shape))
-    return tuple(n for i, n in enumerate(shape) if i not in axis)
+        return tuple([1 if i in axis else n for i, n in enumerate(shape)])
+    return tuple([n for i, n in enumerate(shape) if i not in axis])
 
 
 def reduced_count(x: Any, axis: tuple[int, ...]) -> int:
@@ -56,17 +62,21 @@ def kept(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     if keepdims or not axis:
         return g
     shape = tuple(shape_of(x))
-    return g if len(axis) == len(shape) else reshape(g, shape=reduced_shape(shape, axis, True))
+    if len(axis) == len(shape):
+        return g
+    inner = reduced_shape(shape, axis, True)
+    return g.reshape(inner) if type(g) is _ndarray else reshape(g, shape=inner)
 
 
 def expand_reduced(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """A reduced array spread over the axes again, in the shape of `x`."""
     shape = tuple(shape_of(x))
+    array = isinstance(g, (_ndarray, np.generic))
     if not keepdims and len(axis) != len(shape):
         inner = reduced_shape(shape, axis, True)
         if len(inner) != ndim_of(g):
-            g = reshape(g, shape=inner)
-    return broadcast_to(g, shape=shape)
+            g = g.reshape(inner) if array else reshape(g, shape=inner)
+    return spread(g, shape) if array else broadcast_to(g, shape=shape)
 
 
 def infer_reduced(avals: Any, params: dict[str, Any]) -> Aval:
@@ -151,10 +161,11 @@ def sum_array(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     if count == 1:
         n = shape[-1]
         if axis[0] == rank - 1:
-            if 1 < n <= 64:
-                if rank == 2 and keepdims:
-                    return x.dot(_ones(n, char).reshape(n, 1))
-                return (x.reshape(-1, n) @ _ones(n, char)).reshape(reduced_shape(shape, axis, keepdims))
+            if 1 < n <= _BLOCK:
+                if rank == 2:
+                    out = x.dot(_ones(n, char))
+                    return out.reshape(-1, 1) if keepdims else out
+                return x.reshape(-1, n).dot(_ones(n, char)).reshape(reduced_shape(shape, axis, keepdims))
         else:
             return _blocked(x, axis, keepdims)
     return _add(x, axis, None, None, keepdims)
@@ -228,6 +239,8 @@ def _sum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> An
 
 def _sum_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     dtype = x.dtype
+    if dtype is FLOAT32 or dtype is FLOAT64:
+        return sum_array(x, axis, keepdims)
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         return _sum_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
     if dtype.kind in "iub":
@@ -399,12 +412,19 @@ def _var_mean_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdim
 
 
 def _var_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
+    if x.dtype is FLOAT32 or x.dtype is FLOAT64:
+        n = reduced_count(x, axis)
+        if n > correction and n:
+            d = x - sum_array(x, axis, True) / n
+            if type(d) is _ndarray:
+                np.multiply(d, d, out=d)
+                return sum_array(d, axis, keepdims) / (n - correction)
     return _var_mean_numpy(x, axis=axis, correction=correction, keepdims=keepdims)[0]
 
 
 @widened_numpy
 def _std_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
-    return np.sqrt(_var_mean_numpy(x, axis=axis, correction=correction, keepdims=keepdims)[0])
+    return np.sqrt(_var_numpy(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 def _std_mean_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bool) -> Any:
@@ -418,7 +438,11 @@ def _deviation(x: Any, axis: tuple[int, ...], correction: float) -> Any:
 
     Without a degree of freedom left the variance is infinite unless all elements are equal, and so is its derivative.
     """
-    freedom = reduced_count(x, axis) - correction
+    n = reduced_count(x, axis)
+    freedom = n - correction
+    if freedom > 0 and type(x) is _ndarray and (x.dtype is FLOAT32 or x.dtype is FLOAT64):
+        d = x - sum_array(x, axis, True) / n
+        return np.multiply(d, 2 / freedom, out=d) if type(d) is _ndarray else np.asarray(d * (2 / freedom))
     d = x - mean(x, axis=axis, keepdims=True)
     return d * (2 / freedom) if freedom > 0 else d * conj(d) * math.inf
 
@@ -458,10 +482,17 @@ var = primitive(
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
 )  # fmt: skip
 
+def _by_twice(g: Any, out: Any) -> Any:
+    """g / (2 out), and 0 where `out` is 0."""
+    twice = out * 2
+    plain = type(g) is _ndarray and type(out) is _ndarray and np.count_nonzero(out) == out.size
+    return g / twice if plain else divide_or_zero(g, twice)
+
+
 std = primitive(
     "std", kernel=_std_kernel, numpy=_std_numpy, kind="reduction",
     vjps=[lambda g, out, x, *, axis, correction, keepdims:
-          kept(divide_or_zero(g, out * 2), x, axis, keepdims) * _deviation(x, axis, correction)],
+          kept(_by_twice(g, out), x, axis, keepdims) * _deviation(x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: divide_or_zero(
         _dot(tangents[0], _deviation(x, axis, correction), axis, keepdims), out * 2),
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
@@ -571,6 +602,13 @@ def _shared_kernel(xp: Any, g: Any, x: Any, extreme: Any, *, axis: tuple[int, ..
 
 
 def _shared_numpy(g: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any:
+    if ties != "all" and x.dtype is g.dtype and (x.dtype is FLOAT32 or x.dtype is FLOAT64):
+        hits = (x == extreme).astype(x.dtype)
+        count = sum_array(hits, axis, True)
+        if np.count_nonzero(count) == count.size:  # no extreme is nan
+            each = g / count
+            if np.count_nonzero(np.isfinite(each)) == each.size:
+                return np.asarray(np.multiply(hits, each, out=hits) if type(hits) is _ndarray else hits * each)
     share = _tie_numpy(x, extreme, axis=axis, ties=ties)
     found = g * share
     return found if np.isfinite(g).all() else np.where(share == 0, zero_of(found), found)
@@ -756,6 +794,11 @@ def _logsumexp_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if found is not None:
         return found.reshape(reduced_shape(x.shape, axis, keepdims)).astype(x.dtype, copy=False)
     top = extreme_array("max", wide.real if wide.dtype.kind == "c" else wide, axis, True)
+    if wide is x and x.ndim and np.count_nonzero(np.isfinite(top)) == top.size:
+        shifted = x - top
+        return (np.log(_sum_numpy(np.exp(shifted, out=shifted), axis=axis, keepdims=True)) + top).reshape(
+            reduced_shape(x.shape, axis, keepdims)
+        )
     top = np.where(np.abs(top) == math.inf, top.dtype.type(0), top)
     with np.errstate(divide="ignore"):
         out = np.log(_sum_numpy(np.exp(wide - top), axis=axis, keepdims=True)) + top
