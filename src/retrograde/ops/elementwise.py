@@ -573,6 +573,8 @@ atan = elementwise(
 def _square_size(x: Any, y: Any) -> Any:
     """x^2 + y^2, and infinity where both are 0, so that what is divided by it is 0."""
     size = x * x + y * y
+    if type(size) is np.ndarray and np.count_nonzero(size) == size.size:
+        return size
     return where(equal(size, 0), size + math.inf, size)
 
 

@@ -39,7 +39,8 @@ def reduced_numpy(losses: Any, reduction: str) -> Any:
     """The same for NumPy's arrays."""
     if reduction == "none":
         return losses
-    return _averaged(sum_array(losses, tuple(range(losses.ndim)), False), losses, reduction)
+    total = sum_array(losses, tuple(range(losses.ndim)), False)
+    return total / losses.size if reduction == "mean" and losses.size else _averaged(total, losses, reduction)
 
 
 def _averaged(total: Any, losses: Any, reduction: str) -> Any:
@@ -158,11 +159,11 @@ mse_loss = primitive(
 
 def _smooth_l1(xp: Any, x: Any, y: Any, *, beta: float) -> Any:
     d = xp.abs(x - y)
-    return xp.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+    return xp.where(d < scalar(beta, d), d * d * scalar(0.5 / beta, d), d - scalar(0.5 * beta, d))
 
 
 def _unit_slope(d: Any, beta: float) -> Any:
-    return hardtanh(d / beta, low=-1.0, high=1.0)
+    return hardtanh(d if beta == 1 else d / beta, low=-1.0, high=1.0)
 
 
 # Half the squared difference over `beta` where it is below `beta`, the absolute difference less beta/2 beyond.
@@ -177,7 +178,7 @@ smooth_l1_loss = primitive(
 
 def _huber(xp: Any, x: Any, y: Any, *, delta: float) -> Any:
     d = xp.abs(x - y)
-    return xp.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    return xp.where(d <= scalar(delta, d), d * d * scalar(0.5, d), (d - scalar(0.5 * delta, d)) * scalar(delta, d))
 
 
 def _huber_slope(d: Any, delta: float) -> Any:
@@ -280,7 +281,7 @@ def _bce_logits(xp: Any, x: Any, y: Any, weight: Any, pos_weight: Any) -> Any:
     softplus = xp.log1p(xp.exp(-xp.abs(x))) - xp.minimum(x, zero_of(x))  # log(1 + exp(-x))
     if pos_weight is not None:
         softplus = softplus * ((pos_weight - 1) * y + 1)
-    losses = (1 - y) * x + softplus
+    losses = (scalar(1, y) - y) * x + softplus
     return losses if weight is None else losses * weight
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..backend.jit import reductions, rows, scans, threads
-from ..backend.jit.operands import FLOAT32, FLOAT64
+from ..backend.jit.operands import FLOAT32, FLOAT64, LEAST
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
@@ -31,7 +31,7 @@ from .rules import (
     sum_tangents,
 )
 from .samples import Sample, binary, complex_normal, distinct, normal, sample
-from .scan import product_of_others
+from .scan import others_array, product_of_others
 from .structural import broadcast_to, inverse, real, reshape, spread, transpose
 
 _ndarray = np.ndarray
@@ -310,6 +310,8 @@ def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
 
 
 def _prod_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
+    if x.size < LEAST and (x.dtype is FLOAT32 or x.dtype is FLOAT64):
+        return np.multiply.reduce(x, axis, None, None, keepdims)
     if axis and axis[-1] - axis[0] == len(axis) - 1 and x.flags.c_contiguous:  # one axis, or several that are one in memory
         several = math.prod(x.shape[axis[0] : axis[-1] + 1])
         rows = x if len(axis) == 1 else x.reshape(*x.shape[: axis[0]], several, *x.shape[axis[-1] + 1 :])
@@ -340,6 +342,9 @@ def _prod_vjp(g: Any, x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
         found = scans.product_pull(g, x, axis[0])
         if found is not None:
             return found
+        (a,) = axis
+        if a == x.ndim - 1 and x.dtype.kind == "f":
+            return kept(g, x, axis, keepdims) * others_array(x)
     return kept(g, x, axis, keepdims) * conj(_others(x, axis))
 
 
