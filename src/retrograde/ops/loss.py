@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..backend.dtypes import astype, is_half
+from ..backend.jit.operands import LEAST
 from ..core.aval import Aval
-from ..core.large import Large
+from ..core.large import CHEAP_LEAST, Large
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
@@ -49,9 +50,9 @@ def _averaged(total: Any, losses: Any, reduction: str) -> Any:
     return total
 
 
-def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
+def kernels_of(losses: Any, by_numpy: Any = None, *, least: int = LEAST) -> dict[str, Any]:
     """The standard and the NumPy kernel of a loss from `losses(xp, *arrays, **params)`, the unreduced ones, and what NumPy
-    does better than that; without such a thing, large arrays are computed and added up in one loop."""
+    does better than that; without such a thing, arrays of `least` elements and more are computed and added up in one loop."""
     generated = by_numpy is None
     by_numpy = losses if by_numpy is None else by_numpy
 
@@ -64,6 +65,10 @@ def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
         return reduced_numpy(by_numpy(np, *arrays, **params), reduction)
 
     class LargeLoss(_LargeLoss):
+        def __init__(self, prim: Any) -> None:
+            super().__init__(prim)
+            self.least = self.pulls_least = least
+
         def trace(self, dtypes: tuple[Any, ...], params: dict[str, Any]) -> Any:
             from ..core.expression import traced
 
@@ -149,7 +154,7 @@ def _squares(xp: Any, x: Any, y: Any) -> Any:
 
 # The squared difference.
 mse_loss = primitive(
-    "mse_loss", **kernels_of(_squares), operands=("x", "y"), params=("reduction",),
+    "mse_loss", **kernels_of(_squares, least=CHEAP_LEAST), operands=("x", "y"), params=("reduction",),
     vjps=[lambda g, _out, x, y, *, reduction: (x - y) * (share(g, x, reduction) * 2),
           lambda g, _out, x, y, *, reduction: (y - x) * (share(g, x, reduction) * 2)],
     jvp=lambda tangents, out, x, y, *, reduction: _push(tangents, x, y, (x - y) * 2, reduction),
