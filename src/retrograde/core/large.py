@@ -21,8 +21,8 @@ from .params import params_key
 SHARED_LEAST = 1 << 17
 """From so many elements on a single function that NumPy computes as fast goes to all cores."""
 
-CHEAP, CHEAP_LEAST = 12, 1 << 15
-"""An expression of fewer steps of work, without functions, is worth the call (4 µs) from so many elements on."""
+CHEAP_LEAST = 1 << 15
+"""From so many elements on where NumPy has a loop of its own that is as good, and slower only in what it is called for."""
 
 _MOST = 256
 """Kernels that a primitive keeps: what is asked for with ever new parameters is traced again and again, the code being the
@@ -31,13 +31,17 @@ same."""
 _ndarray = np.ndarray
 
 
-# Functions of which NumPy's results have other bits than those of generated code, and from where on that computes them,
-# whatever the number of threads. Others that are one function of NumPy's are rounded exactly: they go to all cores, if there
-# are several.
+# Functions of which NumPy's results have other bits than those of generated code, or that it is slow at (choices), and from
+# where on generated code computes them, whatever the number of threads. Others that are one function of NumPy's are rounded
+# exactly: they go to all cores, if there are several.
 _LEAST = {
-    **dict.fromkeys(("sin", "cos", "expm1", "atan", "atan2"), LEAST),
+    **dict.fromkeys(("sin", "cos", "expm1", "atan", "atan2", "where"), LEAST),
     **dict.fromkeys(("exp", "log", "log1p", "tanh"), CHEAP_LEAST),
 }
+
+_PULLED = frozenset({"abs"})
+"""Functions whose rules take NumPy several passes, unlike themselves: 10^4 absolute values take it 1 µs, their pullback 8.7 (a
+loop 4). Both round every step exactly."""
 
 
 class Large:
@@ -50,6 +54,10 @@ class Large:
         """Whether one thread computes with generated code, too."""
         self.least = LEAST if function is None else _LEAST.get(function, SHARED_LEAST)
         """From how many elements on."""
+        self.pulls_alone = self.alone or function in _PULLED
+        """Whether the derivative rules are a loop on one thread, too."""
+        self.pulls_least = LEAST if function in _PULLED else self.least
+        """From how many elements of the result on."""
         self._forward: dict[Any, Any] = {}
         self._pulls: dict[Any, Any] = {}
 
@@ -57,7 +65,7 @@ class Large:
         """The primitive on NumPy arrays, of which one has `least` elements."""
         if self.alone or threads.count() > 1:
             fused = self.fused(arrays, params)
-            if fused is not False and arrays[0].size >= self.least:  # which may be more by now
+            if fused is not False:
                 found = fused(*arrays)
                 if found is not None:
                     return found[0]
@@ -78,19 +86,9 @@ class Large:
 
     def _traced(self, arrays: Any, params: dict[str, Any]) -> Any:
         try:
-            fused = _fused([self.trace(tuple(None if x is None else x.dtype for x in arrays), params)])
+            return _fused([self.trace(tuple(None if x is None else x.dtype for x in arrays), params)])
         except UnsupportedError:
             return False
-        self.found(fused)
-        return fused
-
-    def found(self, fused: Any) -> None:
-        """A loop has been made: from now on this begins at more elements, if it is a cheap one."""
-        from .specialise import swap_kernel
-
-        if fused.work < CHEAP and self.least < CHEAP_LEAST:
-            self.least = CHEAP_LEAST
-            swap_kernel(self.prim, CHEAP_LEAST, "LEAST")
 
     def step(self, node: Any, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
         """The primitive's `step` (core/specialise.py) for a large result."""
@@ -106,7 +104,7 @@ class Large:
 
     def _pulled(self, node: Any, g: np.ndarray) -> list[tuple[Any, Any]] | None:
         """The edges that want a cotangent, and the cotangents; None where the rules are NumPy's affair."""
-        if not (self.alone or threads.count() > 1):
+        if not (self.pulls_alone or threads.count() > 1):
             return None
         return self.pulled(g, node.edges, node.saved, node.params)
 

@@ -18,12 +18,12 @@ def params_key(prim: Any, params: dict[str, Any]) -> tuple[Any, ...]:
 
     Raises TypeError, with the primitive and the parameter, for a value that is against the rule.
     """
-    return tuple((name, _key(prim, name, params[name])) for name in sorted(params))
+    return tuple([(name, _key(prim, name, params[name])) for name in (sorted(params) if len(params) > 1 else params)])
 
 
 def _key(prim: Any, name: str, x: Any) -> Any:
     kind = type(x)
-    if x is None or x is Ellipsis or kind is str or kind is bytes:
+    if x is None or x is Ellipsis or kind is str or kind is bytes or isinstance(x, np.dtype):
         return x
     if kind is bool or kind is int:
         return kind, x

@@ -221,7 +221,10 @@ class _Writer:
                 f"               or whole_numbers(dtype_, {self.edges})):",
             ]
         if prim.large is not None:
-            described = [*described, "if large_:", "    node_.step = large_step"]
+            large = "large_"
+            if prim.large.pulls_least < prim.large.least:
+                large = f"type(out_) is ndarray and out_.size >= {prim.large.pulls_least}"
+            described = [*described, f"if {large}:", "    node_.step = large_step"]
         node += ["node_.dtype = dtype_; node_.seq = tick()", *described, *refused, "value_._node = node_"]
         return [*lines, *_indented([*node, *watched], 2), *unrecorded]
 
@@ -401,7 +404,7 @@ class _Writer:
         return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = {saved} or NOTHING"]
 
     def rule(self, i: int) -> str:
-        """The call of operand i's rule with what it wants."""
+        """The call of operand i's rule with what it wants: of what the rule consists of, where that is known of it."""
         wants = self.prim.rule_needs[i]
         assert wants is not None
         out = "out" if wants[0] == VALUE else "node" if wants[0] == AVAL else "None"
@@ -409,12 +412,18 @@ class _Writer:
             "None" if want == UNUSED else f"e{i}" if want == AVAL and j == i else f"s{j}"
             for j, want in enumerate(wants[1:])
         ]
-        return f"V{i}(g, {out}, {', '.join(given)}{', **p' if self.prim.params else ''})"
+        params = ", **p" if self.prim.params else ""
+        rule = self.prim.vjps[i]
+        if hasattr(rule, "transpose"):
+            return f"V{i}(g, {', '.join(given)}{params})"
+        if hasattr(rule, "factor"):
+            return f"g * C{i}(V{i}({', '.join(given)}, {out}{params}))"
+        return f"V{i}(g, {out}, {', '.join(given)}{params})"
 
     def pull(self) -> list[str]:
         """`pull` for one rule per operand."""
         results = ", ".join(
-            f"{self.rule(i)} if e{i} is not None else None" if self.prim.has_rule(i) else "None" for i in range(self.count)
+            f"({self.rule(i)}) if e{i} is not None else None" if self.prim.has_rule(i) else "None" for i in range(self.count)
         )
         body = [*self.stored("saved", named=False), f"{', '.join(f'e{i}' for i in range(self.count))}, = needs"]
         if self.prim.params:
@@ -627,7 +636,10 @@ def specialise_rules(prim: Primitive) -> None:
         prim.step = _step_from_pull(prim.pull)
         return
     writer = _Writer(prim)
-    rules: dict[str, Any] = {f"V{i}": rule for i, rule in enumerate(prim.vjps)}
+    rules: dict[str, Any] = {}
+    for i, rule in enumerate(prim.vjps):
+        rules[f"V{i}"] = getattr(rule, "transpose", None) or getattr(rule, "factor", rule)
+        rules[f"C{i}"] = getattr(rule, "conj", None)
     rules.update(NOTHING=(None,) * (writer.count + prim.saves_out), Slot=Slot)
     _define("\n".join([*writer.pull(), *writer.step()]), rules, "pull")
     prim.pull, prim.step = rules["pull"], rules["step"]

@@ -64,7 +64,10 @@ def _softplus_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
 @widened
 def _softplus_slope_kernel(xp: Any, x: Any, *, beta: float, threshold: float) -> Any:
     z = x if beta == 1 else x * scalar(beta, x)
-    return xp.where(z > threshold, scalar(1, x), sigmoid_array(xp, z))
+    slope = sigmoid_array(xp, z)
+    if threshold == math.inf or (threshold >= 18 and numpy_dtype(x.dtype).itemsize <= 4):
+        return slope  # in single precision it is 1 there already
+    return xp.where(z > threshold, scalar(1, x), slope)
 
 
 def _softplus_slope_partial(x: Any, _out: Any, *, beta: float, threshold: float) -> Any:

@@ -21,7 +21,7 @@ from .elementwise import absolute, sgn
 from .indexing import take, take_add
 from .kernels import constant, elements, in_single, scalar, widened, widened_numpy, zero_of
 from .norms import norm_pull, vector_norm
-from .reduction import divide_or_zero, sum, tie_weights
+from .reduction import divide_or_zero, sum, sum_array, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
 from .samples import complex_normal, normal, sample
 from .selection import keep, where
@@ -113,6 +113,8 @@ def _pairs(x: Any, y: Any, ord: float) -> Any:
         _norm(x[i : i + step, None, :] - y[None, :, :], ord, (2,))
         for i in range(0, x.shape[0], step)
     ]
+    if len(blocks) == 1:
+        return blocks[0]
     return np.concatenate(blocks) if blocks else np.zeros((0, y.shape[0]), x.dtype)
 
 
@@ -143,11 +145,15 @@ def _cdist_numpy(x: Any, y: Any, *, ord: float) -> Any:
 
 
 def _swapped(x: Any) -> Any:
+    if type(x) is np.ndarray:
+        return x.swapaxes(-1, -2)
     n = ndim_of(x)
     return transpose(x, axes=(*range(n - 2), n - 1, n - 2))
 
 
 def _sum_last(x: Any) -> Any:
+    if type(x) is np.ndarray:
+        return sum_array(x, (x.ndim - 1,), True)
     return sum(x, axis=(ndim_of(x) - 1,), keepdims=True)
 
 

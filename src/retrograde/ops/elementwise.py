@@ -16,7 +16,7 @@ from ..core.aval import Aval
 from ..core.primitive import Ufunc, primitive
 from ..core.value import dtype_of
 from .comparison import equal, greater_equal, logical_and
-from .kernels import scalar, sigmoid_array, sigmoid_numpy, widened, widened_numpy, zero_of
+from .kernels import no_zeros, scalar, sigmoid_array, sigmoid_numpy, widened, widened_numpy, zero_of
 from .rules import conj, elementwise, infer_same, sum_tangents
 from .samples import binary, normal, sample, unary, uniform
 from .selection import drop, sign, where
@@ -573,6 +573,8 @@ atan = elementwise(
 def _square_size(x: Any, y: Any) -> Any:
     """x^2 + y^2, and infinity where both are 0, so that what is divided by it is 0."""
     size = x * x + y * y
+    if type(size) is np.ndarray and no_zeros(size):
+        return size
     return where(equal(size, 0), size + math.inf, size)
 
 

@@ -28,6 +28,16 @@ def in_single(x: Any) -> Any:
     return x.astype(np.float32) if half else x
 
 
+def no_zeros(x: Any) -> bool:
+    """Whether no element of a NumPy array is 0: of few elements in 0.3 µs, where `all` takes 0.8."""
+    return bool(np.count_nonzero(x) == x.size if x.size <= 1024 else x.all())
+
+
+def all_finite(x: Any) -> bool:
+    """Whether no element of a NumPy array is infinite or nan."""
+    return bool(np.count_nonzero(np.isfinite(x)) == x.size)
+
+
 def in_c_order(x: Any) -> Any:
     """A NumPy array in C order, in which frameworks return what is not computed element by element: their users go on
     with view(). NumPy keeps the order of the operand, where an expanded axis comes last."""

@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..backend.dtypes import astype, is_half
+from ..backend.jit.operands import LEAST
 from ..core.aval import Aval
-from ..core.large import Large
+from ..core.large import CHEAP_LEAST, Large
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .activation import hardtanh, sigmoid
@@ -39,7 +40,8 @@ def reduced_numpy(losses: Any, reduction: str) -> Any:
     """The same for NumPy's arrays."""
     if reduction == "none":
         return losses
-    return _averaged(sum_array(losses, tuple(range(losses.ndim)), False), losses, reduction)
+    total = sum_array(losses, tuple(range(losses.ndim)), False)
+    return total / losses.size if reduction == "mean" and losses.size else _averaged(total, losses, reduction)
 
 
 def _averaged(total: Any, losses: Any, reduction: str) -> Any:
@@ -48,9 +50,9 @@ def _averaged(total: Any, losses: Any, reduction: str) -> Any:
     return total
 
 
-def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
+def kernels_of(losses: Any, by_numpy: Any = None, *, least: int = LEAST) -> dict[str, Any]:
     """The standard and the NumPy kernel of a loss from `losses(xp, *arrays, **params)`, the unreduced ones, and what NumPy
-    does better than that; without such a thing, large arrays are computed and added up in one loop."""
+    does better than that; without such a thing, arrays of `least` elements and more are computed and added up in one loop."""
     generated = by_numpy is None
     by_numpy = losses if by_numpy is None else by_numpy
 
@@ -63,6 +65,10 @@ def kernels_of(losses: Any, by_numpy: Any = None) -> dict[str, Any]:
         return reduced_numpy(by_numpy(np, *arrays, **params), reduction)
 
     class LargeLoss(_LargeLoss):
+        def __init__(self, prim: Any) -> None:
+            super().__init__(prim)
+            self.least = self.pulls_least = least
+
         def trace(self, dtypes: tuple[Any, ...], params: dict[str, Any]) -> Any:
             from ..core.expression import traced
 
@@ -83,14 +89,16 @@ class _LargeLoss(Large):
         found = fused.sums(*arrays) if fused is not False else None
         if found is None:
             return self.prim.numpy_kernel(*arrays, reduction=reduction, **params)
-        size = math.prod(np.broadcast_shapes(*(y.shape for y in arrays if y is not None)))
+        size = x.size
+        if any(y is not None and y.shape != x.shape for y in arrays):
+            size = math.prod(np.broadcast_shapes(*(y.shape for y in arrays if y is not None)))
         return np.asarray(found[0] / size if reduction == "mean" else found[0], x.dtype)
 
     def pulled(self, g: Any, edges: Any, saved: Any, params: dict[str, Any]) -> Any:
         x = next((y for y in saved if y is not None), None)
         if x is None:
             return None
-        return super().pulled(share(g, x, params["reduction"]), edges, saved, {**params, "reduction": "none"})
+        return super().pulled(np.asarray(share(g, x, params["reduction"])), edges, saved, {**params, "reduction": "none"})
 
 
 def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:
@@ -146,7 +154,7 @@ def _squares(xp: Any, x: Any, y: Any) -> Any:
 
 # The squared difference.
 mse_loss = primitive(
-    "mse_loss", **kernels_of(_squares), operands=("x", "y"), params=("reduction",),
+    "mse_loss", **kernels_of(_squares, least=CHEAP_LEAST), operands=("x", "y"), params=("reduction",),
     vjps=[lambda g, _out, x, y, *, reduction: (x - y) * (share(g, x, reduction) * 2),
           lambda g, _out, x, y, *, reduction: (y - x) * (share(g, x, reduction) * 2)],
     jvp=lambda tangents, out, x, y, *, reduction: _push(tangents, x, y, (x - y) * 2, reduction),
@@ -156,11 +164,11 @@ mse_loss = primitive(
 
 def _smooth_l1(xp: Any, x: Any, y: Any, *, beta: float) -> Any:
     d = xp.abs(x - y)
-    return xp.where(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+    return xp.where(d < scalar(beta, d), d * d * scalar(0.5 / beta, d), d - scalar(0.5 * beta, d))
 
 
 def _unit_slope(d: Any, beta: float) -> Any:
-    return hardtanh(d / beta, low=-1.0, high=1.0)
+    return hardtanh(d if beta == 1 else d / beta, low=-1.0, high=1.0)
 
 
 # Half the squared difference over `beta` where it is below `beta`, the absolute difference less beta/2 beyond.
@@ -175,7 +183,7 @@ smooth_l1_loss = primitive(
 
 def _huber(xp: Any, x: Any, y: Any, *, delta: float) -> Any:
     d = xp.abs(x - y)
-    return xp.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    return xp.where(d <= scalar(delta, d), d * d * scalar(0.5, d), (d - scalar(0.5 * delta, d)) * scalar(delta, d))
 
 
 def _huber_slope(d: Any, delta: float) -> Any:
@@ -278,7 +286,7 @@ def _bce_logits(xp: Any, x: Any, y: Any, weight: Any, pos_weight: Any) -> Any:
     softplus = xp.log1p(xp.exp(-xp.abs(x))) - xp.minimum(x, zero_of(x))  # log(1 + exp(-x))
     if pos_weight is not None:
         softplus = softplus * ((pos_weight - 1) * y + 1)
-    losses = (1 - y) * x + softplus
+    losses = (scalar(1, y) - y) * x + softplus
     return losses if weight is None else losses * weight
 
 

@@ -13,7 +13,7 @@ from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, greater
 from .elementwise import absolute, power_by, sgn
-from .kernels import widened
+from .kernels import no_zeros, widened
 from .linalg_spectral import eigvalsh, svdvals
 from .reduction import amax, amin, infer_reduced_real, kept, reduced_shape, sum_array, tie_weights
 from .reduction import sum as reduce_sum
@@ -77,6 +77,8 @@ def norm_pull(g: Any, out: Any, x: Any, ord: float, axis: tuple[int, ...], keepd
         return sgn(x) * g
     norm = kept(out, x, axis, keepdims)
     if ord == 2:
+        if type(norm) is np.ndarray and type(x) is np.ndarray and no_zeros(norm):
+            return g * (x / norm)
         return g * drop(x / norm, equal(norm, 0))
     size = absolute(x)
     if math.isinf(ord):

@@ -266,6 +266,7 @@ def _from_partial(partial: Rule, n: int) -> Rule:
         return g * conj(partial(*operands, out, **params))
 
     rule.positional = ("g", names[n], *names[:n])  # type: ignore[attr-defined]
+    rule.factor, rule.conj = partial, conj  # type: ignore[attr-defined]
     return rule
 
 
@@ -356,6 +357,7 @@ def linear(
         return transpose(g, *operands, **params)
 
     rule.positional = (names[0], "_out", *names[1:])  # type: ignore[attr-defined]
+    rule.transpose = transpose  # type: ignore[attr-defined]
 
     def jvp(tangents: Sequence[Any], out: Any, x: Any, *rest: Any, **params: Any) -> Any:
         return None if tangents[0] is None else PRIMITIVES[name].op(tangents[0], *rest, **params)

@@ -41,7 +41,7 @@ def shift(x: Any, axis: int, by: int, fill: float) -> Any:
 
 def _accumulating(xp: Any, x: Any) -> Any:
     """An array in the precision in which scans accumulate: the next one up."""
-    d = numpy_dtype(x.dtype)
+    d = x.dtype if type(x) is np.ndarray else numpy_dtype(x.dtype)
     if d.kind in "iub" or d.itemsize >= 8 + 8 * (d.kind == "c"):
         return x
     return astype(xp, x, np.float32 if d.itemsize == 2 else np.complex128 if d.kind == "c" else np.float64)
@@ -84,10 +84,10 @@ def _scanned_numpy(ufunc: Any, name: str) -> Any:
         if found is not None:
             return found
         wide = _accumulating(np, x)
-        wide = np.flip(wide, axis=axis) if reverse else in_c_order(wide)
-        out = ufunc.accumulate(wide, axis=axis, dtype=wide.dtype)
+        turned = (*(slice(None),) * axis, slice(None, None, -1))
+        out = ufunc.accumulate(wide[turned] if reverse else in_c_order(wide), axis, wide.dtype)
         if reverse:
-            out = np.flip(out, axis=axis)
+            out = out[turned]
         return out.astype(x.dtype, copy=False)
 
     return lowered
@@ -117,6 +117,10 @@ cumsum = linear(
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ linear recurrence
+
+
+_SHORT = 32
+"""Lines of so many elements go one slice after the other."""
 
 
 def _recurrence_kernel(xp: Any, a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
@@ -149,7 +153,7 @@ def _recurrence_numpy(a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
     if reverse:
         a, b = a[::-1], b[::-1]
     out = np.asarray(b, copy=True)
-    if n <= 32 or b.size >= 512 * n:
+    if n <= _SHORT or b.size >= 512 * n:
         for i in range(1, n):
             out[i] += a[i] * out[i - 1]
     else:
@@ -195,9 +199,21 @@ linear_recurrence = primitive(
 # ------------------------------------------------------------------------------------------ products
 
 
+def _cumprod_pull_numpy(g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
+    """What the rule below says, along short lines: s_i = g_i + x_(i+1) s_(i+1), times the product of those before."""
+    found = np.array(g)
+    s, out, x = (a.swapaxes(axis, 0)[:: -1 if reverse else 1] for a in (found, out, x))
+    for i in range(len(s) - 2, -1, -1):
+        s[i] += x[i + 1] * s[i + 1]
+    s[1:] *= out[:-1]
+    return found
+
+
 def _cumprod_vjp(g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
     if type(g) is np.ndarray and type(out) is np.ndarray and type(x) is np.ndarray:
         found = scans.cumprod_pull(g, out, x, axis, reverse)
+        if found is None and x.shape[axis] <= _SHORT and g.dtype == x.dtype == out.dtype and x.dtype.kind == "f":
+            found = _cumprod_pull_numpy(g, out, x, axis, reverse)
         if found is not None:
             return found
     back = -1 if reverse else 1
@@ -230,12 +246,13 @@ def _others_kernel(xp: Any, x: Any) -> Any:
     return astype(xp, before(wide) * xp.flip(before(xp.flip(wide, axis=axis)), axis=axis), x.dtype)
 
 
-def _others_numpy(x: Any) -> Any:
+def others_array(x: Any) -> Any:
+    """The kernel of `product_of_others` for NumPy's arrays."""
     found = scans.product_of_others(x)
     if found is not None:
         return found
     wide = _accumulating(np, x)
-    before, behind = np.ones_like(wide), np.ones_like(wide)
+    before, behind = np.ones(wide.shape, wide.dtype), np.ones(wide.shape, wide.dtype)
     if wide.shape[-1] > 1:
         np.multiply.accumulate(wide[..., :-1], axis=-1, out=before[..., 1:])
         np.multiply.accumulate(wide[..., :0:-1], axis=-1, out=behind[..., -2::-1])
@@ -275,7 +292,7 @@ def _infer_others(avals: Any, params: dict[str, Any]) -> Aval:
 
 # For each element the product of the other ones along the last axis.
 product_of_others = primitive(
-    "product_of_others", kernel=_others_kernel, numpy=_others_numpy, kind="scan",
+    "product_of_others", kernel=_others_kernel, numpy=others_array, kind="scan",
     vjps=[lambda g, _out, x: _others_vjp(g, x)], jvp=_others_jvp,
     batch=batch_axes(), infer=_infer_others,
     samples=lambda: [sample(normal(4)), sample(normal(2, 3)), sample([[2.0, 0.0, 3.0], [0.0, 1.0, 0.0]]),

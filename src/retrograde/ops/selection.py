@@ -276,6 +276,13 @@ _ordered_share = linear(
 
 def _share(g: Any, x: Any, y: Any, *, tie: float) -> Any:
     """What the greater of two gets of g."""
+    if type(g) is type(x) is type(y) is np.ndarray and g.dtype is x.dtype is y.dtype and g.dtype.kind == "f":
+        less, zero = np.less(x, y), zero_of(g)
+        if tie == 1:
+            return np.where(less, zero, g)
+        even = np.equal(x, y)
+        if not tie or not np.count_nonzero(even):
+            return np.where(np.logical_or(less, even, even), zero, g)
     return _ordered_share(g, _order(x, y), tie=tie)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.jit import rows
+from ..backend.jit.operands import FLOAT32, FLOAT64
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from .elementwise import exp
@@ -56,6 +57,7 @@ def _log_softmax_pull_kernel(xp: Any, g: Any, out: Any, *, axis: int) -> Any:
 
 
 _FEW = 256
+_add, _largest = np.add.reduce, np.maximum.reduce
 
 
 def _total(x: Any, axis: int) -> Any:
@@ -75,7 +77,17 @@ def _narrow(x: Any, axis: int) -> bool:
     return x.ndim == 2 and axis == 1 and x.shape[1] <= 32 and x.shape[0] >= 16
 
 
+def _few(x: Any) -> bool:
+    """Whether there are so few elements, of single or double precision, that calls are all that they cost."""
+    return 0 < x.size <= _FEW and (x.dtype is FLOAT32 or x.dtype is FLOAT64) and bool(x.flags.c_contiguous)
+
+
 def _softmax_numpy(x: Any, *, axis: int) -> Any:
+    if _few(x):
+        out = x - _largest(x, axis, None, None, True)
+        np.exp(out, out)
+        out /= _add(out, axis, None, None, True)
+        return out
     if not x.size:
         return np.asarray(x, copy=True)
     x_wide = in_c_order(in_single(x))
@@ -89,6 +101,11 @@ def _softmax_numpy(x: Any, *, axis: int) -> Any:
 
 
 def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
+    if _few(x):
+        out = x - _largest(x, axis, None, None, True)
+        total = _add(np.exp(out), axis, None, None, True)
+        out -= np.log(total, total)
+        return out
     if not x.size:
         return np.asarray(x, copy=True)
     wide = in_c_order(in_single(x))
@@ -114,6 +131,11 @@ def _safe_softmax_numpy(x: Any, *, axis: int) -> Any:
 
 
 def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
+    if out.size <= _FEW and g.dtype is out.dtype and _few(out):
+        result = g * out
+        np.subtract(g, _add(result, axis, None, None, True), result)
+        result *= out
+        return result
     wide, weights = in_single(g), in_single(out)
     found = rows.softmax_pull(wide, weights) if axis == out.ndim - 1 else None
     if found is not None:
@@ -124,6 +146,10 @@ def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
 
 
 def _log_softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
+    if out.size <= _FEW and g.dtype is out.dtype and _few(out):
+        result = np.exp(out)
+        result *= _add(g, axis, None, None, True)
+        return np.subtract(g, result, result)
     wide, logs = in_single(g), in_single(out)
     found = rows.log_softmax_pull(wide, logs) if axis == out.ndim - 1 else None
     if found is not None:

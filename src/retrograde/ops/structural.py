@@ -97,6 +97,19 @@ def _broadcast_numpy(x: Any, *, shape: tuple[int, ...]) -> Any:
     return np.ndarray(shape, x.dtype, x, 0, strides)
 
 
+_FEW = 1024
+"""Elements that are copied sooner than what comes after them goes through a view with strides of 0."""
+
+
+def spread(x: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """An array or a number of NumPy's in another shape, for the use of rules: a view, or memory of its own."""
+    if math.prod(shape) > _FEW:
+        return np.asarray(_broadcast_numpy(np.asarray(x), shape=shape))
+    out = np.empty(shape, x.dtype)
+    out[...] = x
+    return out
+
+
 def _batch_broadcast(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
     x, shape = move_batch(arrays[0], dims[0]), params["shape"]
     have = shape_of(x)
@@ -170,9 +183,6 @@ class _LargeCast(Large):
         if x.size < CHEAP_LEAST and x.itemsize != 2 and np.dtype(dtype).itemsize != 2:
             return _cast_numpy(x, dtype=dtype)
         return super().__call__(x, dtype=dtype)
-
-    def found(self, fused: Any) -> None:
-        pass
 
 
 cast = linear(

@@ -166,23 +166,33 @@ def current_run() -> Run:
     return state.run
 
 
+@functools.lru_cache(maxsize=1024)
+def _stretched(have: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The axes of shape `have` that came about where something of `shape` was broadcast to it; None where it cannot be."""
+    extra = len(have) - len(shape)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
+        return None
+    return (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
+
+
 def fit(g: Any, edge: Any, cls: type[Value] = Value) -> Any:
     """A cotangent in the shape and dtype of what it belongs to: summed over broadcast axes, real part where real. Where
     integers have one, it stays as it came: what loses its fraction there is for the dialect that wants it to say."""
     shape, dtype = edge.shape, edge.dtype
     have = shape_of(g)
     if have != shape:
-        extra = len(have) - len(shape)
-        if extra < 0 or any(n not in (1, m) for n, m in zip(shape, have[extra:])):
+        axes = _stretched(tuple(have), tuple(shape))
+        if axes is None:
             raise error_type(cls, GradError)(
                 f"a cotangent of shape {tuple(have)} does not fit an operand of shape {tuple(shape)}"
             )
-        axes = (*range(extra), *(i + extra for i, n in enumerate(shape) if n == 1 and have[i + extra] != 1))
         g = sum_(g, axis=axes, keepdims=False)
-        if shape_of(g) != shape:
+        if type(g) is _ndarray:
+            g = g.reshape(shape)
+        elif shape_of(g) != shape:
             g = reshape(g, shape=tuple(shape))
     have_dtype = dtype_of(g)
-    if have_dtype != dtype:
+    if have_dtype is not dtype and have_dtype != dtype:
         if have_dtype.kind == "c" and dtype.kind != "c":
             g = real(g)
         if dtype_of(g) != dtype and dtype.kind not in "iub":

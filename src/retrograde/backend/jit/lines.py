@@ -16,7 +16,7 @@ import numpy as np
 
 from . import threads
 from .llvm import Code
-from .operands import LEAST
+from .operands import LEAST, address
 from .vectors import LANES, Vectors
 
 NUMBERS = {"f": "float", "d": "double", "i": "i32", "l": "i64", "q": "i64"}
@@ -72,7 +72,7 @@ class Room:
     @property
     def address(self) -> int:
         """Where it begins, at a line of the cache."""
-        return -(-self.memory.ctypes.data // 64) * 64
+        return -(-address(self.memory) // 64) * 64
 
 
 def own_room(code: Code) -> str:

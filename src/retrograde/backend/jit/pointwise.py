@@ -25,11 +25,15 @@ from .functions import FUNCTIONS, Unsupported, atan2, power
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
 
+_ndarray = np.ndarray
+
 BLOCK = 1 << 12
 """Elements that are computed together: a unit of the work."""
 
 # ------------------------------------------------------------------------------------------ programs
 
+Place = tuple[int, str, str]
+"""Where an operand's elements are: its index, their type and the address."""
 Step = tuple[str, tuple[Any, ...], str]
 """What is computed: a function, its operands (steps by their number, constants as `_Constant`) and the type of the result."""
 
@@ -229,6 +233,17 @@ class _Emitter:
         single, double = self.scalars[value]
         return double if kind == "d" else single
 
+    def take(self, numbers: Sequence[str]) -> None:
+        """The program's constants, as doubles that the code is given."""
+        for number in numbers:
+            narrow = self.code.value(f"fptrunc double {number} to float")
+            self.scalars.append((self.code.spread(self.lanes, "float", narrow), self.code.spread(self.lanes, "double", number)))
+
+    def of(self, places: Sequence[Place], given: dict[int, str], i: str, part: Part) -> list[str]:
+        """The value of each step, from the elements from i on of arrays, and what is given for the other operands."""
+        loaded = {name: self.read(kind, part.load(self.stored[kind], at, i)) for name, kind, at in places}
+        return self.computed({**given, **loaded})
+
     def computed(self, loaded: dict[int, str]) -> list[str]:
         """The value of each step, from those of the operands."""
         values: list[str] = []
@@ -382,8 +397,8 @@ _COSTS = {"operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys
 
 # ------------------------------------------------------------------------------------------ kernels
 
-# What a kernel is given: a table of words, with the geometry first, then the addresses of the results, then of each operand
-# its address and its strides (bytes) along the two outer axes, then the numbers.
+# What a kernel for arrays of any layout is given: a table of words, with the geometry first, then the addresses of the
+# results, then of each operand its address and its strides (bytes) along the two outer axes, then the numbers.
 _GEOMETRY = "mid", "rows", "width", "columns", "together"
 
 
@@ -406,10 +421,7 @@ def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) 
     start = 5 + outs
     bases = [(pointer(start + 3 * k), word(start + 3 * k + 1), word(start + 3 * k + 2)) for k in range(len(names))]
     start += 3 * len(names)
-    for k in range(len(program.constants)):
-        number = code.value(f"load double, ptr {code.at('double', '%table', start + k)}")
-        narrow = code.value(f"fptrunc double {number} to float")
-        e.scalars.append((code.spread(e.lanes, "float", narrow), code.spread(e.lanes, "double", number)))
+    e.take([code.value(f"load double, ptr {code.at('double', '%table', start + k)}") for k in range(len(program.constants))])
     kinds = [program.type(program.operands[name]) for name in names]
     zero = e.double.constant(0.0)
 
@@ -435,20 +447,10 @@ def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) 
                 code.at(e.stored[program.type(step)].number, result, here) for step, result in zip(program.outputs, results)
             ]  # fmt: skip
 
-            def values(i: str, part: Part) -> list[str]:
-                loaded = {name: e.read(kind, part.load(e.stored[kind], at, i)) for name, kind, at in places}
-                return e.computed({**given, **loaded})
-
-            def store(i: str, part: Part) -> None:
-                found = values(i, part)
-                for step, target in zip(program.outputs, targets):
-                    kind = program.type(step)
-                    part.store(e.stored[kind], e.written(kind, found[step]), target, i)
-
             if not sums:
-                e.single.over(n, store)
+                _written(e, n, places, given, targets)
                 return []
-            return _added(e, n, values, totals)
+            return _added(e, n, lambda i, part: e.of(places, given, i, part), totals)
 
         last = code.least(code.add(begin, together), rows)
         found = code.loop(begin, last, 1, row, carried=[(e.double.type, zero)] * outs if sums else [])
@@ -456,6 +458,52 @@ def _kernel(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) 
             code.do(f"store double {e.double.sum(total)}, ptr {code.at('double', result, u)}")
 
     code.loop("%first", "%last", 1, unit)
+
+
+def _contiguous(code: Any, program: _Program, spread: tuple[bool, ...], sums: bool) -> None:
+    """The kernel for contiguous arrays of one shape, and single elements: operands of their own, x0, x1..., the constants c0,
+    c1..."""
+    e = _Emitter(code, program)
+    code.declare("declare i64 @llvm.smin.i64(i64, i64)")
+    e.take([f"%c{k}" for k in range(len(program.constants))])
+    kinds = [(name, program.type(program.operands[name])) for name in sorted(program.operands)]
+    alone, beside = {}, []
+    for k, ((name, kind), single) in enumerate(zip(kinds, spread, strict=True)):
+        number = e.stored[kind].number
+        if single:
+            alone[name] = e.read(kind, code.spread(e.lanes, number, code.value(f"load {number}, ptr %x{k}")))
+        else:
+            beside.append((name, kind, number, f"%x{k}"))
+    zero = e.double.constant(0.0)
+
+    def unit(u: str) -> None:
+        first = code.mul(u, BLOCK)
+        n = code.least(code.value(f"sub i64 %size, {first}"), BLOCK)
+        places = [(name, kind, code.at(number, x, first)) for name, kind, number, x in beside]
+        if sums:
+            found = _added(e, n, lambda i, part: e.of(places, alone, i, part), [zero] * len(program.outputs))
+            for k, total in enumerate(found):
+                code.do(f"store double {e.double.sum(total)}, ptr {code.at('double', f'%out{k}', u)}")
+            return
+        targets = [
+            code.at(e.stored[program.type(step)].number, f"%out{k}", first) for k, step in enumerate(program.outputs)
+        ]  # fmt: skip
+        _written(e, n, places, alone, targets)
+
+    code.loop("%first", "%last", 1, unit)
+
+
+def _written(e: _Emitter, n: str, places: Sequence[Place], given: dict[int, str], targets: Sequence[str]) -> None:
+    """The outputs of n elements, to the addresses `targets`."""
+    program = e.program
+
+    def store(i: str, part: Part) -> None:
+        found = e.of(places, given, i, part)
+        for step, target in zip(program.outputs, targets):
+            kind = program.type(step)
+            part.store(e.stored[kind], e.written(kind, found[step]), target, i)
+
+    e.single.over(n, store)
 
 
 _ADDED = 512
@@ -503,14 +551,24 @@ _FUNCTIONS: dict[tuple[Any, ...], Callable[..., None] | None] = {}
 """The code of programs by their steps: expressions that differ in numbers only have the same."""
 
 
-def _function(program: _Program, spread: tuple[bool, ...], sums: bool) -> Callable[..., None] | None:
-    key = (program.key, spread, sums)
+def _function(
+    program: _Program, spread: tuple[bool, ...], sums: bool, contiguous: bool
+) -> Callable[..., None] | None:  # fmt: skip
+    """The kernel for arrays of any layout, or that for contiguous ones of one shape beside single elements."""
+    key = (program.key, spread, sums, contiguous)
     if key not in _FUNCTIONS:
+        text, listed = (_contiguous, _listed(program)) if contiguous else (_kernel, "ptr table")
         try:
-            _FUNCTIONS[key] = llvm.shared("pointwise", "ptr table", lambda code: _kernel(code, program, spread, sums))
+            _FUNCTIONS[key] = llvm.shared("pointwise", listed, lambda code: text(code, program, spread, sums))
         except Unsupported:
             _FUNCTIONS[key] = None
     return _FUNCTIONS[key]
+
+
+def _listed(program: _Program) -> str:
+    """The operands of the kernel for contiguous arrays."""
+    arrays = [f"array out{k}" for k in range(len(program.outputs))] + [f"array x{k}" for k in range(len(program.operands))]
+    return ", ".join([*arrays, "i64 size", *(f"double c{k}" for k in range(len(program.constants)))])
 
 
 # ------------------------------------------------------------------------------------------ calls
@@ -532,7 +590,9 @@ class Fused:
         self.work = program.cost + len(program.operands) + len(outputs)
         """Steps of work for an element, counted as in threads.py."""
         self._functions: dict[Any, Callable[..., None] | None] = {}
-        self._plain: Callable[..., None] | None = None  # for contiguous operands of one shape
+        self._layouts: dict[Any, tuple[_Geometry | None, Callable[..., None] | None]] = {}
+        self._plain: dict[bool, Callable[..., None] | None] = {}  # for contiguous operands of one shape; True: sums of them
+        self._constants = tuple(program.constants)
         self._pack = struct.Struct(f"{5 + len(outputs) + 3 * len(self._names)}q{len(program.constants)}d").pack
 
     @property
@@ -543,69 +603,101 @@ class Fused:
     def __call__(self, *arrays: Any, into: Sequence[np.ndarray] | None = None) -> Sequence[np.ndarray] | None:
         """The results for the operands, by their indices. into: contiguous arrays of the results' shape and dtypes that are
         written in place of new ones; they may be operands."""
-        given = self._checked(arrays)
-        shape = given[0].shape
-        for x in given:
-            if x.shape != shape or x.flags.num & _PLAIN != _PLAIN:
-                return self._strided(list(map(aligned, given)), into)
-        function = self._plain
+        given: Sequence[Any] = [arrays[k] for k in self._names]
+        found = self._whole(given, False)
+        if found is None:
+            return self._strided(self._checked(given), into)
+        function, shape, size = found
         if function is None:
-            function = self._plain = self._code((False,) * len(given), False)
-            if function is None:
-                return None
+            return None
         outs = [np.empty(shape, dtype) for dtype in self._dtypes] if into is None else into
-        size = given[0].size
-        columns = -(-size // BLOCK)
-        table = [1, 1, size, columns, 1, *map(address, outs)]
-        for x in given:
-            table += (address(x), 0, 0)
-        function(*threads.tiles(columns, size * self.work), self._pack(*table, *self._program.constants))
+        function(*threads.tiles(-(-size // BLOCK), size * self.work), *outs, *given, size, *self._constants)
         return outs
 
-    def _checked(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The operands that are looked at; raises TypeError where one has another dtype than its node."""
-        given = [arrays[k] for k in self._names]
+    def _whole(
+        self, given: Sequence[Any], sums: bool
+    ) -> tuple[Callable[..., None] | None, tuple[int, ...], int] | None:  # fmt: skip
+        """The code for contiguous operands of one shape beside single elements, that shape, and how many elements it has;
+        None where operands are others."""
+        first = given[0]
+        shape, size, single = first.shape, first.size, False
+        for x, dtype in zip(given, self._given):
+            if type(x) is not _ndarray or x.dtype is not dtype or x.flags.num & _PLAIN != _PLAIN:
+                return None
+            if x.shape != shape:
+                if shape and x.shape:
+                    return None
+                single = True
+                if not shape:
+                    shape, size = x.shape, x.size
+        if single:
+            return self._code(tuple([not x.shape for x in given]), sums, True), shape, size
+        function = self._plain.get(sums)
+        if function is None:
+            function = self._plain[sums] = self._code((False,) * len(given), sums, True)
+        return function, shape, size
+
+    def _checked(self, given: Sequence[Any]) -> list[np.ndarray]:
+        """The operands that are looked at, as aligned arrays; raises TypeError where one has another dtype than its node."""
+        given = list(given)
         for k, (x, dtype) in enumerate(zip(given, self._given)):
             if type(x) is not np.ndarray:  # a number of NumPy's has no address where arrays have one
                 given[k] = np.asarray(x)
             if x.dtype is not dtype and x.dtype != dtype:
                 raise TypeError(f"the expression is of {dtype}, and the operand of {x.dtype}")
-        return given
+        return list(map(aligned, given))
 
     def _strided(
         self, given: Sequence[np.ndarray], into: Sequence[np.ndarray] | None
     ) -> Sequence[np.ndarray] | None:  # fmt: skip
-        found = _geometry(given)
-        if found is None:
+        found, function = self._layout(given, False)
+        if found is None or function is None:
             return None
-        function = self._code(found.spread, False)
-        if function is None:
-            return None
-        if into is not None and found.like is not None:
+        like = None if found.like is None else given[found.like]
+        if into is not None and like is not None:
             return None
         outs = into if into is not None else [
-            np.empty(found.shape, dtype) if found.like is None else np.empty_like(found.like, dtype) for dtype in self._dtypes
+            np.empty(found.shape, dtype) if like is None else np.empty_like(like, dtype) for dtype in self._dtypes
         ]  # fmt: skip
         self._run(function, given, found, outs)
         return outs
 
     def sums(self, *arrays: Any) -> list[np.float64] | None:
         """The sum of each result over all elements, in double precision."""
-        given = list(map(aligned, self._checked(arrays)))
-        found = _geometry(given)
-        if found is None:
-            return None
-        function = self._code(found.spread, True)
-        if function is None:
-            return None
-        totals = [np.empty(found.units) for _ in self._dtypes]
-        self._run(function, given, found, totals)
-        return [x.sum() for x in totals]
+        given: Sequence[Any] = [arrays[k] for k in self._names]
+        whole = self._whole(given, True)
+        if whole is not None:
+            function, _, size = whole
+            if function is None or not size:
+                return None
+            units = -(-size // BLOCK)
+            totals = [np.empty(units) for _ in self._dtypes]
+            function(*threads.tiles(units, size * self.work), *totals, *given, size, *self._constants)
+        else:
+            given = self._checked(given)
+            found, function = self._layout(given, True)
+            if found is None or function is None:
+                return None
+            totals = [np.empty(found.units) for _ in self._dtypes]
+            self._run(function, given, found, totals)
+        return [x[0] if x.size == 1 else np.add.reduce(x) for x in totals]
 
-    def _code(self, spread: tuple[bool, ...], sums: bool) -> Callable[..., None] | None:
-        key = (*spread, sums)
+    def _layout(self, given: Sequence[np.ndarray], sums: bool) -> tuple[_Geometry | None, Callable[..., None] | None]:
+        """How operands of these shapes and strides are gone through, and the code for it; None where there is none."""
+        key = (sums, *[x.shape for x in given], *[x.strides for x in given])
+        known = self._layouts.get(key)
+        if known is None:
+            found = _geometry(given)
+            known = found, None if found is None else self._code(found.spread, sums, False)
+            if len(self._layouts) >= _LAYOUTS:
+                self._layouts.clear()
+            self._layouts[key] = known
+        return known
+
+    def _code(self, spread: tuple[bool, ...], sums: bool, contiguous: bool) -> Callable[..., None] | None:
+        key = (spread, sums, contiguous)
         if key not in self._functions:
-            self._functions[key] = _function(self._program, spread, sums)
+            self._functions[key] = _function(self._program, spread, sums, contiguous)
         return self._functions[key]
 
     def _run(
@@ -615,23 +707,27 @@ class Fused:
         for x, strides in zip(given, how.strides):
             table += (address(x), *strides)
         work = how.rows * how.width * self.work
-        function(*threads.tiles(how.units, work), self._pack(*table, *self._program.constants))
+        function(*threads.tiles(how.units, work), self._pack(*table, *self._constants))
 
 
 _PLAIN = 0x1 | 0x100
 """What `flags.num` holds of an array that is contiguous in C's order, and aligned."""
 
 
+_LAYOUTS = 256
+"""Layouts of operands that a loop keeps: to find one out takes 15 µs."""
+
+
 class _Geometry:
     """How arrays are gone through: `rows` times `width` elements, the rows in groups of `mid`.
 
     spread: which operands are spread along the last axis. strides: of each operand, from group to group and from row to row.
-    like: an array that the results lie like, if it is not C's order.
+    like: the operand that the results lie like, if it is not C's order.
     """
 
     def __init__(
         self, shape: tuple[int, ...], spread: tuple[bool, ...], strides: Sequence[tuple[int, int]], mid: int, rows: int,
-        width: int, like: np.ndarray | None = None,
+        width: int, like: int | None = None,
     ) -> None:  # fmt: skip
         self.shape, self.spread, self.strides, self.like = shape, spread, strides, like
         self.mid, self.rows, self.width = mid, rows, width
@@ -649,8 +745,8 @@ def _geometry(arrays: Sequence[np.ndarray]) -> _Geometry | None:
     if 0 in shape:
         return None
     out, like = shape, None
-    whole = [x for x in arrays if x.shape == shape]
-    if len(shape) > 1 and whole and whole[0].flags.f_contiguous and not whole[0].flags.c_contiguous:
+    whole = [k for k, x in enumerate(arrays) if x.shape == shape]
+    if len(shape) > 1 and whole and (first := arrays[whole[0]].flags).f_contiguous and not first.c_contiguous:
         # In the reverse order, and so are the results.
         like, arrays = whole[0], [x.reshape((1,) * (len(shape) - x.ndim) + x.shape).T for x in arrays]
         shape = shape[::-1]

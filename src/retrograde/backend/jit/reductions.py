@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from . import llvm, threads
+from . import llvm, operands, threads
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
 
 LEAST = 1 << 15
-"""Smaller matrices are left to NumPy: what it takes for them is little more than the call."""
+"""Smaller matrices are left to NumPy, but for extremes of rows: what it takes for them is little more than the call."""
 
 _ADDED = 512  # numbers of a row that are added up in single precision
 _BLOCK = 32  # rows that are put together in single precision
@@ -81,7 +81,7 @@ _COMBINED: dict[str, Callable[..., Any]] = {"sum": np.add.reduce, "max": np.maxi
 
 
 def _function(name: str, way: str, x: np.ndarray) -> Callable[..., None] | None:
-    if x.size < LEAST or x.dtype.char not in _TYPES or not x.flags.c_contiguous:
+    if x.size < operands.LEAST or x.dtype.char not in _TYPES or not x.flags.c_contiguous:
         return None
     return _generated(name, way, x.dtype.char)
 

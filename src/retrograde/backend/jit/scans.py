@@ -15,6 +15,7 @@ import numpy as np
 
 from . import llvm, threads
 from .lines import Lines, Room, either, lines, own_room, taken
+from .operands import address
 from .vectors import LANES, Part, Vectors
 
 TOGETHER = 4
@@ -102,7 +103,7 @@ def product_of_others(x: np.ndarray) -> np.ndarray | None:
     room = Room(-(-at.total // TOGETHER), 4 * x.size, 8 * TOGETHER * at.length)
     out = np.empty(x.shape, x.dtype)
     function(
-        *room.tiles, out.ctypes.data, x.ctypes.data, at.outer, at.length, 1, room.address, room.grain, room.bytes
+        *room.tiles, address(out), address(x), at.outer, at.length, 1, room.address, room.grain, room.bytes
     )  # fmt: skip
     return out
 
@@ -127,7 +128,7 @@ def product_pull(g: np.ndarray, x: np.ndarray, axis: int) -> np.ndarray | None:
     at, out = lines(x.shape, axis), np.empty(x.shape, x.dtype)
     room = Room(_units(at), 3 * x.size, 8 * at.length * (1 if at.inner == 1 else LANES))
     function(
-        *room.tiles, out.ctypes.data, x.ctypes.data, g.ctypes.data, at.outer, at.length, at.inner,
+        *room.tiles, address(out), address(x), address(g), at.outer, at.length, at.inner,
         room.address, room.grain, room.bytes,
     )  # fmt: skip
     return out
@@ -141,7 +142,7 @@ def _number(x: np.ndarray) -> str | None:
 def _run(function: Callable[..., None], at: Lines, moved: int, *arrays: np.ndarray) -> None:
     """A kernel for lines: a unit is TOGETHER of them, or up to COLUMNS that lie side by side."""
     tiles = threads.tiles(_units(at), moved * at.total * at.length)
-    function(*tiles, *(x.ctypes.data for x in arrays), at.outer, at.length, at.inner)
+    function(*tiles, *map(address, arrays), at.outer, at.length, at.inner)
 
 
 def _units(at: Lines) -> int:

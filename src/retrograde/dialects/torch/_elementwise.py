@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..._state import is_grad_enabled
 from ...core.value import Value, dtype_of
 from ...ops.structural import cast, copy, replace
@@ -20,6 +22,7 @@ from ._dtype import FROM_NUMPY, dtype
 from ._graph_nodes import show_as
 from ._promote import operand, result_dtype, to_dtype
 
+_ndarray = np.ndarray
 _cast = cast.prim.bind
 
 ANY = "...."
@@ -70,6 +73,8 @@ def tensor_argument(name: str, x: Any, position: int = 1, argument: str = "input
 
 def settled(name: str, x: Any, kinds: str) -> Value:
     """A tensor in the dtype in which an operation computes."""
+    if isinstance(x, Value) and type(x._a) is _ndarray and x._a.dtype.kind == "f" and kinds[2] == ".":
+        return x
     d = FROM_NUMPY[dtype_of(tensor_argument(name, x))]
     wanted = settle(name, d, kinds)
     return x if wanted is d else _cast(x, dtype=wanted.np)

@@ -19,6 +19,7 @@ from . import _dtype
 from ._api import REGISTRY
 from ._dtype import FROM_NUMPY, complex64, complex128, dtype, float64, int64, promote_types
 
+_ndarray = np.ndarray
 _cast = cast.prim.bind  # type: ignore[attr-defined]
 
 
@@ -137,6 +138,10 @@ def stored_number(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
 
 def pair(op: str, x: Any, y: Any, *, floating: bool = False) -> tuple[Any, Any]:
     """Two operands, of which one at least is a tensor, in their common dtype (a floating one, if asked)."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        a, b = x._a, y._a
+        if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
+            return x, y
     x, y = operand(op, x), operand(op, y)
     d = result_dtype(x, y)
     if floating and d.category < 2:

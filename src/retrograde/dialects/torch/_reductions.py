@@ -27,6 +27,8 @@ _ndarray = np.ndarray
 
 ALL_AXES = tuple(tuple(range(n)) for n in range(33))
 """All axes of an array, by the number of its dimensions."""
+ONE_AXIS = tuple((n,) for n in range(64))
+"""A single axis, as reductions take it."""
 
 _PICKED = {
     "max": "MaxBackward0", "min": "MinBackward0", "median": "MedianBackward1", "nanmedian": "NanmedianBackward1",
@@ -64,6 +66,8 @@ def reduced_axes(op: str, dim: Any, ndim: int) -> tuple[int, ...]:
     """The axes that `dim` names in ascending order; all for None or an empty sequence."""
     if dim is None:
         return ALL_AXES[ndim]
+    if type(dim) is int and -ndim <= dim < ndim:
+        return ONE_AXIS[dim % ndim]
     if isinstance(dim, (bool, float, str)):
         raise TypeError(f"{op}: dim must be an int or a sequence of ints, got {dim!r} of type {type(dim).__name__}")
     axes = axes_of(op, dim, ndim)
@@ -125,10 +129,13 @@ _mean = rd.mean.prim.bind  # type: ignore[attr-defined]
 @numpy_names
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum over dimensions (all, if none is given); of integers and booleans in int64."""
-    if dim is None and dtype is None and isinstance(input, Value):
+    if dtype is None and isinstance(input, Value):
         a = input._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _sum(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
+            if dim is None:
+                return _sum(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
+            if a.ndim > 1 and type(dim) is int:
+                return _sum(input, axis=reduced_axes("sum", dim, a.ndim), keepdims=keepdim)
     x = tensor_of("sum", input)
     axes = reduced_axes("sum", dim, len(shape_of(x)))
     if dtype is not None:
@@ -144,10 +151,13 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 @numpy_names
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean over dimensions (all, if none is given) of a floating or complex tensor."""
-    if dim is None and dtype is None and isinstance(input, Value):
+    if dtype is None and isinstance(input, Value):
         a = input._a
         if type(a) is _ndarray and a.dtype.kind == "f":
-            return _mean(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
+            if dim is None:
+                return _mean(input, axis=ALL_AXES[a.ndim], keepdims=keepdim)
+            if a.ndim > 1 and type(dim) is int:
+                return _mean(input, axis=reduced_axes("mean", dim, a.ndim), keepdims=keepdim)
     x = in_dtype("mean", tensor_of("mean", input), dtype)
     axes = reduced_axes("mean", dim, len(shape_of(x)))
     if dtype_of(x).kind in "iub":

@@ -21,10 +21,16 @@ from ._promote import floated, pair
 from ._reductions import in_dtype, real_only, tensor_of, vector_of, widest, without_axis
 from ._return_types import return_type
 
+_ndarray = np.ndarray
+
 NAMES.update(cumsum="CumsumBackward0", cumprod="CumprodBackward0", logcumsumexp="LogcumsumexpBackward0")
 
 
 def _scanned(op: str, input: Any, dim: Any, dtype: Any, run: Any) -> Any:
+    if dtype is None and type(dim) is int and isinstance(input, Value):  # the everyday call
+        a = input._a
+        if type(a) is _ndarray and a.dtype.kind == "f" and -a.ndim <= dim < a.ndim:
+            return run(input, axis=dim % a.ndim, reverse=False)
     x = in_dtype(op, tensor_of(op, input), dtype)
     if dtype is None and dtype_of(x).kind in "iub" and dtype_of(x) != np.int64:
         x = cast(x, dtype=np.dtype(np.int64))

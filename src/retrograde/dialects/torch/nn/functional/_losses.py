@@ -69,8 +69,20 @@ def floats_only(op: str, x: Any) -> None:
         raise NotImplementedError(f"{op}: only defined for real floating tensors, got {FROM_NUMPY[dtype_of(x)]}")
 
 
+def _alike(input: Any, target: Any) -> bool:
+    """Whether two tensors have one real floating dtype and one shape: the everyday case."""
+    if not (isinstance(input, Value) and isinstance(target, Value)):
+        return False
+    x, y = input._a, target._a
+    return (
+        type(x) is _ndarray and type(y) is _ndarray and x.dtype is y.dtype and x.shape == y.shape and x.dtype.kind == "f"
+    )
+
+
 def floating_pair(op: str, input: Any, target: Any) -> tuple[Any, Any]:
     """Prediction and target in one dtype and shape, with a warning where shapes had to be broadcast."""
+    if _alike(input, target):
+        return input, target
     x, y = tensor_of(op, input), tensor_of(op, target)
     if dtype_of(x) != dtype_of(y):  # a 0-d tensor has no lesser say here: it is broadcast first
         d = promote_types(FROM_NUMPY[dtype_of(x)], FROM_NUMPY[dtype_of(y)])
@@ -116,16 +128,8 @@ def mse_loss(
     """The squared difference of input and target."""
     if size_average is not None or reduce is not None or reduction not in _REDUCTIONS:
         reduction = reduction_name("mse_loss", size_average, reduce, reduction)
-    if weight is None and isinstance(input, Value) and isinstance(target, Value):
-        x, y = input._a, target._a
-        if (
-            type(x) is _ndarray
-            and type(y) is _ndarray
-            and x.dtype is y.dtype
-            and x.shape == y.shape
-            and (x.dtype.kind == "f")
-        ):
-            return _mse(input, target, reduction=reduction)
+    if weight is None and _alike(input, target):
+        return _mse(input, target, reduction=reduction)
     x, y = floating_pair("mse_loss", input, target)
     floats_only("mse_loss", x)
     if weight is not None:
@@ -219,6 +223,8 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of the sigmoids of the input and targets in [0, 1]; positive targets may weigh pos_weight."""
     op = "binary_cross_entropy_with_logits"
     reduction = reduction_name(op, size_average, reduce, reduction)
+    if weight is None and pos_weight is None and _alike(input, target):
+        return ls.binary_cross_entropy_with_logits(input, target, None, None, reduction=reduction)
     x, y = tensor_of(op, input), tensor_of(op, target)
     if tuple(shape_of(x)) != tuple(shape_of(y)):
         raise ValueError(f"{op}: target {list(shape_of(y))} and input {list(shape_of(x))} must have one shape")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from .....core.value import Value, dtype_of, shape_of
 from .....ops import softmax as sm
 from .....ops.elementwise import negative
@@ -15,6 +17,8 @@ from ..._graph_nodes import NAMES
 from ..._promote import floated
 from ..._reductions import in_dtype, tensor_of, vector_of, without_axis
 
+_ndarray = np.ndarray
+
 NAMES.update(
     softmax="SoftmaxBackward0", log_softmax="LogSoftmaxBackward0", safe_softmax="SafeSoftmaxBackward0",
     softmax_pullback="SoftmaxBackwardDataBackward0", log_softmax_pullback="LogSoftmaxBackwardDataBackward0",
@@ -23,6 +27,10 @@ NAMES.update(
 
 def along(op: str, x: Any, dim: Any, dtype: Any, run: Any) -> Any:
     """`run` along a dimension of a floating tensor."""
+    if dtype is None and type(dim) is int and isinstance(x, Value):  # the everyday call
+        a = x._a
+        if type(a) is _ndarray and a.dtype.kind == "f" and -a.ndim <= dim < a.ndim:
+            return run(x, axis=dim % a.ndim)
     x = in_dtype(op, tensor_of(op, x), dtype)
     if dtype_of(x).kind in "iubc":
         raise NotImplementedError(f"{op}: the input must be floating, got {FROM_NUMPY[dtype_of(x)]}; give dtype=")
