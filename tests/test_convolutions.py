@@ -109,6 +109,9 @@ STRIDED = {  # images, channels in and out, size, kernel, stride, padding, dilat
     "one place": (3, 5, 9, (7, 8), (1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1), 1),
     "one place of a line": (3, 20, 9, (700,), (1,), (1,), ((0, 0),), (1,), 1),
     "wider than a band": (1, 2, 3, (3, 1200), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
+    "rows that are no whole vectors": (2, 3, 9, (9, 21), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
+    "stride down": (2, 3, 9, (9, 21), (3, 3), (2, 1), ((1, 1), (1, 1)), (1, 1), 1),
+    "images in shares": (8, 2, 6, (20, 40), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 2),
     "deep": (1, 40, 3, (6, 7), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
 }
 
@@ -127,8 +130,9 @@ def test_strides_and_groups(both, shape, dtype):
 
 
 @pytest.mark.parametrize("groups", [1, 8])
-def test_the_number_of_threads_does_not_change_a_bit(groups):
-    x, w, y = numbers(3, 8, 33, 31), numbers(16, 8 // groups, 3, 3), numbers(3, 16, 17, 16)
+@pytest.mark.parametrize("images", [3, 16])
+def test_the_number_of_threads_does_not_change_a_bit(images, groups):
+    x, w, y = numbers(images, 8, 33, 31), numbers(16, 8 // groups, 3, 3), numbers(images, 16, 17, 16)
     given = {"stride": (2, 2), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": groups}
     before, found = threads.count(), []
     try:

@@ -12,6 +12,8 @@ import pytest
 from retrograde.backend.jit import llvm, products
 from retrograde.backend.jit.processor import AVX512
 
+from .same_bits import same_bits
+
 pytestmark = pytest.mark.skipif(
     not llvm.available(), reason="needs llvmlite: elsewhere products go to BLAS"
 )
@@ -168,3 +170,78 @@ def test_nan_and_infinities_beside_a_single_zero_are_not_lost(dtype):
             np.testing.assert_array_equal(found.ravel(), [np.nan, np.nan, 0])
         biased = products.product(zero, unusual, np.ones(3, dtype))
     np.testing.assert_array_equal(biased, [[np.nan, np.nan, 1]])
+
+
+def test_large_products_in_blocks(generated):
+    """More rows than are kept in a cache, or laid out on the stack, at a time; the last block and tile are not whole."""
+    for dtype, (m, k, n) in itertools.product((np.float32, np.float64), [(421, 229, 50), (203, 517, 97)]):
+        y = matrix((k, n), dtype, "columns", 17)
+        x = matrix((m, k), dtype, "rows", 16)
+        got = products.product(x, y)
+        np.testing.assert_allclose(got, x.astype(np.float64) @ y, rtol=0, atol=np.finfo(dtype).eps * k * 8)
+        np.testing.assert_array_equal(products.product(np.asfortranarray(x), y), got)
+        np.testing.assert_array_equal(products.product(np.repeat(x, 2, 1)[:, ::2], y), got)
+    assert len(generated) == 12
+
+
+def test_the_bits_do_not_depend_on_the_number_of_threads(generated):
+    x, y = matrix((400, 270), np.float32, "rows", 18), matrix((270, 130), np.float32, "rows", 19)
+    wide, deep = x.reshape(8, 50, 270), np.repeat(y[None], 8, 0)
+    same_bits(lambda: (products.product(x, y), products.product(np.asfortranarray(x), y), products.batched(wide, deep)))
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """`batched` with the generated functions wherever they can compute; the shapes of their results."""
+    calls = []
+
+    def of(char):
+        function = products.batched_of(char)
+        return lambda *args: (calls.append(args[3].shape), function(*args))[1]
+
+    monkeypatch.setattr(products, "_batched", of)
+    monkeypatch.setattr(products, "LEAST", 0)
+    return calls
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layouts", LAYOUTS, ids="-".join)
+def test_batches_of_every_layout(batches, dtype, layouts):
+    for count, (m, k, n) in itertools.product((1, 3), [(8, 8, 16), (9, 17, 47), (31, 300, 33), (64, 40, 112)]):
+        x = np.stack([matrix((m, k), dtype, "rows", s) for s in range(count)])
+        y = np.stack([matrix((k, n), dtype, "rows", 9 + s) for s in range(count)])
+        given = []
+        for a, layout in zip((x, y), layouts):
+            whole = np.full((a.shape[0], a.shape[1] + 3, a.shape[2] + 5), np.nan, dtype)
+            whole[:, 2:-1, 4:-1] = a
+            columns = np.ascontiguousarray(a.swapaxes(1, 2)).swapaxes(1, 2)
+            given.append({"rows": a, "columns": columns, "part": whole[:, 2:-1, 4:-1]}[layout])
+        got = products.batched(*given)
+        np.testing.assert_allclose(got, x.astype(np.float64) @ y, rtol=0, atol=np.finfo(dtype).eps * k * 8)
+        assert got.dtype == dtype
+    assert len(batches) == 8
+
+
+def test_batches_that_broadcast(batches):
+    rng = np.random.default_rng(20)
+    x, y = rng.standard_normal((3, 1, 10, 12)), rng.standard_normal((4, 12, 20))
+    heads = rng.standard_normal((2, 30, 4, 24)).swapaxes(1, 2)  # (batch, heads, length, width), as attention has them
+    for a, b in ((x, y), (y.swapaxes(1, 2), x[0].swapaxes(1, 2).repeat(2, -1)), (heads, heads.swapaxes(2, 3)), (x[::-1], y[::2])):
+        found = products.batched(a, b)
+        np.testing.assert_allclose(found, np.matmul(a, b), rtol=1e-12, atol=1e-12)
+    assert batches == [(3, 4, 10, 20), (4, 20, 20), (2, 4, 30, 30), (3, 2, 10, 20)]
+
+
+def test_batches_that_go_to_blas(batches):
+    x, y = np.ones((2, 9, 12), np.float32), np.ones((2, 12, 20), np.float32)
+    cases = [
+        (x[:, :4], y), (x, y[..., :10]), (x[..., :0], y[:, :0]), (x, y[:, :, ::2]), (x.astype(np.float64), y), (x[:0], y[:0]),
+        (x.astype(">f4"), y.astype(">f4")), (x.astype(np.complex64), y.astype(np.complex64)),
+    ]  # fmt: skip
+    for a, b in cases:
+        np.testing.assert_array_equal(products.batched(a, b), np.matmul(a, b))
+    assert not batches
+    with pytest.raises(ValueError, match="mismatch"):
+        products.batched(x, y[:, :5])
+    with pytest.raises(ValueError, match="remapped"):
+        products.batched(x, np.ones((3, 12, 20), np.float32))

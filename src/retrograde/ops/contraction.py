@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.jit.products import product
+from ..backend.jit.products import batched, product
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
@@ -71,7 +71,7 @@ def _matmul_numpy(x: Any, y: Any) -> Any:
         return product(x, y)  # where it goes to BLAS 0.3 µs sooner than np.matmul
     if n <= 2 and n:  # one product instead of one per matrix
         return product(x.reshape(_count(x.shape[:-1]), x.shape[-1]), y).reshape(*x.shape[:-1], *y.shape[1:])
-    return np.matmul(x, y)
+    return batched(x, y) if m > 2 and n > 2 else np.matmul(x, y)
 
 
 def _matmul_x(g: Any, _out: Any, x_: Any, y: Any) -> Any:

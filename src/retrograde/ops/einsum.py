@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.jit.products import product
+from ..backend.jit.products import batched, product
 
 Labels = tuple[int, ...]
 
@@ -113,7 +113,7 @@ class ByNumpy(Standard):
         return np.einsum("nk,nk->n", x, y)  # a BLAS call per number would be slower
 
     def product(self, x: Any, y: Any) -> Any:
-        return product(x, y) if x.ndim == 2 else np.matmul(x, y)
+        return product(x, y) if x.ndim == 2 else batched(x, y)
 
 
 NUMPY = ByNumpy(np)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.jit import recurrent
+from ..backend.jit.products import product
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
@@ -64,16 +65,14 @@ class _Plain:
     @staticmethod
     def project(x: Any, w: Any) -> Any:
         """x wᵀ on the last axis."""
-        return (x.reshape(-1, x.shape[-1]) @ w.T).reshape(*x.shape[:-1], len(w))
+        return product(x.reshape(-1, x.shape[-1]), w.T).reshape(*x.shape[:-1], len(w))
 
-    @staticmethod
-    def matmul(x: Any, w: Any) -> Any:
-        return x @ w
+    matmul = staticmethod(product)
 
     @staticmethod
     def outer(d: Any, h: Any) -> Any:
         """The sum over time and batch of the products of both."""
-        return d.reshape(-1, d.shape[-1]).T @ h.reshape(-1, h.shape[-1])
+        return product(d.reshape(-1, d.shape[-1]).T, h.reshape(-1, h.shape[-1]))
 
     @staticmethod
     def total(d: Any) -> Any:

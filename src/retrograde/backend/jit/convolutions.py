@@ -8,8 +8,8 @@ With a stride of s the image is laid out as s images along each axis, each of ev
 meets one of them, in which its windows lie side by side again. The transpose makes each of these images by itself, from the
 places of the kernel that meet it. Groups are images of their own, with weights of their own.
 
-The work is shared out by images, groups and bands of rows; weights' cotangents by tiles of weights, each of which sums over
-all images. So sums have the same order whatever the number of threads.
+The work is shared out by images, groups and bands of rows; weights' cotangents by shares of the images, which depend on the
+shapes alone, and tiles of weights. So sums have the same order whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ BAND = 512
 """Columns of a band at most: its results, for a tile's rows, lie in the nearest cache until they are written."""
 
 _TOGETHER = 1024  # columns, of several images, of which a tile of sums of products is made before the sums are written
+_SHARES = 16  # of the images at most, each with sums of its own
 _MANY = 1 << 16  # weights, of which BLAS makes the cotangent sooner
 
 # ------------------------------------------------------------------------------------------ geometry
@@ -337,15 +338,19 @@ def _weights(
     work, most = math.prod(ys) * depth // 8, -(-depth // places)
     before = images, per_group, depth, p.columns, channels * math.prod(p.full), math.prod(wider), groups
     block = max(1, _TOGETHER // p.columns)
+    # Images of which sums are made by themselves, to be added up in order: the shapes alone decide, and each is read once.
+    share = -(-images // max(1, min(_SHARES, images * p.columns // (2 * _TOGETHER))))
+    shares = -(-images // share)
 
     def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        total = np.zeros((outputs, channels, *kernel), char)
+        total = np.zeros((shares, outputs, channels, *kernel), char)
         # Places that go together, with all outputs. Each is a sum of its own, so the threads may decide: few read y seldom.
-        chunks = min(most, max(1, 3 * threads.count() // groups) if threads.pool(work) else 1)
+        chunks = min(most, max(1, 3 * threads.count() // (groups * shares)) if threads.pool(work) else 1)
         span = places * -(-most // chunks)
         chunks = -(-depth // span)
-        function(*threads.tiles(groups * chunks, work), total, y, x, p.starts, *before, chunks, span, block)
-        return total
+        units = threads.tiles(groups * shares * chunks, work)
+        function(*units, total, y, x, p.starts, *before, chunks, span, block, shares, share)
+        return total[0] if shares == 1 else np.add.reduce(total, 0)
 
     layer = _layer(ys, char, tuple((0, n - m) for m, n in zip(out, wider)), (1,) * len(out), wider)
     return _layer(shape, char, padding, stride, parts), layer, run, gaps
@@ -380,7 +385,7 @@ _OPERANDS = {
     "convolve": "array out, array w, array x, array starts, array pieces, array bands, array bias, i64 groups, "
     "i64 outputs, i64 depth, i64 strips, i64 x_image, i64 length, i64 apart",
     "convolve_weight": "array out, array y, array x, array starts, i64 images, i64 outputs, i64 depth, i64 columns, "
-    "i64 x_group, i64 y_row, i64 groups, i64 chunks, i64 span, i64 block",
+    "i64 x_group, i64 y_row, i64 groups, i64 chunks, i64 span, i64 block, i64 shares, i64 together",
     "lay": "array out, array x, i64 h, i64 w, i64 sh, i64 sw, i64 ph, i64 pw, i64 above, i64 before",
 }  # fmt: skip
 
@@ -403,6 +408,15 @@ def _row(code: Any, first: str, r: int, count: str) -> str:
 
 def _number(code: Any, pointer: str, index: str) -> str:
     return str(code.value(f"load i64, ptr {code.at('i64', pointer, index)}"))
+
+
+def _store(v: Vectors, part: Part, x: str, pointer: str, index: str, free: str) -> None:
+    """Write a vector; where what lies behind it is `free`, being written later, all lanes: processors are slow with some."""
+    if part.mask is None:
+        v.store(x, pointer, index)
+        return
+    v.code.when(free, lambda: v.store(x, pointer, index))
+    v.code.when(v.code.value(f"xor i1 {free}, true"), lambda: part.store(v, x, pointer, index))
 
 
 def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
@@ -464,6 +478,14 @@ def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
 
                 code.when(code.value(f"icmp eq i64 {needed}, {count}"), remaining)
 
+            def next_is_beside(p: str, third: str, there: str, count: str) -> str:
+                """Whether the piece after p is written behind it, by this unit, and is a vector long."""
+                follows = code.value(f"icmp slt i64 {code.add(p, 1)}, {last}")
+                third = code.value(f"select i1 {follows}, i64 {code.add(third, 3)}, i64 {third}")
+                behind = code.value(f"icmp eq i64 {_number(code, '%pieces', code.add(third, 2))}, {code.add(there, count)}")
+                enough = code.value(f"icmp sge i64 {_number(code, '%pieces', code.add(third, 1))}, {lanes}")
+                return str(code.value(f"and i1 {behind}, {enough}"))
+
             def write(r: str) -> None:
                 row = code.add(o, r)
                 source = code.at(number, scratch, code.mul(r, pitch))
@@ -478,7 +500,8 @@ def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
                     there = _number(code, "%pieces", code.add(third, 2))
                     a, b = code.at(number, source, here), code.at(number, target, there)
                     if not apart:
-                        v.over(count, lambda i, part: part.store(v, v.add(part.load(v, a, i), shift), b, i))
+                        free = next_is_beside(p, third, there, count)
+                        v.over(count, lambda i, part: _store(v, part, v.add(part.load(v, a, i), shift), b, i, free))
                         return
 
                     def number_(i: str) -> None:
@@ -498,18 +521,21 @@ def _convolve(code: Any, number: str, lanes: int, form: Sizes) -> None:
 
 
 def _convolve_weight(code: Any, number: str, lanes: int, form: Sizes) -> None:
-    """A unit is a chunk of the places of a group."""
+    """A unit is a chunk of the places of a group, for a share of the images."""
     height, width = form
     v = Vectors(code, lanes, number)
 
     def unit(u: str) -> None:
-        group, chunk = code.value(f"sdiv i64 {u}, %chunks"), code.value(f"srem i64 {u}, %chunks")
+        of_share, chunk = code.value(f"sdiv i64 {u}, %chunks"), code.value(f"srem i64 {u}, %chunks")
+        share, group = code.value(f"sdiv i64 {of_share}, %groups"), code.value(f"srem i64 {of_share}, %groups")
+        from_ = code.mul(share, "%together")
+        images = code.least(code.add(from_, "%together"), "%images")
         begin = code.mul(chunk, "%span")
         until = code.least(code.add(begin, "%span"), "%depth")
-        out = code.at(number, "%out", code.mul(code.mul(group, "%outputs"), "%depth"))
+        out = code.at(number, "%out", code.mul(code.mul(of_share, "%outputs"), "%depth"))
 
         def some(first: str) -> None:
-            end = code.least(code.add(first, "%block"), "%images")
+            end = code.least(code.add(first, "%block"), images)
 
             def tile(o: str, d: str) -> None:
                 ours = [code.mul(_row(code, o, r, "%outputs"), "%y_row") for r in range(height)]
@@ -544,7 +570,7 @@ def _convolve_weight(code: Any, number: str, lanes: int, form: Sizes) -> None:
 
             code.loop(begin, until, width, lambda d: code.loop(0, "%outputs", height, lambda o: tile(o, d)) and None)
 
-        code.loop(0, "%images", "%block", some)
+        code.loop(from_, images, "%block", some)
 
     code.loop("%first", "%last", 1, unit)
 
@@ -571,7 +597,9 @@ def _lay(code: Any, number: str, lanes: int, form: Sizes) -> None:
 
                 def columns(m: str, part: Part) -> None:
                     first = code.add(code.mul(m, "%sw"), left)
-                    part.store(v, strided(v, source, first, wide, apart, "%sw"), goal, m)
+                    found = strided(v, source, first, wide, apart, "%sw")
+                    after = code.add(code.mul(r, "%pw"), code.add(m, lanes))
+                    _store(v, part, found, goal, m, code.value(f"icmp sle i64 {after}, {size}"))
 
                 v.over("%pw", columns)
 

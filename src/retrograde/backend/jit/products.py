@@ -1,9 +1,9 @@
-"""Matrix products of a middling size as generated code, where NumPy's BLAS spends its time on rearranging operands.
+"""Matrix products, and batches of them, as generated code, where NumPy's BLAS spends its time on rearranging operands.
 
 OpenBLAS copies both operands of a product into blocks before it multiplies, and sets the result to zero first: at
 64x784x256 (a layer and a batch) that takes nearly half of its time. Here one panel of the second operand at a time is
-copied into the nearest cache, the first is read where it is, and the result written once (after Goto and van de Geijn
-2008, who describe both).
+copied into the nearest cache, the first is read where it is (a block of rows at a time, which stays in the second cache),
+and the result written once for each panel's depth (after Goto and van de Geijn 2008, who describe both).
 
 Each element of a result is the same sum in the same order whatever the layouts and wherever it stands: with v a copy of
 w.T, `x @ w.T` and `x @ v` agree in every bit.
@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,14 @@ from .vectors import Part, Vectors
 
 ROWS = 8
 DEPTH = 256  # rows of a panel at most: with 3 vectors of AVX-512, 48 KiB
-TOGETHER = 96  # rows of the blocks that threads compute side by side; columns: half as many, a panel of single numbers
+LAID = 3 << 16
+"""Bytes of a block of rows that is laid out anew at most, on the stack."""
+_KEPT = 3 << 17
+"""Bytes of the first operand that a block meets a panel with at most, to be found again in the second cache by the next."""
+LEAST_ROWS = 96
+"""Rows of a block, if several threads would have to share fewer: a panel is copied for each."""
+_PIECES = 8
+"""Blocks for each thread."""
 
 # ------------------------------------------------------------------------------------------ products
 
@@ -41,12 +49,12 @@ def blas_threads() -> int:
 
 
 def most() -> int:
-    """More multiplications go to BLAS, and sooner where it has more threads than the pool."""
-    return 1 << 26 if blas_threads() <= threads.count() else (1 << 24) // blas_threads()
+    """More multiplications go to BLAS, where it has more threads than the pool."""
+    return sys.maxsize if blas_threads() <= threads.count() else (1 << 24) // blas_threads()
 
 
 _generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
-_limit = 1 << 26
+_limit = sys.maxsize
 _plans: dict[Any, int] = {}
 
 
@@ -54,7 +62,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     """x y (+ bias), of two matrices (or with a vector) of NumPy; raises ValueError where they do not fit.
 
     Half to four fifths of BLAS's time on one thread with AVX-512 (64x784x256: 0.65 to 0.8, 2048x16x512: 0.6, 512x784x96:
-    0.78). Without llvmlite everything goes to BLAS.
+    0.78; 1024x512x512: 0.6). Without llvmlite everything goes to BLAS.
     """
     size = x.size
     if size == 1 or y.size == 1:  # where that is 0, `dot` does nothing, and loses what is nan or infinite beside it
@@ -76,21 +84,94 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
         return _plus(_by_blas(x, y), bias)
     (m, k), n = x.shape, y.shape[1]
     out = np.empty((m, n), x.dtype)
-    rows, columns = _blocks(m, n) if threads.pool(m * k * n >> 2) else (m, n)
-    units = threads.tiles(-(-m // rows) * -(-n // columns), m * k * n >> 2)
+    work, laid = m * k * n >> 2, int(x.strides[1] != x.itemsize)
+    rows, columns = _blocks(m, n, depth * x.itemsize, laid, threads.count() if threads.pool(work) else 1)
+    units = threads.tiles(-(-m // rows) * -(-n // columns), work)
     if bias is None:
-        function(*units, out, x, y, out, 0, depth, rows, columns)
+        function(*units, out, x, y, out, 0, depth, rows, columns, laid)
     elif bias.shape == (n,) and bias.strides == (x.itemsize,) and bias.dtype == x.dtype and bias.flags.aligned:
-        function(*units, out, x, y, bias, 1, depth, rows, columns)
+        function(*units, out, x, y, bias, 1, depth, rows, columns, laid)
     else:
-        function(*units, out, x, y, out, 0, depth, rows, columns)
+        function(*units, out, x, y, out, 0, depth, rows, columns, laid)
         out += bias
     return out
 
 
-def _blocks(m: int, n: int) -> tuple[int, int]:
-    """Rows and columns of the blocks that threads compute side by side. A panel is copied for each block of rows anew."""
-    return m if m <= 2 * TOGETHER else TOGETHER, n if n <= TOGETHER else TOGETHER // 2
+def batched(x: np.ndarray, y: np.ndarray) -> Any:
+    """x y of the matrices along the last two axes of arrays of NumPy; the axes in front of them, one at least of each, broadcast.
+
+    Raises ValueError where they do not fit. With AVX-512 half to three quarters of BLAS's time, which multiplies one pair after
+    the other (64 x 128x32x128: 0.6, 20 x 32x32x32: 0.7), and on all cores.
+    """
+    char = x.dtype.char
+    if x.size * y.shape[-1] < LEAST >> 1 or char not in _NUMBERS or x.dtype != y.dtype or not x.dtype.isnative:
+        return np.matmul(x, y)
+    found = _batched(char)
+    if found is None:
+        return np.matmul(x, y)
+    x, y = aligned(x), aligned(y)
+    call = _stack(x.dtype, x.shape, y.shape, x.strides, y.strides)
+    if call is None:
+        return np.matmul(x, y)
+    shape, places, sizes, laid, row = call
+    matrices, (m, k, n) = len(places), sizes[:3]
+    out = np.empty(shape, x.dtype)
+    work = matrices * m * k * n >> 2
+    rows, columns = _blocks(m, n, row, laid, threads.count() if threads.pool(work) else 1, matrices)
+    units = threads.tiles(matrices * -(-m // rows) * -(-n // columns), work)
+    found(*units, out, x, y, places, *sizes, row // x.itemsize, rows, columns, laid)
+    return out
+
+
+@functools.lru_cache(512)
+def _stack(
+    dtype: Any, xs: tuple[int, ...], ys: tuple[int, ...], x_steps: tuple[int, ...], y_steps: tuple[int, ...]
+) -> tuple[tuple[int, ...], np.ndarray, tuple[int, ...], int, int] | None:
+    """For `batched`: the result's shape, where each of its matrices' operands begin, sizes and strides, whether rows of x
+    are laid out, and their bytes beside a panel. None where BLAS computes it."""
+    (m, k), n, size = xs[-2:], ys[-1], dtype.itemsize
+    if k != ys[-2] or m < ROWS or n < 16 or k < 8 or any(step % size for step in (*x_steps, *y_steps)):
+        return None
+    if size not in y_steps[-2:]:
+        return None
+    try:
+        lead = np.broadcast_shapes(xs[:-2], ys[:-2])
+    except ValueError:  # np.matmul says so
+        return None
+    if not math.prod(lead):
+        return None
+    places = np.zeros((math.prod(lead), 2), np.int64)
+    for column, (shape, steps) in enumerate(((xs[:-2], x_steps), (ys[:-2], y_steps))):
+        at = np.zeros(lead, np.int64)
+        for axis, (length, step) in enumerate(zip(shape, steps), len(lead) - len(shape)):
+            if length > 1:
+                at += (np.arange(length) * (step // size)).reshape(-1, *(1,) * (len(lead) - axis - 1))
+        places[:, column] = at.ravel()
+    strides = (step // size for step in (*x_steps[-2:], *y_steps[-2:]))
+    depth = -(-k // -(-k // DEPTH))
+    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size), depth * size
+
+
+@functools.lru_cache(1024)
+def _blocks(m: int, n: int, row: int, laid: int, count: int, matrices: int = 1) -> tuple[int, int]:
+    """Rows and columns of the blocks that `count` threads compute side by side, of so many matrices.
+
+    row: the bytes of a row of the first operand beside a panel. A panel is copied for each block of rows anew.
+    """
+    least = -(-m // ((LAID if laid else _KEPT) // row // ROWS * ROWS))
+    pieces = -(-_PIECES * count // matrices)
+    if count == 1 or pieces == 1:
+        return _part(m, least, ROWS), n
+    down = max(least, min(-(-m // LEAST_ROWS), pieces))
+    if matrices == 1:
+        down = min(-(-down // count) * count, -(-m // ROWS))  # as many for each
+    across = min(-(-n // 48), -(-pieces // down))
+    return _part(m, down, ROWS), _part(n, across, 48)
+
+
+def _part(size: int, parts: int, unit: int) -> int:
+    """The size of so many parts, whole units."""
+    return -(-size // (parts * unit)) * unit
 
 
 def _plus(out: Any, bias: np.ndarray | None) -> Any:
@@ -106,7 +187,6 @@ def _planned(
     (m, k), n, size = xs, ys[1], x_dtype.itemsize
     suited = (
         x_dtype == y_dtype and x_dtype.isnative and k == ys[0] and m >= ROWS and n >= 16 and m * k * n <= _limit
-        and (x_steps[1] == size or (m <= 1024 and k <= 1024))  # columns far apart: each is another page
         and size in y_steps
         and not any(step % size for step in (*x_steps, *y_steps))
     )  # fmt: skip
@@ -139,9 +219,29 @@ def translated(char: str) -> Callable[..., None] | None:
     if char not in _NUMBERS or not _laid_out_as_known():
         return None
     return llvm.shared(
-        "product", "object out, object x, object y, object bias, i64 biased, i64 depth, i64 rows, i64 columns",
+        "product", f"object out, object x, object y, object bias, i64 biased, {_FORM}",
         functools.partial(body, number=_NUMBERS[char]), attributes=_ATTRIBUTES,
     )  # fmt: skip
+
+
+@functools.cache
+def _batched(char: str) -> Callable[..., None] | None:
+    """The function for batches of matrices of a dtype; None where BLAS is faster."""
+    if not llvm.available() or llvm.processor() is not AVX512:
+        return None
+    return batched_of(char)
+
+
+def batched_of(char: str) -> Callable[..., None] | None:
+    """The function for batches of float32 or float64 matrices; None where no code is generated."""
+    strides = "i64 x_row, i64 x_column, i64 y_row, i64 y_column"
+    return llvm.shared(
+        "products", f"array out, array x, array y, array places, i64 m, i64 k, i64 n, {strides}, {_FORM}",
+        functools.partial(body, number=_NUMBERS[char], several=True), attributes=_ATTRIBUTES,
+    )  # fmt: skip
+
+
+_FORM = "i64 depth, i64 rows, i64 columns, i64 laid"
 
 
 _NUMBERS = {"f": "float", "d": "double"}
@@ -166,11 +266,13 @@ def _laid_out_as_known() -> bool:
 _ATTRIBUTES = '"prefer-vector-width"="512" "no-stack-arg-probe"'
 
 
-def body(c: Any, number: str) -> None:
+def body(c: Any, number: str, *, several: bool = False) -> None:
     """out = x y (+ bias) for NumPy arrays; a unit is a block of `rows` and `columns` of the result.
 
-    The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides.
-    biased: whether there is a bias. depth: rows of the panels that `y` is cut into.
+    The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides. several:
+    results of one shape lie one behind the other, their operands begin where `places` says; there is no bias.
+    biased: whether there is a bias. depth: rows of the panels that `y` is cut into. laid: whether the rows of a block of `x`
+    are copied, number by number of a tile's rows, since its numbers do not lie side by side.
     """
     kind = llvm.processor()
     assert kind is not None  # something is `available`
@@ -178,6 +280,11 @@ def body(c: Any, number: str) -> None:
     v = Vectors(c, kind.register // (4 if number == "float" else 8), number)
     c.declare("declare i64 @llvm.smin.i64(i64, i64)")
     panel = c.value(f"alloca [{(DEPTH + v.lanes) * most_vectors * v.lanes} x {number}], align 64")
+    copied = c.value(f"alloca [{LAID // v.size + ROWS * DEPTH} x {number}], align 64")
+    laid = c.value("icmp ne i64 %laid, 0")
+    tile_sums = c.value(f"alloca [{height * most_vectors * v.lanes} x {number}], align 64")
+    nothing = c.value(f"alloca {v.type}, align 64")
+    v.store(v.constant(0.0), nothing, align=64)
 
     def array(name: str) -> tuple[str, list[str], list[str]]:
         data, shape, strides = (
@@ -187,13 +294,27 @@ def body(c: Any, number: str) -> None:
         steps = [c.value(f"load i64, ptr {c.at('i64', strides, k)}") for k in (0, 1)]
         return data, sizes, [c.value(f"sdiv exact i64 {s}, {v.size}") for s in steps]
 
-    out, (m, n), (out_row, _) = array("%out")
-    x, (_, k), (x_row, x_column) = array("%x")
-    y, _, (y_row, y_column) = array("%y")
-    bias = c.value(f"load ptr, ptr {c.at('i8', '%bias', object.__basicsize__)}")
+    if several:
+        m, k, n, x_row, x_column, y_row, y_column, out_row = "%m", "%k", "%n", "%x_row", "%x_column", "%y_row", "%y_column", "%n"
+    else:
+        first_out, (m, n), (out_row, _) = array("%out")
+        first_x, (_, k), (x_row, x_column) = array("%x")
+        first_y, _, (y_row, y_column) = array("%y")
+        bias = c.value(f"load ptr, ptr {c.at('i8', '%bias', object.__basicsize__)}")
+    down = c.value(f"sdiv i64 {c.add(m, c.add('%rows', -1))}, %rows")
 
-    def block(unit: str) -> None:
-        down = c.value(f"sdiv i64 {c.add(m, c.add('%rows', -1))}, %rows")
+    def matrix(unit: str) -> None:
+        """A block of one of several products."""
+        per = c.mul(down, c.value(f"sdiv i64 {c.add(n, c.add('%columns', -1))}, %columns"))
+        which = c.value(f"sdiv i64 {unit}, {per}")
+        out = c.at(number, "%out", c.mul(which, c.mul(m, n)))
+        place = c.at("i64", "%places", c.mul(which, 2))
+        x, y = (
+            c.at(number, first, c.value(f"load i64, ptr {c.at('i64', place, i)}")) for i, first in enumerate(("%x", "%y"))
+        )
+        block(c.value(f"sub i64 {unit}, {c.mul(which, per)}"), out, x, y)
+
+    def block(unit: str, out: str, x: str, y: str) -> None:
         across = c.value(f"sdiv i64 {unit}, {down}")
         top = c.mul(c.value(f"sub i64 {unit}, {c.mul(across, down)}"), "%rows")
         bottom = c.least(c.add(top, "%rows"), m)
@@ -214,6 +335,12 @@ def body(c: Any, number: str) -> None:
             if part.mask is None:
                 return c.value(f"select {v.mask} {condition}, {v.type} {part.load(v, pointer, index)}, {v.type} zeroinitializer")
             return Part(c.value(f"and {v.mask} {part.mask}, {condition}")).load(v, pointer, index)
+
+        def biases_at(complete: str, j: str, columns: list[Part]) -> list[str]:
+            """What is added to the columns from j on: zeros, and beside the last panel the bias, if there is one."""
+            biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
+            place = c.at(number, bias, j)
+            return [if_so(biased, part, place, i * v.lanes) for i, part in enumerate(columns)]
 
         def copy_rows(first: str, j: str, rows: str, columns: list[Part]) -> None:
             """Rows of `y`, where they are contiguous, into the panel."""
@@ -245,25 +372,67 @@ def body(c: Any, number: str) -> None:
 
             v.over(rows, some)
 
+        def lay_at(i: str, rows: str) -> str:
+            """Where the numbers of the tile from row i on are laid out."""
+            return str(c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows)))
+
+        def lay(first: str, rows: str) -> None:
+            """The rows of the block beside a panel, tile by tile, so that the numbers of a tile's rows lie side by side."""
+            vector = f"<{height} x {number}>"
+            source = c.at(number, c.at(number, x, c.mul(top, x_row)), c.mul(first, x_column))
+            several = c.value(f"sub i64 {bottom}, {top}")
+            whole = c.value(f"sub i64 {several}, {c.value(f'srem i64 {several}, {height}')}")
+            whole = c.value(f"select i1 {c.value(f'icmp eq i64 {x_row}, 1')}, i64 {whole}, i64 0")
+
+            def column(k: str) -> None:
+                here = c.at(number, copied, c.mul(k, height))
+                there = c.at(number, source, c.mul(k, x_column))
+
+                def part(i: str) -> None:
+                    numbers = c.value(f"load {vector}, ptr {c.at(number, there, i)}, align {v.size}")
+                    c.do(f"store {vector} {numbers}, ptr {c.at(number, here, c.mul(i, rows))}, align {v.size}")
+
+                c.loop(0, whole, height, part)
+
+            def tile(i: str) -> None:
+                def row(r: str) -> None:
+                    there = c.at(number, x, c.mul(c.least(c.add(i, r), last), x_row))
+                    there = c.at(number, there, c.mul(first, x_column))
+                    here = c.at(number, lay_at(i, rows), r)
+
+                    def one(k: str) -> None:
+                        found = c.value(f"load {number}, ptr {c.at(number, there, c.mul(k, x_column))}")
+                        c.do(f"store {number} {found}, ptr {c.at(number, here, c.mul(k, height))}")
+
+                    c.loop(0, rows, 1, one)
+
+                c.loop(0, height, 1, row)
+
+            c.loop(0, rows, 1, column)
+            c.loop(c.add(top, whole), bottom, height, tile)
+
         def tiles(first: str, j: str, rows: str, columns: list[Part]) -> None:
             """The columns from j on, of all rows of `out`."""
             count = len(columns)
-            again = c.spread(v.lanes, "i1", c.value(f"icmp ne i64 {first}, 0"))
-            complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
-            biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
-            place = c.at(number, bias, j)
-            biases = [if_so(biased, part, place, i * v.lanes) for i, part in enumerate(columns)]
+            begun = c.value(f"icmp ne i64 {first}, 0")
+            again = c.spread(v.lanes, "i1", begun)
+            all_there = c.value(f"icmp sge i64 {c.value(f'sub i64 {right}, {j}')}, {count * v.lanes}")
+            some_missing = c.value(f"xor i1 {all_there}, true")
+            biases = [] if several else biases_at(c.value(f"icmp eq i64 {c.add(first, rows)}, {k}"), j, columns)
 
             def tile(i: str) -> None:
                 starts = []
                 for r in range(height):
+                    own = c.at(number, lay_at(i, rows), r)
                     row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
-                    starts.append(c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column)))
+                    there = c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column))
+                    starts.append(c.value(f"select i1 {laid}, ptr {own}, ptr {there}"))
+                along = c.value(f"select i1 {laid}, i64 {height}, i64 {x_column}")
 
                 def step(row: str, *sums: str) -> list[str]:
                     start = c.at(number, panel, c.mul(row, count * v.lanes))
                     ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
-                    offset, after = c.mul(row, x_column), []
+                    offset, after = c.mul(row, along), []
                     for r in range(height):
                         one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
                         xs = c.spread(v.lanes, number, one)
@@ -271,16 +440,30 @@ def body(c: Any, number: str) -> None:
                     return after
 
                 sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (height * count))
-                for r in range(height):
-                    row = c.add(i, r)
-                    place = c.at(number, c.at(number, out, c.mul(row, out_row)), j)
+                for q, total in enumerate(sums):
+                    v.store(total, tile_sums, q * v.lanes, align=64)
 
-                    def store(place: str = place, r: int = r) -> None:
-                        for i, part in enumerate(columns):
-                            total = v.add(if_so(again, part, place, i * v.lanes), sums[r * count + i])
-                            part.store(v, v.add(total, biases[i]), place, i * v.lanes)
+                def write(r: str) -> None:
+                    found = c.at(number, tile_sums, c.mul(r, count * v.lanes))
+                    place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
 
-                    c.when(c.value(f"icmp slt i64 {row}, {bottom}"), store)
+                    def vectors(inside: Sequence[Part]) -> None:
+                        for q, part in enumerate(inside):
+                            if part.mask is None:  # a choice of addresses is sooner done than one of lanes
+                                there = c.at(number, place, q * v.lanes)
+                                before = v.load(c.value(f"select i1 {begun}, ptr {there}, ptr {nothing}"))
+                            else:
+                                before = if_so(again, part, place, q * v.lanes)
+                            total = v.add(before, v.load(found, q * v.lanes, align=64))
+                            part.store(v, v.add(total, biases[q]) if biases else total, place, q * v.lanes)
+
+                    if columns[0].mask is None:
+                        vectors(columns)
+                    else:
+                        c.when(all_there, lambda: vectors([Part()] * count))
+                        c.when(some_missing, lambda: vectors(columns))
+
+                c.loop(0, c.least(c.value(f"sub i64 {bottom}, {i}"), height), 1, write)
 
             c.loop(top, bottom, height, tile)
 
@@ -289,6 +472,7 @@ def body(c: Any, number: str) -> None:
 
         def depth_block(first: str) -> None:
             rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
+            c.when(laid, lambda: lay(first, rows))
 
             def columns(j: str) -> str:
                 """The vectors of the next panel: as many as fit, but 2 where 1 would be left, which takes as long as 2."""
@@ -324,4 +508,4 @@ def body(c: Any, number: str) -> None:
 
         c.loop(0, k, "%depth", depth_block)
 
-    c.loop("%first", "%last", 1, block)
+    c.loop("%first", "%last", 1, matrix if several else lambda unit: block(unit, first_out, first_x, first_y))

@@ -40,6 +40,9 @@ _TILES = 4
 _SPINS = 1 << 11
 """How often a worker looks for a job before it sleeps: some 50 µs. Between two operations lie 2 to 10; being woken takes 50."""
 
+_STACK = 1 << 20
+"""Bytes of a worker's stack: kernels keep up to 300 KiB there, and some systems give no more than 128 by themselves."""
+
 # Bytes from the pool's begin. What is written by many threads has a line of the cache to itself.
 _EPOCH, _SLEEPERS, _THREADS, _CALLS, _MUTEX, _SIGNAL, _SLOTS = 0, 64, 128, 192, 256, 384, 512
 _RUN, _LOCK, _UNLOCK, _WAIT, _WAKE, _WAKE_ALL, _YIELD = (_CALLS + 8 * k for k in range(7))
@@ -178,8 +181,12 @@ def _thread(address: int, work: int, number: int) -> bool:
     given = ctypes.create_string_buffer(16)  # the pool and the number, which the worker reads when it begins
     _kept.append(given)
     _word(ctypes.addressof(given)).value, _word(ctypes.addressof(given) + 8).value = address, number
-    system, handle = _system(), ctypes.c_void_p()
-    if system.pthread_create(ctypes.byref(handle), None, ctypes.c_void_p(work), given):
+    system, handle, attributes = _system(), ctypes.c_void_p(), ctypes.create_string_buffer(256)
+    system.pthread_attr_init(attributes)
+    system.pthread_attr_setstacksize(attributes, ctypes.c_size_t(_STACK))
+    failed = system.pthread_create(ctypes.byref(handle), attributes, ctypes.c_void_p(work), given)
+    system.pthread_attr_destroy(attributes)
+    if failed:
         return False
     system.pthread_detach(handle)
     return True
