@@ -6,7 +6,6 @@ Words come from MT19937 (Matsumoto and Nishimura 1998); what is made of them fol
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,22 +20,17 @@ from ._stream_math import Floats, Interval, Words
 BLOCK = 624
 """Words of a state, and of each block that is made of it."""
 
-WORTH = 1 << 22
-"""Words that are drawn without generated code before llvmlite is loaded: both take 50 ms."""
+_WORD, _NORMAL, _CALL = 12, 80, 60_000
+"""Nanoseconds that a word, a normal number and a call that makes some of these take without generated code."""
 
-_NORMAL, _CALL = 6, 5000
-"""What a normal number, and a call that makes some, cost beside a word without generated code."""
-
-_spent = 0
 _available: bool | None = None  # not asked yet
 
 
-def ready(words: int = 0) -> bool:
-    """Whether generated code is there, or its time has come with `words` more to be drawn."""
-    global _available, _spent
+def ready(words: int = 0, nanoseconds: int = 0) -> bool:
+    """Whether generated code is there, or its time has come with `words` more to be drawn, or other work to be done."""
+    global _available
     if _available is None:
-        _spent += words
-        if _spent < WORTH and "llvmlite.binding" not in sys.modules:
+        if not llvm.pays(words * _WORD + nanoseconds):
             return False
         kind = llvm.processor()
         # The bits are those of multiplications and additions that are rounded once.
@@ -82,7 +76,7 @@ def unit53(words: Words, out: Floats | None = None) -> NDArray[np.float64]:
 
 def block_normals32(words: Words, size: int, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
     """As _stream_math.block_normals32."""
-    function = _function("normals") if ready(size * _NORMAL + _CALL) else None
+    function = _function("normals") if ready(nanoseconds=size * _NORMAL + _CALL) else None
     if function is None:
         return math.block_normals32(words, size, mean, std)
     out = np.empty(size, np.float32)

@@ -126,15 +126,33 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
+def mark() -> Any:
+    """Where the default generator is, for `back_to`: in a tenth of the time of `get_rng_state`."""
+    stream = default_generator._stream
+    return stream.mark() if type(stream) is Stream else stream.get_state()
+
+
+def back_to(mark: Any) -> None:
+    """Put the default generator back to where it was at a `mark`."""
+    stream = default_generator._stream
+    if not isinstance(mark, tuple):  # of a stream that operations followed
+        default_generator.set_state(from_array(mark))
+    elif type(stream) is Stream:
+        stream.back_to(mark)
+    else:
+        (live := Stream()).back_to(mark)
+        stream.set_state(live.get_state())
+
+
 @contextlib.contextmanager
 def fork_rng(devices: Any = (), enabled: bool = True, **_: Any) -> Iterator[None]:
     """Draws inside leave the default generator as it was."""
-    before = default_generator._stream.get_state()
+    before = mark()
     try:
         yield
     finally:
         if enabled:
-            default_generator._stream.set_state(before)
+            back_to(before)
 
 
 def drawn(op: str, shape: tuple[int, ...], draw: Any, requires_grad: bool = False) -> Tensor:
