@@ -72,7 +72,7 @@ def clip_total_(xs: Sequence[Any], total: np.ndarray, bound: float, eps: float =
     kind = total.dtype.type
     factor = np.asarray(np.minimum(kind(bound) / (total + kind(eps)), 1), total.dtype)
     arrays = [x._a for x in xs]
-    if OBSERVERS or any([type(a) is not np.ndarray or a.dtype is not factor.dtype for a in arrays]):
+    if OBSERVERS or {*map(type, arrays)} != {np.ndarray} or {a.dtype for a in arrays} != {factor.dtype}:
         for x in xs:
             scale_(x, factor)
         return

@@ -703,7 +703,7 @@ argmax, argmin = (
 
 
 def _logical(name: str, combined: np.ufunc) -> Any:
-    over = combined.reduce
+    over: Any = combined.reduce
     return nondifferentiable(
         name,
         kernel=lambda xp, x, *, axis, keepdims: getattr(xp, name)(x != zero_of(x), axis=axis, keepdims=keepdims),

@@ -20,8 +20,8 @@ from ._stream_math import Floats, Interval, Words
 BLOCK = 624
 """Words of a state, and of each block that is made of it."""
 
-_WORD, _NORMAL, _CALL = 12, 80, 60_000
-"""Nanoseconds that a word, a normal number and a call that makes some of these take without generated code."""
+_WORD, _NORMAL, _CALL, _STEP = 12, 80, 60_000, 80
+"""Nanoseconds that a word, a normal number, a call that makes some of these and an exchange take without generated code."""
 
 _available: bool | None = None  # not asked yet
 
@@ -99,7 +99,7 @@ def permutation(words: Words) -> NDArray[np.int64]:
 
     Place i changes with place i + words[i] % (n - i).
     """
-    function = _function("permutation") if ready() else None
+    function = _function("permutation") if ready(nanoseconds=words.size * _STEP) else None
     if function is None:
         return math.permutation(words)
     out = np.empty(words.size + 1, np.int64)
