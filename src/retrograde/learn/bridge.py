@@ -163,8 +163,7 @@ def update(
             for observer in OBSERVERS:
                 observer.updating(rule.__name__, [arrays, *kept], options)
             rule(arrays, *kept, **options)
-            for a in arrays:
-                mutation.note(a)
+            mutation.note_all(arrays)
             for observer in OBSERVERS:
                 observer.updated()
             return

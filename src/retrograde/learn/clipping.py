@@ -23,11 +23,29 @@ def norm(x: Any, ord: float = 2.0) -> Any:
 
 def total_norm(xs: Sequence[Any], ord: float = 2.0) -> Any:
     """The norm of all elements of several values, or arrays, together: that of their norms, in the widest of their dtypes."""
+    if ord == 2.0:
+        found = _lengths(xs)
+        if found is not None:
+            return norm(found, ord)
     norms = [norm(x, ord) for x in xs]
     widest = np.result_type(*{dtype_of(n) for n in norms})
     if type(norms[0]) is np.ndarray:
         return norm(np.array(norms, widest), ord)
     return norm(stack(*(n if dtype_of(n) == widest else cast(n, dtype=widest) for n in norms), axis=0), ord)
+
+
+def _lengths(xs: Sequence[Any]) -> np.ndarray | None:
+    """The norms of order 2 of arrays, where all are NumPy's, of one dtype of numbers that BLAS knows and several elements."""
+    dtype = dtype_of(xs[0])
+    if dtype.char not in "fd":
+        return None
+    squares = []
+    for x in xs:
+        if type(x) is not np.ndarray or x.dtype is not dtype or x.size < 2:
+            return None
+        flat = x.ravel()
+        squares.append(flat.dot(flat))
+    return np.sqrt(np.array(squares, dtype))
 
 
 def scale_(x: Any, factor: np.ndarray) -> None:
@@ -53,5 +71,11 @@ def clip_total_(xs: Sequence[Any], total: np.ndarray, bound: float, eps: float =
     """Scale values in place by bound / (total + eps) where that is below 1; `total` is their common norm."""
     kind = total.dtype.type
     factor = np.asarray(np.minimum(kind(bound) / (total + kind(eps)), 1), total.dtype)
-    for x in xs:
-        scale_(x, factor)
+    arrays = [x._a for x in xs]
+    if OBSERVERS or {*map(type, arrays)} != {np.ndarray} or {a.dtype for a in arrays} != {factor.dtype}:
+        for x in xs:
+            scale_(x, factor)
+        return
+    for a in arrays:
+        np.multiply(a, factor, a)
+    mutation.note_all(arrays)

@@ -6,6 +6,7 @@ value problems in linalg_spectral.py; what all of them share is here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -77,6 +78,12 @@ def over_batch(
     operands: arrays with the number of axes that belong to one call; the others broadcast. outs: shape (of one call)
     and dtype of each result; a call without elements to work on leaves zeros.
     """
+    if all(x.ndim == core for x, core in operands):
+        got = f(*(x for x, _ in operands))
+        return tuple(
+            np.array(value, dtype, order="C").reshape(shape)
+            for value, (shape, dtype) in zip(got if isinstance(got, tuple) else (got,), outs)
+        )
     batch = np.broadcast_shapes(*(x.shape[: x.ndim - core] for x, core in operands))
     spread = [np.broadcast_to(x, (*batch, *x.shape[x.ndim - core :])) for x, core in operands]
     results = tuple(np.zeros((*batch, *shape), dtype) for shape, dtype in outs)
@@ -143,22 +150,33 @@ def refuse(name: str, remedy: str) -> NoReturn:
 
 def lapack(name: str, *arrays: np.ndarray) -> Any:
     """A LAPACK routine for the dtype of the arrays; SciPy is loaded at the first call."""
+    return _routine(name, *[a.dtype for a in arrays])
+
+
+@functools.cache
+def _routine(name: str, *dtypes: np.dtype) -> Any:
     from scipy.linalg import lapack as module
 
-    return module.get_lapack_funcs((name,), arrays)[0]
+    return module.get_lapack_funcs((name,), [np.empty((1, 1), dtype) for dtype in dtypes])[0]
+
+
+@functools.cache
+def _trsm(*dtypes: np.dtype) -> Any:
+    """BLAS's solver of triangular systems for the dtypes of two arrays."""
+    from scipy.linalg import blas
+
+    return blas.get_blas_funcs("trsm", [np.empty((1, 1), dtype) for dtype in dtypes])
 
 
 def plain_solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Solve with one square matrix by its LU factors, singular ones too: a zero pivot divides to inf and nan."""
-    from scipy.linalg import blas
-
     if not a.size or not b.size:
         return np.zeros(b.shape, b.dtype)
     lu, pivots, _ = lapack("getrf", a)(a)
     rows = np.arange(len(b))
     for i, p in enumerate(pivots):
         rows[[i, p]] = rows[[p, i]]
-    trsm = blas.get_blas_funcs("trsm", (a,))
+    trsm = _trsm(a.dtype)
     y = trsm(1.0, lu, b[rows], lower=1, diag=1)
     with np.errstate(all="ignore"):
         return trsm(1.0, lu, y)
@@ -273,12 +291,12 @@ def solve(a: Any, b: Any, *, left: bool = True, vector: bool = False, check: boo
 # ------------------------------------------------------------------------------------------ triangular matrices
 
 
-def _trsm(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> np.ndarray:
-    from scipy.linalg import blas
-
+def _triangular(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> np.ndarray:
     if not b.size:
         return b
-    solver = blas.get_blas_funcs("trsm", (a, b))
+    solver = _trsm(a.dtype, b.dtype)
+    if a.flags.c_contiguous:  # whose transpose BLAS takes as it is
+        return solver(1.0, a.T, b, side=0 if left else 1, lower=upper, trans_a=1, diag=unit)
     return solver(1.0, a, b, side=0 if left else 1, lower=not upper, diag=unit)
 
 
@@ -290,10 +308,10 @@ def _triangular_kernel(xp: Any, a: Any, b: Any, *, upper: bool, left: bool, unit
 @matrices_numpy
 def _triangular_numpy(a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
     if a.ndim == 2 and b.ndim == 2:
-        return np.ascontiguousarray(_trsm(a, b, upper, left, unit))
+        return np.ascontiguousarray(_triangular(a, b, upper, left, unit))
 
     def one(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return _trsm(a, b, upper, left, unit)
+        return _triangular(a, b, upper, left, unit)
 
     return over_batch(one, [(a, 2), (b, 2)], [(b.shape[-2:], a.dtype)])[0]
 

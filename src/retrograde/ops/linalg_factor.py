@@ -133,7 +133,11 @@ def _cholesky_solve_kernel(xp: Any, b: Any, factor: Any, *, upper: bool) -> Any:
 @matrices_numpy
 def _cholesky_solve_numpy(b: Any, factor: Any, *, upper: bool) -> Any:
     def one(b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        return lapack("potrs", c, b)(c, b, lower=not upper)[0] if b.size else b
+        if not b.size:
+            return b
+        if c.flags.c_contiguous and c.dtype.kind == "f":  # whose transpose LAPACK takes as it is
+            return lapack("potrs", c, b)(c.T, b, lower=upper)[0]
+        return lapack("potrs", c, b)(c, b, lower=not upper)[0]
 
     return over_batch(one, [(b, 2), (factor, 2)], [(b.shape[-2:], b.dtype)])[0]
 

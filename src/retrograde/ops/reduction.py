@@ -753,10 +753,12 @@ argmax, argmin = (
 # ------------------------------------------------------------------------------------------ logical
 
 
-def _logical(name: str) -> Any:
+def _logical(name: str, combined: np.ufunc) -> Any:
+    over: Any = combined.reduce
     return nondifferentiable(
         name,
         kernel=lambda xp, x, *, axis, keepdims: getattr(xp, name)(x != zero_of(x), axis=axis, keepdims=keepdims),
+        numpy=lambda x, *, axis, keepdims: over(x if x.dtype.kind == "b" else x != 0, axis, None, None, keepdims),
         kind="reduction", batch=batch_axes("axis"),
         infer=lambda avals, p: Aval(infer_reduced(avals, p).shape, np.dtype(bool)),
         samples=lambda: [
@@ -766,8 +768,8 @@ def _logical(name: str) -> Any:
     )
 
 
-any = _logical("any")
-all = _logical("all")
+any = _logical("any", np.logical_or)
+all = _logical("all", np.logical_and)
 
 count_nonzero = nondifferentiable(
     "count_nonzero",

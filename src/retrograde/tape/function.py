@@ -35,7 +35,10 @@ class Custom:
         """Call the user's backward on values of the dialect; give back what the engine computes with."""
         parts = g if type(g) is tuple else (g,)
         cls, level = node.dialect, node.level  # type: ignore[attr-defined]
-        wrap = any(isinstance(p, Value) and p._level >= level for p in parts)
+        wrap = False
+        for p in parts:
+            if isinstance(p, Value) and p._level >= level:
+                wrap = True
         shown = [None if p is None else values.as_value(cls, p) for p in parts]
         results = self.backward(node, shown)
         if len(results) != len(needs):

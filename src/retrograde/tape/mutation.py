@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -158,11 +158,34 @@ def note(array: Any, before: int = 0, now: int = 0, seen: tuple[int, ...] = ()) 
         entry[0] = now
         entry[1] += 1
         return
+    _enter(owner, now, 1 + before)
+
+
+def _enter(owner: Any, now: int, count: int) -> None:
+    key = id(owner)
     try:
         reference = weakref.ref(owner, functools.partial(_forget, key))
     except TypeError:  # a library whose arrays take no weak references cannot be watched
         return
-    MUTATED[key] = [now, 1 + before, reference]
+    MUTATED[key] = [now, count, reference]
+
+
+def note_all(arrays: Iterable[np.ndarray]) -> None:
+    """`note` of several arrays that have been changed at one time."""
+    global latest
+    if MIRRORS or OBSERVERS or AWAITED:
+        for array in arrays:
+            note(array)
+        return
+    latest = now = tick()
+    for array in arrays:
+        owner = array if array.base is None else owner_of(array)
+        entry = MUTATED.get(id(owner))
+        if entry is not None and entry[2]() is owner:
+            entry[0] = now
+            entry[1] += 1
+        else:
+            _enter(owner, now, 1)
 
 
 def overlapping(array: Any) -> bool:

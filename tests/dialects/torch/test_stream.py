@@ -21,6 +21,7 @@ import pytest
 
 Stream = importlib.import_module("retrograde.dialects.torch._stream").Stream
 generated = importlib.import_module("retrograde.dialects.torch._stream_code")
+llvm = importlib.import_module("retrograde.backend.jit.llvm")
 HERE = Path(__file__).parent
 RECORDED = json.loads((HERE / "data" / "streams.json").read_text())
 Draw = Callable[[Any, int, np.dtype[Any]], np.ndarray[Any, Any]]
@@ -31,7 +32,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every test runs on NumPy's functions and on generated code."""
     if request.param == "generated":
         monkeypatch.setattr(generated, "_available", None)
-        if not generated.ready(generated.WORTH):
+        if not generated.ready(nanoseconds=llvm.LOADING):
             pytest.skip("needs llvmlite and a processor with AVX2 and FMA")
     else:
         monkeypatch.setattr(generated, "_available", False)
@@ -168,9 +169,9 @@ def test_generated_code_takes_over_in_the_middle(way: str, monkeypatch: pytest.M
 
 def test_generated_code_comes_when_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generated, "_available", None)
-    monkeypatch.setattr(generated, "_spent", 0)
+    monkeypatch.setattr(llvm, "_spent", 0)
     monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
-    assert not generated.ready(generated.WORTH - 1)
+    assert not generated.ready(nanoseconds=llvm.LOADING - 1)
     assert generated._available is None
     generated.ready(1)
     assert generated._available is not None

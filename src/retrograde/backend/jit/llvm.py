@@ -172,6 +172,21 @@ def processor() -> Processor | None:
         return None if llvm is None else kind_of(llvm.get_process_triple(), llvm.get_host_cpu_features())
 
 
+LOADING = 50_000_000
+"""Nanoseconds that loading llvmlite takes."""
+
+_spent = 0
+
+
+def pays(nanoseconds: int) -> bool:
+    """Whether llvmlite is loaded, or would be in the time that slower ways without it have taken, `nanoseconds` more included."""
+    global _spent
+    if "llvmlite.binding" in sys.modules:
+        return True
+    _spent += nanoseconds
+    return _spent >= LOADING
+
+
 def available() -> bool:
     """Whether machine code can be made here: the environment variable RETROGRADE_JIT=0 switches it off."""
     return sys.maxsize > 1 << 32 and os.environ.get("RETROGRADE_JIT") != "0" and processor() is not None

@@ -6,7 +6,6 @@ Those steps are Python's there, some microseconds for each element; what is sort
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -18,11 +17,11 @@ from .llvm import Code
 SHORT = 16
 """Up to so many elements are sorted by insertion."""
 
-WORTH = 1 << 12
-"""Fewer elements are left to Python's steps, which take 5 ms for them, where llvmlite would have to be loaded, 50 ms."""
-
 LITTLE = 1 << 8
-"""Where it is loaded, fewer than so many."""
+"""Fewer elements are left to Python's steps."""
+
+_STEP = 4000
+"""Nanoseconds that these take for an element."""
 
 
 def ordered(words: np.ndarray, what: str, k: int) -> bool:
@@ -31,7 +30,7 @@ def ordered(words: np.ndarray, what: str, k: int) -> bool:
     what: "sort"; "top", the first k as `partial_sort` or `nth_element` and `sort` leave them; "kth", quickselect's k-th from 0.
     False where it is the caller's affair.
     """
-    worth = words.size >= (LITTLE if "llvmlite" in sys.modules else WORTH)
+    worth = words.size >= LITTLE and llvm.pays(words.size * _STEP)
     function = _generated(what) if worth else None
     if function is None:
         return False

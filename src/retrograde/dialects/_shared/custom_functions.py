@@ -6,6 +6,8 @@ arguments as they are used to; `record` makes the node between.
 
 from __future__ import annotations
 
+import functools
+import operator
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -53,13 +55,13 @@ class SavedTensor:
 class Context:
     """What forward and backward share: saved tensors, flags, and whatever attributes the user sets."""
 
-    def __init__(self) -> None:
-        self._to_save: tuple[Any, ...] | None = None
-        self._saved: tuple[Any, ...] = ()
-        self._node: Any = None  # weak: the node owns the context
-        self._dirty: tuple[Any, ...] = ()
-        self._non_differentiable: tuple[Any, ...] = ()
-        self._materialize = True
+    # What holds until it is said otherwise; a context of its own to each call is made in less time so.
+    _to_save: tuple[Any, ...] | None = None
+    _saved: tuple[Any, ...] = ()
+    _node: Any = None  # weak: the node owns the context
+    _dirty: tuple[Any, ...] = ()
+    _non_differentiable: tuple[Any, ...] = ()
+    _materialize = True
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Say which outputs have no gradient."""
@@ -111,7 +113,7 @@ def record(
     backward(node, cotangents) gives one gradient or None per operand. recorded: whether there is anything to record.
     Raises GradError, as the type that the dialect documents, where forward has changed a leaf in place.
     """
-    dirty = {id(x) for x in ctx._dirty}
+    dirty = {id(x) for x in ctx._dirty} if ctx._dirty else ()
     for x in ctx._dirty:
         cls = type(x)._result
         if not any(x is a for a in operands):
@@ -129,7 +131,7 @@ def record(
         (x,) = results
         if isinstance(x, Value) and dtype_of(x).kind not in "iub":  # what is below, for the usual function
             out = _own_output(x, operands)
-            saved = ctx._keep({} if any(x is a for a in operands) else {id(x): 0})  # as below: what is an input stays one
+            saved = ctx._keep({} if id(x) in map(id, operands) else {id(x): 0})  # as below: what is an input stays one
             node = custom.attach(
                 name, operands, (out,), backward, differentiable=_ONE, level=level, cls=type(out)._result, saved=saved
             )
@@ -155,7 +157,7 @@ def record(
             f"{name}: a function with several results cannot change a view in place; change a clone() of it"
         )
     before = [x._node for x in changed]
-    handed = {id(x) for x in operands} - dirty  # saved, an input that is returned as it came is the input
+    handed = {id(x) for x in operands}.difference(dirty)  # saved, an input that is returned as it came is the input
     saved = ctx._keep({id(x): k for k, x in enumerate(originals) if id(x) not in handed})
     if not any(flags):
         return fresh
@@ -185,9 +187,12 @@ def _own_output(x: Value, operands: Sequence[Value]) -> Value:
     return out
 
 
+_IS_THERE = functools.partial(operator.is_not, None)
+
+
 def materialized(ctx: Context, node: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
     """The gradients of the outputs for the user's backward: zeros for those that have none, unless it wants None."""
-    if not ctx._materialize or not any(g is None for g in cotangents):
+    if not ctx._materialize or all(map(_IS_THERE, cotangents)):
         return cotangents
     shapes = node.outs if hasattr(node, "outs") else ((node.shape, node.dtype),)
     return [

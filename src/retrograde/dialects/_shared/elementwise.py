@@ -218,7 +218,7 @@ def reflected(f: Function, *, swap: bool = True) -> Function:
     return method
 
 
-def write_at_once(name: str, ufunc: np.ufunc, target: Any, other: Any) -> bool:
+def write_at_once(name: str, ufunc: Callable[..., Any], target: Any, other: Any) -> bool:
     """`ufunc(target, other)` written straight into the target where no history is involved; whether it was done."""
     try:
         x = target._a

@@ -17,8 +17,9 @@ def evenly_spaced(start: Any, end: Any, steps: int, np_dtype: np.dtype) -> np.nd
     wide = np_dtype.kind in "fc" and np_dtype.itemsize >= 4
     work = np_dtype if wide else np.dtype(np.float32 if np_dtype.kind == "f" else np.float64)
     step = work.type((end - start) / (steps - 1)) if work.kind != "c" else (end - start) / (steps - 1)
-    i = np.arange(steps)
-    array = np.where(
-        i < steps // 2, work.type(start) + step * i.astype(work), work.type(end) - step * (steps - 1 - i).astype(work)
-    )
-    return array.astype(np_dtype)
+    half = steps // 2
+    way = step * np.arange(steps - half).astype(work)
+    array = np.empty(steps, way.dtype)
+    np.add(work.type(start), way[:half], array[:half])
+    np.subtract(work.type(end), way[::-1], array[half:])
+    return array.astype(np_dtype, copy=False)

@@ -147,6 +147,10 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, lay
     check_device("arange", device)
     if end is None:
         start, end = 0, start
+    if type(start) is type(end) is type(step) is int and (dtype is None or dtype is int64) and (
+        -(1 << 62) < start <= end < 1 << 62 and step > 0
+    ):  # fmt: skip
+        return from_array(np.arange(start, end, step, np.int64), requires_grad)
     start, end, step = (x.item() if isinstance(x, (Value, np.generic)) else x for x in (start, end, step))
     if step == 0:
         raise RuntimeError("arange: the step must not be 0")

@@ -66,7 +66,17 @@ def factor(name: str, alpha: Any, d: dtype, word: str = "alpha") -> Any:
     return number_array(name, alpha, d.np).item() if d.category == 1 else alpha
 
 
+def _alike(x: Any, y: Any) -> bool:
+    """Whether two operands are tensors over NumPy arrays of one floating dtype, so that nothing is to be settled."""
+    if not isinstance(x, Value) or not isinstance(y, Value):
+        return False
+    a, b = x._a, y._a
+    return type(a) is type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f"
+
+
 def _scaled(name: str, op: Callable[..., Any], x: Any, y: Any, alpha: Any, numbers: str) -> Any:
+    if type(alpha) is float and _alike(x, y):
+        return op(x, y, alpha=alpha)
     x, y = settled_pair(name, x, y, ANY, numbers)
     return op(x, y, alpha=factor(name, alpha, FROM_NUMPY[dtype_of(x)]))
 
@@ -335,6 +345,8 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *last: Any, value: Any = 1) 
 @api(in_place=True, out=True)
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """`input + weight * (end - input)`, elementwise; all of one floating dtype."""
+    if type(weight) is float and _alike(input, end):
+        return ew.lerp_by(input, end, weight=weight)
     tensor_argument("lerp", input)
     tensor_argument("lerp", end, 2, "end")
     d = FROM_NUMPY[dtype_of(input)]

@@ -429,12 +429,15 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 # ------------------------------------------------------------------------------------------ logical
 
 
+_UINT8 = np.dtype(np.uint8)
+
+
 def _logical(op: str, input: Any, dim: Any, keepdim: bool, reduce: Any) -> Any:
     x = tensor_of(op, input)
     n = len(shape_of(x))
     empty = isinstance(dim, (tuple, list)) and not dim  # here no dimensions means none, not all
     out = reduce(x, axis=() if empty else reduced_axes(op, dim, n), keepdims=keepdim)
-    return cast(out, dtype=np.dtype(np.uint8)) if dtype_of(x) == np.uint8 else out
+    return cast(out, dtype=_UINT8) if dtype_of(x) is _UINT8 else out
 
 
 @api(out=True)

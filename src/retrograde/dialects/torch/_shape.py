@@ -405,8 +405,11 @@ def broadcast_shapes(*shapes: Any) -> Size:
 def broadcast_tensors(*tensors: Any) -> list[Tensor]:
     """The tensors expanded to their common shape."""
     given = varargs("broadcast_tensors", tensors)
+    shapes = {tuple(shape_of(x)) for x in given}
+    if len(shapes) == 1:
+        return list(given)
     try:
-        shape = np.broadcast_shapes(*(tuple(shape_of(x)) for x in given))
+        shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise RuntimeError(
             f"broadcast_tensors: shapes {', '.join(str(list(shape_of(x))) for x in given)} do not broadcast"

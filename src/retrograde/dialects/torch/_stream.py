@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike, NDArray
 from ...ops.random import Kind, register_stream
 from . import _stream_code as code
 from . import _stream_samplers as samplers
-from ._stream_code import block_normals32, permutation, unit24, unit53
+from ._stream_code import block_normals32, permutation, remainders, unit24, unit53
 from ._stream_dtypes import (
     BRAIN,
     DIGITS,
@@ -63,6 +63,7 @@ _TAIL = struct.Struct("<3dii")  # unused, spare normal, unused, spare held, padd
 _KEYS = slice(_HEAD.size, _HEAD.size + 8 * _BLOCK)
 _WIDE_RANGE = 1 << 28  # integer ranges from here on take two words
 _SLICE = 52 * _BLOCK  # words or values handled at a time, in cache
+_TWO_PI = 2.0 * math.pi
 _BLOCK_NORMALS = 16  # contiguous targets from this size on take the block path
 
 
@@ -163,6 +164,21 @@ class Stream:
             self._float_spare = raw[-8:]
         return self
 
+    def mark(self) -> tuple[Any, ...]:
+        """Where the stream is, for `back_to`: a tenth of the time of `get_state`."""
+        with self._lock:
+            words = None if self._words is None else self._words.copy()
+            engine = self._engine.get_state(legacy=False) if words is None else None
+            return engine, words, self._block, self._pos, self._end, self._seed, self._spare, self._float_spare
+
+    def back_to(self, mark: tuple[Any, ...]) -> None:
+        """Continue from where the stream was at a `mark`, any number of times."""
+        with self._lock:
+            engine, words, self._block, self._pos, self._end, self._seed, self._spare, self._float_spare = mark
+            if words is None:
+                self._engine.set_state(engine)
+            self._words = None if words is None else words.copy()
+
     def clone(self) -> Stream:
         """Return an independent stream that continues from the same state."""
         return _resume(self.get_state())
@@ -178,12 +194,6 @@ class Stream:
     def _drawn(self, blocks: int) -> Words:
         return self._engine.randint(0, 1 << 32, blocks * _BLOCK, np.uint32)
 
-    def _fresh(self, blocks: int) -> Words:
-        """The next blocks of words; here the engine's key is that of a block that has been drawn whole."""
-        if self._words is None and code.ready(blocks * _BLOCK):
-            self._words = self._keys().copy()
-        return self._drawn(blocks) if self._words is None else code.words(self._words, blocks)
-
     def _take(self, count: int) -> Words:
         """Return the next `count` words; the array may be the buffer itself, so it is never written to.
 
@@ -197,9 +207,14 @@ class Stream:
             head = self._block[start : self._end]
             missing = count - head.size
             blocks = -(-missing // _BLOCK)
-            fresh = self._fresh(blocks)
-            self._block = fresh if blocks == 1 else fresh[-_BLOCK:].copy()
             self._pos, self._end = missing - (blocks - 1) * _BLOCK, _BLOCK
+            if self._words is None and code.ready(blocks * _BLOCK):
+                self._words = self._keys().copy()
+            if self._words is not None:
+                out, self._block = code.words(self._words, head, missing)
+                return out
+            fresh = self._drawn(blocks)
+            self._block = fresh if blocks == 1 else fresh[-_BLOCK:].copy()
             fresh = fresh[:missing]
             return np.concatenate((head, fresh)) if head.size else fresh
 
@@ -219,23 +234,20 @@ class Stream:
         if self._spare is not None:
             value, self._spare = self._spare, None
             return value
-        angle = 2.0 * math.pi * next(source)
+        angle = _TWO_PI * next(source)
         radius = math.sqrt(-2.0 * math.log1p(-next(source)))
         self._spare = radius * math.sin(angle)
         return radius * math.cos(angle)
 
     def _normals(self, count: int, exact: bool) -> NDArray[np.float64]:
         """Draw standard normals in pairs, the spare first and last; `exact` takes the C library's logarithms."""
-        out = np.empty(count, F64)
         with self._lock:
-            done = 0
-            if count and self._spare is not None:
+            if count <= 2 * _BLOCK_NORMALS:
+                source = _doubles(self._take(4 * ((count - (self._spare is not None) + 1) // 2)))
+                return np.array([self._normal(source) for _ in range(count)], F64)
+            out, done = np.empty(count, F64), 0
+            if self._spare is not None:
                 out[0], self._spare, done = self._spare, None, 1
-            if count - done <= 2 * _BLOCK_NORMALS:
-                source = _doubles(self._take(4 * ((count - done + 1) // 2)))
-                for index in range(done, count):
-                    out[index] = self._normal(source)
-                return out
             pairs = (count - done) // 2
             u = unit53(self._take(4 * pairs)).reshape(-1, 2)
             log = libm(math.log1p, np.log1p, -u[:, 1]) if exact else np.log1p(-u[:, 1])
@@ -285,9 +297,9 @@ class Stream:
 
     def uniform(self, shape: Shape, low: float = 0.0, high: float = 1.0, dtype: DTypeLike = F32) -> Floats:
         """Draw from [low, high), as `rand` and `uniform_` do; complex dtypes draw both parts."""
-        kind, size = float_kind("uniform", dtype), size_of(shape)
+        kind, size = dtype if dtype is SINGLE else float_kind("uniform", dtype), size_of(shape)
         if low == 0.0 and high == 1.0:
-            if kind == SINGLE:
+            if kind is SINGLE:
                 return self._unit24(size).reshape(shape)
             if kind == DOUBLE:
                 return self._unit53(size).reshape(shape)
@@ -313,17 +325,21 @@ class Stream:
 
         In a complex dtype each part has standard deviation std/sqrt(2), and `mean` is added to both parts.
         """
-        kind, size = float_kind("normal", dtype), size_of(shape)
+        kind, size = dtype if dtype is SINGLE else float_kind("normal", dtype), size_of(shape)
         mean, std = float(mean), float(std)
         if not std >= 0.0:
             raise RuntimeError(f"normal: std is {std}; it has to be 0 or more")
-        part = PARTS.get(kind)
+        part = None if kind is SINGLE else PARTS.get(kind)
         if part is not None:
             real = self.normal(2 * size, mean, std / math.sqrt(2.0), part, contiguous=contiguous)
             return real.view(kind).reshape(shape)
         if contiguous and size >= _BLOCK_NORMALS:
             return self._block_path(size, mean, std, kind).reshape(shape)
-        return narrow(_affine(self._normals(size, kind == DOUBLE), std, mean, kind), kind).reshape(shape)
+        values = self._normals(size, kind == DOUBLE)
+        if kind is SINGLE and std == 1.0 and mean == 0.0:
+            values += 0.0  # which turns -0 into 0
+            return values.astype(F32).reshape(shape)
+        return narrow(_affine(values, std, mean, kind), kind).reshape(shape)
 
     def _block_path(self, size: int, mean: float, std: float, kind: np.dtype[Any]) -> Floats:
         """Fill by blocks of 16; a last partial block is redrawn whole, over the end of the one before."""
@@ -332,17 +348,15 @@ class Stream:
         whole, again = each * (size - rest), each * _BLOCK_NORMALS if rest else 0
         skipped = each * rest if kind in (SINGLE, DOUBLE) else 0  # drawn there before the redraw, though never used
         words = self._take(whole + skipped + again)
+        if kind != DOUBLE:
+            single = block_normals32(words, size, float(F32(mean)), float(F32(std)))
+            return single if kind is SINGLE else single.astype(kind)
         if rest:
             words = np.concatenate((words[:whole], words[whole + skipped :]))
-        values: Floats
-        if kind == DOUBLE:
-            values = fma64(block_normals64(words), std, mean)
-        else:
-            values = block_normals32(words, float(F32(mean)), float(F32(std)))
+        values = fma64(block_normals64(words), std, mean)
         if rest:
-            tail = values[-_BLOCK_NORMALS:]
-            values = np.concatenate((values[: size - _BLOCK_NORMALS], tail))
-        return values.astype(kind, copy=False)
+            values = np.concatenate((values[: size - _BLOCK_NORMALS], values[-_BLOCK_NORMALS:]))
+        return values
 
     def normal_each(self, mean: Floats | float, std: Floats | float) -> Floats:
         """Draw with a mean or standard deviation per element, as `torch.normal` does with tensors; they broadcast.
@@ -448,8 +462,7 @@ class Stream:
                 wide += np.uint64(low % 2**64)  # modulo 2**64, as two's complement adds
             values = wide.view(np.int64)
         else:
-            values = (self._take(size) % np.uint32(span)).astype(np.int64)
-            values += low
+            values = remainders(self._take(size), low, span)
         if kind in (HALF, BRAIN):
             return values.astype(F32).astype(kind).reshape(shape)
         return values.astype(kind, copy=False).reshape(shape)

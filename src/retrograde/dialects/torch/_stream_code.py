@@ -5,9 +5,7 @@ Words come from MT19937 (Matsumoto and Nishimura 1998); what is made of them fol
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -22,62 +20,77 @@ from ._stream_math import Floats, Interval, Words
 BLOCK = 624
 """Words of a state, and of each block that is made of it."""
 
-WORTH = 1 << 22
-"""Words that are drawn without generated code before llvmlite is loaded: both take 50 ms."""
+_WORD, _NORMAL, _CALL, _STEP = 12, 80, 60_000, 80
+"""Nanoseconds that a word, a normal number, a call that makes some of these and an exchange take without generated code."""
 
-_FEW = 1 << 12
-"""Words of which NumPy makes numbers in the time that a call of generated code takes."""
-
-_spent = 0
 _available: bool | None = None  # not asked yet
 
 
-def ready(words: int = 0) -> bool:
-    """Whether generated code is there, or its time has come with `words` more to be drawn."""
-    global _available, _spent
+def ready(words: int = 0, nanoseconds: int = 0) -> bool:
+    """Whether generated code is there, or its time has come with `words` more to be drawn, or other work to be done."""
+    global _available
     if _available is None:
-        _spent += words
-        if _spent < WORTH and "llvmlite.binding" not in sys.modules:
+        if not llvm.pays(words * _WORD + nanoseconds):
             return False
-        _available = all(map(_function, _TEXTS))
+        kind = llvm.processor()
+        # The bits are those of multiplications and additions that are rounded once.
+        _available = kind is not None and kind.fused and _function("words") is not None
     return _available
 
 
-def words(state: Words, blocks: int) -> Words:
-    """The next `blocks` blocks of words; `state` is moved on. For callers that have found `ready` true."""
-    out = np.empty(blocks * BLOCK, np.uint32)
-    _function("words")(state.ctypes.data, out.ctypes.data, blocks)
-    return out
+def words(state: Words, held: Words, more: int) -> tuple[Words, Words]:
+    """The words that are held and `more` that follow, and the last block of those; `state` is moved on.
+
+    For callers that have found `ready` true.
+    """
+    out, block = np.empty(held.size + more, np.uint32), np.empty(BLOCK, np.uint32)
+    _function("words")(0, more, more, state, held, held.size, block, out)  # type: ignore[misc]  # `ready`: it is there
+    return out, block
 
 
 def unit24(words: Words, out: Floats | None = None, within: Interval | None = None) -> NDArray[np.float32]:
     """As _stream_math.unit24."""
-    if words.size < _FEW or not ready():
+    function = _function("uniform") if ready() else None
+    if function is None:
         return math.unit24(words, out, within)
-    out = np.empty(words.size, np.float32) if out is None else out
-    if within is None:
-        _function("unit24")(words.ctypes.data, out.ctypes.data, out.size)
-    else:
-        _function("uniform")(words.ctypes.data, out.ctypes.data, out.size, within.both.ctypes.data)
+    if out is None:
+        out = np.empty(words.size, np.float32)
+    n = out.size
+    function(0, n, n, words, out, *(_UNIT if within is None else within.numbers))
     return out
+
+
+_UNIT = 1.0, 0.0
 
 
 def unit53(words: Words, out: Floats | None = None) -> NDArray[np.float64]:
     """As _stream_math.unit53."""
-    if not ready():
+    function = _function("unit53") if ready() else None
+    if function is None:
         return math.unit53(words, out)
-    out = np.empty(words.size // 2, np.float64) if out is None else out
-    _function("unit53")(words.ctypes.data, out.ctypes.data, out.size)
+    if out is None:
+        out = np.empty(words.size // 2, np.float64)
+    function(0, out.size, out.size, words, out)
     return out
 
 
-def block_normals32(words: Words, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
+def block_normals32(words: Words, size: int, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
     """As _stream_math.block_normals32."""
-    if not ready():
-        return math.block_normals32(words, mean, std)
-    out = np.empty(words.size, np.float32)
-    scale = np.array((std, mean), np.float32)
-    _function("normals")(words.ctypes.data, out.ctypes.data, out.size, scale.ctypes.data)
+    function = _function("normals") if ready(nanoseconds=size * _NORMAL + _CALL) else None
+    if function is None:
+        return math.block_normals32(words, size, mean, std)
+    out = np.empty(size, np.float32)
+    function(0, size, size, words, words.size - 16, out, std, mean)
+    return out
+
+
+def remainders(words: Words, low: int, span: int) -> NDArray[np.int64]:
+    """As _stream_math.remainders."""
+    function = _function("remainders") if ready() else None
+    if function is None:
+        return math.remainders(words, low, span)
+    out = np.empty(words.size, np.int64)
+    function(0, out.size, out.size, words, out, low, span)
     return out
 
 
@@ -86,26 +99,25 @@ def permutation(words: Words) -> NDArray[np.int64]:
 
     Place i changes with place i + words[i] % (n - i).
     """
-    if not ready():
+    function = _function("permutation") if ready(nanoseconds=words.size * _STEP) else None
+    if function is None:
         return math.permutation(words)
     out = np.empty(words.size + 1, np.int64)
-    _function("permutation")(words.ctypes.data, out.ctypes.data, out.size)
+    function(0, out.size, out.size, words, out)
     return out
 
 
 @functools.cache
-def _function(name: str) -> Callable[..., None]:
-    operands = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64] + [ctypes.c_void_p] * (name in ("normals", "uniform"))
-    kind = llvm.processor()
-    if kind is None or not kind.fused:  # the bits are those of multiplications and additions that are rounded once
-        return None  # type: ignore[return-value]
-    return llvm.function(name, _TEXTS[name], *operands)  # type: ignore[return-value]  # `ready`: it is there
+def _function(name: str) -> Callable[..., None] | None:
+    """A function of `_BODIES`, all on one thread; None where it is not to be had."""
+    operands, body = _BODIES[name]
+    return llvm.shared(name, operands, body)
 
 
 # ------------------------------------------------------------------------------------------ their code
 
 
-def _words(code: Any) -> str:
+def _words(code: Any) -> None:
     v = Vectors(code, 16, "i32")
 
     def twist(i: str | int, lanes: int, other: int) -> None:
@@ -125,7 +137,7 @@ def _words(code: Any) -> str:
         y = v.two("xor", y, v.two("and", v.two("shl", y, 15), 0xEFC60000 - (1 << 32)))
         return v.two("xor", y, v.two("lshr", y, 18))
 
-    def block(b: str) -> None:
+    def block(first: str) -> None:
         # Both stretches in vectors of 16 as far as they go: what is `far` is old in the first and new in the second.
         code.loop(0, 224, 16, lambda i: twist(i, 16, 397))
         code.loop(224, 227, 1, lambda i: twist(i, 1, 397))
@@ -134,36 +146,46 @@ def _words(code: Any) -> str:
         one = Vectors(code, 1, "i32")
         here, behind, far = (one.load("%state", k) for k in (623, 0, 396))
         one.store(mixed(one, here, behind, far), "%state", 623)
-        start = code.at("i32", "%out", code.mul(b, BLOCK))
-        code.loop(0, BLOCK, 16, lambda i: v.store(temper(v.load("%state", i)), start, i))
+        code.loop(0, BLOCK, 16, lambda i: v.store(temper(v.load("%state", i)), "%block", i))
+        copy("%block", code.at("i32", "%out", code.add("%size", first)), code.least(code.value(f"sub i64 %last, {first}"), BLOCK))
 
-    code.loop(0, "%blocks", 1, block)
-    return str(code.module("define void @words(ptr %state, ptr %out, i64 %blocks)"))
+    def copy(source: str, target: str, count: str) -> None:
+        code.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        code.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {code.mul(count, 4)}, i1 false)")
 
-
-def _unit24(code: Any) -> str:
-    whole, v = Vectors(code, 16, "i32"), Vectors(code, 16)
-
-    def step(i: str, part: Any) -> None:
-        part.store(v, _unit(whole, v, part.load(whole, "%words", i)), "%out", i)
-
-    v.over("%n", step)
-    return str(code.module("define void @unit24(ptr %words, ptr %out, i64 %n)"))
+    copy("%held", "%out", "%size")
+    code.loop(0, "%last", BLOCK, block)
 
 
-def _uniform(code: Any) -> str:
-    scale, offset = (code.value(f"load double, ptr {code.at('double', '%scale', k)}") for k in (0, 1))
-
+def _uniform(code: Any) -> None:
     def stretch(i: str, lanes: int) -> None:
         whole, v, d = Vectors(code, lanes, "i32"), Vectors(code, lanes), Vectors(code, lanes, "double")
         exact = v.convert("fpext", _unit(whole, v, whole.load("%words", i)), d)
-        spread = [code.spread(lanes, "double", x) for x in (scale, offset)]
-        v.store(d.convert("fptrunc", d.add(d.multiply(exact, spread[0]), spread[1]), v), "%out", i)
+        scale, offset = (code.spread(lanes, "double", x) for x in ("%scale", "%offset"))
+        v.store(d.convert("fptrunc", d.add(d.multiply(exact, scale), offset), v), "%out", i)
 
-    complete = code.value("and i64 %n, -16")
-    code.loop(0, complete, 16, lambda i: stretch(i, 16))
-    code.loop(complete, "%n", 1, lambda i: stretch(i, 1))
-    return str(code.module("define void @uniform(ptr %words, ptr %out, i64 %n, ptr %scale)"))
+    _vectors(code, 16, stretch)
+
+
+def _vectors(code: Any, lanes: int, stretch: Callable[[str, int], None]) -> None:
+    """stretch(i, lanes) for all units, the last ones one by one."""
+    complete = code.value(f"and i64 %last, -{lanes}")
+    code.loop(0, complete, lanes, lambda i: stretch(i, lanes))
+    code.loop(complete, "%last", 1, lambda i: stretch(i, 1))
+
+
+def _remainders(code: Any) -> None:
+    float_span = code.value("sitofp i64 %span to double")
+
+    def stretch(i: str, lanes: int) -> None:
+        # A quotient of two numbers of 32 bits that is no whole number is 2**-32 away from one: rounding does not get there.
+        words, v, out = Vectors(code, lanes, "i32"), Vectors(code, lanes, "double"), Vectors(code, lanes, "i64")
+        x = words.convert("uitofp", words.load("%words", i), v)
+        span, low = code.spread(lanes, "double", float_span), code.spread(lanes, "i64", "%low")
+        x = v.subtract(x, v.multiply(v.call("floor", v.divide(x, span)), span))
+        out.store(out.add(words.convert("zext", v.convert("fptoui", x, words), out), low), "%out", i)
+
+    _vectors(code, 8, stretch)
 
 
 def _unit(whole: Vectors, v: Vectors, words: str) -> str:
@@ -171,7 +193,7 @@ def _unit(whole: Vectors, v: Vectors, words: str) -> str:
     return v.multiply(whole.convert("sitofp", whole.two("and", words, 0xFFFFFF), v), 2.0**-24)
 
 
-def _unit53(code: Any) -> str:
+def _unit53(code: Any) -> None:
     pairs, half, v = Vectors(code, 16, "i32"), Vectors(code, 8, "i32"), Vectors(code, 8, "double")
 
     def number(high: str, low: str, h: Vectors, d: Vectors) -> str:
@@ -188,17 +210,12 @@ def _unit53(code: Any) -> str:
         at = code.mul(i, 2)
         d.store(number(h.load("%words", at), h.load("%words", code.add(at, 1)), h, d), "%out", i)
 
-    complete = code.value("and i64 %n, -8")
-    code.loop(0, complete, 8, eight)
-    code.loop(complete, "%n", 1, one)
-    return str(code.module("define void @unit53(ptr %words, ptr %out, i64 %n)"))
+    _vectors(code, 8, lambda i, lanes: eight(i) if lanes == 8 else one(i))
 
 
-def _normals(code: Any) -> str:
+def _normals(code: Any) -> None:
     whole, v = Vectors(code, 8, "i32"), Vectors(code, 8)
-    std, mean = (
-        code.spread(8, "float", code.value(f"load float, ptr {code.at('float', '%scale', k)}")) for k in (0, 1)
-    )
+    std, mean = (code.spread(8, "float", x) for x in ("%std", "%mean"))
 
     def horner(x: str, coefficients: Any) -> str:
         return v.polynomial(coefficients[::-1], x)
@@ -238,34 +255,40 @@ def _normals(code: Any) -> str:
         return results[0], results[1]
 
     def block(i: str) -> None:
-        first, second = (_unit(whole, v, whole.load("%words", code.add(i, k))) for k in (0, 8))
+        # The last one, if it is a partial one, comes of the last words and over the end of the one before.
+        over = code.value(f"icmp sgt i64 {i}, {code.add('%last', -16)}")
+        start, at = (code.value(f"select i1 {over}, i64 {last}, i64 {i}") for last in ("%redrawn", code.add("%last", -16)))
+        first, second = (_unit(whole, v, whole.load("%words", code.add(start, k))) for k in (0, 8))
         length = radius(v.subtract(1.0, first))
         for k, direction in zip((0, 8), cosine_and_sine(v.multiply(second, math.TWO_PI))):
-            v.store(v.call("fma", v.multiply(direction, length), std, mean), "%out", code.add(i, k))
+            v.store(v.call("fma", v.multiply(direction, length), std, mean), "%out", code.add(at, k))
 
-    code.loop(0, "%n", 16, block)
-    return str(code.module("define void @normals(ptr %words, ptr %out, i64 %n, ptr %scale)"))
+    code.loop(0, "%last", 16, block)
 
 
-def _permutation(code: Any) -> str:
+def _permutation(code: Any) -> None:
     def place(i: str) -> str:
         return str(code.at("i64", "%out", i))
 
-    code.loop(0, "%n", 1, lambda i: code.do(f"store i64 {i}, ptr {place(i)}"))
+    code.loop(0, "%last", 1, lambda i: code.do(f"store i64 {i}, ptr {place(i)}"))
 
     def exchange(i: str) -> None:
         word = code.value(f"load i32, ptr {code.at('i32', '%words', i)}")
-        left = code.value(f"sub i64 %n, {i}")
+        left = code.value(f"sub i64 %last, {i}")
         step = code.value(f"urem i64 {code.value(f'zext i32 {word} to i64')}, {left}")
         here, there = place(i), place(code.add(i, step))
         x, y = (code.value(f"load i64, ptr {p}") for p in (here, there))
         code.do(f"store i64 {y}, ptr {here}")
         code.do(f"store i64 {x}, ptr {there}")
 
-    code.loop(0, code.add("%n", -1), 1, exchange)
-    return str(code.module("define void @permutation(ptr %words, ptr %out, i64 %n)"))
+    code.loop(0, code.add("%last", -1), 1, exchange)
 
 
-_TEXTS: dict[str, Callable[[Any], str]] = {
-    "words": _words, "unit24": _unit24, "uniform": _uniform, "unit53": _unit53, "normals": _normals, "permutation": _permutation,
-}  # fmt: skip
+_BODIES: dict[str, tuple[str, Callable[[Any], None]]] = {
+    "words": ("array state, array held, i64 size, array block, array out", _words),
+    "uniform": ("array words, array out, double scale, double offset", _uniform),
+    "unit53": ("array words, array out", _unit53),
+    "normals": ("array words, i64 redrawn, array out, float std, float mean", _normals),
+    "remainders": ("array words, array out, i64 low, i64 span", _remainders),
+    "permutation": ("array words, array out", _permutation),
+}

@@ -17,7 +17,7 @@ from ._stream_math import F32, F64, Floats
 Shape = int | Sequence[int]
 Kind = np.dtype[Any]
 
-SINGLE, DOUBLE = np.dtype(F32), np.dtype(F64)
+SINGLE, DOUBLE, INT64 = np.dtype(F32), np.dtype(F64), np.dtype(np.int64)
 HALF, BRAIN = np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)
 DIGITS: dict[Kind, int] = {HALF: 11, BRAIN: 8, SINGLE: 24, DOUBLE: 53}  # bits of the significand, the hidden one too
 PARTS: dict[Kind, Kind] = {np.dtype(np.complex64): SINGLE, np.dtype(np.complex128): DOUBLE}
@@ -79,6 +79,8 @@ def random_top(kind: Kind) -> int:
 
 def integer_range(low: int, high: int, kind: Kind) -> tuple[int, int]:
     """Check [low, high) against the dtype; a float's ends move inwards where rounding would leave the interval."""
+    if kind is INT64 and -(2**63) <= low < high < 2**63:  # which most are, and then there is nothing to refuse
+        return low, high
     for name, value in (("low", low), ("high", high)):
         if not -(2**63) <= value < 2**63:
             raise ValueError(f"randint: {name} is {value}; it has to fit in 64 bits")

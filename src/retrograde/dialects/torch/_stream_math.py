@@ -52,7 +52,7 @@ class Interval(NamedTuple):
     The numbers are arrays, which NumPy's functions take in half the time that Python's numbers take.
     """
 
-    both: NDArray[np.float64]
+    numbers: tuple[float, float]
     """scale and offset."""
     step: NDArray[np.float64]
     """scale / 2**24: a float64 holds its products with numbers of 24 bits."""
@@ -69,8 +69,7 @@ def interval(low: float, high: float) -> Interval:
     with np.errstate(over="ignore"):
         scale, offset = float(F32(high) - F32(low)), float(F32(low))
         reaches = bool(F32((1.0 - 2.0**-24) * scale + offset) >= F32(high))
-    both = np.array((scale, offset))
-    return Interval(both, np.array(scale * 2.0**-24), np.array(offset), scale + abs(offset) > 1e38, reaches)
+    return Interval((scale, offset), np.array(scale * 2.0**-24), np.array(offset), scale + abs(offset) > 1e38, reaches)
 
 
 _LOW_24 = np.array(0xFFFFFF, np.uint32)
@@ -101,6 +100,13 @@ def unit53(words: Words, out: Floats | None = None) -> NDArray[np.float64]:
     out = np.multiply(high, 2.0**32, out=out, dtype=F64)
     out += words[1::2]
     out *= 2.0**-53
+    return out
+
+
+def remainders(words: Words, low: int, span: int) -> NDArray[np.int64]:
+    """Give low + word % span for each word."""
+    out = (words % np.uint32(span)).astype(np.int64)
+    out += low
     return out
 
 
@@ -171,9 +177,16 @@ def block_normals64(words: Words) -> NDArray[np.float64]:
     return out.ravel()
 
 
-def block_normals32(words: Words, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
-    """Turn words (one per value, a multiple of 16) into normals in float32, bit for bit as AVX2 code does."""
-    blocks = words.reshape(-1, 2, 8)
+def block_normals32(words: Words, size: int, mean: float = 0.0, std: float = 1.0) -> NDArray[np.float32]:
+    """Turn words (one per value) into normals in float32, bit for bit as AVX2 code does.
+
+    16 words make 16 values; those of a last partial block come of the last 16 words, over the end of the one before.
+    """
+    rest = size % 16
+    if rest:
+        values = block_normals32(np.concatenate((words[: size - rest], words[-16:])), size - rest + 16, mean, std)
+        return np.concatenate((values[: size - 16], values[-16:]))
+    blocks = words[:size].reshape(-1, 2, 8)
     out = np.empty(blocks.shape, F32)
     for start in range(0, len(blocks), _CHUNK):
         part = slice(start, start + _CHUNK)

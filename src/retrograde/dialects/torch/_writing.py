@@ -13,17 +13,28 @@ from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import selection as sel
 from ...ops import structural as st
 from ...tape import inplace
+from .._shared.elementwise import write_at_once
 from ._api import FUNCTIONS, METHODS, api
 from ._elementwise import replaced, tensor_argument
 from ._graph_nodes import show_as
 from ._promote import constant, number_array
 from ._tensor import Tensor
 
+_LARGEST = 65504.0  # which every floating dtype of NumPy's holds
+
+
+def _put(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    """y written over x, as a ufunc with `out=` is called."""
+    np.copyto(out, y)
+
 
 @api(function=False)
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of `src`, broadcast and converted, written into this tensor; gradients pass to `src`."""
-    if isinstance(src, (bool, int, float, complex)):
+    if isinstance(src, Value):
+        if write_at_once("copy_", _put, self, src):
+            return self
+    elif isinstance(src, (bool, int, float, complex)):
         src = make(Tensor, np.asarray(src))
     tensor_argument("copy_", src, 1, "src")
     if shape_of(src) == shape_of(self) and not (is_grad_enabled() and (src._node or self._node)):
@@ -63,6 +74,8 @@ def fill(input: Any, value: Any) -> Any:
 @api("fill_")
 def fill_(self: Any, value: Any) -> Any:
     """Every element set to `value`, a number or a 0-d tensor."""
+    if type(value) is float and abs(value) <= _LARGEST and write_at_once("fill_", _put, self, value):
+        return self
     tensor_argument("fill_", self)
     name = "FillBackward3" if isinstance(value, Value) else "FillBackward2"
     return inplace.update("fill_", self, lambda: show_as(sel.fill(self, _filling("fill_", self, value)), name))
@@ -71,6 +84,8 @@ def fill_(self: Any, value: Any) -> Any:
 @api("zero_")
 def zero_(self: Any) -> Any:
     """Every element set to 0."""
+    if write_at_once("zero_", _put, self, 0):
+        return self
     tensor_argument("zero_", self)
     return inplace.update("zero_", self, lambda: show_as(sel.fill(self, constant(0, dtype_of(self))), "ZeroBackward0"))
 

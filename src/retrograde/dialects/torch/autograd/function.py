@@ -18,10 +18,8 @@ from .._tensor import Tensor
 class FunctionCtx(Context):
     """What forward and backward share: saved tensors, flags, and whatever attributes the user sets."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._to_save_forward: tuple[Any, ...] = ()
-        self.needs_input_grad: tuple[bool, ...] = ()
+    _to_save_forward: tuple[Any, ...] = ()
+    needs_input_grad: tuple[bool, ...] = ()
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (inputs, outputs or others; None allowed) for the backward pass."""
@@ -163,13 +161,16 @@ def run(
     """Run forward at one level of the tape and record the node there."""
     positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     operands = [args[i] for i in positions]
-    recorded = levels.mode_at(level) != 0 and any(x._node is not None for x in operands if x._level == level)
+    recorded = False
+    if levels.mode_at(level):
+        for x in operands:
+            if x._node is not None and x._level == level:
+                recorded = True
     ctx, output = forward()
     several = isinstance(output, (tuple, list))
     results = list(output) if several else [output]
-    for x in results:
-        if not several and not isinstance(x, Tensor) and x is not None and recorded and not _plain_result(x):
-            raise TypeError(f"{cls.__name__}.forward returned {type(x).__name__}; it must return a tensor or a tuple")
+    if not several and not isinstance(output, Tensor) and output is not None and recorded and not _plain_result(output):
+        raise TypeError(f"{cls.__name__}.forward returned {type(output).__name__}; it must return a tensor or a tuple")
     tensors_at = [i for i, x in enumerate(results) if isinstance(x, Tensor)]
     backward = functools.partial(_backward, cls, ctx, (len(args), len(results)), positions, tensors_at)
     fresh = record(cls.__name__ + "Backward", operands, ctx, results, backward, recorded=recorded, level=level)

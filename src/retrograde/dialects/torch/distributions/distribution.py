@@ -141,17 +141,17 @@ class Distribution:
         """Raise ValueError for a value of the wrong shape or outside the support, TypeError for what is no tensor."""
         if not isinstance(value, torch.Tensor):
             raise ValueError(f"{type(self).__name__}: the value must be a tensor, got {type(value).__name__}")
-        event = len(value.shape) - len(self._event_shape)
-        if value.shape[event:] != self._event_shape:
+        shape, wanted = tuple(value.shape), tuple(self._event_shape)
+        event = len(shape) - len(wanted)
+        if shape[event:] != wanted:
             raise ValueError(
-                f"{type(self).__name__}: the value has the event shape {tuple(value.shape[event:])}, wanted "
-                f"{tuple(self._event_shape)}"
+                f"{type(self).__name__}: the value has the event shape {shape[event:]}, wanted {wanted}"
             )
-        expected = tuple(self._batch_shape) + tuple(self._event_shape)
-        for i, j in zip(reversed(tuple(value.shape)), reversed(expected)):
+        expected = tuple(self._batch_shape) + wanted
+        for i, j in zip(reversed(shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:
                 raise ValueError(
-                    f"{type(self).__name__}: a value of shape {tuple(value.shape)} does not broadcast with the batch "
+                    f"{type(self).__name__}: a value of shape {shape} does not broadcast with the batch "
                     f"and event shape {expected}"
                 )
         try:

@@ -10,7 +10,7 @@ from typing import Any
 from ....transform.checkpoint import checkpoint as _checkpoint
 from .. import _autocast
 from ..amp import autocast
-from ..random import get_rng_state, set_rng_state
+from ..random import back_to, mark
 
 
 def _autocast_now() -> Callable[[], autocast]:
@@ -22,15 +22,15 @@ def _autocast_now() -> Callable[[], autocast]:
 @contextlib.contextmanager
 def _restored(state: Any, region: Callable[[], autocast], inner: Any) -> Iterator[None]:
     """The random state and the autocast region of the first call, for as long as the second runs."""
-    before = get_rng_state()
+    before = None if state is None else mark()
     if state is not None:
-        set_rng_state(state)
+        back_to(state)
     try:
         with region(), inner:
             yield
     finally:
         if state is not None:
-            set_rng_state(before)
+            back_to(before)
 
 
 def checkpoint(
@@ -49,7 +49,7 @@ def checkpoint(
     Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`, and of
     functions that take gradients themselves.
     """
-    state, region = get_rng_state() if preserve_rng_state else None, _autocast_now()
+    state, region = mark() if preserve_rng_state else None, _autocast_now()
     forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
     with forward_context:
         return _checkpoint(function, recompute_context=lambda: _restored(state, region, recompute))(*args, **kwargs)

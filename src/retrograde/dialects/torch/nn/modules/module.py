@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .....core.value import shape_of
 from .....learn import modules as tree
 from .....learn.modules import Kind, Kinds
 from .....learn.modules import indented as _addindent  # noqa: F401 - modules that write their own repr import it here
@@ -415,8 +417,9 @@ class Module(tree.Tree):
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers")
         own = set()
-        with no_grad():
-            for name, x in list(tree.own_state(self)):
+        state = list(tree.own_state(self))
+        with no_grad() if state else contextlib.nullcontext():
+            for name, x in state:
                 key = prefix + name
                 own.add(key)
                 if key not in state_dict:
@@ -427,7 +430,7 @@ class Module(tree.Tree):
                 if not isinstance(given, Tensor):
                     error_msgs.append(f"{key!r} is {guard.kind_of(given)}, wanted a tensor")
                     continue
-                shape, wanted = given.shape, x.shape
+                shape, wanted = tuple(shape_of(given)), tuple(shape_of(x))
                 if shape == (1,) and not wanted:
                     given, shape = given[0], wanted  # as the earliest versions saved numbers
                 if shape != wanted:

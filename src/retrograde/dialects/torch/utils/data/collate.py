@@ -57,7 +57,7 @@ def default_collate(batch: Any) -> Any:
     elif isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(default_collate(column) for column in zip(*batch)))
     elif isinstance(first, Sequence):
-        if any(len(sample) != len(first) for sample in batch):
+        if set(map(len, batch)) != {len(first)}:
             raise RuntimeError(
                 f"default_collate: samples of lengths {sorted({len(s) for s in batch})}; wanted equal lengths"
             )

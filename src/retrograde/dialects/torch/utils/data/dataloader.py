@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from .... import torch
+from ...random import drawn_seed
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
@@ -227,8 +228,7 @@ class _SingleProcessDataLoaderIter:
         self._loader = loader
         self._indices = iter(loader._index_sampler)
         # Drawn in any case, since PyTorch does; it seeds workers.
-        drawn = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
-        self._base_seed = int(drawn.item())
+        self._base_seed = drawn_seed("DataLoader", loader.generator)
         self._fetcher = self._make_fetcher()
 
     def _make_fetcher(self) -> _Fetcher | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from .... import torch
-from ...random import Generator
+from ...random import Generator, drawn_seed
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -67,7 +67,7 @@ class RandomSampler(Sampler[int]):
         own = generator is None
         if own:
             # A generator of its own, so that what the program draws between two batches changes nothing.
-            seed = int(torch.empty((), dtype=torch.int64).random_().item())
+            seed = drawn_seed("RandomSampler")
             generator = Generator()
             generator.manual_seed(seed)
         if self.replacement:
