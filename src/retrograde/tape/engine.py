@@ -286,7 +286,7 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value]) -> tuple[tuple[An
     with np.errstate(all="ignore"):
         while type(edge) is Node and edge is not target:
             step = edge.step
-            if step is None or edge.seq < latest or edge.saved is FREED:
+            if step is None or edge.seq < latest or edge.saved is FREED or type(g) is list:
                 break
             found = step(edge, g, None, fitted, _add)
             if type(found) is dict:
