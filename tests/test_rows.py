@@ -88,7 +88,7 @@ def test_large_and_small_arrays_agree():
 )  # fmt: skip
 def test_what_is_left_to_numpy(x):
     assert rows.softmax(x) is None
-    assert rows.layer_norm(x, None, None, x.shape[-1], 0.1) is None
+    assert (rows.layer_norm(x, None, None, x.shape[-1], 0.1) is None) == (x.size > 16)  # few rows are not left to it
 
 
 def test_weights_of_another_kind_are_left_to_numpy():

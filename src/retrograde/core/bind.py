@@ -237,5 +237,5 @@ def described(node: Node, prim: Primitive, out: Any) -> Node:
         node.outs = tuple([(x.shape, x.dtype) if type(x) is _ndarray else (shape_of(x), dtype_of(x)) for x in out])
     else:
         node.shape, node.dtype = shape_of(out), dtype_of(out)
-    node.seq, node.step = tick(), None if prim.multi else prim.step
+    node.seq, node.step = tick(), prim.step
     return node

@@ -54,8 +54,8 @@ class Node:
     dtype: np.dtype
     outs: tuple[tuple[tuple[int, ...], np.dtype], ...]
     step: Any
-    """The primitive's `step`, or a variant of it for what the operands were; None for a node that needs more: several
-    outputs, hooks, packed saves, a custom function."""
+    """The primitive's `step`, or a variant of it for what the operands were; None for a node that needs more: hooks, packed
+    saves, a custom function."""
 
     # Set on few nodes, kept in the instance dictionary:
     hooks: Any = None

@@ -203,6 +203,7 @@ class Primitive:
             )
             self.out_users = frozenset(i for i, w in rules if w[0] == VALUE)
         self.saves_out = bool(self.out_users)
+        self.saves_any = self.saves_out or any(self.users) or self._rest == VALUE
 
     def _users_named(self, everyone: frozenset[int]) -> Callable[[int | None], frozenset[int]]:
         """For an operand of a joint rule (None: the output) those whose cotangents take its value, as `saves` says."""
@@ -240,6 +241,8 @@ class Primitive:
     def saved(self, arrays: Sequence[Any], edges: Sequence[Any], out: Any) -> tuple[Any, ...]:
         """What a node keeps for the rules that will be asked, given the edges of operands that want a gradient: an entry per
         operand, None where it is not needed, and the output where a rule wants it; () where nothing is kept."""
+        if not self.saves_any:
+            return ()
         count = len(arrays)
         wanted = {i for i, edge in enumerate(edges) if edge is not None}
         asked = frozenset(i for i in range(count) if self.has_rule(i))

@@ -398,7 +398,7 @@ class _Writer:
 
     def stored(self, saved: str, *, named: bool) -> list[str]:
         """The line that takes apart what a node saved."""
-        if not any(self.prim.users) and not self.prim.saves_out:
+        if not self.prim.saves_any:
             return []
         names = [*(self.names if named else [f"s{i}" for i in range(self.count)])]
         return [f"{', '.join(names + (['out'] if self.prim.saves_out else []))}, = {saved} or NOTHING"]
@@ -430,6 +430,50 @@ class _Writer:
             body.append("p = node.params")
         return ["def pull(node, saved, g, needs):", *_indented([*body, f"return ({results},)"])]
 
+    def received(self) -> list[str]:
+        """The line that makes of what has arrived, a list where there are several outputs, what rules take."""
+        return ["g = tuple(g)"] if self.prim.multi else []
+
+    def joint(self) -> list[str]:
+        """`pull` and `step` for one rule for all operands."""
+        prim, count = self.prim, self.count
+        stored = self.stored("saved", named=False)
+        given = []
+        for i in range(count):
+            want = prim.wants(i)
+            if want == AVAL or not stored:
+                given.append("None" if want == UNUSED else f"e{i}")
+            else:
+                given.append("None" if want == UNUSED else f"e{i} if s{i} is None else s{i}")
+        taken = f"{', '.join(f'e{i}' for i in range(count))}, = edges"
+        flags = "(" + "".join(f"{{}}{i} is not None, " for i in range(count)) + ")"
+        given += ["**node.params"] if prim.params else []
+        call = f"RULE({flags}, g, {'out' if prim.saves_out else 'node'}, {', '.join(given)})"
+        return [
+            "def pull(node, saved, g, needs):",
+            *_indented(["edges = node.edges", taken, *stored]),
+            f"    {', '.join(f'w{i}' for i in range(count))}, = needs",
+            f"    return {call.format(*'w' * count)}",
+            "def step(node, g, grads, fit, add):",
+            *_indented([
+                *self.received(), "edges = node.edges", taken,
+                *([stored[0].replace("= saved", "= node.saved")] if stored else []),
+                "found = {} if grads is None else grads",
+                f"for edge, r in zip(edges, {call.format(*'e' * count)}):",
+                "    if r is not None and edge is not None:",
+                "        if r.shape != edge.shape or r.dtype is not edge.dtype:",
+                "            r = fit(r, edge)",
+                "        if type(edge) is Slot:",
+                "            add(found, edge, r)",
+                "        elif edge in found:",
+                "            found[edge] = found[edge] + r",
+                "        else:",
+                "            found[edge] = r",
+                "if grads is None:",
+                "    return found.popitem() if len(found) == 1 else found",
+            ]),
+        ]  # fmt: skip
+
     def step(self, name: str = "step", *, real: bool = False, fits: bool = False) -> list[str]:
         """`step(node, g, grads, fit, add)`: the rules on raw arrays, and their results added to what has arrived so far.
 
@@ -440,7 +484,10 @@ class _Writer:
         have the operands' shapes and dtype, so that nothing is left to fit.
         """
         prim, count = self.prim, self.count
-        lines = [f"{', '.join(f'e{i}' for i in range(count))}, = node.edges", *self.stored("node.saved", named=real)]
+        lines = [
+            *self.received(), f"{', '.join(f'e{i}' for i in range(count))}, = node.edges",
+            *self.stored("node.saved", named=real),
+        ]  # fmt: skip
         if prim.params and not real:
             lines.append("p = node.params")
         results = {}
@@ -474,16 +521,15 @@ class _Writer:
 
 
 def _joint_pull(prim: Primitive) -> Any:
-    """`pull` for one rule for all operands, fixed or variadic."""
+    """`pull` for one rule for all operands, in any number."""
     vjp = prim.vjp
     assert vjp is not None
-    wanted = [prim.wants(j) for j in range(len(prim.operands or ()))]
 
     def pull(node: Any, saved: Any, g: Any, needs: Any) -> Any:
         edges = node.edges
         n = len(edges)
         stored = saved or (None,) * (n + 1)
-        wants = wanted if len(wanted) == n else [prim.wants(j) for j in range(n)]
+        wants = [prim.wants(j) for j in range(n)]
         given = [
             None if want == UNUSED else edges[j] if want == AVAL or stored[j] is None else stored[j]
             for j, want in enumerate(wants)
@@ -495,12 +541,42 @@ def _joint_pull(prim: Primitive) -> Any:
     return pull
 
 
+def _joint(prim: Primitive, count: int) -> tuple[Any, Any]:
+    """`pull` and `step` for one rule for all operands, of which there are so many where a primitive takes any number."""
+    writer = _Writer(prim, count)
+    scope: dict[str, Any] = {"RULE": prim.vjp, "NOTHING": (None,) * (writer.count + prim.saves_out), "Slot": Slot}
+    _define("\n".join(writer.joint()), scope, "pull")
+    return scope["pull"], scope["step"]
+
+
+def _joint_of_any(prim: Primitive) -> tuple[Any, Any]:
+    """The same for operands in any number: those for so many of them, written when they first come."""
+    written: dict[int, tuple[Any, Any]] = {}
+
+    def rules(count: int) -> tuple[Any, Any]:
+        if count <= _MOST_WRITTEN:
+            found = written[count] = _joint(prim, count)
+            return found
+        pull = _joint_pull(prim)
+        return pull, _step_from_pull(pull)
+
+    def pull(node: Any, saved: Any, g: Any, needs: Any) -> Any:
+        count = len(node.edges)
+        return (written.get(count) or rules(count))[0](node, saved, g, needs)
+
+    def step(node: Any, g: Any, grads: Any, fit: Any, add: Any) -> Any:
+        count = len(node.edges)
+        return (written.get(count) or rules(count))[1](node, g, grads, fit, add)
+
+    return pull, step
+
+
 def _step_from_pull(pull: Callable[..., Any]) -> Callable[..., None]:
     """`step` for a joint rule."""
 
     def step(node: Any, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
         edges, found = node.edges, {} if grads is None else grads
-        for edge, r in zip(edges, pull(node, node.saved, g, edges)):
+        for edge, r in zip(edges, pull(node, node.saved, tuple(g) if type(g) is list else g, edges)):
             if r is None or edge is None:
                 continue
             if r.shape != edge.shape or r.dtype is not edge.dtype:
@@ -632,8 +708,7 @@ def _on_first_call(
 def specialise_rules(prim: Primitive) -> None:
     """Give a differentiable primitive its `pull` and `step`; done when the first is asked for."""
     if prim.vjp is not None:
-        prim.pull = _joint_pull(prim)
-        prim.step = _step_from_pull(prim.pull)
+        prim.pull, prim.step = _joint(prim, 0) if prim.operands else _joint_of_any(prim)
         return
     writer = _Writer(prim)
     rules: dict[str, Any] = {}

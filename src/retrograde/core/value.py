@@ -158,10 +158,12 @@ def as_core(value: Value) -> Value:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array, value, edge or Python number."""
-    while isinstance(x, Value):
+    while type(x) is not _ndarray:
+        if not isinstance(x, Value):
+            if isinstance(x, (bool, int, float, complex)):
+                return ()
+            break
         x = x._a
-    if type(x) is not _ndarray and isinstance(x, (bool, int, float, complex)):
-        return ()
     try:
         return x.shape
     except AttributeError:
@@ -170,10 +172,12 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 def dtype_of(x: Any) -> np.dtype:
     """The NumPy dtype of an array, value, edge or Python number."""
-    while isinstance(x, Value):
+    while type(x) is not _ndarray:
+        if not isinstance(x, Value):
+            if isinstance(x, (bool, int, float, complex)):
+                return np.result_type(type(x))
+            break
         x = x._a
-    if type(x) is not _ndarray and isinstance(x, (bool, int, float, complex)):
-        return np.result_type(type(x))
     try:
         return x.dtype
     except AttributeError:

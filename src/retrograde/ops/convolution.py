@@ -12,6 +12,7 @@ windows (im2col), a few megabytes of it at a time, or to generated code that nee
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ _SHORT = 48
 # ------------------------------------------------------------------------------------------ shapes
 
 
+@functools.lru_cache(1024)
 def output_size(size: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes) -> Sizes:
     """How many windows lie along each spatial axis."""
     return tuple(
@@ -192,9 +194,20 @@ def _taps(kernel: Sizes, out: Sizes, stride: Sizes, dilation: Sizes) -> Iterator
 # ------------------------------------------------------------------------------------------ by NumPy
 
 
+@functools.lru_cache(1024)
+def _pointwise(kernel: Sizes, stride: Sizes, padding: Pads) -> bool:
+    """Whether each result comes from the one place where it stands: a product over the channels."""
+    return math.prod(kernel) == math.prod(stride) == 1 and not _pads(padding)
+
+
+@functools.lru_cache(1024)
+def _pads(padding: Pads) -> bool:
+    return any(any(pair) for pair in padding)
+
+
 def _padded(x: Any, padding: Pads) -> Any:
     """`x` with zeros around its spatial axes."""
-    if not any(any(pair) for pair in padding):
+    if not _pads(padding):
         return x
     out: Any = np.zeros((*x.shape[:2], *(n + lo + hi for n, (lo, hi) in zip(x.shape[2:], padding))), dtype=x.dtype)
     out[(..., *(slice(lo, lo + n) for n, (lo, _) in zip(x.shape[2:], padding)))] = x
@@ -236,6 +249,9 @@ def _convolve_numpy(x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dil
 def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, groups: int, out: Sizes) -> Any:
     images, channels = x.shape[:2]
     outputs, _, *kernel = w.shape
+    if _pointwise(w.shape[2:], stride, padding):
+        columns = x.reshape(images, groups, channels // groups, math.prod(out))
+        return np.matmul(w.reshape(groups, outputs // groups, channels // groups), columns).reshape(images, outputs, *out)
     x = _padded(x, padding)
     depth, length = channels // groups * math.prod(kernel), math.prod(out)
     result = np.empty((images, outputs, *out), x.dtype)
@@ -243,9 +259,6 @@ def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, gr
         return result
     wide = result.reshape(images, groups, outputs // groups, length)
     matrix = w.reshape(groups, outputs // groups, depth)
-    if math.prod(kernel) == 1 and math.prod(stride) == 1:
-        np.matmul(matrix, x.reshape(images, groups, depth, length), out=wide)
-        return result
     step = _step(images, groups * depth * length, x.itemsize)
     axes = len(out)
     if length < _SHORT and images > 1:
@@ -348,6 +361,10 @@ def _weight_numpy(
     found = convolutions.convolve_weight(x, y, kernel, stride, padding, dilation, groups)
     if found is not None:
         return found
+    if x.size and y.size and _pointwise(kernel, stride, padding):
+        side = y.reshape(images, groups, outputs // groups, length)
+        products = np.matmul(side, x.reshape(images, groups, per_group, length).swapaxes(2, 3))
+        return np.add.reduce(products, 0).reshape(outputs, per_group, *kernel)
     x = _padded(x, padding)
     total = np.zeros((groups, outputs // groups, depth), x.dtype)
     if not total.size or not y.size:

@@ -45,7 +45,7 @@ scipy.sparse (0.1 s, once) a few elements are not worth."""
 def _wrapped(indices: np.ndarray, n: int) -> np.ndarray:
     """Indices without negative ones, as np.intp."""
     indices = indices.astype(np.intp, copy=False)
-    if indices.size and indices.min() < 0:
+    if indices.size and np.minimum.reduce(indices, None) < 0:
         indices = np.where(indices < 0, indices + n, indices)
     return indices
 
@@ -67,11 +67,14 @@ def add_rows(rows: np.ndarray, indices: np.ndarray, n: int) -> np.ndarray:
         count = len(indices)
         chosen = csr_array((np.ones(count, dtype), indices, np.arange(count + 1)), shape=(count, n))
         return np.ascontiguousarray(chosen.T @ rows)
-    out = np.zeros(n * d, dtype)
+    out = np.zeros((n, d), dtype)
     if d != 1:
-        indices = (indices[:, None] * d + np.arange(d)).reshape(-1)
-    np.add.at(out, indices, np.ascontiguousarray(rows).reshape(-1))
-    return out.reshape(n, d)
+        indices = (indices[:, None] * d + _columns(d)).reshape(-1)
+    np.add.at(out.reshape(-1), indices, rows.reshape(-1))
+    return out
+
+
+_columns = functools.lru_cache(64)(np.arange)
 
 
 # ------------------------------------------------------------------------------------------ one index array, one axis
@@ -113,12 +116,12 @@ def _take_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) 
         return found
     n, k = shape[axis], indices.ndim
     if k == 1 and g.size <= _FEW and g.dtype.itemsize > 2:
-        inner = math.prod(shape[axis + 1 :])
-        places = (_wrapped(indices, n) * inner).reshape(-1, *(1,) * (len(shape) - axis - 1))
-        places = places + _kept_others(shape, (*shape[:axis], 1, *shape[axis + 1 :]), axis)
-        out = np.zeros(math.prod(shape), g.dtype)
-        np.add.at(out, places.reshape(-1), g.reshape(-1))
-        return out.reshape(shape)
+        inner, column, other = _kept_slices(shape, axis)
+        at = indices.astype(np.intp, copy=False) if axis == 0 else _wrapped(indices, n)  # along the first axis -1 is the last
+        at = at if inner == 1 else at * inner
+        out = np.zeros(shape, g.dtype)
+        np.add.at(out.reshape(-1), (at.reshape(column) + other).reshape(-1), g.reshape(-1))
+        return out
     rest = (*shape[:axis], *shape[axis + 1 :])
     if axis:
         g = np.moveaxis(g, range(axis, axis + k), range(k))
@@ -317,6 +320,8 @@ def _advanced_kernel(xp: Any, x: Any, *indices: Any, axes: tuple[int, ...], uniq
 
 
 def _advanced_numpy(x: Any, *indices: Any, axes: tuple[int, ...], unique: bool) -> Any:
+    if len(axes) == 1:
+        return _take_numpy(x, indices[0], axis=axes[0])
     return _dense(x[index_key(x.ndim, indices, axes)])
 
 
@@ -412,6 +417,11 @@ def _put_vjp(
     needs: Any, g: Any, _out: Any, _x: Any, values_: Any, *indices: Any, axes: Any, accumulate: bool, unique: bool
 ) -> Any:
     grad_x = None
+    if type(g) is np.ndarray and all(type(index) is np.ndarray for index in indices):
+        if needs[0]:
+            grad_x = g if accumulate else _put_numpy(g, 0, *indices, axes=axes, accumulate=False, unique=unique)
+        grad_values = _advanced_numpy(g, *indices, axes=axes, unique=unique) if needs[1] else None
+        return (grad_x, grad_values, *_nothing(len(indices)))
     if needs[0]:
         zero = full((), 0, dtype_of(g), g)
         grad_x = g if accumulate else _index_put(g, zero, *indices, axes=axes, accumulate=False, unique=unique)
@@ -505,12 +515,9 @@ def offsets(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarra
 
 def places(shape: tuple[int, ...], indices: np.ndarray, axis: int) -> np.ndarray:
     """As `offsets`, of indices that are known to lie in the array."""
-    rank = len(shape)
-    if rank < 2:
+    if len(shape) < 2:
         return indices.reshape(-1)
-    within = indices.shape
-    other = (_kept_others if indices.size <= _FEW else _others)(shape, within[:axis] + (1,) + within[axis + 1 :], axis)
-    stride = math.prod(shape[axis + 1 :])
+    stride, other = (_kept_steps if indices.size <= _FEW else _steps)(shape, indices.shape, axis)
     if indices.itemsize < 8:
         indices = indices.astype(np.int64)
     return ((indices if stride == 1 else indices * stride) + other).reshape(-1)
@@ -531,6 +538,21 @@ def _others(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> np.nd
 
 
 _kept_others = functools.lru_cache(256)(_others)
+
+
+def _steps(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> tuple[int, np.ndarray]:
+    """How far apart the elements along an axis stand, and `_others` for the rows of positions of the shape `within`."""
+    return math.prod(shape[axis + 1 :]), _others(shape, within[:axis] + (1,) + within[axis + 1 :], axis)
+
+
+_kept_steps = functools.lru_cache(256)(_steps)
+
+
+@functools.lru_cache(256)
+def _kept_slices(shape: tuple[int, ...], axis: int) -> tuple[int, tuple[int, ...], np.ndarray]:
+    """How far apart slices along an axis stand, the shape in which places of slices meet the others', and these."""
+    column = (-1, *(1,) * (len(shape) - axis - 1))
+    return math.prod(shape[axis + 1 :]), column, _others(shape, (*shape[:axis], 1, *shape[axis + 1 :]), axis)
 
 
 def _along_kernel(xp: Any, x: Any, indices: Any, *, axis: int) -> Any:
@@ -561,8 +583,27 @@ def _along_add_numpy(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int)
     found = gathers.along_add(g, indices, shape, axis)
     if found is not None:
         return found
-    rows = np.asarray(g).reshape(-1, 1)
-    return add_rows(rows, offsets(shape, indices, axis), math.prod(shape)).reshape(shape)
+    _check_along(indices, shape[axis] if shape else 1, axis)
+    return _added_along(np.zeros(shape, g.dtype), np.asarray(g), indices, axis)
+
+
+def _added_along(out: np.ndarray, g: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
+    """`out`, in C order, to which g has been added at positions along an axis that lie in it; half precision in single."""
+    if g.itemsize <= 2 and g.dtype.kind not in "iub":
+        return _added_along(out.astype(np.float32), g.astype(np.float32), indices, axis).astype(g.dtype)
+    if out.shape and indices.shape[axis] == 1:
+        out.reshape(-1)[places(out.shape, indices, axis)] += g.reshape(-1)  # no place is named twice
+    else:
+        np.add.at(out.reshape(-1), places(out.shape, indices, axis), g.reshape(-1))
+    return out
+
+
+def along_add_known(g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
+    """`along_add` at positions that are known to lie in the array, as what has been read there does."""
+    if type(g) is not np.ndarray or type(indices) is not np.ndarray:
+        return along_add(g, indices, shape=shape, axis=axis)
+    found = gathers.along_add(g, indices, shape, axis)
+    return _added_along(np.zeros(shape, g.dtype), g, indices, axis) if found is None else found
 
 
 def batch_along(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -611,7 +652,7 @@ def _infer_scattered(avals: Any, params: dict[str, Any]) -> Aval:
 # place off the axis, and where it says along it. Negative indices are refused.
 take_along_axis = linear(
     "take_along_axis", kernel=_along_kernel, numpy=_along_numpy, others=1, kind="structural",
-    transpose=lambda g, x_, indices, *, axis: along_add(g, indices, shape=tuple(shape_of(x_)), axis=axis),
+    transpose=lambda g, x_, indices, *, axis: along_add_known(g, indices, shape=tuple(shape_of(x_)), axis=axis),
     batch=batch_along, infer=_infer_along,
     samples=lambda: [sample(normal(3, 2), np.array([[2, 0], [2, 1]]), axis=0),
                      sample(normal(2, 3), np.array([[2, 0, 2, 1]]), axis=1), sample(normal(), np.array(0), axis=0)],
@@ -672,7 +713,12 @@ scatter = primitive(
 
 def _scatter_add_numpy(x: Any, indices: Any, values: Any, *, axis: int) -> Any:
     found = gathers.along_add(values, indices, x.shape, axis, x)
-    return x + _along_add_numpy(values, indices, shape=x.shape, axis=axis) if found is None else found
+    if found is not None:
+        return found
+    if x.dtype != values.dtype or x.dtype.itemsize <= 2:
+        return x + _along_add_numpy(values, indices, shape=x.shape, axis=axis)
+    _check_along(indices, x.shape[axis] if x.shape else 1, axis)
+    return _added_along(np.array(x, order="C"), values, indices, axis)
 
 
 def _infer_scatter_add(avals: Any, params: dict[str, Any]) -> Aval:

@@ -37,8 +37,16 @@ from .structural import concatenate, reshape, stack
 # ------------------------------------------------------------------------------------------ order of elements
 
 
+@functools.cache
+def _backwards(rank: int, axes: tuple[int, ...]) -> tuple[slice, ...]:
+    turned = {axis % rank for axis in axes if -rank <= axis < rank}
+    if len(turned) < len(axes):
+        raise ValueError(f"flip: axes {axes} are not {len(axes)} of the {rank} axes")
+    return tuple(slice(None, None, -1 if i in turned else 1) for i in range(rank))
+
+
 def _flip_numpy(x: Any, *, axes: tuple[int, ...]) -> Any:
-    return np.flip(x, axis=axes).copy("K")  # a view with negative strides is no tensor in PyTorch
+    return x[_backwards(x.ndim, axes)].copy("K")  # a view with negative strides is no tensor in PyTorch
 
 
 flip = linear(
@@ -128,10 +136,18 @@ def _tile_kernel(xp: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
 
 
 def _tile_numpy(x: Any, *, reps: tuple[int, ...]) -> Any:
-    shape = _infer_tile([Aval(x.shape, x.dtype)], {"reps": reps}).shape
-    if not x.size:  # NumPy's result would be a view
-        return np.empty(shape, x.dtype)
-    return np.tile(np.ascontiguousarray(x) if x.ndim else x, reps)  # in C order whatever the operand's is
+    shape, spread, together = _tiled(x.shape, reps)
+    return np.array(np.broadcast_to(x.reshape(shape), spread), order="C").reshape(together)
+
+
+@functools.lru_cache(256)
+def _tiled(have: tuple[int, ...], reps: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """A shape with an axis of length 1 before each of its own, with these as long as the repetitions, and the result's."""
+    together = _infer_tile([Aval(have, np.dtype(bool))], {"reps": reps}).shape
+    have = (1,) * (len(reps) - len(have)) + have
+    return (
+        tuple(n for m in have for n in (1, m)), tuple(n for pair in zip(reps, have) for n in pair), together
+    )  # fmt: skip
 
 
 # `reps` has one entry per axis of the result.
@@ -202,11 +218,27 @@ def _pad_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], value: 
     return x
 
 
+Index = tuple[slice, ...]
+
+
+@functools.lru_cache(256)
+def _kept_part(shape: tuple[int, ...], widths: tuple[tuple[int, int], ...]) -> tuple[tuple[int, ...], Index | None, Index | None]:
+    """The padded shape, the part of an array of `shape` that is kept, and where it stands in the result; None for all."""
+    padded = _padded_by_constant(shape, widths)
+    kept = tuple(slice(max(0, -lo), n - max(0, -hi)) for n, (lo, hi) in zip(shape, widths))
+    place = tuple(slice(max(0, lo), max(0, lo) + max(0, k.stop - k.start)) for k, (lo, _) in zip(kept, widths))
+    crops, grows = any(w < 0 for pair in widths for w in pair), any(w > 0 for pair in widths for w in pair)
+    return padded, kept if crops else None, place if grows else None
+
+
 def _pad_numpy(x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
-    shape = _padded_by_constant(x.shape, widths)
+    shape, kept, place = _kept_part(x.shape, widths)
+    if kept is not None:
+        x = x[kept]
+    if place is None:
+        return np.array(x, order="C")
     out = np.zeros(shape, dtype=x.dtype) if value == 0 else np.full(shape, value, dtype=x.dtype)
-    kept = _cropped(x, widths)
-    out[tuple(slice(max(0, lo), max(0, lo) + n) for n, (lo, _) in zip(kept.shape, widths))] = kept
+    out[place] = x
     return out
 
 

@@ -7,6 +7,7 @@ passes for plain arrays, and sibling operations for values that record, which ar
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -119,19 +120,14 @@ def _wide(arrays: Any) -> Any:
     return (None if a is None else a.astype(np.float32) for a in arrays)
 
 
-def _row_width(x: Any, shape: Shape, axis: Shape, affine: Shape) -> int:
-    """The number of elements of the rows that a layer normalisation takes, 0 where it is another one."""
+@functools.lru_cache(512)
+def _way(have: Shape, shape: Shape, axis: Shape, affine: Shape) -> int | channels.Blocks | None:
+    """What generated code takes the normalisation of an operand of shape `have` for: rows of so many elements (layer
+    normalisation), or blocks of images and channels; None for another one."""
     rest = len(shape) - len(axis)
-    if x.shape != shape or not axis or axis[0] != rest or axis[-1] != len(shape) - 1:
-        return 0
-    if affine != (1,) * rest + shape[rest:]:
-        return 0
-    return math.prod(shape[rest:])
-
-
-def _blocks(x: Any, shape: Shape, axis: Shape, affine: Shape) -> channels.Blocks | None:
-    """The blocks of images and channels that generated code takes; None where it is another normalisation, or small."""
-    return channels.blocks_of(shape, axis, x.shape, affine) if x.size >= channels.LEAST else None
+    if have == shape and axis and axis == tuple(range(rest, len(shape))) and affine == (1,) * rest + shape[rest:]:
+        return math.prod(shape[rest:])
+    return channels.blocks_of(shape, axis, have, affine)
 
 
 @widened
@@ -153,21 +149,21 @@ def _normalize_stats_kernel(
 def _normalize_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     if is_half(x.dtype):
         return _normalized_numpy(*_wide((x, w, b)), shape, axis, affine, eps)[0].astype(x.dtype)  # type: ignore[call-arg]
-    if rows.suited(x):
-        width = _row_width(x, shape, axis, affine)
-        found = rows.layer_norm(x, w, b, width, eps) if width else None
+    way = _way(x.shape, shape, axis, affine)
+    if isinstance(way, int):
+        found = rows.layer_norm(in_c_order(x), w, b, way, eps)
         if found is not None:
             return found
-    blocks = _blocks(x, shape, axis, affine)
-    several = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
-    if several is not None:
-        return several[0]
+    elif way is not None:
+        several = channels.normalize(x, w, b, way, eps)
+        if several is not None:
+            return several[0]
     return _normalized_numpy(x, w, b, shape, axis, affine, eps)[0]
 
 
 def _normalize_stats_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     stats = tuple([n for i, n in enumerate(shape) if i not in axis])
-    blocks = _blocks(x, shape, axis, affine)
+    blocks = channels.blocks_of(shape, axis, x.shape, affine)
     found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
     if found is not None:
         return found[0], found[1].reshape(stats), found[2].reshape(stats)
@@ -184,14 +180,11 @@ def _pull_arrays(
     if is_half(dtype):
         g, x = g.astype(np.float32), x.astype(np.float32)
         w = None if w is None else w.astype(np.float32)
-    found = None
-    width = _row_width(x, shape, axis, affine) if rows.suited(x) else 0
-    if width:
-        found = rows.layer_norm_pull(np.ascontiguousarray(g), x, w, width, eps)
+    way = _way(x.shape, shape, axis, affine)
+    if isinstance(way, int):
+        found = rows.layer_norm_pull(in_c_order(g), in_c_order(x), w, way, eps)
     else:
-        blocks = _blocks(x, shape, axis, affine)
-        if blocks is not None:
-            found = channels.normalize_pull(g, x, w, blocks, eps)
+        found = None if way is None else channels.normalize_pull(g, x, w, way, eps)
     if found is not None:
         return (
             found[0], None if w is None else found[1].reshape(w.shape), None if b is None else found[2].reshape(b.shape)

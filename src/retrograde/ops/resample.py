@@ -247,24 +247,40 @@ def _window_table(spec: Map, char: str, transposed: bool, weighted: bool) -> win
     return windows.table(n, held, given, char, empty=True)
 
 
-def _generated(x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
-    """The map of NumPy arrays as generated code; None where that does not apply."""
-    if not x.size or x.dtype.char not in "fd" or not x.dtype.isnative or not 1 <= len(maps) <= 3:
+@functools.lru_cache(maxsize=256)
+def _window_tables(
+    maps: tuple[Map, ...], char: str, transposed: bool
+) -> tuple[tuple[windows.Table, ...], str | None, tuple[int, ...]] | None:
+    """The windows of each of one to three maps, of two at least; the dtype of their weights, if any; and the sizes that come
+    of them. None where generated code does not take them."""
+    if not 1 <= len(maps) <= 3:
         return None
     weighted = any(spec.mode not in (NEAREST, NEAREST_EXACT) for spec in maps)
-    found = [_window_table(spec, x.dtype.char, transposed, weighted) for spec in maps]
+    found = [_window_table(spec, char, transposed, weighted) for spec in maps]
     tables = [table for table in found if table is not None]
     if len(tables) != len(maps):
         return None
-    char = x.dtype.char if weighted else None
+    kind = char if weighted else None
+    if len(maps) == 1:
+        tables.insert(0, windows.every(1, kind))
+    return tuple(tables), kind, tuple(s.n if transposed else s.m for s in maps)
+
+
+def _generated(x: Any, maps: tuple[Map, ...], transposed: bool) -> Any:
+    """The map of NumPy arrays as generated code; None where that does not apply."""
+    if not x.size or x.dtype.char not in "fd" or not x.dtype.isnative:
+        return None
+    found = _window_tables(maps, x.dtype.char, transposed)
+    if found is None:
+        return None
+    tables, char, sizes = found
     lead, size = x.shape[: x.ndim - len(maps)], x.shape[x.ndim - len(maps) :]
     if len(maps) == 3:  # the first axis by itself: the others are the columns
         x = windows.weighted(x.reshape(*lead, size[0], -1), tables[0], windows.every(size[1] * size[2], char))
     if len(maps) == 1:
-        tables.insert(0, windows.every(1, char))
         size = (1, *size)
     result = None if x is None else windows.weighted(x.reshape(-1, *size[-2:]), tables[-2], tables[-1])
-    return None if result is None else result.reshape(*lead, *((s.n if transposed else s.m) for s in maps))
+    return None if result is None else result.reshape(*lead, *sizes)
 
 
 @widened_numpy

@@ -16,7 +16,7 @@ from ..core.scattered import Scattered
 from ..core.value import dtype_of, ndim_of, shape_of
 from .comparison import equal, not_equal
 from .grouping import add, count_numbers, flat_positions, multiply, reduce_by_number
-from .indexing import add_rows, along_add, batch_along, index_put, offsets, scatter, take_along_axis
+from .indexing import add_rows, along_add, batch_along, index_put, offsets, outside, scatter, take_along_axis
 from .kernels import elements, widened
 from .reduction import prod
 from .rules import batch_loop, batch_size, conj, from_vjp, linear, materialise_batch
@@ -245,9 +245,9 @@ def _embedding_kernel(
 def _embedding_numpy(
     table: Any, indices: Any, *, padding: int | None, by_frequency: bool, weighted: bool, sparse: bool
 ) -> Any:
-    if indices.size:
+    if outside(indices, table.shape[0]) is not None:
         _refuse_index(int(indices.min()), int(indices.max()), table.shape[0])
-    out = np.take(table, indices, axis=0)
+    out = table.take(indices, 0)
     if weighted:
         flat = indices.reshape(-1)
         weights = _row_weights(flat, table.shape[0], padding, by_frequency, table.dtype)
@@ -273,7 +273,8 @@ def _embedding_add_numpy(
 ) -> Any:
     flat = indices.reshape(-1).astype(np.intp, copy=False)
     rows = g.reshape(flat.size, math.prod(shape[1:]))
-    weights = _row_weights(flat, shape[0], padding, by_frequency, g.dtype)
+    plain = padding is None and not by_frequency
+    weights = None if plain else _row_weights(flat, shape[0], padding, by_frequency, g.dtype)
     if weights is not None:
         rows = rows * weights[:, None]
     return add_rows(rows, flat, shape[0]).reshape(shape)

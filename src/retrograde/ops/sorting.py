@@ -18,7 +18,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from . import introselect
-from .indexing import along_add, places, take_along_axis
+from .indexing import along_add_known, places, take_along_axis
 from .kernels import constant, in_single
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
 from .rules import batch_axes, batch_size, checked_axes, linear, materialise_batch, nondifferentiable
@@ -34,7 +34,8 @@ def _with_axis(indices: Any, shape: tuple[int, ...], axis: int) -> Any:
     """Positions with the axis that they were reduced along, as one of length 1."""
     if len(shape_of(indices)) == len(shape):
         return indices
-    return reshape(indices, shape=(*shape[:axis], 1, *shape[axis + 1 :]))
+    shape = (*shape[:axis], 1, *shape[axis + 1 :])
+    return indices.reshape(shape) if type(indices) is np.ndarray else reshape(indices, shape=shape)
 
 
 _along = take_along_axis.prim
@@ -47,19 +48,15 @@ def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:
 
 
 def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
-    if indices.ndim == x.ndim:
-        return x.reshape(-1).take(places(x.shape, indices, axis)).reshape(indices.shape)
-    if indices.ndim == 0:
+    if indices.ndim == 0 and x.ndim:
         return x[indices]
-    if indices.ndim == 1 and axis == 1:
-        return x[np.arange(len(x)), indices]
-    at = indices.reshape(*indices.shape[:axis], 1, *indices.shape[axis:])
-    return _along.numpy_kernel(x, at, axis=axis).reshape(indices.shape)
+    at = _with_axis(indices, x.shape, axis)
+    return x.reshape(-1).take(places(x.shape, at, axis)).reshape(indices.shape)
 
 
 def _unpick(g: Any, x: Any, indices: Any, axis: int) -> Any:
     shape = tuple(shape_of(x))
-    return along_add(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
+    return along_add_known(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
 
 
 def _infer_pick(avals: Any, params: dict[str, Any]) -> Aval:
@@ -124,13 +121,13 @@ def _retied(x: Any, order: Any, axis: int, what: str, k: int) -> Any:
         x, order = x.swapaxes(axis, -1), order.swapaxes(axis, -1)
     n = x.shape[-1]
     rows, found = x.reshape(-1, n), order.reshape(-1, n)
-    ordered = rows[np.arange(len(rows))[:, None], found]
+    ordered = rows.reshape(-1).take(places(rows.shape, found, 1)).reshape(found.shape)
     before, behind = ordered[:, :-1], ordered[:, 1:]
     tied = behind == before
-    if x.dtype.kind == "f" and n:
+    if x.dtype.kind == "f" and np.count_nonzero(ordered != ordered) > 1:
         tied |= (behind != behind) & (before != before)
     within = tied[:, :k] if what == "top" else tied
-    which = np.flatnonzero(within.any(axis=1)) if tied.any() else ()
+    which = np.flatnonzero(within.any(axis=1)) if np.count_nonzero(tied) else ()
     if len(which):
         part = slice(n) if what == "sort" else slice(k) if what == "top" else slice(k - 1, k)
         found[which, part] = _arranged(tied[which], found[which], what, k)[:, part]
@@ -318,8 +315,8 @@ def _argmedian_numpy(x: Any, *, axis: int, ignore_nan: bool) -> Any:
         return found
     order = _order_numpy(x, axis, False)
     n = x.shape[axis]
-    if x.dtype.kind in "iub" or not (missing := np.isnan(x)).any():
-        return order[(slice(None),) * axis + ((n - 1) // 2,)]
+    if x.dtype.kind in "iub" or not np.count_nonzero(missing := np.isnan(x)):
+        return order[(slice(None),) * axis + ((n - 1) // 2,)].copy()
     numbers = n - missing.sum(axis=axis)
     if ignore_nan:
         middle = np.maximum(numbers - 1, 0) // 2

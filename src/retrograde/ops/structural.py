@@ -76,6 +76,30 @@ transpose = linear(
 )  # fmt: skip
 
 
+def _batch_rearrange(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    x = move_batch(arrays[0], dims[0])
+    size, axes = shape_of(x)[0], (0, *(a + 1 for a in params["axes"]))
+    return op(x, shape=(size, *params["shape"]), axes=axes, result=(size, *params["result"])), 0
+
+
+def _infer_rearrange(avals: Any, params: dict[str, Any]) -> Aval:
+    seen = _infer_reshape(avals, {"shape": params["shape"]})
+    return _infer_reshape([_infer_transpose([seen], {"axes": params["axes"]})], {"shape": params["result"]})
+
+
+# x in a shape, its axes in another order, and that in the shape `result`: a copy.
+rearrange = linear(
+    "rearrange", kind="structural",
+    kernel=lambda xp, x, *, shape, axes, result: xp.reshape(xp.permute_dims(xp.reshape(x, shape), axes), result, copy=True),
+    numpy=lambda x, *, shape, axes, result: np.array(x.reshape(shape).transpose(axes), order="C").reshape(result),
+    transpose=lambda g, x_, *, shape, axes, result: rearrange(
+        g, shape=tuple(shape[a] for a in axes), axes=inverse(axes), result=tuple(shape_of(x_))),
+    batch=_batch_rearrange, infer=_infer_rearrange,
+    samples=lambda: [sample(normal(2, 6), shape=(2, 3, 2), axes=(1, 0, 2), result=(3, 4)),
+                     sample(normal(4), shape=(2, 2), axes=(1, 0), result=(4,))],
+)  # fmt: skip
+
+
 def _broadcast_numpy(x: Any, *, shape: tuple[int, ...]) -> Any:
     """Stride 0 along the new axes: 0.3 µs where np.broadcast_to takes 1.9, and the view may be written through."""
     if not x.flags.c_contiguous:

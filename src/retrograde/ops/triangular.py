@@ -81,13 +81,7 @@ def _diagonal_embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], offset: i
 
 def _diagonal_embed_numpy(x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
     out = np.zeros(shape, dtype=x.dtype)
-    rows = np.arange(x.shape[-1])
-    index: list[Any] = [slice(None)] * len(shape)
-    index[axis1], index[axis2] = rows + max(0, -offset), rows + max(0, offset)
-    first, second = sorted((axis1, axis2))
-    # Neighbouring index arrays stay in their place, separated ones go to the front.
-    to = first if second == first + 1 else 0
-    out[tuple(index)] = np.moveaxis(x, -1, to)
+    _diagonal_numpy(out, offset=offset, axis1=axis1, axis2=axis2)[...] = x
     return out
 
 

@@ -419,7 +419,10 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
     fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
     while type(edge) is Node and edge is not target:
         step = edge.step
-        if step is None or edge.seq < latest or edge.saved is FREED or (nodes is not None and g.size > _SMALL):
+        if (
+            step is None or edge.seq < latest or edge.saved is FREED or type(g) is list
+            or (nodes is not None and g.size > _SMALL)
+        ):  # fmt: skip
             break
         try:
             found = step(edge, g, None, fitted, _add)

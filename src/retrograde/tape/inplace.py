@@ -230,8 +230,9 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
     """Write `new`, computed after clock reading `start`, into `target`, history included."""
     cls = type(target)._result
     array, written = target._a, new._a
+    plain = type(array) is type(written) is _ndarray
     if (
-        type(array) is type(written) is _ndarray and array.dtype is written.dtype and array.shape == written.shape
+        plain and array.dtype is written.dtype and array.shape == written.shape
         and (target._node is new._node is target._base is None or (state.mode == OFF and not state.levels))
         and target._level == new._level == 0 and type(new)._result is cls
     ):  # no history on either side, or none wanted: 1.3 µs less
@@ -239,18 +240,18 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         return target
     if type(new)._result is not cls:
         values.result_class((target, new))  # refuses tensors of two dialects
-    if tuple(shape_of(new)) != tuple(shape_of(target)):
-        raise error_type(cls, ShapeError)(
-            f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"
-        )
-    if dtype_of(new) != dtype_of(target):
-        new = cast(new, dtype=dtype_of(target))
+    if not plain or array.shape != written.shape or array.dtype is not written.dtype:
+        if tuple(shape_of(new)) != tuple(shape_of(target)):
+            raise error_type(cls, ShapeError)(
+                f"{op}: a result of shape {tuple(shape_of(new))} does not fit into shape {tuple(shape_of(target))}"
+            )
+        if dtype_of(new) != dtype_of(target):
+            new = cast(new, dtype=dtype_of(target))
     recording = levels.mode_at(max(target._level, new._level)) != 0 and (
         new._node is not None or target._node is not None or (target._base is not None and target._base._node is not None)
     )
     if type(target._a) is not _ndarray or type(new._a) is not _ndarray or new._level > target._level:
         return _replace(op, target, new, recording)
-    array = target._a
     history: list[tuple[Value, Any]] = []
     now = 0
     if recording:
@@ -381,8 +382,10 @@ def _new_nodes(new: Value, start: int) -> list[Node]:
     first = producer(new._node)
     if not isinstance(first, Node) or first.seq <= start:
         return []
+    stack = [producer(edge) for edge in first.edges if edge is not None and edge.seq > start]
+    if not stack:
+        return [first]
     seen = {first}
-    stack = [producer(edge) for edge in first.edges if edge is not None]
     while stack:
         node = stack.pop()
         if not isinstance(node, Node) or node.seq <= start or node in seen:
@@ -423,6 +426,14 @@ def _apart(saved: tuple[Any, ...], array: np.ndarray, owner: Any, copies: dict[i
     ])  # fmt: skip
 
 
+def _touch(saved: tuple[Any, ...], array: np.ndarray, owner: Any) -> bool:
+    """Whether one of the saved arrays shares memory with `array`."""
+    for x in saved:  # noqa: SIM110 - a generator takes 0.4 µs to begin with
+        if x is not None and (_touch(x, array, owner) if type(x) is tuple else _overlaps(x, array, owner)):
+            return True
+    return False
+
+
 def _overlaps(x: Any, array: np.ndarray, owner: Any) -> bool:
     return type(x) is _ndarray and mutation.owner_of(x) is owner and (np.may_share_memory(x, array) or not x.size)
 
@@ -435,7 +446,7 @@ def _release(nodes: list[Node], array: np.ndarray, copy_all: bool) -> None:
     owner = mutation.owner_of(array)
     copies: dict[int, Any] = {}
     for node in nodes:
-        if not node.saved:
+        if not node.saved or not _touch(node.saved, array, owner):
             continue
         others = node.saved[1 : len(node.edges)] if len(nodes) == 1 and not copy_all else ()
         if any(_overlaps(x, array, owner) for x in others):
@@ -449,4 +460,4 @@ def _restamp(nodes: list[Node], result: Any, array: np.ndarray) -> None:
     for node in nodes:
         node.seq = tick()
         if node.saved:
-            node.saved = tuple(array if x is result else x for x in node.saved)
+            node.saved = tuple([array if x is result else x for x in node.saved])

@@ -21,7 +21,7 @@ import numpy as np
 
 from . import llvm, threads
 from .lines import LEAST, NUMBERS, Lines, either, lines
-from .operands import packed
+from .operands import address, packed
 from .vectors import LANES, Part, Vectors
 
 MANY = 1 << 17
@@ -161,12 +161,9 @@ def _read(out: np.ndarray, x: np.ndarray, named: _Named, lie: Lines, count: int)
         return None
     span = max(1, SPAN // lie.inner)
     units = lie.outer * -(-count // span)
-    bad = ctypes.c_int64(0)
-    function(
-        *threads.tiles(units, 4 * out.size), out.ctypes.data, x.ctypes.data, at.ctypes.data, ctypes.addressof(bad),
-        lie.length, count, lie.inner, named.shared, span,
-    )  # fmt: skip
-    return None if bad.value else out
+    bad = np.zeros(1, np.int64)
+    function(*threads.tiles(units, 4 * out.size), out, x, at, bad, lie.length, count, lie.inner, named.shared, span)
+    return None if bad[0] else out
 
 
 def _write(
@@ -177,12 +174,9 @@ def _write(
     if function is None or not lie.length:
         return None
     units = lie.outer * -(-lie.inner // COLUMNS)
-    bad = ctypes.c_int64(0)
-    function(
-        *threads.tiles(units, 4 * g.size), out.ctypes.data, g.ctypes.data, at.ctypes.data, ctypes.addressof(bad),
-        lie.length, count, lie.inner, named.shared,
-    )  # fmt: skip
-    return None if bad.value else out
+    bad = np.zeros(1, np.int64)
+    function(*threads.tiles(units, 4 * g.size), out, g, at, bad, lie.length, count, lie.inner, named.shared)
+    return None if bad[0] else out
 
 
 def _rows(
@@ -196,26 +190,23 @@ def _rows(
         return None
     places = np.empty(at.size + lie.length + 1, np.int64)
     order = places[lie.length + 1 :]
-    bad = ctypes.c_int64(0)
-    ordered(order.ctypes.data, places.ctypes.data, at.ctypes.data, ctypes.addressof(bad), lie.length, at.size)
-    if bad.value:
+    bad = np.zeros(1, np.int64)
+    ordered(address(order), address(places), address(at), address(bad), lie.length, at.size)
+    if bad[0]:
         return None
     out = np.empty(shape, g.dtype)
-    summed(
-        *threads.tiles(lie.length, g.size + out.size), out.ctypes.data, g.ctypes.data, order.ctypes.data,
-        places.ctypes.data, base.ctypes.data, lie.inner,
-    )  # fmt: skip
+    summed(*threads.tiles(lie.length, g.size + out.size), out, g, order, places, base, lie.inner)
     return out
 
 
 @functools.cache
 def _generated(what: str, number: str, size: int, kind: str) -> Callable[..., None] | None:
     text, operands = {
-        "read": (_read_text, "ptr out, ptr x, ptr at, ptr bad, i64 length, i64 count, i64 inner, i64 shared, i64 span"),
-        "add": (_write_text, "ptr out, ptr g, ptr at, ptr bad, i64 length, i64 count, i64 inner, i64 shared"),
-        "put": (_write_text, "ptr out, ptr g, ptr at, ptr bad, i64 length, i64 count, i64 inner, i64 shared"),
-        "sum": (_sum_text, "ptr out, ptr g, ptr order, ptr starts, ptr base, i64 inner"),
-        "onto": (_sum_text, "ptr out, ptr g, ptr order, ptr starts, ptr base, i64 inner"),
+        "read": (_read_text, "array out, array x, array at, array bad, i64 length, i64 count, i64 inner, i64 shared, i64 span"),
+        "add": (_write_text, "array out, array g, array at, array bad, i64 length, i64 count, i64 inner, i64 shared"),
+        "put": (_write_text, "array out, array g, array at, array bad, i64 length, i64 count, i64 inner, i64 shared"),
+        "sum": (_sum_text, "array out, array g, array order, array starts, array base, i64 inner"),
+        "onto": (_sum_text, "array out, array g, array order, array starts, array base, i64 inner"),
     }[what]
     name = f"{what}_{number}_{kind}{8 * size}"
     return llvm.shared(name, operands, lambda code: text(_Positions(code, size, kind), number, what))

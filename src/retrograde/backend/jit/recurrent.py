@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .operands import LEAST, address, packed
+from .operands import address, packed
 from .threads import count, tiles
 from .vectors import Part, Vectors
 
 Arrays = tuple[np.ndarray, ...]
+
+LEAST = 1 << 7
+"""Fewer numbers of the gates, of all steps, are left to NumPy, which takes 10 µs for each step."""
 
 SHORT = 16
 """Steps of single sequences, of fewer the layout of the weight costs more than it saves."""

@@ -89,15 +89,17 @@ def _pulled(name: str, g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
 def layer_norm(
     x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None, width: int, eps: float
 ) -> np.ndarray | None:  # fmt: skip
-    """Rows of `width` less their mean over their deviation, times w, plus b; None where it is the caller's affair."""
-    if not (suited(x) and _vector(w, width, x) and _vector(b, width, x)):
+    """Rows of `width` less their mean over their deviation, times w, plus b, of any number of rows; None where it is the
+    caller's affair."""
+    if not (_rows(x) and _vector(w, width, x) and _vector(b, width, x)):
         return None
     function = _generated("layer_norm", x, width, w is not None, b is not None)
     if function is None:
         return None
-    x, w, b, out = aligned(x), aligned(w), aligned(b), np.empty_like(x)
-    rows = x.size // width
-    function(*tiles(rows, 3 * x.size), address(out), address(x), address(w), address(b), width, eps)
+    x, size = aligned(x), x.size
+    out = np.empty(x.shape, x.dtype)
+    w, b = x if w is None else aligned(w), x if b is None else aligned(b)  # for none any array, which is not read
+    function(*tiles(size // width, 3 * size), out, x, w, b, width, eps)
     return out
 
 
@@ -105,22 +107,26 @@ def layer_norm_pull(
     g: np.ndarray, x: np.ndarray, w: np.ndarray | None, width: int, eps: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The cotangents of `layer_norm`'s x, w and b, the last two as vectors; None where it is the caller's affair."""
-    if not (suited(x) and suited(g) and g.shape == x.shape and g.dtype == x.dtype and _vector(w, width, x)):
+    if not (_rows(x) and _rows(g) and g.shape == x.shape and g.dtype == x.dtype and _vector(w, width, x)):
         return None
     function = _generated("layer_norm_pull", x, width, w is not None)
     if function is None:
         return None
-    g, x, w = aligned(g), aligned(x), aligned(w)
-    rows = x.size // width
+    g, x, size = aligned(g), aligned(x), x.size
+    rows = size // width
     together = max(BLOCK, -(-rows // PARTIAL))
     units = -(-rows // together)
-    dx, sums = np.empty_like(x), np.zeros((units, 4, width), x.dtype)
-    function(
-        *tiles(units, 5 * x.size), address(dx), address(sums), address(g), address(x), address(w),
-        rows, together, width, eps,
-    )  # fmt: skip
-    of_w, of_b = sums[0, :2] if units == 1 else sums[:, :2].sum(0)
-    return dx, of_w, of_b
+    dx, sums = np.empty(x.shape, x.dtype), np.zeros((units, 4, width), x.dtype)
+    w = x if w is None else aligned(w)
+    function(*tiles(units, 5 * size), dx, sums, g, x, w, rows, together, width, eps)
+    total = sums[0] if units == 1 else sums[:, :2].sum(0)
+    return dx, total[0], total[1]
+
+
+def _rows(x: np.ndarray) -> bool:
+    """Whether an array has numbers, of float32 or float64, and is contiguous: as few as there are, since a normalisation is six
+    functions of NumPy's forward and a dozen backward, of 1 to 3 µs each."""
+    return (x.dtype == FLOAT32 or x.dtype == FLOAT64) and x.size > 0 and x.flags.c_contiguous
 
 
 def _vector(w: np.ndarray | None, width: int, x: np.ndarray) -> bool:
@@ -344,8 +350,8 @@ _TEXTS: dict[str, tuple[str, Callable[..., None]]] = {
     "logsumexp": ("ptr out, ptr x, i64 width", _logsumexp),
     "softmax": ("ptr out, ptr x, i64 width", _softmax),
     "softmax_pull": ("ptr result, ptr g, ptr out, i64 width", _softmax_pull),
-    "layer_norm": ("ptr out, ptr x, ptr w, ptr b, i64 width, number eps", _layer_norm),
+    "layer_norm": ("array out, array x, array w, array b, i64 width, number eps", _layer_norm),
     "layer_norm_pull": (
-        "ptr dx, ptr sums, ptr g, ptr x, ptr w, i64 rows, i64 together, i64 width, number eps", _layer_norm_pull
+        "array dx, array sums, array g, array x, array w, i64 rows, i64 together, i64 width, number eps", _layer_norm_pull
     ),
 }  # fmt: skip

@@ -81,9 +81,7 @@ def _found(function: Callable[..., None], x: np.ndarray, at: Lines, shape: Any, 
     bytes = 8 * padded + 16 * chosen + (32 * sorted + 8 * 256 * 4 if sorted > COUNTED else 0) + 256
     room = Room(at.total, 2 * x.size, bytes)
     out = np.empty(shape, np.int64)
-    function(
-        *room.tiles, out.ctypes.data, x.ctypes.data, at.length, at.inner, k, room.address, room.grain, room.bytes
-    )  # fmt: skip
+    function(*room.tiles, out, x, at.length, at.inner, k, room.address, room.grain, room.bytes)
     return out
 
 
@@ -91,7 +89,7 @@ def _found(function: Callable[..., None], x: np.ndarray, at: Lines, shape: Any, 
 def _generated(name: str, number: str, descending: bool) -> Callable[..., None] | None:
     return llvm.shared(
         f"{name}_{number}{'_down' * descending}",
-        "ptr out, ptr x, i64 length, i64 inner, i64 k, ptr room, i64 each, i64 bytes",
+        "array out, array x, i64 length, i64 inner, i64 k, ptr room, i64 each, i64 bytes",
         lambda code: _Text(code, Keys(code, number, descending)).write(name),
     )
 

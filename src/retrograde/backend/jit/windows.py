@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import llvm, threads
-from .operands import packed
+from .operands import address, packed
 from .vectors import LANES, Part, Vectors
 
 LEAST = 1 << 10
@@ -139,10 +139,27 @@ def _run(function: Any, x: np.ndarray, rows: Table, columns: Table, out: np.ndar
     lines = out.size // columns.results
     units = -(-lines // lanes) * len(columns.strips)
     work = max(out.size * len(columns.places) // columns.results, x.size)
-    function(
-        *threads.tiles(units, work), out, x, rows.starts, rows.places, columns.starts, columns.places, columns.strips, *more,
-        lines, len(columns.strips), rows.n, columns.n, rows.results, columns.results,
-    )  # fmt: skip
+    function(*threads.tiles(units, work), out, x, _geometry(rows, columns, more), lines)
+
+
+def _geometry(rows: Table, columns: Table, more: tuple[np.ndarray, ...]) -> np.ndarray:
+    """What generated code has to know of two tables (and of weights and divisors), as `_GEOMETRY` lists it: addresses and
+    sizes. Remembered, as few come again and again, with what they are the addresses of: 14 operands more take 2 µs."""
+    key = id(rows), id(columns), *map(id, more)
+    found = _geometries.get(key)
+    if found is None:
+        arrays = (rows.starts, rows.places, columns.starts, columns.places, columns.strips, *more)
+        held = [packed(x) for x in (*arrays, *(rows.places,) * (len(_ARRAYS) - len(arrays)))]
+        sizes = len(columns.strips), rows.n, columns.n, rows.results, columns.results
+        words = np.array([*map(address, held), *sizes], np.int64)
+        if len(_geometries) >= _REMEMBERED:
+            _geometries.clear()
+        found = _geometries[key] = words, (rows, columns, more, held)
+    return found[0]
+
+
+_geometries: dict[tuple[int, ...], tuple[np.ndarray, Any]] = {}
+_REMEMBERED = 512
 
 
 def scattered(g: np.ndarray, at: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:
@@ -162,11 +179,13 @@ def scattered(g: np.ndarray, at: np.ndarray, shape: tuple[int, ...]) -> np.ndarr
 # ------------------------------------------------------------------------------------------ their code
 
 _NUMBERS = {"f": "float", "d": "double"}
-_TABLES = "array out, array x, array h_starts, array h_places, array w_starts, array w_places, array strips, "
-_SIZES = "i64 lines, i64 parts, i64 h, i64 w, i64 h_out, i64 w_out"
+_ARRAYS = "h_starts", "h_places", "w_starts", "w_places", "strips", "h_weights", "w_weights", "h_divisors", "w_divisors"
+_SIZES = "parts", "h", "w", "h_out", "w_out"
+_GEOMETRY = (*(("ptr", name) for name in _ARRAYS), *(("i64", name) for name in _SIZES))
+"""What stands in an array for two tables: types and names, by which code knows them."""
+_TABLES = "array out, array x, array geometry, i64 lines"
 _OPERANDS = {
-    "weighted": _TABLES + "array h_weights, array w_weights, array h_divisors, array w_divisors, " + _SIZES,
-    "maxima": _TABLES + _SIZES, "places": _TABLES + _SIZES,
+    "weighted": _TABLES, "maxima": _TABLES, "places": _TABLES,
     "scattered": "array out, array g, array at, i64 size, i64 count",
 }  # fmt: skip
 
@@ -174,7 +193,13 @@ _OPERANDS = {
 @functools.cache
 def _generated(name: str, dtype: str, *variant: int) -> Callable[..., None] | None:
     number = _NUMBERS[dtype]
-    body = functools.partial(_TEXTS[name], number=number, variant=variant)
+
+    def body(code: Any) -> None:
+        if _OPERANDS[name] is _TABLES:
+            for k, (type, what) in enumerate(_GEOMETRY):
+                code.value(f"load {type}, ptr {code.at('i64', '%geometry', k)}", f"%{what}")
+        _TEXTS[name](code, number=number, variant=variant)
+
     return llvm.shared(name, _OPERANDS[name], body)
 
 

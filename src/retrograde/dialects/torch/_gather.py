@@ -274,12 +274,12 @@ def _put_along(op: str, input: Value, dim: int, index: Any, values: Any, accumul
     axis = axis_of(op, dim, len(shape))
     given = _vector(op, index)
     n = shape[axis] if shape else 1
-    if op == "index_fill" and type(given) is _ndarray:  # which alone counts from the end
-        given = given + n * (given < 0)
-        if given.size > 1:
-            given = np.unique(given)  # a place that is named twice counts once
-    _in_range(op, given, n, RuntimeError if op == "index_add" and len(shape) > 1 else IndexError)
-    if isinstance(values, Value) and not op.startswith("index_fill"):
+    filling = op == "index_fill"
+    if not filling:
+        _in_range(op, given, n, RuntimeError if op == "index_add" and len(shape) > 1 else IndexError)
+    elif type(given) is _ndarray and given.size > 1 and isinstance(values, Value):
+        given = np.unique(given + n * (given < 0))  # a place that is named twice counts once for the value's gradient
+    if isinstance(values, Value) and not filling:
         values = _index_source(op, input, axis, given, values)
     x = input if shape else st.reshape(input, shape=(1,))
     out = ix.index_put(x, values, given, axes=(axis,), accumulate=accumulate)
@@ -363,14 +363,17 @@ def _index_arrays(op: str, input: Value, indices: Any) -> tuple[list[Any], list[
 
 
 def _put(
-    op: str, x: Tensor, indices: Any, values: Tensor
+    op: str, x: Tensor, indices: Any, values: Tensor, checked: bool = True
 ) -> tuple[Any, list[Any], tuple[int, ...], bool]:
-    """The values to write, where (arrays and their axes), and whether no position is named twice."""
+    """The values to write, where (arrays and their axes), and whether no position is named twice.
+
+    checked: whether that one array points into the tensor is looked at here, not left to the operation."""
     arrays, axes, unique = _index_arrays(op, x, indices)
     _same_dtype(op, x, values)
     if not arrays:
         raise IndexError(f"{op}: give at least one index tensor")
-    check_arrays(op, x, arrays, axes)
+    if checked or len(arrays) > 1:
+        check_arrays(op, x, arrays, axes)
     shape = ix.indexed_shape(tuple(shape_of(x)), [tuple(shape_of(a)) for a in arrays], tuple(axes))
     return fitted(values, shape), arrays, tuple(axes), unique
 
@@ -378,8 +381,12 @@ def _put(
 @api()
 def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """`input` with `values` written (added, with `accumulate`) at the positions that index tensors name."""
-    values, arrays, axes, unique = _put("index_put", input, indices, values)
-    return ix.index_put(input, values, *arrays, axes=axes, accumulate=bool(accumulate), unique=unique)
+    values, arrays, axes, unique = _put("index_put", input, indices, values, checked=bool(accumulate))
+    try:
+        return ix.index_put(input, values, *arrays, axes=axes, accumulate=bool(accumulate), unique=unique)
+    except (IndexError, RuntimeError):
+        check_arrays("index_put", input, arrays, list(axes))
+        raise
 
 
 @api()

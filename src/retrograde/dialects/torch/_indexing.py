@@ -459,14 +459,18 @@ def setitem(self: Any, index: Any, value: Any) -> None:
             return
     if not isinstance(value, Value):
         value = _written(value, dtype_of(self))
-    parsed = parse(self, index)
-    if parsed.arrays:
-        _write_arrays(self, parsed, value)
-        return
-    target = parsed.view(self)
-    shape = tuple(shape_of(target))
+    kind = type(index)
+    if kind is int or kind is slice or (kind is tuple and _is_basic(index) > 0):
+        target = getitem(self, index)
+    else:
+        parsed = parse(self, index)
+        if parsed.arrays:
+            _write_arrays(self, parsed, value)
+            return
+        target = parsed.view(self)
+    shape = shape_of(target)
     value = fitted(value, shape)
-    if tuple(shape_of(value)) != shape:
+    if shape_of(value) != shape:
         value = st.broadcast_to(value, shape=shape)
     inplace.update("x[...] = value", target, lambda: as_value(value, self))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -20,34 +21,50 @@ from ...ops.structural import reshape, transpose
 _INF = math.inf
 
 
-def causal(length: int, sources: int) -> np.ndarray:
-    """Which sources a target may look at: those not after it."""
-    return np.tri(length, sources, dtype=bool)
-
-
 def additive(mask: Any, dtype: np.dtype) -> Any:
     """A boolean mask (True: takes part) as what is added to the scores: 0, or -inf."""
     return where(mask, np.zeros((), dtype), np.full((), -_INF, dtype))
 
 
+def causal(length: int, sources: int, dtype: np.dtype) -> np.ndarray:
+    """What is added to the scores where a target looks at the sources not after it: 0, or -inf. Not to be written."""
+    return (_kept_causal if length * sources <= _KEPT else _causal)(length, sources, dtype)
+
+
+def _causal(length: int, sources: int, dtype: np.dtype) -> np.ndarray:
+    mask: np.ndarray = additive(np.tri(length, sources, dtype=bool), dtype)
+    mask.flags.writeable = False
+    return mask
+
+
+_KEPT = 1 << 12
+"""Scores up to which the mask is kept: making it takes 10 µs."""
+
+_kept_causal = functools.lru_cache(64)(_causal)
+
+
 def attend(
-    q: Any, k: Any, v: Any, mask: Any = None, *, scale: float | None = None,
+    q: Any, k: Any, v: Any, mask: Any = None, *, is_causal: bool = False, scale: float | None = None,
     drop_weights: Callable[[Any], Any] | None = None,
 ) -> tuple[Any, Any]:  # fmt: skip
     """softmax(q kᵀ scale + mask) v for (..., L, E), (..., S, E) and (..., S, Ev), and the weights.
 
-    mask: numbers that are added, or booleans (True: takes part); a row that is masked entirely gives zeros. scale is
-    1/sqrt(E) unless given. drop_weights: applied to the weights (dropout).
+    mask: numbers that are added, or booleans (True: takes part); a row that is masked entirely gives zeros. is_causal: the
+    mask that leaves each target the sources not after it. scale is 1/sqrt(E) unless given. drop_weights: applied to the
+    weights (dropout).
     """
     factor = 1.0 / math.sqrt(shape_of(q)[-1] or 1) if scale is None else scale  # of width 0 there is nothing to scale
-    # Both factors get the root, so that neither overflows in half precision.
-    root = math.sqrt(abs(factor))
     dtype = dtype_of(q)
-    scores = matmul(
-        multiply(q, np.array(math.copysign(root, factor), dtype)), multiply(matrix_transpose(k), np.array(root, dtype))
-    )
+    k = matrix_transpose(k)
+    if dtype.itemsize == 2:  # both factors get the root, so that neither overflows in half precision
+        root = math.sqrt(abs(factor))
+        factor, k = math.copysign(root, factor), multiply(k, np.array(root, dtype))
+    scores = matmul(multiply(q, np.array(factor, dtype)), k)
     empty = None
-    if mask is not None:
+    if is_causal:  # the first source is there for all of them: no row is empty
+        length, sources = shape_of(scores)[-2:]
+        scores = add(scores, causal(length, sources, dtype_of(scores)))
+    elif mask is not None:
         if dtype_of(mask).kind == "b":
             mask = additive(mask, dtype_of(scores))
         scores = add(scores, mask)

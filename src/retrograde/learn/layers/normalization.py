@@ -6,6 +6,7 @@ before. Called by the dialects' functions, which check shapes.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +24,14 @@ from ..running import update_running, variance_of
 from .windows import avg_pool
 
 
+@functools.lru_cache(256)
 def _per_channel(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (1, shape[1], *(1,) * (len(shape) - 2))
+
+
+@functools.cache
+def _but_channels(rank: int) -> tuple[int, ...]:
+    return (0, *range(2, rank))
 
 
 def batch_norm(
@@ -42,10 +49,10 @@ def batch_norm(
         assert running is not None
         center, var = (as_dtype(detached(v), dtype_of(x)) for v in running)
         return nm.normalize_by(x, center, var, weight, bias, affine=affine, eps=float(eps)), None, None
-    given = {"shape": shape, "axis": (0, *range(2, len(shape))), "affine": affine, "eps": float(eps)}
+    axis = _but_channels(len(shape))
     if running is None and not stats:
-        return nm.normalize(x, weight, bias, **given), None, None
-    out, mean, scale = nm.normalize_stats(x, weight, bias, **given)
+        return nm.normalize(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps)), None, None
+    out, mean, scale = nm.normalize_stats(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
     if running is not None and 0 not in shape:  # an empty batch has no statistics
         update_running(running[0], mean, share)
         count = math.prod(shape) // max(shape[1], 1)
@@ -69,16 +76,27 @@ def instance_norm(x: Any, weight: Any, bias: Any, eps: float) -> Any:
 def layer_norm(x: Any, weight: Any, bias: Any, axes: int, eps: float, norm: Any = nm.normalize) -> Any:
     """By the statistics over the last `axes` axes, whose shape the weights have; `norm` may be normalize_stats."""
     shape = tuple(shape_of(x))
+    axis, affine = _last(shape, axes)
+    return norm(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
+
+
+@functools.lru_cache(256)
+def _last(shape: tuple[int, ...], axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The last `axes` axes of a shape, and the shape in which weights for their elements meet it."""
     lead = len(shape) - axes
-    axis = tuple(range(lead, len(shape)))
-    return norm(x, weight, bias, shape=shape, axis=axis, affine=(*(1,) * lead, *shape[lead:]), eps=float(eps))
+    return tuple(range(lead, len(shape))), (*(1,) * lead, *shape[lead:])
 
 
 def group_norm(x: Any, weight: Any, bias: Any, groups: int, eps: float, norm: Any = nm.normalize) -> Any:
     """By the statistics of each of `groups` groups of channels; `norm` may be normalize_stats."""
     shape = tuple(shape_of(x))
-    grouped = (shape[0], groups, shape[1] // groups * math.prod(shape[2:]))
-    return norm(x, weight, bias, shape=grouped, axis=(2,), affine=_per_channel(shape), eps=float(eps))
+    grouped, affine = _grouped(shape, groups), _per_channel(shape)
+    return norm(x, weight, bias, shape=grouped, axis=(2,), affine=affine, eps=float(eps))
+
+
+@functools.lru_cache(256)
+def _grouped(shape: tuple[int, ...], groups: int) -> tuple[int, int, int]:
+    return shape[0], groups, shape[1] // groups * math.prod(shape[2:])
 
 
 def rms_norm(x: Any, weight: Any, axes: int, eps: float) -> Any:

@@ -164,7 +164,7 @@ def max_pool(x: Any, places: bool = False, **plan: Any) -> Any:
 
 def avg_pool(x: Any, counted: Pads | None = None, divisor: int | None = None, **plan: Any) -> Any:
     """The mean of each window of the last axes; `counted` is the part of the padding that counts as elements."""
-    plan = {key: value for key, value in plan.items() if key != "dilation"}
+    plan.pop("dilation", None)
     plan["counted"] = ((0, 0),) * len(plan["kernel"]) if counted is None else counted
     if len(plan["kernel"]) == 1:
         return from_row(pl.avg_pool(as_row(x), **_planned_row(plan), divisor=divisor))

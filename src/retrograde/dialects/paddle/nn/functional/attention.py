@@ -37,12 +37,12 @@ def scaled_dot_product_attention(
     if is_causal:
         if attn_mask is not None:
             raise ValueError(f"{op}: is_causal=True and attn_mask cannot both be given")
-        mask = layers.causal(shape_of(q)[-2], shape_of(k)[-2])
     elif attn_mask is not None and dtype_of(attn_mask) != np.bool_:
         mask = to_dtype(attn_mask, dtype_of(q))
 
     def drop_weights(weights: Any) -> Any:
         return dropout(weights, dropout_p, training=training)
 
-    out, _ = layers.attend(q, k, v, mask, scale=scale, drop_weights=drop_weights if dropout_p else None)
+    drops = drop_weights if dropout_p else None
+    out, _ = layers.attend(q, k, v, mask, is_causal=is_causal, scale=scale, drop_weights=drops)
     return st.transpose(out, axes=_SWAP)

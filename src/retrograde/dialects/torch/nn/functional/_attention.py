@@ -53,7 +53,7 @@ def scaled_dot_product_attention(
         key = METHODS["repeat_interleave"](key, times, -3)
         value = METHODS["repeat_interleave"](value, times, -3)
     simple = attn_mask is None and not dropout_p and len(q_shape) == 4 and q_shape[-1] == shape_of(value)[-1]
-    mask = layers.causal(q_shape[-2], k_shape[-2]) if is_causal else attn_mask
+    mask = attn_mask
 
     def drop_weights(weights: Any) -> Any:
         return dropout(weights, dropout_p)
@@ -63,7 +63,8 @@ def scaled_dot_product_attention(
     if half:  # 16-bit scores and weights would lose digits of the result
         query, key, value = (cast(x, dtype=np.dtype(np.float32)) for x in (query, key, value))
         mask = cast(mask, dtype=np.dtype(np.float32)) if isinstance(mask, Value) and dtype_of(mask) == d else mask
-    out, _ = layers.attend(query, key, value, mask, scale=scale, drop_weights=drop_weights if dropout_p else None)
+    drops = drop_weights if dropout_p else None
+    out, _ = layers.attend(query, key, value, mask, is_causal=is_causal, scale=scale, drop_weights=drops)
     if half:
         out = cast(out, dtype=d)
     return show_as(out, "ScaledDotProductFlashAttentionForCpuBackward0" if simple else "UnsafeViewBackward0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ NAMES.update(
 
 def _channels(op: str, x: Any, **vectors: Any) -> int:
     """The channels of `x`; raises RuntimeError where a vector has not one entry for each."""
+    a = getattr(x, "_a", None)
+    if type(a) is np.ndarray and a.ndim > 1 and _plain(a.dtype, a.shape[1:2], vectors.values()):
+        return int(a.shape[1])
     shape = tuple(shape_of(x))
     check_kind(op, x)
     if len(shape) < 2:
@@ -46,7 +49,7 @@ def _channels(op: str, x: Any, **vectors: Any) -> int:
 def _same_dtype(x: Any, *others: Any) -> tuple[Any, ...]:
     """Weights in the dtype of `x`: half precision normalises with single-precision weights."""
     d = dtype_of(x)
-    return tuple(v if v is None or dtype_of(v) == d else v.to(FROM_NUMPY[d]) for v in others)
+    return tuple([v if v is None or dtype_of(v) == d else v.to(FROM_NUMPY[d]) for v in others])
 
 
 def _batch_norm(
@@ -68,7 +71,7 @@ def _batch_norm(
     out, mean, scale = layers.batch_norm(
         x, weight, bias, running, training=training, share=momentum, eps=eps, stats=stats
     )
-    if not training:
+    if stats and not training:
         mean = scale = make(Tensor, np.zeros((0,), dtype_of(x)))
     return out, mean, scale
 
@@ -153,6 +156,10 @@ def _instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runnin
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(f"{op}: running_mean and running_var are needed when use_input_stats is False")
     shape = tuple(shape_of(x))
+    if use_input_stats and running_mean is None and running_var is None and len(shape) > 2:
+        weight, bias = _same_dtype(x, weight, bias)
+        # PyTorch makes a batch norm of it, between views
+        return show_as(layers.instance_norm(x, weight, bias, eps), "ViewBackward0")
     n = shape[0]
 
     def repeated(v: Any) -> Any:
@@ -193,7 +200,11 @@ def _fits(x: Any, shape: Any, *weights: Any) -> bool:
     a = getattr(x, "_a", None)
     if type(a) is not np.ndarray or type(shape) is not tuple or a.shape[-len(shape) :] != shape or not shape:
         return False
-    dtype = a.dtype
+    return _plain(a.dtype, shape, weights)
+
+
+def _plain(dtype: np.dtype, shape: tuple[int, ...], weights: Iterable[Any]) -> bool:
+    """Whether a dtype normalises, and weights (None for none) are arrays of it and of a shape."""
     if dtype is not _FLOAT32 and dtype is not _FLOAT64:
         return False
     for v in weights:
@@ -259,7 +270,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
     Raises ValueError with a single value per group.
     """
-    shape = tuple(shape_of(tensor_argument("group_norm", input)))
+    shape = shape_of(tensor_argument("group_norm", input))
     if len(shape) >= 2 and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(f"group_norm: more than one value per group is needed, got a tensor of shape {shape}")
     out = _group_norm("group_norm", nm.normalize, input, num_groups, weight, bias, eps)

@@ -41,7 +41,7 @@ def _space(op: str, input: Any, axes: int, *, integers: bool = False) -> tuple[i
     check_kind(op, input, integers=integers)
     if len(shape) not in (axes + 1, axes + 2):
         raise RuntimeError(f"{op}: wanted {axes + 1} or {axes + 2} dimensions, got a tensor of shape {shape}")
-    if any(n == 0 for n in shape[-axes - 1 :]):
+    if 0 in shape[-axes - 1 :]:
         raise RuntimeError(f"{op}: only the batch may be empty, got a tensor of shape {shape}")
     return shape[-axes:]
 
@@ -135,20 +135,31 @@ FUNCTIONS["max_pool1d_with_indices"] = max_pool1d_with_indices
 # ------------------------------------------------------------------------------------------ averages
 
 
+@planned
+def _means(
+    op: str, size: tuple[int, ...], kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool,
+    divisor_override: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """What `windows.avg_pool` is given."""
+    p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
+    if divisor_override is not None and divisor_override == 0:
+        raise RuntimeError(f"{op}: divisor_override must not be 0")
+    pads = per_axis(op, "padding", padding, len(size))
+    counted = tuple((n, n) for n in pads) if count_include_pad else None
+    divisor = None if divisor_override is None else integer(op, "divisor_override", divisor_override)
+    return {"counted": counted, "divisor": divisor, **p}
+
+
 def _avg_pool(
     op: str, axes: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
     count_include_pad: bool, divisor_override: Any,
 ) -> Any:  # fmt: skip
     size = _space(op, input, axes, integers=True)
-    if dtype_of(input).kind in "iu" and dtype_of(input) != np.int64:
+    dtype = dtype_of(input)
+    if dtype.kind in "iu" and dtype != np.int64:
         raise NotImplementedError(f"{op}: of the integer dtypes only int64 is taken, got {input.dtype}")
-    p = _windows(op, size, kernel_size, stride, padding, 1, ceil_mode)
-    if divisor_override is not None and divisor_override == 0:
-        raise RuntimeError(f"{op}: divisor_override must not be 0")
-    pads = per_axis(op, "padding", padding, axes)
-    counted = tuple((n, n) for n in pads) if count_include_pad else None
-    divisor = None if divisor_override is None else integer(op, "divisor_override", divisor_override)
-    return _shown(windows.avg_pool(input, counted, divisor, **p), axes)
+    p = _means(op, size, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _shown(windows.avg_pool(input, **p), axes)
 
 
 @api(method=False)
@@ -189,8 +200,8 @@ def _parts(op: str, input: Any, axes: int, output_size: Any) -> tuple[int, ...]:
     output_size = (output_size,) * axes if given is None else given
     if len(output_size) != axes:
         raise RuntimeError(f"{op}: output_size must be one int or {axes} of them, got {tuple(output_size)}")
-    parts = tuple(n if m is None else integer(op, "output_size", m) for n, m in zip(size, output_size))
-    if any(m < 0 for m in parts):
+    parts = tuple([n if m is None else integer(op, "output_size", m) for n, m in zip(size, output_size)])
+    if min(parts) < 0:
         raise RuntimeError(f"{op}: output_size must be zero or more, got {parts}")
     return parts
 
@@ -232,8 +243,8 @@ FUNCTIONS["adaptive_max_pool1d"] = adaptive_max_pool1d_with_indices
 
 def _adaptive_avg(op: str, axes: int, input: Any, output_size: Any) -> Any:
     parts = _parts(op, input, axes, output_size)
-    if axes > 1 and all(m == 1 for m in parts):
-        return METHODS["mean"](input, tuple(range(-axes, 0)), keepdim=True)
+    if axes > 1 and parts == (1,) * axes:
+        return METHODS["mean"](input, tuple(range(-axes, 0)), True)
     return _shown(windows.adaptive_avg_pool(input, parts), axes)
 
 

@@ -17,9 +17,10 @@ from ..._axes import integer
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES
 from ._pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from ._sizes import check_kind
+from ._sizes import check_kind, planned
 
 _AXES_OF = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,)}
+_NUMBERS = frozenset((int, float))
 _LINEAR = {1: "Linear", 2: "Bilinear", 3: "Trilinear"}
 
 
@@ -57,9 +58,25 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     Raises ValueError for arguments that contradict each other, NotImplementedError for a mode that does not fit the
     axes.
     """
-    op = "interpolate"
-    shape = tuple(shape_of(tensor_argument(op, input)))
-    axes = len(shape) - 2
+    shape = tuple(shape_of(tensor_argument("interpolate", input)))
+    given = scale_factor if size is None else size
+    # What is no plain number may be another one next time, though it is the same object.
+    exact = type(given) in _NUMBERS or (type(given) is tuple and _NUMBERS.issuperset(map(type, given)))
+    maps = _maps if exact else _maps.__wrapped__  # type: ignore[attr-defined]
+    found = maps(shape, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[len(found) - 1](input, found)
+    check_kind("interpolate", input, integers=dtype_of(input) == np.uint8)
+    return rs.resample(input, maps=found)
+
+
+@planned
+def _maps(
+    shape: tuple[int, ...], size: Any, scale_factor: Any, mode: str, align_corners: bool | None,
+    recompute_scale_factor: bool | None, antialias: bool,
+) -> Any:  # fmt: skip
+    """The map of each axis of space, or, for the mode "area", the sizes that come of it."""
+    op, axes = "interpolate", len(shape) - 2
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
             raise ValueError(
@@ -93,29 +110,27 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     if any(n <= 0 for n in out) or any(n <= 0 for n in shape[2:]):
         raise RuntimeError(f"{op}: sizes must be positive, got {shape[2:]} to {tuple(out)}")
     if mode == "area":
-        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[axes - 1](input, out)
+        return tuple(out)
     kinds = {
         "nearest": rs.NEAREST, "nearest-exact": rs.NEAREST_EXACT, "linear": rs.LINEAR, "bilinear": rs.LINEAR,
         "trilinear": rs.LINEAR, "bicubic": rs.CUBIC,
     }  # fmt: skip
     if mode not in kinds:
         raise NotImplementedError(f"{op}: mode {mode!r} is not known; there are {', '.join(kinds)} and area")
-    return _resampled(input, kinds[mode], out, factors, align, antialias)
+    return _resampling(shape[2:], kinds[mode], out, factors, align, antialias)
 
 
-def _resampled(
-    x: Any, kind: str, out: Sequence[int], factors: Sequence[Any] | None, align: bool = False, antialias: bool = False
-) -> Any:
-    size = tuple(shape_of(x))[2:]
-    check_kind("interpolate", x, integers=dtype_of(x) == np.uint8)
+def _resampling(
+    size: tuple[int, ...], kind: str, out: Sequence[int], factors: Sequence[Any] | None, align: bool, antialias: bool
+) -> tuple[rs.Map, ...]:
+    """The maps of axes of these sizes."""
     # By the nearest element in two dimensions, linearly, and with antialiasing, an axis of the same size stays as it is.
     if (kind == rs.LINEAR or antialias) and factors is not None:
         factors = [None if n == m else f for n, m, f in zip(size, out, factors)]
     elif kind == rs.NEAREST and factors is not None and len(size) == 2:
         factors = [None if m in (n, 2 * n) else f for n, m, f in zip(size, out, factors)]
     steps = [None if f is None or f <= 0 else 1.0 / f for f in factors or [None] * len(size)]
-    return rs.resample(x, maps=tuple(
-        rs.Map(kind, n, m, None if align else step, align, antialias) for n, m, step in zip(size, out, steps)))  # fmt: skip
+    return tuple(rs.Map(kind, n, m, None if align else step, align, antialias) for n, m, step in zip(size, out, steps))
 
 
 def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
