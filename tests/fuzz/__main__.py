@@ -69,19 +69,22 @@ def cause(text: str, found: list[Difference], pair: Pair, listed: list[Known]) -
     for entry in listed:
         rewritten = entry.rewritten(text, found)
         if rewritten is not None:
-            if agree(rewritten, pair, [entry, *dtypes]):
+            if agree(rewritten, pair, [entry, *dtypes], listed):
                 return entry
             every.append(entry)
             together = entry.rewrite(together)  # type: ignore[misc]
-    return every[0] if len(every) > 1 and agree(together, pair, [*every, *dtypes]) else None
+    return every[0] if len(every) > 1 and agree(together, pair, [*every, *dtypes], listed) else None
 
 
-def agree(text: str, pair: Pair, entries: list[Known]) -> bool:
+def agree(text: str, pair: Pair, entries: list[Known], listed: list[Known]) -> bool:
+    """Whether both sides agree in all that `entries` do not forgive, or differ in what another entry explains at once."""
     reference, ours = pair.run([text])[0]
     if reference["stopped"] and reference["stopped"][0] in BROKEN:
         return False
     found = [d for d in differences(reference, ours) if not any(entry.forgives(d) for entry in entries)]
-    return not found or explained(text, found, reference, pair)
+    if not found or explained(text, found, reference, pair):
+        return True
+    return any(entry.at_once and entry.explains(text, found) for entry in listed if entry not in entries)
 
 
 def judge(texts: list[str], pair: Pair) -> list[list[Difference]]:

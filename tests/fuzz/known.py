@@ -102,10 +102,6 @@ def everywhere(f, x):
         return lambda *a: everywhere(f, x(*a))
     return f(x) if isinstance(x, torch.Tensor) and x.dtype.is_floating_point | x.dtype.is_complex else x
 """
-with_history = wrapped(
-    "tied", EVERYWHERE + "def tied(x):\n"
-    "    return everywhere(lambda y: y + torch.zeros((), dtype=y.dtype, requires_grad=True), x)\n", gives_arrays,
-)  # fmt: skip
 copied = wrapped("copied", EVERYWHERE + "def copied(x):\n    return everywhere(torch.clone, x)\n", gives_arrays)
 
 
@@ -119,6 +115,93 @@ def is_grad(creating: bool) -> Callable[[ast.Call], bool]:
         )
 
     return fits
+
+
+class Tied(ast.NodeTransformer):
+    """What a transform computes, or a gradient that is to be differentiated, depends on its arguments, with derivative 0."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if gives_arrays(node) or is_grad(True)(node):
+            first = 0 if isinstance(node.func, ast.Call) else 1
+            return ast.Call(ast.Name("tied", ast.Load()), [node, *node.args[first:]], [])
+        return node
+
+
+TIED = EVERYWHERE + """
+def tied(x, *given):
+    total = torch.zeros((), requires_grad=True)
+    def add(y):
+        nonlocal total
+        y = torch.real(y).double()
+        total = total + torch.where(torch.ones_like(y, dtype=torch.bool), 0.0, y).sum()
+        return y
+    everywhere(add, given)
+    return everywhere(lambda y: y + total.to(y.dtype), x)
+"""
+
+
+class Materialising(ast.NodeTransformer):
+    """`torch.autograd.grad` gives zeros for what was not used."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if ast.unparse(node.func) == "torch.autograd.grad":
+            node.keywords = [k for k in node.keywords if k.arg not in ("allow_unused", "materialize_grads")]
+            node.keywords.append(ast.keyword("materialize_grads", ast.Constant(True)))
+        return node
+
+
+def with_history(program: str) -> str:
+    """What transforms give, and gradients that are to be differentiated, depend on a leaf; what is not used has zeros."""
+    text = transformed(program, Tied(), TIED)
+    return program if text == program else transformed(text, Materialising())
+
+
+class Copied(ast.NodeTransformer):
+    """Gradients that are given to a pass are copied first."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = ast.unparse(node.func)
+        if name in ("torch.autograd.backward", "torch.autograd.grad"):
+            place = 2 if name.endswith("grad") else 1
+        else:
+            place = 0 if name.endswith(".backward") else len(node.args)
+        if len(node.args) > place and isinstance(node.args[place], ast.Name):
+            node.args[place] = ast.Call(ast.Attribute(node.args[place], "clone", ast.Load()), [], [])
+        return node
+
+
+def given_copies(program: str) -> str:
+    return transformed(program, Copied())
+
+
+RESHAPED = re.compile(r"^( *)(v\d+)\.(t|transpose|unsqueeze|squeeze)_\(", re.MULTILINE)
+
+
+def reshaped_apart(program: str) -> str:
+    """What is reshaped in place becomes another view."""
+    return RESHAPED.sub(r"\1\2 = \2.\3(", program)
+
+
+class Products(ast.NodeTransformer):
+    """`other_prod(x, ...)` for `x.prod(...)` and `torch.prod(x, ...)`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "prod":
+            first = [] if ast.unparse(node.func.value) == "torch" else [node.func.value]
+            return ast.Call(ast.Name("other_prod", ast.Load()), [*first, *node.args], node.keywords)
+        return node
+
+
+def by_sums(program: str) -> str:
+    """Products of one number as sums."""
+    return transformed(
+        program, Products(), "def other_prod(x, *a, **k):\n    y = x.prod(*a, **k)\n"
+        "    return x.sum(*a, **k) if x.numel() == y.numel() else y\n",
+    )  # fmt: skip
 
 
 def apart(program: str) -> str:
@@ -262,6 +345,16 @@ def hooked_apart(program: str) -> str:
     return transformed(program, Before(wants, "{v} = {v}.clone()"))
 
 
+class InOneStep(ast.NodeTransformer):
+    """`x[...] *= y` without writing the view back into itself."""
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if not isinstance(node.target, ast.Subscript):
+            return node
+        view = ast.Assign([ast.Name("part", ast.Store())], ast.Subscript(node.target.value, node.target.slice, ast.Load()))
+        return [view, ast.AugAssign(ast.Name("part", ast.Store()), node.op, node.value)]
+
+
 def looked_at(program: str) -> str:
     """The history of what is changed in place is looked at before."""
 
@@ -269,7 +362,7 @@ def looked_at(program: str) -> str:
         match = CHANGE.match(ast.unparse(node))
         return match[1] if match else None
 
-    return transformed(program, Before(wants, "{v}.grad_fn"))
+    return transformed(transformed(program, InOneStep()), Before(wants, "{v}.grad_fn"))
 
 
 def results_apart(*names: str) -> Callable[[str], str]:
@@ -386,17 +479,18 @@ TORCH = [
         ANY, rewrite=apart,
     ),
     Known(
-        "zeros that are left of the gradient of what has been overwritten have a history here, none in PyTorch",
-        SCALAR + "v2 = torch.tensor(1.8, dtype=torch.float64)\nv3 = v1 * 2\nv3[...] = v2\n"
-        "v4, = torch.autograd.grad(v3 * v3, v1, create_graph=True)\nv5, = torch.autograd.grad(v4, v1)\n",
-        ("flag", "exception"), pattern=r"\] = |copy_|zero_|fill_|lt_|fill\(", reference="does not require grad",
-    ),
-    Known(
-        "derivatives that are constant have a history in PyTorch's transforms (products with zero tangents), here they "
-        "have none, so nothing is accumulated where it accumulates zeros, and a pass from them is refused",
+        "derivatives that are constant, and zeros that are left of the gradient of what has been overwritten, have a history "
+        "here or in PyTorch (whose transforms make products with zero tangents), not on the other side, so that nothing is "
+        "accumulated where it accumulates zeros, and a pass from them is refused",
         "v1 = torch.tensor(1.05, dtype=torch.float64)\nv2 = torch.tensor(1.47, dtype=torch.float64, requires_grad=True)\n"
         "def f3(v4):\n    return v1 * v4\nv6 = torch.func.jacfwd(f3)(v2)\n",
-        ANY, rewrite=with_history, forgives=absent_or_zero,
+        ANY, rewrite=with_history, forgives=lambda d: absent_or_zero(d) or d.where.endswith(".grad.requires_grad"),
+    ),
+    Known(
+        "PyTorch takes .grad from a tensor that is no leaf when a custom function has changed it in place",
+        SCALAR + "v2 = v1 * 1\nv2.backward(inputs=v2)\nclass f3(torch.autograd.Function):\n    @staticmethod\n"
+        "    def forward(ctx, x):\n        ctx.mark_dirty(x)\n        return x\nv4 = f3.apply(v2)\n",
+        ("missing",), rewrite=lambda program: program.replace("ctx.mark_dirty(x)", "x = x.clone()"),
     ),
     Known(
         "PyTorch's linearize does not record what the function closes over, and refuses changes in place inside",
@@ -457,7 +551,7 @@ TORCH = [
     Known(
         "PyTorch's transforms refuse functions whose result is a gradient that torch.autograd.grad took of outer tensors",
         SCALAR + "def f2(v3):\n    v7 = torch.autograd.grad(v1.sin(), v1)[0]\n    return v7\nv8 = torch.func.grad(f2)(v1)\n",
-        ("exception",), pattern=r"def .*    v\d+(, v\d+)* = torch\.autograd\.grad\(.*torch\.func\.",
+        ("exception",), pattern=r"def .*    v\d+(, v\d+)* = (tied\()?torch\.autograd\.grad\(.*torch\.func\.",
         reference="element 0 of tensors does not require grad", at_once=True,
     ),
     Known(
@@ -473,10 +567,11 @@ TORCH = [
         ("value", "gradient", "log"), pattern=r"(fmax|fmin).*func\.|func\..*(fmax|fmin)",
     ),
     Known(
-        "einsum's results are views of a hidden product in PyTorch, so that what is written below them is not theirs",
+        "the results of einsum, tensordot and repeat_interleave are views of hidden tensors in PyTorch, "
+        "so that what is written below them is not theirs",
         SCALAR + "v2 = torch.einsum('...i,...i->...', v1[None], v1[None])\nv3 = v2.unsqueeze(-1)\n"
         "v3.index_fill_(0, torch.tensor(0), 0.5)\nv4, = torch.autograd.grad(v3, v2, materialize_grads=True)\n",
-        ANY, rewrite=wrapped("torch.clone", "", lambda node: ast.unparse(node.func) == "torch.einsum"),
+        ANY, rewrite=results_apart("einsum", "tensordot", "repeat_interleave"),
     ),
     Known(
         "what is changed in place under no_grad keeps its history here; in PyTorch that of a view is made anew, so that its "
@@ -497,9 +592,10 @@ TORCH = [
         ("exception",), pattern="kron", ours="changed in place",
     ),
     Known(
-        "a gradient shares its memory with the cotangent of a complex output in PyTorch, and changes with it",
+        "a gradient shares its memory with the cotangent in PyTorch where it is the same numbers, and changes with it; what a "
+        "derivative keeps of a cotangent that is changed later is another choice, too",
         SCALAR + "v2 = v1.type(torch.complex128)\nv2.backward(v2)\nv2.mul_(v2)\n",
-        ("gradient",), pattern=r"complex.*(v\d+)\.backward\((v\d+).*\2(\.\w+_\(| [-+*]=|\[)",
+        ANY, rewrite=given_copies,
     ),
     Known(
         "writes to windows that overlap are undefined in PyTorch, which adds as often as an element is seen; here once",
@@ -516,13 +612,13 @@ TORCH = [
     Known(
         "the gradient of prod of one number has no history in PyTorch",
         SCALAR + "v2 = v1.prod()\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n",
-        ("flag", "exception"), pattern=r"prod\(\)", reference="does not require grad",
+        ANY, rewrite=by_sums,
     ),
     Known(
         "a view of what is reshaped in place goes on to the memory, not through the reshaped tensor, where PyTorch makes its "
         "history anew",
         LEAF + "v2 = v1[None] * 1\nv3 = v2.flatten()\nv2.t_()\nv3.mean().backward(inputs=[v2])\n",
-        ("missing",), pattern=r"(v\d+)\.(t_|transpose_|unsqueeze_|squeeze_)\(.*((inputs=\[?|grad\(.*)\1|\1\.retain)",
+        ANY, rewrite=reshaped_apart,
     ),
     Known(
         "what of its result a rule keeps: PyTorch's second derivatives of copysign, prod and log_ndtr go through it, so that "
@@ -545,11 +641,12 @@ TORCH = [
         ("flag", "missing", "exception"), pattern=r"requires_grad_\(\).*create_graph=True",
     ),
     Known(
-        "a nan that a zero should hide: PyTorch's second derivatives of atan2, hypot and copysign at 0, amax and nan_to_num "
-        "of infinite cotangents, distances and norms at 0 in forward mode",
-        "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.atan2(v3, v3), (v1,), (v1,))\n",
+        "a nan that a zero should hide: PyTorch's amax and nan_to_num of infinite cotangents, distances and norms at 0 in "
+        "forward mode",
+        "v1 = torch.tensor([0.0], dtype=torch.float64, requires_grad=True)\n"
+        "v2, = torch.autograd.grad((v1 + float('nan')).nan_to_num(), v1, v1.detach() + float('inf'))\n",
         ("value", "gradient", "log"),
-        pattern=r"atan2|hypot|copysign|abs\(|real|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
+        pattern=r"abs\(|real|amax|amin|nan_to_num|dist|norm|logcumsumexp|std|var|median|max|min|softmin|pow|\*\*",
         forgives=hidden,
     ),
     Known(
@@ -564,7 +661,7 @@ TORCH = [
         "the operand's or none; here both do as its backward",
         "v1 = torch.tensor(0.0, dtype=torch.float64)\nv2 = torch.tensor(2.0, dtype=torch.float64)\n"
         "v3, v4 = torch.func.jvp(lambda v5, v6: torch.clamp(v5, max=v6), (v1, v1), (v2, v1))\n",
-        NUMBERS, rewrite=by_functions(
+        ANY, rewrite=by_functions(
             "def other_clamp(x, *a, max=None):\n    if a or not isinstance(max, torch.Tensor):\n"
             "        return torch.clamp(x, *a) if max is None else torch.clamp(x, *a, max=max)\n"
             "    return torch.where(x <= max, x, max)\n", "clamp"),
@@ -578,7 +675,8 @@ TORCH = [
     Known(
         "autograd.functional inside a transform takes gradients of outer tensors for zero in PyTorch; here they are what "
         "they are",
-        SCALAR + "v8 = torch.func.grad(lambda v3: torch.autograd.functional.jacobian(torch.clone, v1, create_graph=True) * v3)(v1)\n",
+        SCALAR + "v8 = torch.func.grad(\n"
+        "    lambda v3: torch.autograd.functional.jacobian(torch.clone, v1, create_graph=True) * v3)(v1)\n",
         ANY, rewrite=by_functions(
             "def other_jacobian(f, x, create_graph):\n    return torch.func.jacrev(f)(x)\n"
             "def other_hessian(f, x, create_graph):\n    return torch.func.jacrev(torch.func.jacrev(f))(x)\n",
@@ -589,7 +687,7 @@ TORCH = [
         "differences in 40 digits)",
         "v1 = torch.tensor([[-0.743], [0.272], [-1.646]], dtype=torch.float64, requires_grad=True)\nv2 = v1 @ v1.T\n"
         "v3 = torch.matrix_exp((v2 @ v2.T).tanh()).exp()\n((v3 * v3).sum() * (v3 * v3).sum()).backward()\n",
-        NUMBERS, rewrite=by_functions(
+        ANY, rewrite=by_functions(
             "def other_matrix_exp(a):\n    a = a / 64\n    total = term = torch.eye(a.shape[-1], dtype=a.dtype)\n"
             "    for k in range(1, 24):\n        term = term @ a / k\n        total = total + term\n"
             "    for _ in range(6):\n        total = total @ total\n    return total\n", "matrix_exp"),
@@ -598,20 +696,22 @@ TORCH = [
         "a pass of PyTorch that ends at one result of an operation executes what leads to its other results",
         SCALAR + "class f2(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
         "        return x * 1, x * 2\n    @staticmethod\n    def backward(ctx, g, h):\n        return g + h\n"
-        "v3, v4 = f2.apply(v1)\nv5 = v3 * 3\nv5.retain_grad()\nv6, = torch.autograd.grad(v5.square(), v4, materialize_grads=True)\n",
+        "v3, v4 = f2.apply(v1)\nv5 = v3 * 3\nv5.retain_grad()\n"
+        "v6, = torch.autograd.grad(v5.square(), v4, materialize_grads=True)\n",
         ANY, rewrite=results_apart("apply"),
     ),
     Known(
         "the sign of a zero that sums and products come to is a matter of their order, and of how BLAS computes them",
-        "v1 = torch.tensor([[0.745], [-0.976]], dtype=torch.float32)\nv2 = torch.tensor([[0.0], [0.0]])\n"
+        "v1 = torch.tensor([[0.745], [-0.976]], dtype=torch.float32)\nv2 = torch.tensor([[0.0], [0.0]], dtype=torch.float32)\n"
         "v3 = v1 @ v2.T\nv4 = torch.atan2(v3, v3)\n",
-        NUMBERS, rewrite=by_functions(
+        ANY, rewrite=by_functions(
             "def other_atan2(a, b):\n    return torch.atan2(a + 0.0, b + 0.0)\n"
             "def other_copysign(a, b):\n    return torch.copysign(a, b + 0.0)\n", "atan2", "copysign"),
     ),
     Known(
-        "PyTorch's linearize and forward mode give nan for derivatives of atan2, hypot and copysign at 0",
-        "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.hypot(v3, v3), (v1,), (v1 + 1,))\n",
+        "PyTorch's derivatives of atan2, hypot and copysign at 0 are nan where a zero should hide it, as in forward mode; or "
+        "one side is at 0 and the other, by rounding, is not",
+        "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.atan2(v3, v3), (v1,), (v1,))\n",
         NUMBERS, rewrite=off_the_corner("torch.atan2(", "torch.hypot(", "torch.copysign("),
     ),
 ]  # fmt: skip

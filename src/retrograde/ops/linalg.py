@@ -371,9 +371,9 @@ def _trace_kernel(xp: Any, x: Any) -> Any:
     return xp.sum(xp.linalg.diagonal(x), axis=-1, dtype=x.dtype)
 
 
-def _trace_transpose(g: Any, x: Any) -> Any:
+def _trace_transpose(g: Any, x_: Any) -> Any:
     """The gradient on the diagonal; beside it zeros, whatever `g` is."""
-    shape = shape_of(x)
+    shape = shape_of(x_)
     line = broadcast_to(reshape(g, shape=(*shape[:-2], 1)), shape=(*shape[:-2], min(shape[-2:])))
     return diagonal_embed(line, shape=shape, offset=0, axis1=len(shape) - 2, axis2=len(shape) - 1)
 

@@ -345,3 +345,12 @@ def test_a_pass_over_a_leaf_that_was_reshaped_since_is_refused_in_the_dialects_w
         x.transpose_(0, 1)
     with pytest.raises(RuntimeError, match="the gradient of getitem"):
         first.sum().backward()
+
+
+def test_a_trace_needs_nothing_of_its_matrix():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1
+    total = torch.trace(y)
+    y += total
+    total.backward()
+    assert x.grad.tolist() == [[1, 0], [0, 1]]
