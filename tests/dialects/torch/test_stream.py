@@ -344,3 +344,33 @@ def test_recorded_figures_hold_for_the_installed_pytorch() -> None:
         [python, str(HERE / "record_streams.py")], capture_output=True, text=True, timeout=120, check=True
     )
     assert json.loads(run.stdout)["cases"] == RECORDED["cases"]
+
+
+def test_a_mark_is_gone_back_to_any_number_of_times(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    s = Stream(3)
+    s.normal(5)
+    before, mark = s.get_state(), s.mark()
+    for count in (0, 7, 2000):  # nothing drawn, some of the block, several blocks
+        first = s.uniform(count)
+        s.back_to(mark)
+        np.testing.assert_array_equal(s.get_state(), before)
+        np.testing.assert_array_equal(s.uniform(count), first)
+        s.back_to(mark)
+    monkeypatch.setattr(generated, "_available", False)  # a mark of one way holds for the other
+    wanted = s.normal(3000)
+    other = Stream(9)
+    other.back_to(mark)
+    np.testing.assert_array_equal(other.normal(3000), wanted)
+    s.manual_seed(4)
+    s.mark()
+    s.manual_seed(5)
+    np.testing.assert_array_equal(s.mark() and s.uniform(9), Stream(5).uniform(9))
+
+
+@pytest.mark.parametrize("span", [1, 2, 3, 7, 1000, 65537, (1 << 28) - 1])
+def test_remainders_are_those_of_whole_numbers(span: int) -> None:
+    words = np.concatenate([np.arange(20), 2**32 - 1 - np.arange(20), Stream(1)._take(500), np.arange(9) * span])
+    words = words.astype(np.uint32)
+    for n in (0, 1, 7, 8, 9, len(words)):
+        found = generated.remainders(words[:n], -5, span)
+        assert found.tolist() == [int(w) % span - 5 for w in words[:n]]

@@ -15,7 +15,14 @@ from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops.structural import cast
 from ...tape import inplace
-from .._shared.elementwise import constant, in_place_method, number_operator, power_operator, reflected
+from .._shared.elementwise import (
+    constant,
+    in_place_method,
+    number_operator,
+    power_operator,
+    reflected,
+    write_at_once,
+)
 from ._api import METHODS, api
 from ._dtype import FROM_NUMPY, dtype
 from ._elementwise import (
@@ -305,6 +312,34 @@ for _names, _ufunc in (("add", np.add), ("sub subtract", np.subtract), ("mul mul
                        ("div divide", np.divide)):  # fmt: skip
     for _name in _names.split():
         METHODS[_name + "_"] = in_place_method(_name + "_", METHODS[_name + "_"], _ufunc)
+
+
+def _weighted_in_place(name: str, op: Callable[..., Any], word: str, *, positional: bool) -> None:
+    """Let an in-place method with a factor, by its name or also by position, write at once where there is no history."""
+    general = METHODS[name]
+
+    def method(self: Any, other: Any, *last: Any, **options: Any) -> Any:
+        by: Any = None
+        if len(options) == 1 and not last:
+            by = options.get(word)
+        elif len(last) == 1 and not options and positional:
+            (by,) = last
+        if type(by) is float and isinstance(other, Value):
+
+            def written(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+                np.copyto(out, op(x, y, **{word: by}))
+
+            if write_at_once(name, written, self, other):
+                return self
+        return general(self, other, *last, **options)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = general.__doc__
+    METHODS[name] = method
+
+
+for _name in ("add_", "sub_", "subtract_"):
+    _weighted_in_place(_name, ew.add_scaled if _name == "add_" else ew.subtract_scaled, "alpha", positional=False)
 METHODS.update(__div__=METHODS["__truediv__"], __rdiv__=METHODS["__rtruediv__"], __idiv__=METHODS["__itruediv__"])
 operators("floordiv", floor_divide)
 operators("mod", remainder)
@@ -360,6 +395,9 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     if isinstance(weight, Value):
         return ew.lerp(input, end, weight)
     return ew.lerp_by(input, end, weight=factor("lerp", weight * 1, d, "weight"))
+
+
+_weighted_in_place("lerp_", ew.lerp_by, "weight", positional=True)
 
 
 @api(method=False)

@@ -94,7 +94,7 @@ class Stream:
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
 
-    __slots__ = ("__weakref__", "_block", "_end", "_engine", "_float_spare", "_lock", "_pos", "_seed", "_spare", "_words")
+    __slots__ = ("__weakref__", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed", "_spare", "_words")
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self._lock = threading.RLock()
@@ -111,6 +111,7 @@ class Stream:
         with self._lock:
             self._seed = seed % 2**64
             self._engine.seed(self._seed & 0xFFFFFFFF)
+            self._engine_state: Any = None  # where the engine is, as `mark` has found it
             self._words: Words | None = None  # the engine's state, when generated code has taken over from it
             self._block: Words = np.empty(0, np.uint32)
             self._pos = self._end = 0
@@ -157,6 +158,7 @@ class Stream:
         with self._lock:
             exhausted = left == 1
             self._engine.set_state(("MT19937", keys, _BLOCK if exhausted else 0, 0, 0.0))
+            self._engine_state = None
             self._words = None
             self._block = np.empty(0, np.uint32) if exhausted else self._drawn(1)
             self._seed, self._pos, self._end = seed, following, end
@@ -168,15 +170,18 @@ class Stream:
         """Where the stream is, for `back_to`: a tenth of the time of `get_state`."""
         with self._lock:
             words = None if self._words is None else self._words.copy()
-            engine = self._engine.get_state(legacy=False) if words is None else None
+            if words is None and self._engine_state is None:
+                self._engine_state = self._engine.get_state(legacy=False)
+            engine = self._engine_state if words is None else None
             return engine, words, self._block, self._pos, self._end, self._seed, self._spare, self._float_spare
 
     def back_to(self, mark: tuple[Any, ...]) -> None:
         """Continue from where the stream was at a `mark`, any number of times."""
         with self._lock:
             engine, words, self._block, self._pos, self._end, self._seed, self._spare, self._float_spare = mark
-            if words is None:
+            if words is None and engine is not self._engine_state:
                 self._engine.set_state(engine)
+                self._engine_state = engine
             self._words = None if words is None else words.copy()
 
     def clone(self) -> Stream:
@@ -192,6 +197,7 @@ class Stream:
         return np.asarray(self._engine.get_state(legacy=False)["state"]["key"], np.uint32)
 
     def _drawn(self, blocks: int) -> Words:
+        self._engine_state = None
         return self._engine.randint(0, 1 << 32, blocks * _BLOCK, np.uint32)
 
     def _take(self, count: int) -> Words:
@@ -220,12 +226,15 @@ class Stream:
 
     def _unit_doubles(self) -> Iterator[float]:
         """Yield doubles one by one, consuming words only as they are asked for; the caller holds the lock."""
+        ahead = 4  # how many are converted at a time: more and more, since most draws end after a few
         while True:
-            pairs = (self._end - self._pos) // 2
+            pairs = min((self._end - self._pos) // 2, ahead)
             if pairs == 0:
-                yield float(unit53(self._take(2))[0])
+                yield from _doubles(self._take(2))
                 continue
-            for value in unit53(self._block[self._pos : self._pos + 2 * pairs]).tolist():
+            ahead = min(2 * ahead, _BLOCK)
+            words = self._block[self._pos : self._pos + 2 * pairs]
+            for value in _doubles(words) if pairs < 64 else unit53(words).tolist():
                 self._pos += 2
                 yield value
 
