@@ -237,6 +237,33 @@ def test_where_an_array_begins():
     assert address(None) == 0
 
 
+def test_single_elements_stand_beside_contiguous_arrays():
+    x, y = operand(0), operand(1)
+    loop = fused(Expr("add", (Expr("multiply", (x, y), np.dtype(np.float32)), 0.25), np.dtype(np.float32)))
+    for shape in ((5,), (3, 4097), (1,)):
+        many, one = rng.normal(size=shape).astype(np.float32), np.asarray(rng.normal(), np.float32)
+        for a, b in ((many, one), (one, many), (many, many), (many, one[()])):
+            want = a * b + np.float32(0.25)
+            np.testing.assert_array_equal(loop(a, b)[0], want)
+            np.testing.assert_allclose(loop.sums(a, b)[0], want.sum(dtype=np.float64), rtol=1e-6, atol=1e-6)
+    assert loop(one, one)[0].shape == ()
+    assert loop(many.reshape(1, 1), one)[0].shape == (1, 1)
+
+
+def test_a_layout_that_was_seen_before_is_another_arrays_too():
+    loop = fused(Expr("subtract", (operand(0), operand(1)), np.dtype(np.float32)))
+    for _ in range(2):
+        x = rng.normal(size=(40, 30)).astype(np.float32)
+        for a, b in ((x, x[0]), (x, x[:, :1]), (x.T, x.T), (x[:, ::2], x[:, 1::2]), (x[::2], x[1::2]), (x.T, x.T[:, :1])):
+            found = loop(a, b)
+            if found is not None:
+                np.testing.assert_array_equal(found[0], a - b)
+                assert found[0].flags.f_contiguous == (a is x.T or a.flags.f_contiguous)
+            total = loop.sums(a, b)
+            if total is not None:
+                np.testing.assert_allclose(total[0], (a - b).sum(dtype=np.float64), rtol=1e-5, atol=1e-4)
+
+
 # ------------------------------------------------------------------------------------------ large arrays of operations
 
 

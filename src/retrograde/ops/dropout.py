@@ -18,7 +18,9 @@ def _dropout_kernel(xp: Any, x: Any, keep: Any, *, scale: float) -> Any:
 
 
 def _dropout_numpy(x: Any, keep: Any, *, scale: float) -> Any:
-    return x * (keep * x.dtype.type(scale)).astype(x.dtype)
+    factor = keep.astype(x.dtype)
+    factor = np.multiply(factor, scalar(scale, x), out=factor) if factor.ndim else factor * scalar(scale, x)
+    return np.multiply(factor, x, out=factor) if factor.shape == x.shape and factor.ndim else x * factor
 
 
 # x times `scale` where the mask keeps it, times 0 elsewhere: a product, as the frameworks compute it (inf gives nan).

@@ -727,9 +727,9 @@ def _position_kernel(name: str) -> Any:
 
 def _position_numpy(name: str) -> Any:
     def lowered(x: Any, *, axis: int, keepdims: bool) -> Any:
-        found = scans.extreme(x, axis, name == "argmax") if x.ndim else None
+        found = scans.extreme(x, axis, name == "argmax") if x.ndim and x.size >= LEAST else None
         if found is None:
-            return np.asarray(getattr(np, name)(x, axis=axis, keepdims=keepdims))
+            found = np.asarray(getattr(x, name)(axis))
         return found.reshape(reduced_shape(x.shape, (axis,), True)) if keepdims else found
 
     return lowered

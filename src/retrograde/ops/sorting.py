@@ -34,8 +34,8 @@ def _with_axis(indices: Any, shape: tuple[int, ...], axis: int) -> Any:
     """Positions with the axis that they were reduced along, as one of length 1."""
     if len(shape_of(indices)) == len(shape):
         return indices
-    shape = (*shape[:axis], 1, *shape[axis + 1 :])
-    return indices.reshape(shape) if type(indices) is np.ndarray else reshape(indices, shape=shape)
+    inner = (*shape[:axis], 1, *shape[axis + 1 :])
+    return indices.reshape(inner) if type(indices) is np.ndarray else reshape(indices, shape=inner)
 
 
 _along = take_along_axis.prim
@@ -56,6 +56,10 @@ def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
 
 def _unpick(g: Any, x: Any, indices: Any, axis: int) -> Any:
     shape = tuple(shape_of(x))
+    if type(g) is np.ndarray and type(indices) is np.ndarray and indices.ndim == len(shape) - 1:  # one of each line
+        out = np.zeros(shape, g.dtype)
+        out.reshape(-1)[places(shape, _with_axis(indices, shape, axis), axis)] = g.reshape(-1)
+        return out
     return along_add_known(_with_axis(g, shape, axis), _with_axis(indices, shape, axis), shape=shape, axis=axis)
 
 

@@ -494,7 +494,7 @@ class Stream:
         kind = discrete_kind("bernoulli", dtype)
         if not 0.0 <= p <= 1.0:
             raise RuntimeError(f"bernoulli: p is {p}; it has to lie in [0, 1]")
-        return (self._unit53(size_of(shape)) < float(p)).astype(kind).reshape(shape)
+        return (self._unit53(size_of(shape)) < float(p)).astype(kind, copy=False).reshape(shape)
 
     def bernoulli_each(self, p: Floats, dtype: DTypeLike | None = None) -> NDArray[Any]:
         """Draw 1 with each element's own probability, as `bernoulli(p)` does; the dtype is that of `p` by default.
