@@ -44,5 +44,5 @@ def scaled_dot_product_attention(
     def drop_weights(weights: Any) -> Any:
         return dropout(weights, dropout_p, training=training)
 
-    out, _ = layers.attend(q, k, v, mask, scale=scale, drop_weights=drop_weights if dropout_p else None)
+    out = layers.attended(q, k, v, mask, scale=scale, drop_weights=drop_weights if dropout_p else None)
     return st.transpose(out, axes=_SWAP)
