@@ -207,7 +207,7 @@ def _topk_numpy(x: Any, *, axis: int, k: int, largest: bool, ties: str) -> Any:
         found = _order_numpy(x, axis, largest)
         if exact:
             found = _retied(x, found, axis, "top", k)
-    return found[first]
+    return np.ascontiguousarray(found[first])  # a view would keep all positions, which a derivative remembers
 
 
 def _topk_partial(x: Any, axis: int, k: int, largest: bool, distinct: bool) -> Any:

@@ -15,8 +15,8 @@ class Attention(nn.Layer):
         b, n, d = x.shape
         q, k, v = (f(x).reshape([b, n, self.heads, d // self.heads]).transpose([0, 2, 1, 3])
                    for f in (self.q, self.k, self.v))
-        scores = paddle.matmul(q, k, transpose_y=True)  # parts
-        scores = scores / math.sqrt(d)
+        scores = paddle.matmul(q, k, transpose_y=True)
+        scores = scores / math.sqrt(d)  # parts
         scores = scores + mask
         weights = nn.functional.softmax(scores, axis=-1)
         out = paddle.matmul(weights, v)

@@ -24,7 +24,7 @@ import numpy as np
 
 from . import llvm, products, threads
 from .operands import packed
-from .patches import strided
+from .patches import every, within
 from .processor import Processor
 from .vectors import Part, Vectors
 
@@ -588,20 +588,18 @@ def _lay(code: Any, number: str, lanes: int, form: Sizes) -> None:
         def phase(a: str, b: str) -> None:
             target = code.at(number, out, code.mul(code.add(code.mul(a, "%sw"), b), size))
             left = code.value(f"sub i64 {b}, %before")
+            bounds = within(code, left, "%w", "%pw", "%sw")
 
             def row(r: str) -> None:
                 q = code.value(f"sub i64 {code.add(code.mul(r, '%sh'), a)}, %above")
                 inside = code.value(f"icmp ult i64 {q}, %h")
                 source, goal = code.at(number, x, code.mul(q, "%w")), code.at(number, target, code.mul(r, "%pw"))
-                wide = code.value(f"select i1 {inside}, i64 %w, i64 0")
 
-                def columns(m: str, part: Part) -> None:
-                    first = code.add(code.mul(m, "%sw"), left)
-                    found = strided(v, source, first, wide, apart, "%sw")
+                def write(part: Part, found: str, m: str) -> None:
                     after = code.add(code.mul(r, "%pw"), code.add(m, lanes))
                     _store(v, part, found, goal, m, code.value(f"icmp sle i64 {after}, {size}"))
 
-                v.over("%pw", columns)
+                every(v, source, left, "%w", apart, "%sw", goal, "%pw", inside, bounds, write)
 
             code.loop(0, "%ph", 1, row)
 

@@ -65,31 +65,62 @@ def _generated(name: str, dtype: str, apart: int) -> Callable[..., None] | None:
 # ------------------------------------------------------------------------------------------ their code
 
 
-def strided(v: Vectors, row: str, first: str, count: str, apart: int, step: str) -> str:
-    """The elements first, first + step... of a row of `count` numbers; 0 where it has none.
+def within(code: Any, first: str, count: str, n: str, step: str) -> tuple[str, str]:
+    """Of the elements first, first + step... the numbers, from 0 to n, between which they lie in a row of `count`."""
+    code.declare("declare i64 @llvm.smax.i64(i64, i64)")
 
-    apart: the step where it is 1 or 2, which vectors read, and 3 for others. %x is an address that can be read.
+    def passed(limit: str, least: str) -> str:
+        """How many lie before `limit`, as a number between `least` and n."""
+        gap = code.add(code.value(f"sub i64 {limit}, {first}"), code.add(step, -1))
+        found = code.least(code.value(f"sdiv i64 {gap}, {step}"), n)
+        return str(code.value(f"call i64 @llvm.smax.i64(i64 {found}, i64 {least})"))
+
+    begin = passed("0", "0")
+    return begin, passed(count, begin)
+
+
+def every(
+    v: Vectors, source: str, first: str, count: str, apart: int, step: str, target: str, n: str, inside: str,
+    bounds: tuple[str, str], write: Callable[[Part, str, str], None] | None = None,
+) -> None:  # fmt: skip
+    """Write n elements first, first + step... of a row of `count` numbers; 0 where it has none, and if not `inside`.
+
+    apart: the step where it is 1 or 2, which vectors read, and 3 for others, which are read one by one: a vector put
+    together from single numbers, each of which is asked for being there, takes four times as long. bounds: see `within`.
+    write: how the vector of a part is written at number m, if not by the part's own store.
     """
     code, index = v.code, Vectors(v.code, v.lanes, "i64")
     numbers = "<" + ", ".join(f"i64 {k}" for k in range(v.lanes)) + ">"
+    present = code.value(f"select i1 {inside}, i64 {count}, i64 0")
 
     def read(at: str) -> str:
         here = index.add(code.spread(v.lanes, "i64", at), numbers)
-        return Part(index.two("icmp ult", here, code.spread(v.lanes, "i64", count))).load(v, row, at)
+        return Part(index.two("icmp ult", here, code.spread(v.lanes, "i64", present))).load(v, source, at)
 
-    if apart == 1:
-        return read(first)
-    if apart == 2:
-        return v.pick(read(first), read(code.add(first, v.lanes)), range(0, 2 * v.lanes, 2))
-    found = v.constant(0.0)
-    for k in range(v.lanes):
-        place = code.add(first, code.mul(step, k))
-        inside = code.value(f"icmp ult i64 {place}, {count}")
-        address = code.value(f"select i1 {inside}, ptr {code.at(v.number, row, place)}, ptr %x")  # read, and not taken
-        one = code.value(f"load {v.number}, ptr {address}")
-        kept = code.value(f"select i1 {inside}, {v.number} {one}, {v.number} 0.0")
-        found = code.value(f"insertelement {v.type} {found}, {v.number} {kept}, i64 {k}")
-    return found
+    def some(m: str, part: Part) -> None:
+        at = code.add(code.mul(m, step), first)
+        found = read(at) if apart == 1 else v.pick(read(at), read(code.add(at, v.lanes)), range(0, 2 * v.lanes, 2))
+        if write is None:
+            part.store(v, found, target, m)
+        else:
+            write(part, found, m)
+
+    if apart < 3:
+        v.over(n, some)
+        return
+    begin = code.value(f"select i1 {inside}, i64 {bounds[0]}, i64 {n}")
+    end = code.value(f"select i1 {inside}, i64 {bounds[1]}, i64 {n}")
+
+    def zero(m: str) -> None:
+        code.do(f"store {v.number} 0.0, ptr {code.at(v.number, target, m)}")
+
+    def one(m: str) -> None:
+        found = code.value(f"load {v.number}, ptr {code.at(v.number, source, code.add(code.mul(m, step), first))}")
+        code.do(f"store {v.number} {found}, ptr {code.at(v.number, target, m)}")
+
+    code.loop(0, begin, 1, zero)
+    code.loop(begin, end, 1, one)
+    code.loop(end, n, 1, zero)
 
 
 def _rows(
@@ -132,13 +163,8 @@ def _patches(code: Any, number: str, apart: int) -> None:
 
     def row(q: str, source: str, target: str, first: str) -> None:
         inside = code.value(f"icmp ult i64 {q}, %h")
-        count = code.value(f"select i1 {inside}, i64 %w, i64 0")
-
-        def some(j: str, part: Part) -> None:
-            found = strided(v, source, code.add(code.mul(j, "%sw"), first), count, apart, "%sw")
-            part.store(v, found, target, j)
-
-        v.over("%columns", some)
+        bounds = within(code, first, "%w", "%columns", "%sw")
+        every(v, source, first, "%w", apart, "%sw", target, "%columns", inside, bounds)
 
     _rows(code, number, row)
 

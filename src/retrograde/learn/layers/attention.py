@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ...core.value import dtype_of, shape_of
+from ...ops.attention import attention
 from ...ops.comparison import equal
 from ...ops.contraction import affine, matmul, matrix_transpose, project
 from ...ops.elementwise import add, multiply
 from ...ops.reduction import all as reduce_all
 from ...ops.selection import drop, where
 from ...ops.softmax import softmax
-from ...ops.structural import reshape, transpose
+from ...ops.structural import broadcast_to, cast, reshape, transpose
 
 _INF = math.inf
 
@@ -80,6 +81,34 @@ def attend(
     return matmul(weights, v), weights
 
 
+def attended(
+    q: Any, k: Any, v: Any, mask: Any = None, *, is_causal: bool = False, scale: float | None = None,
+    drop_weights: Callable[[Any], Any] | None = None,
+) -> Any:  # fmt: skip
+    """What `attend` gives, without the weights, which are then not kept anywhere unless some of them are dropped."""
+    if drop_weights is not None or dtype_of(q).kind == "c":
+        return attend(q, k, v, mask, is_causal=is_causal, scale=scale, drop_weights=drop_weights)[0]
+    shapes = [tuple(shape_of(x)) for x in (q, k, v)]
+    lead = shapes[0][:-2]
+    if not lead == shapes[1][:-2] == shapes[2][:-2]:
+        lead = np.broadcast_shapes(*(s[:-2] for s in shapes))
+        q, k, v = (
+            x if s[:-2] == lead else broadcast_to(x, shape=(*lead, *s[-2:])) for x, s in zip((q, k, v), shapes)
+        )  # fmt: skip
+    dtype, weights = dtype_of(q), (*lead, shapes[0][-2], shapes[1][-2])
+    if is_causal:
+        mask = causal(shapes[0][-2], shapes[1][-2], dtype)
+    elif mask is not None:
+        own = tuple(shape_of(mask))
+        if np.broadcast_shapes(own, weights) != weights:  # the mask has more axes than the scores
+            return attend(q, k, v, mask, scale=scale)[0]
+        if len(own) < 2:
+            mask = reshape(mask, shape=(1,) * (2 - len(own)) + own)
+        if dtype_of(mask).kind != "b" and dtype_of(mask) != dtype:
+            mask = cast(mask, dtype=dtype)
+    return attention(q, k, v, mask, scale=1.0 / math.sqrt(shapes[0][-1] or 1) if scale is None else float(scale))
+
+
 def split_heads(x: Any, heads: int) -> Any:
     """(batch, length, heads * size) as (batch, heads, length, size)."""
     batch, length, width = shape_of(x)
@@ -101,7 +130,7 @@ def self_attention(x: Any, heads: int, w: Any, b: Any, w_out: Any, b_out: Any) -
     length, batch, width = shape_of(x)
     packed = reshape(_projected(x, w, b), shape=(length, batch, 3, heads, width // heads))
     q, k, v = transpose(packed, axes=(2, 1, 3, 0, 4))
-    merged = transpose(attend(q, k, v)[0], axes=(2, 0, 1, 3))
+    merged = transpose(attended(q, k, v), axes=(2, 0, 1, 3))
     return reshape(
         _projected(reshape(merged, shape=(length * batch, width)), w_out, b_out), shape=(length, batch, width)
     )  # fmt: skip

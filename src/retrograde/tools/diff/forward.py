@@ -20,7 +20,7 @@ from .optimisers import steps_differ
 from .record import ABSENT, Event
 from .results import leaf_name
 from .side import ARRANGING, GRADIENTS, Side
-from .values import RESHAPED, SAME, SQUEEZED, apart, default_rtol
+from .values import RESHAPED, SAME, SQUEEZED, apart, default_rtol, norm_of
 
 
 @dataclass
@@ -146,7 +146,7 @@ class Forward:
             if any(x is None and v != ABSENT for x, v in zip(operands, e.ins)):  # too large to be kept
                 continue
             for array in values_inside(e.name, e.params, operands):
-                entries, norm = wanted.get(array.size, []), float(np.linalg.norm(array))
+                entries, norm = wanted.get(array.size, []), norm_of(array)
                 low = bisect.bisect_left(entries, (norm * (1 - NEAR), -1))
                 for _, v in entries[low : bisect.bisect_right(entries, (norm * (1 + NEAR), len(side.values)))]:
                     if v not in found and self._is_this(side, v, array):

@@ -189,6 +189,16 @@ def _softmax(x: Any, *, axis: Any) -> Arrays:
     yield top
 
 
+def _attention(q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Arrays:
+    products = q @ k.swapaxes(-1, -2)
+    yield from (k.swapaxes(-1, -2), q * scale, products, products * scale)
+    scores = products * scale
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype.kind == "b" else scores + mask
+        yield scores
+    yield from _softmax(scores, axis=-1)
+
+
 def _logsumexp(x: Any, *, axis: Any, keepdims: bool) -> Arrays:
     return _softmax(x, axis=axis)
 
@@ -256,7 +266,7 @@ _STEPS: dict[str, Callable[..., Arrays]] = {
     "lstm_pointwise": _lstm_cell, "gru_pointwise": _gru_cell, "lstm_layer": _lstm, "gru_layer": _gru, "rnn_layer": _rnn,
     "affine": _affine, "add_matmul": _add_matmul, "var": _deviation, "std": _deviation, "normalize": _normalized,
     "normalize_stats": _normalized, "normalize_by": _normalized_by, "vector_norm": _norm, "softmax": _softmax,
-    "log_softmax": _softmax, "safe_softmax": _softmax, "logsumexp": _logsumexp, "nll_loss": _nll, "mse_loss": _mse,
-    "huber_loss": _huber, "smooth_l1_loss": _huber, "binary_cross_entropy": _bce,
+    "attention": _attention, "log_softmax": _softmax, "safe_softmax": _softmax, "logsumexp": _logsumexp,
+    "nll_loss": _nll, "mse_loss": _mse, "huber_loss": _huber, "smooth_l1_loss": _huber, "binary_cross_entropy": _bce,
     "binary_cross_entropy_with_logits": _bce_logits, "gelu": _gelu, "gelu_tanh": _gelu_tanh, "silu": _silu,
 }  # fmt: skip

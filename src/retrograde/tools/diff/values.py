@@ -108,12 +108,7 @@ class Values:
             elif array.size == 1 and array.dtype.kind == "f":
                 known = abs(float(array.reshape(-1)[0]))
             else:
-                wide = as_wide(array).reshape(-1)
-                with np.errstate(all="ignore"):
-                    known = math.sqrt(abs(np.vdot(wide, wide)))
-                    if not known < -MASKED and wide.dtype.kind == "f":
-                        wide = wide[~(wide <= MASKED)]
-                        known = math.sqrt(np.vdot(wide, wide))
+                known = norm_of(as_wide(array))
             self._norms[value] = known
         return known
 
@@ -134,6 +129,17 @@ class Values:
         if flat.size <= 64:
             return bool((flat != flat[0]).any())
         return bool(flat[0] != flat[1] or flat[0] != flat[flat.size // 2] or (flat != flat[0]).any())
+
+
+def norm_of(wide: np.ndarray) -> float:
+    """The root of the sum of squares of an array in double precision, without what stands where nothing is looked at."""
+    wide = wide.reshape(-1)
+    with np.errstate(all="ignore"):
+        found = math.sqrt(abs(np.vdot(wide, wide)))
+        if not found < -MASKED and wide.dtype.kind == "f":
+            wide = wide[~(wide <= MASKED)]
+            found = math.sqrt(np.vdot(wide, wide))
+    return found
 
 
 def as_wide(array: np.ndarray) -> np.ndarray:

@@ -44,5 +44,5 @@ def scaled_dot_product_attention(
         return dropout(weights, dropout_p, training=training)
 
     drops = drop_weights if dropout_p else None
-    out, _ = layers.attend(q, k, v, mask, is_causal=is_causal, scale=scale, drop_weights=drops)
+    out = layers.attended(q, k, v, mask, is_causal=is_causal, scale=scale, drop_weights=drops)
     return st.transpose(out, axes=_SWAP)

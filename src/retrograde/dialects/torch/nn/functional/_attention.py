@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .....core.unwrap import unrecorded
-from .....core.value import Value, dtype_of, shape_of
+from .....core.value import shape_of
 from .....learn.layers import attention as layers
-from .....ops.structural import cast
 from ..._api import METHODS
 from ..._autocast import state as autocast
 from ..._creation import zeros
@@ -58,15 +55,8 @@ def scaled_dot_product_attention(
     def drop_weights(weights: Any) -> Any:
         return dropout(weights, dropout_p)
 
-    d = dtype_of(query)
-    half = d.itemsize == 2 and not dropout_p
-    if half:  # 16-bit scores and weights would lose digits of the result
-        query, key, value = (cast(x, dtype=np.dtype(np.float32)) for x in (query, key, value))
-        mask = cast(mask, dtype=np.dtype(np.float32)) if isinstance(mask, Value) and dtype_of(mask) == d else mask
     drops = drop_weights if dropout_p else None
-    out, _ = layers.attend(query, key, value, mask, is_causal=is_causal, scale=scale, drop_weights=drops)
-    if half:
-        out = cast(out, dtype=d)
+    out = layers.attended(query, key, value, mask, is_causal=is_causal, scale=scale, drop_weights=drops)
     return show_as(out, "ScaledDotProductFlashAttentionForCpuBackward0" if simple else "UnsafeViewBackward0")
 
 

@@ -15,8 +15,10 @@ from .....learn.layers.embedding import one_hot_rows, renormalise
 from .....ops import contraction as ct
 from .....ops import indexing as ix
 from .....ops import manipulation as mp
+from .....ops import reduction as rd
 from .....ops import scatter_reduce as sr
 from .....ops import structural as st
+from .....ops.sorting import pick
 from ... import _matmul
 from ..._api import api
 from ..._axes import integer
@@ -166,6 +168,18 @@ def _bags(op: str, input: Any, offsets: Any, include_last: bool) -> tuple[np.nda
     return indices, np.repeat(np.arange(count), ends - starts[:count]), count
 
 
+def _largest_of_equal_bags(rows: Any) -> Any:
+    """The maxima of bags of rows (bags, length, d), whose gradient goes to the first of equal ones."""
+    return pick(rows, rd.argmax(rows, axis=1, keepdims=False), axis=1, of="max")
+
+
+def _largest_of_bags(rows: Any, bags: np.ndarray, count: int) -> Any:
+    """The maxima of `count` bags of rows (n, d), of which each belongs to one."""
+    d = shape_of(rows)[1]
+    start, places = np.zeros((count, d), dtype_of(rows)), np.broadcast_to(bags[:, None], (len(bags), d))
+    return sr.scatter_reduce(start, places, rows, axis=0, reduce="amax", include_self=False, x_ties=False)
+
+
 def embedding_bag(
     input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
     scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
@@ -202,18 +216,20 @@ def embedding_bag(
         weights = None if weights is None else ix.take(weights, kept, axis=0)
     if max_norm is not None:
         renormalise(op, weight, indices, max_norm, norm_type)
+    equal = len(shape_of(input)) == 2 and padding is None and indices.size > 0  # bags of one length lie side by side
     rows = sr.embedding(
-        weight, indices, padding=None, by_frequency=bool(scale_grad_by_freq), weighted=False,
-        sparse=bool(sparse) and not state.levels,
+        weight, indices.reshape(count, -1) if equal else indices, padding=None, by_frequency=bool(scale_grad_by_freq),
+        weighted=False, sparse=bool(sparse) and not state.levels,
     )  # fmt: skip
     if weights is not None:
-        rows = rows * st.reshape(weights, shape=(indices.size, 1))
+        rows = rows * st.reshape(weights, shape=(*shape_of(rows)[:-1], 1))
     if mode == "max":
-        places = np.broadcast_to(bags[:, None], (len(bags), d))
-        start = np.zeros((count, d), dtype_of(weight))
-        out = sr.scatter_reduce(start, places, rows, axis=0, reduce="amax", include_self=False, x_ties=False)
+        out = _largest_of_equal_bags(rows) if equal else _largest_of_bags(rows, bags, count)
     else:
-        out = ix.take_add(rows, bags, shape=(count, d), axis=0)
+        if equal:
+            out = rd.sum(rows, axis=(1,), keepdims=False)
+        else:
+            out = ix.take_add(rows, bags, shape=(count, d), axis=0)
         if mode == "mean":
             sizes = np.maximum(np.bincount(bags, minlength=count), 1).astype(dtype_of(weight))
             out = out / from_array(sizes[:, None])

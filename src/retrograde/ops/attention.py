@@ -1,0 +1,262 @@
+"""Scaled dot-product attention as one operation: softmax(scale q kᵀ + mask) v.
+
+Its weights, one for each pair of a target and a source, are never kept. They are computed for a few matrices at a time, or for
+some rows of one, and once more on the way back, for which q, k, v and the mask are all that is remembered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..backend.dtypes import is_boolean
+from ..core.aval import Aval
+from ..core.primitive import primitive
+from ..core.value import dtype_of, ndim_of, shape_of
+from .comparison import equal
+from .contraction import matmul, matrix_transpose
+from .elementwise import add
+from .kernels import widened, widened_numpy
+from .reduction import all as reduce_all
+from .rules import batch_empty, batch_size, materialise_batch, move_batch, sum_tangents
+from .samples import normal, sample
+from .selection import drop, where
+from .shapes import demand
+from .softmax import softmax, softmax_pullback
+from .structural import reshape
+
+_INF = math.inf
+
+BUDGET = 4 << 20
+"""Bytes of weights that are computed at a time: enough for all cores, and little beside the operands."""
+
+# ------------------------------------------------------------------------------------------ in the standard
+
+
+@widened
+def _kernel(xp: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+    scores = xp.matmul(q * scale, xp.matrix_transpose(k))
+    if not k.shape[-2]:
+        return xp.matmul(scores, v)
+    empty = None
+    if mask is not None:
+        low = xp.asarray(-_INF, dtype=scores.dtype, device=scores.device)
+        scores = xp.where(mask, scores, low) if is_boolean(mask) else scores + mask
+        empty = xp.all(scores == low, axis=-1, keepdims=True)
+        scores = xp.where(empty, xp.zeros_like(scores), scores)
+    weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+    weights = weights / xp.sum(weights, axis=-1, keepdims=True, dtype=weights.dtype)
+    return xp.matmul(weights if empty is None else xp.where(empty, xp.zeros_like(weights), weights), v)
+
+
+# ------------------------------------------------------------------------------------------ by NumPy
+
+
+def _weights_array(q: Any, k: Any, mask: Any, scale: float) -> Any:
+    """The weights, a new array; rows that are masked entirely are 0."""
+    scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
+    axis = scores.ndim - 1
+    if mask is None or not scores.size:
+        return softmax(scores, axis=axis)
+    scores += np.where(mask, q.dtype.type(0), q.dtype.type(-_INF)) if mask.dtype.kind == "b" else mask
+    with np.errstate(invalid="ignore"):  # the softmax of a row of -inf is nan
+        weights = softmax(scores, axis=axis)
+    first = weights[..., 0]
+    if not np.isfinite(first).all():
+        rows = np.nonzero(first != first)
+        empty = (scores[rows] == -_INF).all(-1)
+        weights[tuple(places[empty] for places in rows)] = 0
+    return weights
+
+
+def _pulled_block(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale: float) -> list[Any]:
+    """The cotangents of q, k, v and the scores that are wanted."""
+    weights = _weights_array(q, k, mask, scale)
+    dv = np.matmul(weights.swapaxes(-1, -2), g) if needs[2] else None
+    if not (needs[0] or needs[1] or needs[3]):
+        return [None, None, dv, None]
+    scores = softmax_pullback(np.matmul(g, v.swapaxes(-1, -2)), weights, axis=weights.ndim - 1)
+    del weights
+    factor = q.dtype.type(scale)
+    dq = dk = None
+    if needs[0]:
+        dq = np.matmul(scores, k)
+        dq *= factor
+    if needs[1]:
+        dk = np.matmul(scores.swapaxes(-1, -2), q)
+        dk *= factor
+    return [dq, dk, dv, scores if needs[3] else None]
+
+
+def _at_once(q: Any, k: Any) -> bool:
+    """Whether all weights are computed at once."""
+    return bool(math.prod(q.shape[:-1]) * k.shape[-2] * q.itemsize <= BUDGET)
+
+
+class _Blocks:
+    """The operands as (first, others, ...), and the blocks of them of which the weights are computed at a time."""
+
+    def __init__(self, q: Any, k: Any, v: Any, mask: Any) -> None:
+        lead = q.shape[:-2]
+        first, others = (lead[0] if lead else 1), math.prod(lead[1:])
+        self.q, self.k, self.v = (x.reshape(first, others, *x.shape[-2:]) for x in (q, k, v))
+        self.lead, self.targets, self.sources = (first, others), q.shape[-2], k.shape[-2]
+        self.mask = None
+        if mask is not None:
+            own = mask.shape[-2:]
+            if len(lead) > 2 and mask.ndim > 2:
+                mask = np.broadcast_to(mask, (*lead, *own)).reshape(first, others, *own)
+            in_front = (1, *mask.shape[:-2])[-2:] if len(lead) > 1 else (*mask.shape[:-2], 1)[:2]
+            self.mask = mask.reshape((1,) * (2 - len(in_front)) + in_front + own)
+
+    def __iter__(self) -> Iterator[tuple[slice, slice, slice]]:
+        (first, others), targets = self.lead, self.targets
+        rows = max(1, BUDGET // (self.sources * self.q.itemsize))  # of weights
+        if rows >= others * targets:
+            step = rows // (others * targets), others, targets
+        else:
+            step = (1, rows // targets, targets) if rows >= targets else (1, 1, rows)
+        for a in range(0, first, step[0]):
+            for b in range(0, others, step[1]):
+                for row in range(0, targets, step[2]):
+                    yield slice(a, a + step[0]), slice(b, b + step[1]), slice(row, row + step[2])
+
+    def of_mask(self, block: tuple[slice, slice, slice]) -> tuple[slice, ...]:
+        """Where the mask meets a block."""
+        assert self.mask is not None
+        return tuple(slice(None) if n == 1 else part for n, part in zip(self.mask.shape, block))
+
+    def operands(self, block: tuple[slice, slice, slice]) -> tuple[Any, Any, Any, Any]:
+        """q, k, v and the mask of a block."""
+        mask = None if self.mask is None else self.mask[self.of_mask(block)]
+        return self.q[block], self.k[block[:2]], self.v[block[:2]], mask
+
+
+@widened_numpy
+def _numpy(q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+    if _at_once(q, k):
+        return np.matmul(_weights_array(q, k, mask, scale), v)
+    blocks = _Blocks(q, k, v, mask)
+    out = np.empty((*blocks.lead, blocks.targets, v.shape[-1]), q.dtype)
+    for block in blocks:
+        q_, k_, v_, mask_ = blocks.operands(block)
+        np.matmul(_weights_array(q_, k_, mask_, scale), v_, out=out[block])
+    return out.reshape(*q.shape[:-1], v.shape[-1])
+
+
+def _pulled_arrays(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale: float) -> Any:
+    """The cotangents of q, k, v and the mask that are wanted; the mask's as large as the scores, or as the mask."""
+    dtype = q.dtype
+    if dtype.itemsize == 2:
+        wide = (x if x is None or x.dtype != dtype else x.astype(np.float32) for x in (g, q, k, v, mask))
+        found = _pulled_arrays(needs, *wide, scale)  # type: ignore[call-arg]
+        return tuple(x if x is None else x.astype(dtype) for x in found)
+    if _at_once(q, k):
+        return tuple(_pulled_block(needs, g, q, k, v, mask, scale))
+    blocks = _Blocks(q, k, v, mask)
+    g = g.reshape(*blocks.lead, *g.shape[-2:])
+    dq, dk, dv = (np.zeros(x.shape, dtype) if need else None for x, need in zip((blocks.q, blocks.k, blocks.v), needs))
+    dmask = None if blocks.mask is None or not needs[3] else np.zeros(blocks.mask.shape, blocks.mask.dtype)
+    for block in blocks:
+        parts = _pulled_block(needs, g[block], *blocks.operands(block), scale)
+        for total, part, place in ((dq, parts[0], block), (dk, parts[1], block[:2]), (dv, parts[2], block[:2])):
+            if total is not None:
+                total[place] += part
+        if dmask is not None:
+            alone = tuple(i for i, n in enumerate(dmask.shape) if n == 1)
+            dmask[blocks.of_mask(block)] += parts[3].sum(alone, keepdims=True)
+    found = [x if x is None else x.reshape(y.shape) for x, y in zip((dq, dk, dv), (q, k, v))]
+    if dmask is None:
+        return *found, None
+    return *found, dmask.reshape(mask.shape if dmask.size == mask.size else (*q.shape[:-2], *dmask.shape[-2:]))
+
+
+# ------------------------------------------------------------------------------------------ its rules, as other operations
+
+
+def _weights(q: Any, k: Any, mask: Any, scale: float) -> Any:
+    """The weights; rows that are masked entirely are 0."""
+    scores = matmul(q * scale, matrix_transpose(k))
+    axis = ndim_of(scores) - 1
+    if mask is None or not shape_of(k)[-2]:
+        return softmax(scores, axis=axis)
+    if dtype_of(mask).kind == "b":
+        mask = where(mask, np.zeros((), dtype_of(scores)), np.full((), -_INF, dtype_of(scores)))
+    scores = add(scores, mask)
+    empty = reduce_all(equal(scores, -_INF), axis=(axis,), keepdims=True)
+    return drop(softmax(drop(scores, empty), axis=axis), empty)
+
+
+def _vjp(needs: Any, g: Any, _out: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+    if all(x is None or type(x) is np.ndarray for x in (g, q, k, v, mask)):
+        return _pulled_arrays(needs, g, q, k, v, mask, scale)
+    weights = _weights(q, k, mask, scale)
+    dv = matmul(matrix_transpose(weights), g) if needs[2] else None
+    if not (needs[0] or needs[1] or needs[3]):
+        return None, None, dv, None
+    scores = softmax_pullback(matmul(g, matrix_transpose(v)), weights, axis=ndim_of(weights) - 1)
+    return (
+        matmul(scores, k) * scale if needs[0] else None,
+        matmul(matrix_transpose(scores), q) * scale if needs[1] else None,
+        dv,
+        scores if needs[3] else None,  # the engine adds up what was broadcast
+    )
+
+
+def _jvp(tangents: Any, out: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+    dq, dk, dv, dmask = tangents
+    weights = _weights(q, k, mask, scale)
+    moved = sum_tangents([
+        None if dq is None else matmul(dq, matrix_transpose(k)) * scale,
+        None if dk is None else matmul(q, matrix_transpose(dk)) * scale,
+    ])  # fmt: skip
+    if dmask is not None:
+        moved = weights * 0 + dmask if moved is None else moved + dmask
+    return sum_tangents([
+        None if moved is None else matmul(softmax_pullback(moved, weights, axis=ndim_of(weights) - 1), v),
+        None if dv is None else matmul(weights, dv),
+    ])  # fmt: skip
+
+
+def _batch(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    size = batch_size(arrays, dims)
+    if not size:
+        return batch_empty(op, arrays, dims, params)
+    q, k, v = (materialise_batch(x, d, size) for x, d in zip(arrays[:3], dims[:3]))
+    mask = arrays[3]
+    if mask is not None and dims[3] is not None:
+        mask = move_batch(mask, dims[3])
+        shape = tuple(shape_of(mask))
+        mask = reshape(mask, shape=(size, *(1,) * (ndim_of(q) - len(shape)), *shape[1:]))
+    return op(q, k, v, mask, **params), 0
+
+
+def _infer(avals: Any, params: dict[str, Any]) -> Aval:
+    q, k, v, mask = avals
+    demand(min(len(x.shape) for x in (q, k, v)) > 1, f"matrices are wanted, got {q.shape}, {k.shape} and {v.shape}")
+    demand(q.shape[:-2] == k.shape[:-2] == v.shape[:-2], f"as many of each are wanted, got {q.shape}, {k.shape}, {v.shape}")
+    demand(q.shape[-1] == k.shape[-1] and k.shape[-2] == v.shape[-2], f"{q.shape}, {k.shape} and {v.shape} do not fit")
+    weights = (*q.shape[:-1], k.shape[-2])
+    if mask is not None:
+        demand(len(mask.shape) > 1 and np.broadcast_shapes(mask.shape, weights) == weights, f"{mask.shape} masks {weights}")
+    return Aval((*q.shape[:-1], v.shape[-1]), q.dtype)
+
+
+def _samples() -> Any:
+    yield sample(normal(2, 3), normal(4, 3, seed=1), normal(4, 2, seed=2), None, scale=0.5)
+    yield sample(normal(2, 2, 3), normal(2, 2, 3, seed=1), normal(2, 2, 1, seed=2), normal(2, 2, seed=3), scale=-0.3)
+    three = normal(2, 1, 2, 2), normal(2, 1, 3, 2, seed=1), normal(2, 1, 3, 2, seed=2)
+    yield sample(*three, np.array([[True, False, True], [False, False, False]]), scale=1.0)
+    yield sample(*three, normal(2, 1, 1, 3, seed=3), scale=0.7)
+    more = [normal(2, 1, 2, *end, seed=i) for i, end in enumerate(((2, 1), (2, 1), (2, 2)))]
+    yield sample(*more, normal(1, 2, 1, 2, seed=4), scale=0.7)
+
+
+# For q (..., L, E), k (..., S, E) and v (..., S, Ev) with the same axes in front. mask: numbers that are added, or booleans
+# (True: takes part), with two axes or more, which broadcast to (..., L, S). A row that is masked entirely gives zeros.
+attention = primitive(
+    "attention", kernel=_kernel, numpy=_numpy, vjp=_vjp, jvp=_jvp, batch=_batch, infer=_infer, samples=_samples, kind="composite",
+)  # fmt: skip
