@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import dtype_of, shape_of
+from ...ops.attention import attention
 from ...ops.comparison import equal
 from ...ops.contraction import affine, matmul, matrix_transpose, project
 from ...ops.elementwise import add, multiply
@@ -55,13 +56,19 @@ def attend(
     """
     factor = 1.0 / math.sqrt(shape_of(q)[-1] or 1) if scale is None else scale  # of width 0 there is nothing to scale
     dtype = dtype_of(q)
+    if drop_weights is None and (mask is None or is_causal) and dtype.kind == "f" and dtype.itemsize > 2:
+        # The first source is there for all targets: no row is empty.
+        found: tuple[Any, Any] = attention(
+            q, k, v, causal(shape_of(q)[-2], shape_of(k)[-2], dtype) if is_causal else None, scale=float(factor)
+        )
+        return found
     k = matrix_transpose(k)
     if dtype.itemsize == 2:  # both factors get the root, so that neither overflows in half precision
         root = math.sqrt(abs(factor))
         factor, k = math.copysign(root, factor), multiply(k, np.array(root, dtype))
     scores = matmul(multiply(q, np.array(factor, dtype)), k)
     empty = None
-    if is_causal:  # the first source is there for all of them: no row is empty
+    if is_causal:
         length, sources = shape_of(scores)[-2:]
         scores = add(scores, causal(length, sources, dtype_of(scores)))
     elif mask is not None:
