@@ -148,6 +148,15 @@ def test_running_statistics_that_numpy_moves():
     np.testing.assert_array_equal(means, 1)
 
 
+@pytest.mark.parametrize("shape", [(0, 4, 3), (2, 4, 0), (2, 0, 3)])
+def test_no_numbers(shape):
+    x, w = np.zeros(shape, np.float32), np.ones(shape[1], np.float32)
+    affine = (1, shape[1], 1)
+    assert normalization.normalize(x, w, w, shape=shape, axis=(0, 2), affine=affine, eps=0.1).shape == shape
+    grouped = (shape[0], 2, shape[1] // 2 * shape[2])
+    assert normalization.normalize(x, w, w, shape=grouped, axis=(2,), affine=affine, eps=0.1).shape == shape
+
+
 @pytest.mark.parametrize("shape", [(1, 2, 4), (2, 4, 1, 5), (3, 2)])
 def test_few_numbers(monkeypatch, shape):
     x, g = (rng.normal(size=shape).astype(np.float32) for _ in range(2))

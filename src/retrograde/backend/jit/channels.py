@@ -38,9 +38,9 @@ class Blocks(NamedTuple):
 def blocks_of(shape: tuple[int, ...], axis: tuple[int, ...], x: tuple[int, ...], affine: tuple[int, ...]) -> Blocks | None:
     """The blocks of the statistics over `axis` of x taken in `shape`, with weights of the shape `affine` if any.
 
-    None for other layouts than (images, channels, ..), and for rows that are too short to be worth it.
+    None for other layouts than (images, channels, ..), without elements, and for rows that are too short to be worth it.
     """
-    if len(x) < 2 or affine != (1, x[1], *(1,) * (len(x) - 2)):
+    if len(x) < 2 or 0 in x or affine != (1, x[1], *(1,) * (len(x) - 2)):
         return None
     images, channels, *size = x
     length = int(np.prod(size))
