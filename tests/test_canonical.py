@@ -328,6 +328,13 @@ def images():
     yield "normalize_pull_columns", functools.partial(channels.normalize_pull, blocks=vectors, eps=1e-5), (normal(300, 7), x, w)
     yield "scaled", channels.scaled, (normal(3, 7, 9, 9), w, b)
 
+    def moved(mean, scale):
+        running = np.ones(7, np.float32), np.ones(7, np.float32)
+        assert channels.moved(running, mean, scale, 0.1, 1e-5, 1.25)
+        return running
+
+    yield "moved", moved, (w, b)
+
 
 def planes():
     """What goes over the last two axes of images."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from retrograde.backend.jit import channels, llvm
-from retrograde.ops import normalization
+from retrograde.ops import normalization, running
 
 from .same_bits import same_bits
 
@@ -126,3 +126,47 @@ def test_a_bias_alone_of_one_channel():
     found = normalization._pull_arrays((True, False, True), g, x, None, b, x.shape, (2,), (1, 1, 1), 1e-5)
     np.testing.assert_allclose(found[2], [x.size])
     np.testing.assert_allclose(found[0], 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 3, 15, 16, 17, 40])
+def test_running_statistics_move_by_the_bits_of_numpy(count, dtype):
+    means, variances, mean, scale = (rng.uniform(0.5, 2, count).astype(dtype) for _ in range(4))
+    wanted = (
+        running.moved_towards(means, mean, share=0.1),
+        running.moved_towards(variances, running.variance_of_scale(scale, eps=1e-5, factor=1.25), share=0.1),
+    )
+    assert channels.moved((means, variances), mean, scale, 0.1, 1e-5, 1.25)
+    np.testing.assert_array_equal(means, wanted[0])
+    np.testing.assert_array_equal(variances, wanted[1])
+
+
+def test_running_statistics_that_numpy_moves():
+    means, mean = np.ones(4, np.float32), np.zeros(4, np.float32)
+    for variances in (np.ones(4), np.ones(8, np.float32)[::2], np.ones(3, np.float32), np.broadcast_to(np.float32(1), 4)):
+        assert not channels.moved((means, variances), mean, mean, 0.1, 0.0, 1.0)
+    np.testing.assert_array_equal(means, 1)
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3), (2, 4, 0), (2, 0, 3)])
+def test_no_numbers(shape):
+    x, w = np.zeros(shape, np.float32), np.ones(shape[1], np.float32)
+    affine = (1, shape[1], 1)
+    assert normalization.normalize(x, w, w, shape=shape, axis=(0, 2), affine=affine, eps=0.1).shape == shape
+    grouped = (shape[0], 2, shape[1] // 2 * shape[2])
+    assert normalization.normalize(x, w, w, shape=grouped, axis=(2,), affine=affine, eps=0.1).shape == shape
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 4), (2, 4, 1, 5), (3, 2)])
+def test_few_numbers(monkeypatch, shape):
+    x, g = (rng.normal(size=shape).astype(np.float32) for _ in range(2))
+    w = rng.normal(size=shape[1]).astype(np.float32)
+    given = {"shape": shape, "axis": (0, *range(2, len(shape))), "affine": (1, shape[1], *(1,) * (len(shape) - 2)), "eps": 0.1}
+
+    def all_of_it():
+        return *normalization.normalize_stats(x, w, w, **given), *normalization._pull_arrays((True,) * 3, g, x, w, w, **given)
+
+    generated = all_of_it()
+    monkeypatch.setattr(channels, "LEAST", 1 << 60)
+    for found, expected in zip(generated, all_of_it(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-6)

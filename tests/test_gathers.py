@@ -142,7 +142,7 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
 
 
 def test_operations_take_it(monkeypatch):
-    x, at = numbers((100, 100), np.float32), positions((100, 100), 100, np.int64)
+    x, at = numbers((150, 150), np.float32), positions((150, 150), 150, np.int64)
     taken = []
     for name in ("along", "take", "along_add", "along_put", "take_add"):
         found = getattr(gathers, name)

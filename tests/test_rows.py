@@ -150,3 +150,21 @@ def test_logsumexp_of_unusual_rows():
 def test_the_logarithms_bits_do_not_depend_on_the_number_of_threads(width):
     x, g = many(width), many(width)
     same_bits(lambda: (rows.log_softmax(x), rows.logsumexp(x), rows.log_softmax_pull(g, x)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (1, 17), (5, 16), (33, 3)])
+def test_layer_normalisation_of_few_numbers(shape, dtype):
+    x, g = (rng.normal(size=shape).astype(dtype) for _ in range(2))
+    w, b = (rng.normal(size=shape[1]).astype(dtype) for _ in range(2))
+    d = x - x.mean(1, keepdims=True, dtype=np.float64)
+    r = 1 / np.sqrt((d * d).mean(1, keepdims=True) + 0.1)
+    tolerance = {"rtol": 2e-5, "atol": 2e-5} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-13}
+    np.testing.assert_allclose(rows.layer_norm(x, w, b, shape[1], 0.1), d * r * w + b, **tolerance)
+    np.testing.assert_allclose(rows.layer_norm(x, None, None, shape[1], 0.1), d * r, **tolerance)
+    dx, dw, db = rows.layer_norm_pull(g, x, w, shape[1], 0.1)
+    inner = g * w
+    wanted = r * (inner - inner.mean(1, keepdims=True) - d * r * (inner * d * r).mean(1, keepdims=True))
+    np.testing.assert_allclose(dx, wanted, **tolerance)
+    np.testing.assert_allclose(dw, (g * d * r).sum(0), **tolerance)
+    np.testing.assert_allclose(db, g.sum(0), **tolerance)

@@ -194,9 +194,9 @@ def test_attention():
     assert not out[0, 0].any()
     g = rg.grad(lambda q: rg.sum(attention.attend(q, k, v, mask)[0]))(rg.asarray(q))
     assert np.isfinite(array(g)).all()
-    out, w = attention.multi_head(q, k, v[..., :4], 2, attention.causal(3, 5))
+    out, w = attention.multi_head(q, k, v[..., :4], 2, np.tri(3, 5, dtype=bool))
     assert (out.shape, w.shape) == ((2, 3, 4), (2, 2, 3, 5))
-    half, _ = attention.attend(q[..., :2], k[..., :2], v[..., :2], attention.causal(3, 5))
+    half, _ = attention.attend(q[..., :2], k[..., :2], v[..., :2], is_causal=True)
     np.testing.assert_allclose(out[..., :2], half, rtol=1e-12)
 
 
@@ -278,3 +278,30 @@ def test_losses_per_element():
     np.testing.assert_allclose(losses.triplet(x, y, 1.0), np.maximum(x - y + 1, 0))
     d_count = rg.grad(lambda y: rg.sum(losses.poisson_nll(x, y, full=True)))(rg.asarray(np.zeros((3, 4))))
     np.testing.assert_allclose(array(d_count), -x)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_as_one_operation_is_the_composition(is_causal):
+    rng = np.random.default_rng(5)
+    q, k, v = (rng.normal(size=shape) for shape in ((2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 2)))
+    mask = np.where(np.tri(4, 6, dtype=bool), 0.0, -math.inf) if is_causal else None
+
+    def composed(q, k, v):
+        scores = q @ k.swapaxes(-1, -2) / math.sqrt(5)
+        e = np.exp(scores if mask is None else scores + mask)
+        return (e / e.sum(-1, keepdims=True)) @ v
+
+    out, weights = attention.attend(q, k, v, is_causal=is_causal)
+    np.testing.assert_allclose(out, composed(q, k, v), rtol=1e-12)
+    np.testing.assert_allclose(weights @ v, out, rtol=1e-12)
+    by_steps, _ = attention.attend(q, k, v, is_causal=is_causal, drop_weights=lambda w: w)
+    np.testing.assert_allclose(out, by_steps, rtol=1e-12)
+
+    def total(x, which, drop=None):
+        given = [q, k, v]
+        given[which] = x
+        return rg.sum(attention.attend(*given, is_causal=is_causal, drop_weights=drop)[0] ** 2)
+
+    for which, x in enumerate((q, k, v)):
+        one, steps = (array(rg.grad(lambda x, *a: total(x, *a))(rg.asarray(x), which, drop)) for drop in (None, lambda w: w))
+        np.testing.assert_allclose(one, steps, rtol=1e-10, atol=1e-12)

@@ -8,21 +8,33 @@ from typing import Any
 import numpy as np
 
 from .._state import OBSERVERS, grad_mode
+from ..backend.jit import channels
 from ..core.unwrap import bare, constant
 from ..core.value import make
 from ..ops.running import moved_towards, variance_of_scale
 from ..tape import inplace, mutation
 
 
+def update_statistics(
+    running: tuple[Any, Any], mean: Any, scale: Any, share: float, eps: float, count: int, correction: int = 1
+) -> None:  # fmt: skip
+    """Let running means and variances take in `share` of a batch's, of `count` values for each mean; scale: one over the roots
+    of variance + eps."""
+    olds, fresh, bent = (running[0]._a, running[1]._a), bare(mean._a), bare(scale._a)
+    if not OBSERVERS and all(type(x) is np.ndarray for x in (*olds, fresh, bent)):
+        factor = 1.0 if correction == 0 else count / (count - correction) if count > correction else math.nan
+        if channels.moved(olds, fresh, bent, share, float(eps), factor):
+            mutation.note(olds[0])
+            mutation.note(olds[1])
+            return
+    update_running(running[0], mean, share)
+    update_running(running[1], variance_of(scale, eps, count, correction), share)
+
+
 def update_running(running: Any, fresh: Any, share: float) -> None:
     """running = (1 - share) * running + share * fresh, in place; no derivatives pass to the statistics."""
     old, new = running._a, bare(fresh._a)
     if type(old) is np.ndarray and type(new) is np.ndarray and old.flags.writeable:
-        if new.dtype is old.dtype and not OBSERVERS:  # the same operations, one array less
-            old *= old.dtype.type(1 - share)
-            old += new * new.dtype.type(share)
-            mutation.note(old)
-            return
         for observer in OBSERVERS:
             observer.reading(old)
         mutation.write(old, moved_towards(old, new, share=share))

@@ -121,3 +121,47 @@ def test_the_norm_of_gradients_of_several_dtypes():
     assert total.dtype == torch.float64
     assert total.item() == pytest.approx(math.sqrt(24))
     assert torch.cat([p.grad.double() for p in parameters]).norm().item() == pytest.approx(1.0, abs=1e-5)
+
+
+def test_positions_that_do_not_exist_are_named():
+    x, values = torch.zeros(3, 2), torch.ones(1, 2)
+    for bad in (3, -4):
+        with pytest.raises(IndexError, match=str(bad)):
+            x.index_put((torch.tensor([bad]),), values)
+        with pytest.raises(IndexError, match=str(bad)):
+            x.index_fill(0, torch.tensor([bad]), 1.0)
+    assert x.index_fill(0, torch.tensor([-1, 0, -1]), 1.0).tolist() == [[1, 1], [0, 0], [1, 1]]
+
+
+def test_a_number_filled_in_twice_counts_once():
+    number = torch.tensor(2.0, requires_grad=True)
+    torch.zeros(3).index_fill(0, torch.tensor([1, -2, 0]), number).sum().backward()
+    assert number.grad == 2
+
+
+def test_writing_to_parts_that_record():
+    v = torch.tensor([5.0, 7.0], requires_grad=True)
+    x = torch.arange(6.0).reshape(3, 2).requires_grad_(True)
+    for index, place in ((1, 1), (slice(1, 2), 1), ((slice(None, 1), slice(None)), 0)):
+        z = x * 1
+        z[index] = v
+        z.backward(torch.arange(6.0).reshape(3, 2))
+        wanted = torch.arange(6.0).reshape(3, 2)
+        assert v.grad.tolist() == wanted[place].tolist()
+        wanted[place] = 0
+        assert x.grad.tolist() == wanted.tolist()
+        x.grad = v.grad = None
+
+
+def test_sizes_that_change_are_read_anew():
+    x, size = torch.zeros(1, 1, 2, 2), torch.tensor(3)
+    assert torch.nn.functional.interpolate(x, size=(size, size)).shape == (1, 1, 3, 3)
+    size += 1
+    assert torch.nn.functional.interpolate(x, size=(size, size)).shape == (1, 1, 4, 4)
+
+
+def test_tiles_and_shuffles_are_copies():
+    x = torch.zeros(2, 4, 1, 1)
+    for y in (x.repeat(1, 1, 1, 1), torch.pixel_shuffle(x, 1), x.flip(()), torch.nn.functional.pad(x, (0, 0))):
+        y += 1
+    assert not x.any()

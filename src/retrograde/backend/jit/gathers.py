@@ -54,7 +54,7 @@ def take(x: np.ndarray, at: np.ndarray, axis: int) -> np.ndarray | None:
         return None
     lie = lines(x.shape, axis)
     moved = at.size * lie.total
-    if moved < (LEAST if lie.inner == 1 else MANY) or not (_plain(x) and _whole(at)):
+    if moved < (2 * LEAST if lie.inner == 1 else MANY) or not (_plain(x) and _whole(at)):
         return None
     if lie.inner > 1 and threads.count() == 1:
         return None

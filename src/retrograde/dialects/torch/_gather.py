@@ -57,12 +57,13 @@ def _value(op: str, input: Value, value: Any) -> Any:
 
 def _along(op: str, input: Value, dim: int, index: Any, src: Any = None) -> tuple[int, Any]:
     """The axis and the index operand of a gather or scatter, their shapes checked."""
-    n = len(shape_of(input))
+    have = shape_of(input)
+    n = len(have)
     axis = axis_of(op, dim, n)
     place = getattr(index, "_a", None)
     if (
         type(place) is _ndarray and place.dtype is _INT64 and place.ndim == n and n and place.size and not index._level
-        and all(k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, shape_of(input))))
+        and (place.shape == have or all(k <= m or i == axis for i, (k, m) in enumerate(zip(place.shape, have))))
         and (src is None or place.shape == shape_of(src))
     ):
         return axis, place
@@ -143,11 +144,14 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         )
     axis = axis_of("take_along_dim", dim, n)
     have = tuple(shape_of(indices))
+    at = indices._a
+    if type(at) is _ndarray and indices._level == 0 and at.size and np.minimum.reduce(at, None) < 0:
+        indices = from_array(np.where(at < 0, at + shape[axis], at))
+    if have[:axis] == shape[:axis] and have[axis + 1 :] == shape[axis + 1 :]:
+        return gather(input, axis, indices)
     common = np.broadcast_shapes((*shape[:axis], 1, *shape[axis + 1 :]), (*have[:axis], 1, *have[axis + 1 :]))
     wanted = (*common[:axis], shape[axis], *common[axis + 1 :])
     x = input if wanted == shape else st.broadcast_to(input, shape=wanted)
-    if type(indices._a) is _ndarray and indices._level == 0 and indices._a.size and indices._a.min() < 0:
-        indices = from_array(np.where(indices._a < 0, indices._a + shape[axis], indices._a))
     wanted = (*common[:axis], have[axis], *common[axis + 1 :])
     return gather(x, axis, indices if wanted == have else st.broadcast_to(indices, shape=wanted))
 

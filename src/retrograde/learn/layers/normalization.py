@@ -20,7 +20,7 @@ from ...ops.kernels import is_half
 from ...ops.manipulation import pad_constant
 from ...ops.reduction import mean as reduce_mean
 from ...ops.structural import cast, reshape
-from ..running import update_running, variance_of
+from ..running import update_statistics
 from .windows import avg_pool
 
 
@@ -54,9 +54,8 @@ def batch_norm(
         return nm.normalize(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps)), None, None
     out, mean, scale = nm.normalize_stats(x, weight, bias, shape=shape, axis=axis, affine=affine, eps=float(eps))
     if running is not None and 0 not in shape:  # an empty batch has no statistics
-        update_running(running[0], mean, share)
         count = math.prod(shape) // max(shape[1], 1)
-        update_running(running[1], variance_of(scale, eps, count, correction), share)
+        update_statistics(running, mean, scale, share, eps, count, correction)
     return out, mean, scale
 
 
