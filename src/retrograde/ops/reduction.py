@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..backend.jit import reductions, rows, scans, threads
+from ..backend.jit.halves import converted, single
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
@@ -229,7 +230,7 @@ def _sum_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> An
 def _sum_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        return _sum_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
+        return converted(_sum_numpy(single(x), axis=axis, keepdims=keepdims), dtype)
     if dtype.kind in "iub":
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=dtype)
     return sum_array(x, axis, keepdims)
@@ -252,7 +253,7 @@ def _mean_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
 def _mean_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     dtype = x.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        return _mean_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
+        return converted(_mean_numpy(single(x), axis=axis, keepdims=keepdims), dtype)
     n = reduced_count(x, axis)
     total = _sum_numpy(x, axis=axis, keepdims=keepdims)
     return total / n if n else total * math.nan

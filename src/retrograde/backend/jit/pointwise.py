@@ -13,6 +13,7 @@ other code.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from . import llvm, threads
+from . import halves, llvm, threads
 from .functions import FUNCTIONS, Unsupported, atan2, power
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
@@ -122,8 +123,8 @@ class _Emitter:
             "b": Vectors(code, lanes, "i8"),
         }  # fmt: skip
         self.scalars: list[tuple[str, str]] = []
-        kind = llvm.processor()
-        if kind is not None and not kind.half and any(x == "e" for _, _, x in program.steps):
+        self._stored: dict[tuple[str, str], str] = {}  # of numbers that have been rounded to a type, what is stored for them
+        if any(x == "e" for _, _, x in program.steps) and not halves.offered("e"):
             raise Unsupported("float16, which this processor has no conversion for")
 
     def vectors(self, kind: str) -> Vectors:
@@ -143,39 +144,29 @@ class _Emitter:
             return words.two("icmp ne", raw, 0)
         if kind == "b":
             return words.convert("sitofp", raw, self.single)
-        if kind == "e":
-            half = self.code.value(f"bitcast {words.type} {raw} to <{self.lanes} x half>")
-            return self.code.value(f"fpext <{self.lanes} x half> {half} to {self.single.type}")
-        return self._from_brain(raw)
-
-    def _from_brain(self, raw: str) -> str:
-        words, integers = self.stored["E"], self.stored["i"]
-        wide = integers.two("shl", words.convert("zext", raw, integers), 16)
-        return integers.convert("bitcast", wide, self.single)
+        return halves.read(self.single, kind, raw)
 
     def written(self, kind: str, x: str) -> str:
         """What is stored for a result."""
         if kind in "fdil":
             return x
+        if (kind, x) in self._stored:
+            return self._stored[kind, x]
         words = self.stored[kind]
         if kind == "?":
             return self.code.value(f"zext {words.mask} {x} to {words.type}")
         if kind == "b":
             return self.single.convert("fptosi", x, words)
-        if kind == "e":
-            half = self.code.value(f"fptrunc {self.single.type} {x} to <{self.lanes} x half>")
-            return self.code.value(f"bitcast <{self.lanes} x half> {half} to {words.type}")
-        integers = self.stored["i"]
-        bits = self.single.convert("bitcast", x, integers)
-        odd = integers.two("and", integers.two("lshr", bits, 16), 1)
-        rounded = integers.two("lshr", integers.add(integers.add(bits, odd), 0x7FFF), 16)
-        quiet = integers.two("or", integers.two("lshr", bits, 16), 0x40)
-        nan = self.single.two("fcmp uno", x, x)
-        return integers.convert("trunc", integers.select(nan, quiet, rounded), words)
+        return halves.written(self.single, kind, x)
 
     def rounded(self, kind: str, x: str) -> str:
         """A number to the precision of its type."""
-        return self.read(kind, self.written(kind, x)) if kind in "eE" else x
+        if kind not in "eE":
+            return x
+        words = self.written(kind, x)
+        found = self.read(kind, words)
+        self._stored[kind, found] = words
+        return found
 
     def converted(self, x: str, have: str, want: str) -> str:
         """A number in another type."""
@@ -583,8 +574,9 @@ class Fused:
             return None
         if into is not None and found.like is not None:
             return None
+        like = None if found.like is None else given[found.like]
         outs = into if into is not None else [
-            np.empty(found.shape, dtype) if found.like is None else np.empty_like(found.like, dtype) for dtype in self._dtypes
+            np.empty(found.shape, dtype) if like is None else np.empty_like(like, dtype) for dtype in self._dtypes
         ]  # fmt: skip
         self._run(function, given, found, outs)
         return outs
@@ -626,12 +618,12 @@ class _Geometry:
     """How arrays are gone through: `rows` times `width` elements, the rows in groups of `mid`.
 
     spread: which operands are spread along the last axis. strides: of each operand, from group to group and from row to row.
-    like: an array that the results lie like, if it is not C's order.
+    like: the number of the operand that the results lie like, if it is not C's order.
     """
 
     def __init__(
         self, shape: tuple[int, ...], spread: tuple[bool, ...], strides: Sequence[tuple[int, int]], mid: int, rows: int,
-        width: int, like: np.ndarray | None = None,
+        width: int, like: int | None = None,
     ) -> None:  # fmt: skip
         self.shape, self.spread, self.strides, self.like = shape, spread, strides, like
         self.mid, self.rows, self.width = mid, rows, width
@@ -642,26 +634,40 @@ class _Geometry:
 
 def _geometry(arrays: Sequence[np.ndarray]) -> _Geometry | None:
     """How arrays that broadcast are gone through, or None."""
+    return _laid(tuple([(x.shape, x.strides, x.itemsize, x.flags.num & _ORDERS) for x in arrays]))
+
+
+_ORDERS, _FORTRAN = 0x1 | 0x2, 0x2
+"""What `flags.num` holds of an array that is contiguous in C's and in Fortran's order; in the latter only."""
+
+
+@functools.lru_cache(512)
+def _laid(arrays: tuple[tuple[tuple[int, ...], tuple[int, ...], int, int], ...]) -> _Geometry | None:
+    """`_geometry` of arrays of some shapes, strides, sizes of an element, and orders."""
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+        shape = np.broadcast_shapes(*(x[0] for x in arrays))
     except ValueError:
         return None
     if 0 in shape:
         return None
     out, like = shape, None
-    whole = [x for x in arrays if x.shape == shape]
-    if len(shape) > 1 and whole and whole[0].flags.f_contiguous and not whole[0].flags.c_contiguous:
+    forms = [(size, strides) for size, strides, _, _ in arrays]
+    whole = next((k for k, (size, _) in enumerate(forms) if size == shape), None)
+    if len(shape) > 1 and whole is not None and arrays[whole][3] == _FORTRAN:
         # In the reverse order, and so are the results.
-        like, arrays = whole[0], [x.reshape((1,) * (len(shape) - x.ndim) + x.shape).T for x in arrays]
-        shape = shape[::-1]
+        like, shape = whole, shape[::-1]
+        forms = [
+            (((1,) * (len(shape) - len(size)) + size)[::-1], ((0,) * (len(shape) - len(size)) + strides)[::-1])
+            for size, strides in forms
+        ]
     axes: list[tuple[int, list[int]]] = []  # size, and the stride of each operand; neighbours joined
     for axis, size in enumerate(shape):
         if size == 1:
             continue
         strides = []
-        for x in arrays:
-            k = axis - len(shape) + x.ndim
-            strides.append(x.strides[k] if k >= 0 and x.shape[k] != 1 else 0)
+        for sizes, steps in forms:
+            k = axis - len(shape) + len(sizes)
+            strides.append(steps[k] if k >= 0 and sizes[k] != 1 else 0)
         if axes and all(a == b * size for a, b in zip(axes[-1][1], strides)):
             axes[-1] = (axes[-1][0] * size, strides)
         else:
@@ -670,7 +676,7 @@ def _geometry(arrays: Sequence[np.ndarray]) -> _Geometry | None:
         return None
     none = 1, [0] * len(arrays)
     width, last = axes.pop() if axes else none
-    if any(stride not in (0, x.itemsize) for x, stride in zip(arrays, last)):
+    if any(stride not in (0, itemsize) for (_, _, itemsize, _), stride in zip(arrays, last)):
         return None
     mid, inner = axes.pop() if axes else none
     outer, beyond = axes.pop() if axes else none
