@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .jit.halves import converted
+
 NAMES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
     "float64", "complex64", "complex128",
@@ -117,6 +119,8 @@ def dtype_in(xp: Any, dtype: Any) -> Any:
 
 def astype(xp: Any, x: Any, dtype: Any) -> Any:
     """The elements in another dtype, one of ours or of the namespace; `x` itself where it has it already."""
+    if type(x) is np.ndarray:
+        return x if x.dtype == dtype else converted(x, np.dtype(dtype))
     if isinstance(x, (np.ndarray, np.generic)):
         return x.astype(dtype, copy=False)
     wanted = dtype_in(xp, dtype)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.jit.halves import converted, single
 from ..backend.jit.products import batched, product
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -63,7 +64,7 @@ def _unsqueeze(x: Any, axis: int) -> Any:
 
 def _matmul_numpy(x: Any, y: Any) -> Any:
     if _half(x.dtype):
-        return _matmul_numpy(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+        return converted(_matmul_numpy(single(x), single(y)), x.dtype)
     m, n = x.ndim, y.ndim
     if m <= 2 and n <= 2:
         if not (m and n):
@@ -202,7 +203,7 @@ def _affine_kernel(xp: Any, x: Any, w: Any, b: Any) -> Any:
 
 def _affine_numpy(x: Any, w: Any, b: Any) -> Any:
     if _half(x.dtype):
-        return _affine_numpy(*(a.astype(np.float32) for a in (x, w, b))).astype(x.dtype)
+        return converted(_affine_numpy(single(x), single(w), single(b)), x.dtype)
     if x.ndim == 2:
         return product(x, w.T, b)
     out = _project_numpy(x, w)
@@ -341,7 +342,7 @@ def _einsum_kernel(xp: Any, *xs: Any, inputs: tuple[Labels, ...], output: Labels
 
 def _einsum_numpy(*xs: Any, inputs: tuple[Labels, ...], output: Labels) -> Any:
     if _half(xs[0].dtype):
-        return _einsum_numpy(*(x.astype(np.float32) for x in xs), inputs=inputs, output=output).astype(xs[0].dtype)
+        return converted(_einsum_numpy(*map(single, xs), inputs=inputs, output=output), xs[0].dtype)
     out = contract(NUMPY, list(xs), inputs, output)
     return out.copy() if len(xs) == 1 and (out is xs[0] or np.may_share_memory(out, xs[0])) else out
 

@@ -13,6 +13,7 @@ import numpy as np
 from .._errors import UnsupportedError
 from ..backend import blas
 from ..backend.dtypes import astype, complex_of, dtype_in, is_complex, is_half, is_integer, kind_of
+from ..backend.jit.halves import converted, single
 
 Kernel = Callable[..., Any]
 
@@ -25,7 +26,7 @@ def in_single(x: Any) -> Any:
     """A half-precision array in single precision; any other as it is."""
     dtype = x.dtype
     half = dtype.itemsize == 2 and dtype.kind not in "iu" if isinstance(dtype, np.dtype) else is_half(dtype)
-    return x.astype(np.float32) if half else x
+    return single(x) if half else x
 
 
 def no_zeros(x: Any) -> bool:
@@ -70,11 +71,11 @@ def widened_numpy(kernel: Kernel) -> Kernel:
         dtype = arrays[0].dtype
         if dtype.itemsize != 2 or dtype.kind in "iu":
             return kernel(*arrays, **params)
-        given = (x.astype(np.float32) if x is not None and x.dtype == dtype else x for x in arrays)
+        given = (single(x) if x is not None and x.dtype == dtype else x for x in arrays)
         out = kernel(*given, **params)
         if isinstance(out, tuple):
-            return tuple(x.astype(dtype) if x.dtype == np.float32 else x for x in out)
-        return out.astype(dtype) if out.dtype == np.float32 else out
+            return tuple(converted(x, dtype) if x.dtype == np.float32 else x for x in out)
+        return converted(out, dtype) if out.dtype == np.float32 else out
 
     return wide
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, is_half
 from ..backend.jit import channels, rows
+from ..backend.jit.halves import converted, single
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import shape_of
@@ -117,7 +118,7 @@ def _normalized_numpy(
 
 
 def _wide(arrays: Any) -> Any:
-    return (None if a is None else a.astype(np.float32) for a in arrays)
+    return (None if a is None else single(a) for a in arrays)
 
 
 @functools.lru_cache(512)
@@ -148,7 +149,7 @@ def _normalize_stats_kernel(
 
 def _normalize_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
     if is_half(x.dtype):
-        return _normalized_numpy(*_wide((x, w, b)), shape, axis, affine, eps)[0].astype(x.dtype)  # type: ignore[call-arg]
+        return converted(_normalized_numpy(*_wide((x, w, b)), shape, axis, affine, eps)[0], x.dtype)  # type: ignore[call-arg]
     way = _way(x.shape, shape, axis, affine)
     if isinstance(way, int):
         found = rows.layer_norm(in_c_order(x), w, b, way, eps)
@@ -162,14 +163,16 @@ def _normalize_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affin
 
 
 def _normalize_stats_numpy(x: Any, w: Any, b: Any, *, shape: Shape, axis: Shape, affine: Shape, eps: float) -> Any:
+    if is_half(x.dtype):
+        x_, w_, b_ = _wide((x, w, b))
+        out, center, scale = _normalize_stats_numpy(x_, w_, b_, shape=shape, axis=axis, affine=affine, eps=eps)
+        return converted(out, x.dtype), center, scale
     stats = tuple([n for i, n in enumerate(shape) if i not in axis])
     blocks = channels.blocks_of(shape, axis, x.shape, affine)
     found = None if blocks is None else channels.normalize(x, w, b, blocks, eps)
-    if found is not None:
-        return found[0], found[1].reshape(stats), found[2].reshape(stats)
-    given = _wide((x, w, b)) if is_half(x.dtype) else (x, w, b)
-    out, center, scale = _normalized_numpy(*given, shape, axis, affine, eps)  # type: ignore[call-arg]
-    return out.astype(x.dtype, copy=False), center.reshape(stats), scale.reshape(stats)
+    if found is None:
+        found = _normalized_numpy(x, w, b, shape, axis, affine, eps)
+    return found[0], found[1].reshape(stats), found[2].reshape(stats)
 
 
 def _pull_arrays(
@@ -178,8 +181,8 @@ def _pull_arrays(
     """The cotangents of x, w and b for the cotangent of the result, from plain arrays."""
     dtype = x.dtype
     if is_half(dtype):
-        g, x = g.astype(np.float32), x.astype(np.float32)
-        w = None if w is None else w.astype(np.float32)
+        g, x = single(g), single(x)
+        w = None if w is None else single(w)
     way = _way(x.shape, shape, axis, affine)
     if isinstance(way, int):
         found = rows.layer_norm_pull(in_c_order(g), in_c_order(x), w, way, eps)
@@ -382,8 +385,7 @@ def _given_kernel(xp: Any, x: Any, center: Any, var: Any, w: Any, b: Any, *, aff
 def _given_numpy(x: Any, center: Any, var: Any, w: Any, b: Any, *, affine: Shape, eps: float) -> Any:
     dtype = x.dtype
     if is_half(dtype):
-        given = (None if a is None else a.astype(np.float32) for a in (x, center, var, w, b))
-        return _given_numpy(*given, affine=affine, eps=eps).astype(dtype)
+        return converted(_given_numpy(*_wide((x, center, var, w, b)), affine=affine, eps=eps), dtype)
     scale = 1 / np.sqrt(var + var.dtype.type(eps))
     if w is not None:
         scale = scale * w

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..backend.jit import reductions, rows, scans, threads
+from ..backend.jit.halves import converted, single
 from ..backend.jit.operands import FLOAT32, FLOAT64, LEAST
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -242,7 +243,7 @@ def _sum_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if dtype is FLOAT32 or dtype is FLOAT64:
         return sum_array(x, axis, keepdims)
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        return _sum_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
+        return converted(_sum_numpy(single(x), axis=axis, keepdims=keepdims), dtype)
     if dtype.kind in "iub":
         return np.sum(x, axis=axis, keepdims=keepdims, dtype=dtype)
     return sum_array(x, axis, keepdims)
@@ -267,7 +268,7 @@ def _mean_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if (dtype is FLOAT32 or dtype is FLOAT64) and x.size:
         return sum_array(x, axis, keepdims) / reduced_count(x, axis)
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        return _mean_numpy(x.astype(np.float32), axis=axis, keepdims=keepdims).astype(dtype)
+        return converted(_mean_numpy(single(x), axis=axis, keepdims=keepdims), dtype)
     n = reduced_count(x, axis)
     total = _sum_numpy(x, axis=axis, keepdims=keepdims)
     return total / n if n else total * math.nan

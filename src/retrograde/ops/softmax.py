@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.jit import rows
+from ..backend.jit.halves import converted
 from ..backend.jit.operands import FLOAT32, FLOAT64
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -93,11 +94,11 @@ def _softmax_numpy(x: Any, *, axis: int) -> Any:
     x_wide = in_c_order(in_single(x))
     found = rows.softmax(x_wide) if axis == x.ndim - 1 else None
     if found is not None:
-        return found if found.dtype == x.dtype else found.astype(x.dtype)
+        return found if found.dtype == x.dtype else converted(found, x.dtype)
     out = _below_top(x_wide, axis)
     np.exp(out, out=out)
     out /= _total(out, axis)
-    return out if out.dtype == x.dtype else out.astype(x.dtype)
+    return out if out.dtype == x.dtype else converted(out, x.dtype)
 
 
 def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
@@ -116,10 +117,10 @@ def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
         return columns.T.astype(x.dtype, order="C")
     found = rows.log_softmax(wide) if axis == x.ndim - 1 else None
     if found is not None:
-        return found if found.dtype == x.dtype else found.astype(x.dtype)
+        return found if found.dtype == x.dtype else converted(found, x.dtype)
     out = _below_top(wide, axis)
     out -= np.log(_total(np.exp(out), axis))
-    return out if out.dtype == x.dtype else out.astype(x.dtype)
+    return out if out.dtype == x.dtype else converted(out, x.dtype)
 
 
 def _safe_softmax_numpy(x: Any, *, axis: int) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.dtypes import dtype_in, is_complex, kind_of, real_of
+from ..backend.dtypes import dtype_in, is_complex, is_floating, kind_of, real_of
+from ..backend.jit.halves import converted
 from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.large import CHEAP_LEAST, SHARED_LEAST, Large, copied
@@ -187,7 +188,9 @@ def _cast_kernel(xp: Any, x: Any, *, dtype: Any) -> Any:
 def _cast_numpy(x: Any, *, dtype: Any) -> Any:
     if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         x = x.real
-    return x.astype(dtype, "C" if 0 in x.strides else "K")  # of an expanded array NumPy would put that axis last
+    if 0 in x.strides:
+        return x.astype(dtype, "C")  # NumPy would put that axis last
+    return converted(x, np.dtype(dtype))
 
 
 def _uncast(g: Any, x: Any) -> Any:
@@ -201,7 +204,7 @@ def _uncast(g: Any, x: Any) -> Any:
 
 
 class _LargeCast(Large):
-    """NumPy is slow where one side is half precision: 10^4 float32 to float16 take it 26 µs, a loop 7; else it is not."""
+    """Half precision has a loop of its own (backend/jit/halves.py), with less around it; else NumPy is not slow at few."""
 
     def __init__(self, prim: Any) -> None:
         super().__init__(prim)
@@ -209,7 +212,7 @@ class _LargeCast(Large):
 
     def __call__(self, x: Any, *, dtype: Any) -> Any:
         dtype = np.dtype(dtype)
-        if x.size < CHEAP_LEAST and x.itemsize != 2 and dtype.itemsize != 2:
+        if x.size < CHEAP_LEAST or x.itemsize == 2 or dtype.itemsize == 2:
             return _cast_numpy(x, dtype=dtype)
         loop = self._loops.get((x.dtype, dtype))
         if loop is None:
@@ -220,7 +223,7 @@ class _LargeCast(Large):
     def pulled(self, g: Any, edges: Any, saved: Any, params: dict[str, Any]) -> Any:
         """A cast again, between real floating numbers."""
         edge = edges[0]
-        if edge is None or g.dtype.kind not in "fV" or edge.dtype.kind not in "fV":
+        if edge is None or not (is_floating(g) and is_floating(edge.dtype)):
             return super().pulled(g, edges, saved, params)
         return [(edge, g if g.dtype is edge.dtype else self(g, dtype=edge.dtype))]
 

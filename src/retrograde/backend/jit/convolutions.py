@@ -31,8 +31,11 @@ from .vectors import Part, Vectors
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 
-LEAST = 1 << 14
-"""Fewer multiplications are left to BLAS: the first call loads llvmlite, 50 ms."""
+LEAST = 1 << 11
+"""Fewer multiplications are left to NumPy, which takes 1.5 times as long: the first call loads llvmlite, 50 ms."""
+
+LEAST_PLAIN = 1 << 18
+"""The same for kernels of one place, where BLAS has nothing to unfold."""
 
 BAND = 512
 """Columns of a band at most: its results, for a tile's rows, lie in the nearest cache until they are written."""
@@ -216,7 +219,7 @@ def _suited(x: np.ndarray, other: np.ndarray, work: int, places: int) -> bool:
     """Whether so many multiplications of two arrays, for kernels of so many places, are done here."""
     dtype = x.dtype
     return (
-        work >= (LEAST if places > 1 else 16 * LEAST)  # without windows BLAS has nothing to unfold
+        work >= (LEAST if places > 1 else LEAST_PLAIN)
         and dtype.char in "fd" and dtype.isnative and other.dtype == dtype and other.size > 0
         and _generated("lay", dtype.char, 1) is not None
     )  # fmt: skip
