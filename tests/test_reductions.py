@@ -109,3 +109,17 @@ def test_losses_of_large_arrays_are_those_of_small_ones(name, reduction, dtype):
     np.testing.assert_allclose(whole[0], want, **close)
     for k in (1, 2):
         np.testing.assert_allclose(whole[k], np.concatenate([p[k] for p in parts]) / scale, **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(200, 300), (33, 4099), (5000, 17), (65, 513), (1, 40000), (40000, 1)])
+def test_sums_of_products(shape, dtype):
+    x = numbers(shape, dtype)
+    wide = x.astype(np.longdouble)
+    for way, axis, other in ((reductions.along_rows, 1, (1, shape[1])), (reductions.down_columns, 0, (shape[0], 1))):
+        for y in (numbers(shape, dtype), numbers(shape[::-1], dtype).T, numbers(other, dtype)):
+            found = way("sum", x, y)
+            size = np.sum(np.abs(wide * y), axis=axis)
+            assert (np.abs(found - np.sum(wide * y, axis=axis)) <= (5e-7 if dtype is np.float32 else 2e-15) * size).all()
+    assert reductions.along_rows("sum", x, x.astype(np.int64)) is None
+    same_bits(lambda: (reductions.along_rows("sum", x, x), reductions.down_columns("sum", x, x)))

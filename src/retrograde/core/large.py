@@ -8,12 +8,13 @@ loop (other dtypes, functions that are not generated, arrays that lie otherwise)
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
 
 from .._errors import UnsupportedError
-from ..backend.jit import threads
+from ..backend.jit import copies, threads
 from ..backend.jit.operands import LEAST
 from .node import FREED
 from .params import params_key
@@ -55,7 +56,7 @@ class Large:
 
     def __call__(self, *arrays: Any, **params: Any) -> Any:
         """The primitive on NumPy arrays, of which one has `least` elements."""
-        if self.alone or threads.count() > 1:
+        if self.alone or threads.count() > 1 or _unlike(arrays):
             fused = self.fused(arrays, params)
             if fused is not False and arrays[0].size >= self.least:  # which may be more by now
                 found = fused(*arrays)
@@ -106,7 +107,7 @@ class Large:
 
     def _pulled(self, node: Any, g: np.ndarray) -> list[tuple[Any, Any]] | None:
         """The edges that want a cotangent, and the cotangents; None where the rules are NumPy's affair."""
-        if not (self.alone or threads.count() > 1):
+        if not (self.alone or threads.count() > 1 or _unlike((g, *node.saved))):
             return None
         return self.pulled(g, node.edges, node.saved, node.params)
 
@@ -168,15 +169,27 @@ class Large:
 # ------------------------------------------------------------------------------------------ sums and copies
 
 @functools.cache
-def _loop(name: str, dtype: np.dtype) -> Any:
-    """x + y, or x itself, of a dtype; None where there is no such loop."""
+def _sum(dtype: np.dtype) -> Any:
+    """The loop of x + y, of a dtype; None where there is none."""
     from .expression import Expr
 
     x, y = (Expr("operand", (k,), dtype) for k in range(2))
+    return loop_of([Expr("add", (x, y), dtype)])
+
+
+def loop_of(outputs: list[Any]) -> Any:
+    """The loop that computes some expressions together; None where there is none."""
     try:
-        return _fused([Expr("add", (x, y), dtype) if name == "add" else x])
+        return _fused(outputs)
     except UnsupportedError:
         return None
+
+
+def _unlike(arrays: Any) -> bool:
+    """Whether some arrays do not lie alike (spread along an axis, in another order), which NumPy takes row by row: twice as long
+    as a loop, for a transpose ten times."""
+    shape, strides = arrays[0].shape, arrays[0].strides
+    return any(x is not None and x.ndim > 0 and (x.strides != strides or x.shape != shape) for x in arrays)
 
 
 def _shared(x: np.ndarray) -> bool:
@@ -186,7 +199,7 @@ def _shared(x: np.ndarray) -> bool:
 def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x + y."""
     if _shared(x) and type(y) is _ndarray and x.dtype == y.dtype:
-        loop = _loop("add", x.dtype)
+        loop = _sum(x.dtype)
         found = loop and loop(x, y)
         if found:
             total: np.ndarray = found[0]
@@ -195,10 +208,13 @@ def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def add_into(x: np.ndarray, y: np.ndarray) -> None:
-    """x += y, cast to the dtype of x whatever it is. What is spread along an axis NumPy adds slowly: a column to 1000x1000
-    float64 takes it 430 µs, a loop 102."""
-    if x.size >= CHEAP_LEAST and x.dtype == y.dtype and x.flags.c_contiguous and (y.strides != x.strides or _shared(x)):
-        loop = _loop("add", x.dtype)
+    """x += y of the same shape, cast to the dtype of x whatever it is. What lies otherwise than x NumPy adds slowly: a column
+    to 1000x1000 float64 takes it 430 µs, a loop 102; a transpose of 1000x1000 float32 780 and 105."""
+    if x.size >= LEAST and x.dtype == y.dtype and (y.strides != x.strides or _shared(x)):
+        apart = y.strides == x.strides or not np.may_share_memory(x, y)
+        if apart and copies.add(x, y):
+            return
+        loop = apart and x.size >= CHEAP_LEAST and x.flags.c_contiguous and _sum(x.dtype)
         if loop and loop(x, y, into=[x]):
             return
     np.add(x, y, out=x, casting="unsafe")
@@ -206,13 +222,41 @@ def add_into(x: np.ndarray, y: np.ndarray) -> None:
 
 def copied(x: np.ndarray) -> np.ndarray:
     """The elements in memory of their own, in C's order."""
-    if _shared(x):
-        loop = _loop("copy", x.dtype)
-        found = loop and x.ndim and loop(x)
-        if found and found[0].flags.c_contiguous:
-            copy: np.ndarray = found[0]
-            return copy
-    return np.array(x, order="C", copy=True)
+    if x.size < LEAST:
+        return np.array(x, order="C", copy=True)
+    return copies.ordered(x)
+
+
+def write(out: np.ndarray, x: np.ndarray) -> None:
+    """out[...] = x, which broadcasts and shares no memory with it."""
+    if out.size >= LEAST and x.dtype == out.dtype:
+        y = x if x.shape == out.shape else np.broadcast_to(x, out.shape)
+        if copies.copy(out, y):
+            return
+    out[...] = x
+
+
+def framed(x: np.ndarray, shape: tuple[int, ...], index: tuple[slice, ...], value: Any = 0) -> np.ndarray:
+    """An array of a number with x, which broadcasts, in the place of some slices (one for each axis, forward); what lies
+    beside them is filled only once."""
+    size = math.prod(shape)
+    if size < CHEAP_LEAST:
+        out = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+        out[index] = x
+        return out
+    out = np.empty(shape, x.dtype)
+    number = np.full((), value, x.dtype)
+    inner: tuple[slice, ...] = ()
+    for n, part in zip(shape, index):
+        start, stop, step = part.indices(n)
+        last = start + max(0, -(-(stop - start) // step)) * step  # where the next one would be
+        beside = [slice(0, start), slice(last, n)] + [slice(start + k, min(last, n), step) for k in range(1, step)]
+        for other in beside:
+            if other.start < other.stop:
+                write(out[(*inner, other)], number)
+        inner = *inner, part
+    write(out[inner], x)
+    return out
 
 
 def _kept(kernels: dict[Any, Any], key: Any, found: Any) -> Any:

@@ -15,6 +15,7 @@ from ..backend.dtypes import real_of
 from ..backend.jit import patches
 from ..core.arrays import full
 from ..core.aval import Aval
+from ..core.large import copied, framed
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
 from .kernels import complex_from, constant
@@ -32,13 +33,13 @@ from .rules import (
 )
 from .samples import complex_normal, normal, sample
 from .shapes import demand, matching
-from .structural import concatenate, reshape, stack
+from .structural import concatenate, concatenate_numpy, reshape, stack
 
 # ------------------------------------------------------------------------------------------ order of elements
 
 
 def _flip_numpy(x: Any, *, axes: tuple[int, ...]) -> Any:
-    return np.flip(x, axis=axes).copy()  # a view with negative strides is no tensor in PyTorch
+    return copied(np.flip(x, axis=axes))  # a view with negative strides is no tensor in PyTorch
 
 
 flip = linear(
@@ -54,7 +55,8 @@ def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> An
     (axis,), n = axes, x.shape[axes[0]]
     cut = -shifts[0] % n
     before = (slice(None),) * axis
-    return np.concatenate((x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]), axis=axis)
+    parts = x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]
+    return concatenate_numpy(*parts, axis=axis, sizes=(n - cut, cut))
 
 
 roll = linear(
@@ -188,10 +190,9 @@ def _pad_kernel(xp: Any, x: Any, *, widths: tuple[tuple[int, int], ...], value: 
 
 def _pad_numpy(x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> Any:
     shape = _padded_shape(x.shape, widths)
-    out = np.zeros(shape, dtype=x.dtype) if value == 0 else np.full(shape, value, dtype=x.dtype)
     kept = _cropped(x, widths)
-    out[tuple(slice(max(0, lo), max(0, lo) + n) for n, (lo, _) in zip(kept.shape, widths))] = kept
-    return out
+    index = tuple([slice(max(0, lo), max(0, lo) + n) for n, (lo, _) in zip(kept.shape, widths)])
+    return framed(kept, shape, index, value)
 
 
 def _batch_widths(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:

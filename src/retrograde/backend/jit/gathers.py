@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import llvm, threads
+from .copies import packed
 from .lines import LEAST, NUMBERS, Lines, either, lines
-from .operands import packed
 from .vectors import LANES, Part, Vectors
 
 MANY = 1 << 17

@@ -13,6 +13,7 @@ other code.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm, threads
+from .copies import packed
 from .functions import FUNCTIONS, Unsupported, atan2, power
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
@@ -576,6 +578,11 @@ class Fused:
         self, given: Sequence[np.ndarray], into: Sequence[np.ndarray] | None
     ) -> Sequence[np.ndarray] | None:  # fmt: skip
         found = _geometry(given)
+        if found is None and any(x.flags.c_contiguous and x.size > 1 and x.shape == given[0].shape for x in given):
+            # What lies in another order than the rest, or is reversed, is copied first: sooner than NumPy's way through it.
+            # Where one operand is in C's order, so are NumPy's results.
+            given = [packed(x) if x.shape == given[0].shape else x for x in given]
+            found = _geometry(given)
         if found is None:
             return None
         function = self._code(found.spread, False)
@@ -584,7 +591,8 @@ class Fused:
         if into is not None and found.like is not None:
             return None
         outs = into if into is not None else [
-            np.empty(found.shape, dtype) if found.like is None else np.empty_like(found.like, dtype) for dtype in self._dtypes
+            np.empty(found.shape, dtype) if found.like is None else np.empty_like(given[found.like], dtype)
+            for dtype in self._dtypes
         ]  # fmt: skip
         self._run(function, given, found, outs)
         return outs
@@ -626,12 +634,12 @@ class _Geometry:
     """How arrays are gone through: `rows` times `width` elements, the rows in groups of `mid`.
 
     spread: which operands are spread along the last axis. strides: of each operand, from group to group and from row to row.
-    like: an array that the results lie like, if it is not C's order.
+    like: an operand that the results lie like, if it is not C's order.
     """
 
     def __init__(
         self, shape: tuple[int, ...], spread: tuple[bool, ...], strides: Sequence[tuple[int, int]], mid: int, rows: int,
-        width: int, like: np.ndarray | None = None,
+        width: int, like: int | None = None,
     ) -> None:  # fmt: skip
         self.shape, self.spread, self.strides, self.like = shape, spread, strides, like
         self.mid, self.rows, self.width = mid, rows, width
@@ -642,36 +650,51 @@ class _Geometry:
 
 def _geometry(arrays: Sequence[np.ndarray]) -> _Geometry | None:
     """How arrays that broadcast are gone through, or None."""
+    return _layout(*[(x.shape, x.strides, x.itemsize) for x in arrays])
+
+
+@functools.lru_cache(1024)  # 0.7 µs instead of 6
+def _layout(*given: tuple[tuple[int, ...], tuple[int, ...], int]) -> _Geometry | None:
+    """`_geometry` of arrays by their shapes, strides and element sizes."""
     try:
-        shape = np.broadcast_shapes(*(x.shape for x in arrays))
+        shape = np.broadcast_shapes(*(have for have, _, _ in given))
     except ValueError:
         return None
     if 0 in shape:
         return None
-    out, like = shape, None
-    whole = [x for x in arrays if x.shape == shape]
-    if len(shape) > 1 and whole and whole[0].flags.f_contiguous and not whole[0].flags.c_contiguous:
+    out, like, rank = shape, None, len(shape)
+    padded = [((1,) * (rank - len(have)) + have, (0,) * (rank - len(have)) + strides) for have, strides, _ in given]
+    whole = next((k for k, (have, _, _) in enumerate(given) if have == shape), None)
+    if rank > 1 and whole is not None and _reversed(*given[whole]):
         # In the reverse order, and so are the results.
-        like, arrays = whole[0], [x.reshape((1,) * (len(shape) - x.ndim) + x.shape).T for x in arrays]
-        shape = shape[::-1]
+        like, shape = whole, shape[::-1]
+        padded = [(have[::-1], strides[::-1]) for have, strides in padded]
     axes: list[tuple[int, list[int]]] = []  # size, and the stride of each operand; neighbours joined
     for axis, size in enumerate(shape):
         if size == 1:
             continue
-        strides = []
-        for x in arrays:
-            k = axis - len(shape) + x.ndim
-            strides.append(x.strides[k] if k >= 0 and x.shape[k] != 1 else 0)
+        strides = [0 if have[axis] == 1 else by[axis] for have, by in padded]
         if axes and all(a == b * size for a, b in zip(axes[-1][1], strides)):
             axes[-1] = (axes[-1][0] * size, strides)
         else:
             axes.append((size, strides))
     if len(axes) > 3:
         return None
-    none = 1, [0] * len(arrays)
+    none = 1, [0] * len(given)
     width, last = axes.pop() if axes else none
-    if any(stride not in (0, x.itemsize) for x, stride in zip(arrays, last)):
+    if any(stride not in (0, itemsize) for (_, _, itemsize), stride in zip(given, last)):
         return None
     mid, inner = axes.pop() if axes else none
     outer, beyond = axes.pop() if axes else none
     return _Geometry(out, tuple([stride == 0 for stride in last]), list(zip(beyond, inner)), mid, outer * mid, width, like)
+
+
+def _reversed(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    """Whether an array lies in the order of Fortran, and not in that of C."""
+    sized = [(n, stride) for n, stride in zip(shape, strides) if n != 1]
+    step = itemsize
+    for n, stride in sized:
+        if stride != step:
+            return False
+        step *= n
+    return len(sized) > 1

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import llvm, threads
-from .operands import packed
+from .copies import packed
 from .vectors import LANES, Part, Vectors
 
 LEAST = 1 << 10
