@@ -24,6 +24,7 @@ import numpy as np
 from . import llvm, threads
 from .copies import packed
 from .functions import FUNCTIONS, Unsupported, atan2, power
+from .gamma import GAMMA
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
 
@@ -377,9 +378,12 @@ _FORMS: dict[str, Form] = {
     "isfinite": _question(lambda v, x: v.two("fcmp olt", _size(v, x), math.inf)),
     **{f"{kind}_{name}": _truths(name) for kind in ("logical", "bitwise") for name in ("and", "or", "xor")},
     "logical_not": _invert, "bitwise_invert": _invert,
-    **{name: _one(function) for name, function in FUNCTIONS.items()},
+    **{name: _one(function) for name, function in (FUNCTIONS | GAMMA).items()},
 }  # fmt: skip
-_COSTS = {"operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40}
+_COSTS = {
+    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40,
+    **dict.fromkeys(GAMMA, 60),
+}  # fmt: skip
 """Steps of work per element, counted as in threads.py."""
 
 # ------------------------------------------------------------------------------------------ kernels
