@@ -123,3 +123,23 @@ def test_sums_of_products(shape, dtype):
             assert (np.abs(found - np.sum(wide * y, axis=axis)) <= (5e-7 if dtype is np.float32 else 2e-15) * size).all()
     assert reductions.along_rows("sum", x, x.astype(np.int64)) is None
     same_bits(lambda: (reductions.along_rows("sum", x, x), reductions.down_columns("sum", x, x)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((400, 300), (300,)), ((400, 300), (400, 1)), ((300,), (400, 300)), ((8, 6, 40, 40), (6, 1, 1)), ((400, 1), (1, 300)),
+     ((8, 6, 40, 40), (1, 6, 1, 1)), ((400, 300), ()), ((40, 30, 50), (40, 1, 50)), ((300, 400), (1, 1)), ((300, 1), (400,))],
+)  # fmt: skip
+def test_gradients_of_products_with_what_is_broadcast(a, b, dtype):
+    x, y = (rg.asarray(numbers(shape, dtype), requires_grad=True) for shape in (a, b))
+    out = x * y
+    seed = numbers(out.shape, dtype)
+    pulled = rg.autograd.grad(out, [x, y], [rg.asarray(seed)])
+    for found, operand, other in zip(pulled, (x, y), (y, x)):
+        exact = seed.astype(np.float64) * other.detach().numpy()
+        stretched = [n == 1 for n in (1,) * (exact.ndim - operand.ndim) + operand.shape]
+        want = exact.sum(tuple(np.flatnonzero(stretched)), keepdims=True).reshape(operand.shape)
+        assert found.dtype == dtype
+        close = (2e-5, 1e-3) if dtype is np.float32 else (1e-12, 1e-11)
+        np.testing.assert_allclose(found.numpy(), want, rtol=close[0], atol=close[1])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import UnsupportedError
-from ..backend.jit import copies, threads
+from ..backend.jit import copies, reductions, threads
 from ..backend.jit.operands import LEAST
 from .node import FREED
 from .params import params_key
@@ -55,10 +55,10 @@ class Large:
         self._pulls: dict[Any, Any] = {}
 
     def __call__(self, *arrays: Any, **params: Any) -> Any:
-        """The primitive on NumPy arrays, of which one has `least` elements."""
+        """The primitive on NumPy arrays that may have a result of `least` elements."""
         if self.alone or threads.count() > 1 or _unlike(arrays):
             fused = self.fused(arrays, params)
-            if fused is not False and arrays[0].size >= self.least:  # which may be more by now
+            if fused is not False and _broadcast_size(arrays) >= self.least:  # which may be more by now
                 found = fused(*arrays)
                 if found is not None:
                     return found[0]
@@ -114,24 +114,30 @@ class Large:
     def pulled(self, g: np.ndarray, edges: Any, saved: Any, params: dict[str, Any]) -> list[tuple[Any, Any]] | None:
         """The same for the edges of a node, what it saved and its parameters."""
         given = (g, *saved) if saved else (g,)
+        summed = tuple([edge is not None and math.prod(edge.shape) < g.size for edge in edges])
         key = (
             *[None if x is None else x.dtype for x in given], *[None if edge is None else edge.dtype for edge in edges],
-            *(params_key(self.prim, params) if params else ()),
+            summed, *(params_key(self.prim, params) if params else ()),
         )  # fmt: skip
         plan = self._pulls.get(key)
         if plan is None:
-            plan = _kept(self._pulls, key, self._planned(given, edges, params))
+            plan = _kept(self._pulls, key, self._planned(given, edges, params, summed))
         if plan is False:
             return None
-        fused, places = plan
+        fused, places, products = plan
         found = fused(*given) if fused is not None else ()
         if found is None:
             return None
-        return [(edges[i], g if at is None else found[at]) for i, at in places]
+        pairs = [(edges[i], g if at is None else found[at]) for i, at in places]
+        for i, j, k in products:
+            r = _summed_product(given[j], given[k], edges[i].shape)
+            pairs.append((edges[i], given[j] * given[k] if r is None else r))
+        return pairs
 
-    def _planned(self, given: Any, edges: Any, params: dict[str, Any]) -> Any:
+    def _planned(self, given: Any, edges: Any, params: dict[str, Any], summed: tuple[bool, ...]) -> Any:
         """The loop for the cotangents of a node's operands, and for each operand which of the results is its (None: the
-        cotangent of the result itself); False where there is none."""
+        cotangent of the result itself); those that are a product that is summed over axes (of broadcast operands) and the
+        factors; False where there is none."""
         from .expression import Expr, trace_rule
 
         prim, count = self.prim, len(edges)
@@ -144,6 +150,7 @@ class Large:
         )
         outputs: list[Any] = []
         places: list[tuple[int, int | None]] = []
+        products: list[tuple[int, int, int]] = []
         try:
             for i, edge in enumerate(edges):
                 if edge is None or not prim.has_rule(i):
@@ -157,16 +164,47 @@ class Large:
                     r = Expr("astype", (r,), edge.dtype)
                 if r is known[0]:
                     places.append((i, None))
+                elif summed[i] and r.name == "multiply" and all(
+                    isinstance(x, Expr) and x.name == "operand" and x.args[0] >= 0 and x.dtype == r.dtype for x in r.args
+                ):  # fmt: skip
+                    products.append((i, *(x.args[0] for x in r.args)))
                 else:
                     places.append((i, len(outputs)))
                     outputs.append(r)
             fused = _fused(outputs) if outputs else None
         except UnsupportedError:
             return False
-        return False if fused is not None and -1 in fused.operands else (fused, places)
+        return False if fused is not None and -1 in fused.operands else (fused, places, products)
 
 
 # ------------------------------------------------------------------------------------------ sums and copies
+
+def _summed_product(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:
+    """x y summed over the last axes that broadcasting from a shape added or stretched, or else over the first ones, with no
+    product in memory; None where there is no loop for it."""
+    if x.ndim < y.ndim or x.size < y.size:
+        x, y = y, x
+    rank, size = x.ndim, x.size
+    if size < reductions.LEAST or not x.flags.c_contiguous or len(shape) > rank:
+        return None
+    stretched = [n == 1 for n in (1,) * (rank - len(shape)) + shape]
+    beside = (1,) * (rank - y.ndim) + y.shape
+    if any(m not in (1, n) for m, n in zip(beside, x.shape)):
+        return None
+    last = next((k for k in range(rank) if not stretched[-1 - k]), rank)
+    at = rank - last if last else next((k for k in range(rank) if not stretched[k]), rank)
+    width = math.prod(x.shape[at:])
+    if not at or not width or width < (2 if last else 16):
+        return None
+    rows, parts = size // width, (math.prod(beside[:at]), math.prod(beside[at:]))
+    if parts not in ((rows, width), (1, width) if last else (rows, 1)):
+        return None
+    way = reductions.along_rows if last else reductions.down_columns
+    found = way("sum", x.reshape(rows, width), y.reshape(parts))
+    if found is None:
+        return None
+    return found.reshape((*x.shape[:at], *(1,) * last) if last else (*(1,) * at, *x.shape[at:]))
+
 
 @functools.cache
 def _sum(dtype: np.dtype) -> Any:
@@ -183,6 +221,16 @@ def loop_of(outputs: list[Any]) -> Any:
         return _fused(outputs)
     except UnsupportedError:
         return None
+
+
+def _broadcast_size(arrays: Any) -> int:
+    """How many elements the result of some arrays has, which may not broadcast."""
+    x = arrays[0]
+    if len(arrays) == 1 or arrays[1] is None or arrays[1].shape == x.shape:
+        return int(x.size)
+    rank = max(y.ndim for y in arrays if y is not None)
+    padded = [(1,) * (rank - y.ndim) + y.shape for y in arrays if y is not None]
+    return math.prod(map(max, *padded))
 
 
 def _unlike(arrays: Any) -> bool:

@@ -81,6 +81,19 @@ def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
     return ["    " * by + line for line in lines]
 
 
+def _asked(x: str, *others: str) -> list[str]:
+    """The lines that say whether operands may have a large result (`large_`): the first is large, or, of two, it is a row or
+    column of a larger one, or both stretch each other."""
+    if len(others) != 1:
+        return [f"large_ = {x}.size >= LEAST"]
+    (y,) = others
+    return [
+        f"n_ = {x}.size",
+        f"large_ = n_ >= LEAST or (n_ > 255 and {y} is not None and (",
+        f"    {y}.size >= LEAST or (n_ * {y}.size >= LEAST and {x}.shape[-1:] != {y}.shape[-1:])))",
+    ]
+
+
 class _Writer:
     """The lines that a primitive's functions are made of; our locals end in "_", unlike operands and parameters.
 
@@ -111,7 +124,7 @@ class _Writer:
         if self.prim.large is None:
             return lines
         return [
-            f"large_ = {arrays.partition(',')[0]}.size >= LEAST",
+            *_asked(*arrays.split(", ")),
             "if large_:", f"    out_ = LARGE({arrays}{self.keywords})", "else:", *_indented(lines),
         ]  # fmt: skip
 
@@ -307,9 +320,10 @@ class _Writer:
         plain = ["out_ = KERNEL(a0, a1)"]
         if self.prim.large is not None:
             plain = [
-                "large_ = a0.size >= LEAST and type(a0) is ndarray and type(a1) is ndarray",
+                *_asked("a0", "a1"),
+                "large_ = large_ and type(a0) is ndarray and type(a1) is ndarray",
                 "out_ = LARGE(a0, a1) if large_ else KERNEL(a0, a1)",
-            ]  # fmt: skip
+            ]
         elsewhere = [
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",
             f"        return FALLBACK({x}, {y})",
