@@ -143,3 +143,24 @@ def test_gradients_of_products_with_what_is_broadcast(a, b, dtype):
         assert found.dtype == dtype
         close = (2e-5, 1e-3) if dtype is np.float32 else (1e-12, 1e-11)
         np.testing.assert_allclose(found.numpy(), want, rtol=close[0], atol=close[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ties", ["even", "even_zero", "even_nan", "all"])
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1)])
+def test_extremes_of_large_arrays_share_as_those_of_small_ones(axis, ties, dtype):
+    x = rng.integers(0, 40, (200, 300)).astype(dtype)
+    if axis != (0, 1):
+        x[3], x[:, 5], x[7, 7], x[9, 8] = 2, 4, np.inf, np.nan
+        x[13], x[:, 15] = np.nan, -np.inf
+    for y in (x, np.full_like(x, np.nan)) if axis == (0, 1) else (x,):
+        extreme = np.max(y, axis=axis, keepdims=True)
+        g = numbers(extreme.shape, dtype)
+        g.flat[0] = np.inf
+        share = reduction.tie_weights(y, extreme, axis=axis, ties=ties)
+        with np.errstate(invalid="ignore"):
+            want = np.where(share == 0, 0, g * share)
+        assert reduction._shared_large(g, y, extreme, axis, ties) is not None
+        found = reduction.share_among_ties(g, y, extreme, axis=axis, ties=ties)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, want)

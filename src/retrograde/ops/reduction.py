@@ -5,6 +5,7 @@ Sums of float32 are as accurate as pairwise ones along every axis; half precisio
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexact, real_of
 from ..backend.jit import reductions, rows, scans, threads
 from ..core.aval import Aval
+from ..core.expression import Expr
+from ..core.large import loop_of
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
@@ -570,7 +573,46 @@ def _shared_kernel(xp: Any, g: Any, x: Any, extreme: Any, *, axis: tuple[int, ..
     return xp.where(share == zero_of(share), zero_of(found), found)
 
 
+@functools.cache
+def _tie_loops(dtype: np.dtype, nan_attains: bool) -> Any:
+    """Of large arrays: where x is the extreme, as 1 and 0; and what each gets, a number there and another one elsewhere."""
+    x, extreme, there, elsewhere = (Expr("operand", (k,), dtype) for k in range(4))
+    hit = x == extreme
+    if nan_attains:
+        hit = hit | ((x != x) & (extreme != extreme))
+    one, zero = (Expr(name, (x,), dtype) for name in ("ones_like", "zeros_like"))
+    return loop_of([Expr("where", (hit, one, zero), dtype)]), loop_of([Expr("where", (hit, there, elsewhere), dtype)])
+
+
+def _shared_large(g: Any, x: Any, extreme: Any, axis: tuple[int, ...], ties: str) -> Any:
+    """`_shared_numpy` by two loops, with one pass to count between them; None where there are none for these arrays."""
+    hits, chosen = _tie_loops(x.dtype, ties == "even")
+    if not (hits and chosen) or g.dtype != x.dtype or extreme.dtype != x.dtype or reduced_count(x, axis) >= 1 << 24:
+        return None
+    there, elsewhere = g, np.zeros((), x.dtype)
+    if ties != "all":
+        if len(axis) == x.ndim:
+            totals = hits.sums(x, extreme)
+            count = None if totals is None else np.asarray(totals[0]).reshape((1,) * x.ndim)
+        else:
+            found = hits(x, extreme)
+            count = None if found is None else sum_array(found[0], axis, True)
+        if count is None:
+            return None
+        if ties == "even_nan":
+            elsewhere = np.where(count == 0, g * math.nan, elsewhere).astype(x.dtype)
+        there = g * (1 / np.maximum(count, 1)).astype(x.dtype)
+    if not x.flags.c_contiguous or g.size > x.size:
+        return None
+    found = chosen(x, extreme, there, elsewhere)
+    return None if found is None else found[0]
+
+
 def _shared_numpy(g: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any:
+    if x.size >= reductions.LEAST and x.dtype.char in "fd" and axis:
+        large = _shared_large(g, x, extreme, axis, ties)
+        if large is not None:
+            return large
     share = _tie_numpy(x, extreme, axis=axis, ties=ties)
     found = g * share
     return found if np.isfinite(g).all() else np.where(share == 0, zero_of(found), found)
