@@ -6,6 +6,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.backend.jit import copies, llvm, threads
+from retrograde.backend.numpy import NUMPY
 from retrograde.core import large
 from retrograde.ops import manipulation, structural, triangular
 
@@ -22,7 +23,7 @@ def every(monkeypatch):
     """All copies are taken here, however small, by two threads."""
     before = threads.count()
     monkeypatch.setattr(copies, "_LEAST", dict.fromkeys(copies._LEAST, 0))
-    monkeypatch.setattr(copies, "_MOVED", 0)
+    monkeypatch.setattr(copies, "MOVED", 0)
     threads.set_count(2)
     yield
     threads.set_count(before)
@@ -141,3 +142,23 @@ def test_gradients_that_lie_otherwise():
     for k in (1, 2):
         x.T.backward(rg.asarray(seed))
         np.testing.assert_array_equal(x.grad.numpy(), k * seed.T)
+
+
+def test_one_part_of_many_gets_a_gradient():
+    x = rg.asarray(rng.normal(size=(300, 400)).astype(np.float32), requires_grad=True)
+    for op, axis, given in ((manipulation.split, 1, {"sizes": (150, 150, 100)}), (manipulation.split, 0, {"sizes": (299, 1)})):
+        for k, part in enumerate(op(x, axis=axis, **given)):
+            seed = rng.normal(size=part.shape).astype(np.float32)
+            (found,) = rg.autograd.grad(part, [x], [rg.asarray(seed)])
+            want = [np.zeros(other.shape) for other in op(x, axis=axis, **given)]
+            want[k] = seed
+            np.testing.assert_array_equal(found.numpy(), np.concatenate(want, axis))
+
+
+def test_writing_into_an_array(every):
+    turned = rng.normal(size=(400, 300)).T
+    for out, x in ((np.zeros((300, 400)), turned), (np.zeros((300, 400)), np.asarray(3.0)), (np.zeros(9), np.ones(9, int))):
+        np.testing.assert_array_equal(NUMPY.write(out, x), np.broadcast_to(x, out.shape))
+    x = rng.normal(size=(500, 500))
+    want = x.T.copy()
+    np.testing.assert_array_equal(NUMPY.write(x, x.T), want)

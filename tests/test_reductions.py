@@ -6,7 +6,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.backend.jit import llvm, reductions
-from retrograde.ops import loss, norms, reduction
+from retrograde.ops import loss, norms, reduction, softmax
 
 from .same_bits import same_bits
 
@@ -164,3 +164,25 @@ def test_extremes_of_large_arrays_share_as_those_of_small_ones(axis, ties, dtype
         found = reduction.share_among_ties(g, y, extreme, axis=axis, ties=ties)
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_softmax_and_spreads_of_large_arrays(axis, dtype):
+    x, g = numbers((40, 30, 50), dtype), numbers((40, 30, 50), dtype)
+    wide, seed = x.astype(np.float64), g.astype(np.float64)
+    close = {"rtol": 2e-5, "atol": 2e-6} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-13}
+    powers = np.exp(wide - wide.max(axis, keepdims=True))
+    weights = powers / powers.sum(axis, keepdims=True)
+    given = rg.asarray(x, requires_grad=True)
+    out = softmax.softmax(given, axis=axis)
+    np.testing.assert_allclose(out.detach().numpy(), weights, **close)
+    (found,) = rg.autograd.grad(out, [given], [rg.asarray(g)])
+    np.testing.assert_allclose(found.numpy(), (seed - (seed * weights).sum(axis, keepdims=True)) * weights, **close)
+    for axes in ((axis,), (0, 1, 2)):
+        out = reduction.std(given, axis=axes, correction=1, keepdims=True)
+        np.testing.assert_allclose(out.detach().numpy(), wide.std(axes, ddof=1, keepdims=True), **close)
+        (found,) = rg.autograd.grad(out, [given], [rg.asarray(np.ones(out.shape, dtype))])
+        freedom = x.size / out.size - 1
+        distance = wide - wide.mean(axes, keepdims=True)
+        np.testing.assert_allclose(found.numpy(), distance / freedom / wide.std(axes, ddof=1, keepdims=True), **close)

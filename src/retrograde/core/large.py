@@ -130,7 +130,7 @@ class Large:
             return None
         pairs = [(edges[i], g if at is None else found[at]) for i, at in places]
         for i, j, k in products:
-            r = _summed_product(given[j], given[k], edges[i].shape)
+            r = summed_product(given[j], given[k], edges[i].shape)
             pairs.append((edges[i], given[j] * given[k] if r is None else r))
         return pairs
 
@@ -179,7 +179,38 @@ class Large:
 
 # ------------------------------------------------------------------------------------------ sums and copies
 
-def _summed_product(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:
+@functools.cache
+def _loop_of_kernel(kernel: Any, *dtypes: np.dtype) -> Any:
+    from .expression import traced
+
+    try:
+        return _fused([traced(kernel, dtypes, {})])
+    except UnsupportedError:
+        return None
+
+
+def computed(kernel: Any, *arrays: np.ndarray) -> Any:
+    """kernel(xp, *arrays), which is elementwise: one loop where the first array is large, NumPy's functions elsewhere. The
+    kernel is a function that lasts: its loop is kept."""
+    if arrays[0].size >= CHEAP_LEAST:
+        loop = _loop_of_kernel(kernel, *[x.dtype for x in arrays])
+        found = loop and loop(*arrays)
+        if found:
+            return found[0]
+    return kernel(np, *arrays)
+
+
+def summed(kernel: Any, *arrays: np.ndarray) -> Any:
+    """The sum of all elements of kernel(xp, *arrays), a 0-d array, with no array of them in memory; None where there is no
+    loop for it."""
+    if arrays[0].size < CHEAP_LEAST:
+        return None
+    loop = _loop_of_kernel(kernel, *[x.dtype for x in arrays])
+    found = loop and loop.sums(*arrays)
+    return np.asarray(found[0], arrays[0].dtype) if found else None
+
+
+def summed_product(x: np.ndarray, y: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:
     """x y summed over the last axes that broadcasting from a shape added or stretched, or else over the first ones, with no
     product in memory; None where there is no loop for it."""
     if x.ndim < y.ndim or x.size < y.size:
@@ -244,9 +275,9 @@ def _shared(x: np.ndarray) -> bool:
     return x.size >= SHARED_LEAST and threads.count() > 1
 
 
-def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x + y."""
-    if _shared(x) and type(y) is _ndarray and x.dtype == y.dtype:
+def add(x: Any, y: Any) -> Any:
+    """x + y; of NumPy's arrays on all cores."""
+    if type(x) is _ndarray and type(y) is _ndarray and _shared(x) and x.dtype == y.dtype:
         loop = _sum(x.dtype)
         found = loop and loop(x, y)
         if found:

@@ -24,6 +24,7 @@ import numpy as np
 
 from .._state import LOOKED_AT, OPENED, SAVE_CHECKS, SWITCHED, state
 from . import bind as binding
+from .large import SHARED_LEAST, add
 from .node import Node, Slot, tick
 from .record import AVAL, UNUSED, VALUE, Primitive, real_text
 from .value import Value, content, dtype_of, result_class, shape_of
@@ -57,6 +58,7 @@ _COMMON = {
     "check_saved": binding.check_saved, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED, "OPENED": OPENED,
     "Slot": Slot, "content": content, "shape_of": shape_of, "dtype_of": dtype_of, "results": binding.results,
     "described": binding.described, "FLOAT32": np.dtype(np.float32), "FLOAT64": np.dtype(np.float64),
+    "SHARED_LEAST": SHARED_LEAST, "large_add": add,
 }  # fmt: skip
 
 
@@ -470,7 +472,8 @@ class _Writer:
                 f"    if type(e{i}) is Slot:",
                 f"        add(grads, e{i}, r)",
                 f"    elif e{i} in grads:",
-                f"        grads[e{i}] = grads[e{i}] + r",
+                f"        b = grads[e{i}]",
+                f"        grads[e{i}] = b + r if type(r) is not ndarray or r.size < SHARED_LEAST else large_add(b, r)",
                 "    else:",
                 f"        grads[e{i}] = r",
             ]
@@ -642,6 +645,8 @@ def specialise_rules(prim: Primitive) -> None:
         return
     writer = _Writer(prim)
     rules: dict[str, Any] = {f"V{i}": rule for i, rule in enumerate(prim.vjps)}
-    rules.update(NOTHING=(None,) * (writer.count + prim.saves_out), Slot=Slot)
+    rules.update(
+        NOTHING=(None,) * (writer.count + prim.saves_out), Slot=Slot, ndarray=_ndarray, SHARED_LEAST=SHARED_LEAST, large_add=add
+    )
     _define("\n".join([*writer.pull(), *writer.step()]), rules, "pull")
     prim.pull, prim.step = rules["pull"], rules["step"]

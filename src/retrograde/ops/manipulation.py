@@ -33,7 +33,7 @@ from .rules import (
 )
 from .samples import complex_normal, normal, sample
 from .shapes import demand, matching
-from .structural import concatenate, concatenate_numpy, reshape, stack
+from .structural import concatenate, concatenate_numpy, embed, reshape, stack
 
 # ------------------------------------------------------------------------------------------ order of elements
 
@@ -628,6 +628,9 @@ def _parts(axis: int, sizes: tuple[int, ...]) -> list[tuple[Any, ...]]:
 
 def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
     shape, d, like = tuple(shape_of(x)), dtype_of(x), next(part for part in g if part is not None)
+    given = [i for i, part in enumerate(g) if part is not None]
+    if len(given) == 1:
+        return embed(like, shape=shape, index=_parts(axis, sizes)[given[0]])
     return concatenate(
         *(full((*shape[:axis], n, *shape[axis + 1 :]), 0, d, like) if part is None else part
           for part, n in zip(g, sizes)),

@@ -15,7 +15,7 @@ from ..backend.dtypes import astype, dtype_in, is_boolean, is_complex, is_inexac
 from ..backend.jit import reductions, rows, scans, threads
 from ..core.aval import Aval
 from ..core.expression import Expr
-from ..core.large import loop_of
+from ..core.large import computed, loop_of, summed
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
@@ -380,12 +380,19 @@ def _std_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, ke
     return xp.sqrt(_var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)[0])
 
 
+def _squared_distance(xp: Any, x: Any, center: Any) -> Any:
+    d = x - center
+    return xp.real(d) * xp.real(d) + xp.imag(d) * xp.imag(d) if is_complex(x) else d * d
+
+
 def _moments_numpy(x: Any, axis: tuple[int, ...], correction: float) -> tuple[Any, Any]:
     n = reduced_count(x, axis)
     center = _mean_numpy(x, axis=axis, keepdims=True)
-    d = x - center
-    square = d.real * d.real + d.imag * d.imag if x.dtype.kind == "c" else d * d
-    total = _sum_numpy(square, axis=axis, keepdims=True)
+    total = summed(_squared_distance, x, center) if len(axis) == x.ndim else None
+    if total is None:
+        total = _sum_numpy(computed(_squared_distance, x, center), axis=axis, keepdims=True)
+    else:
+        total = total.reshape(center.shape)
     freedom = n - correction
     if freedom > 0:
         return total / freedom, center
@@ -426,6 +433,18 @@ def _deviation(x: Any, axis: tuple[int, ...], correction: float) -> Any:
     return d * (2 / freedom) if freedom > 0 else d * conj(d) * math.inf
 
 
+def _scaled_distance(_xp: Any, x: Any, center: Any, scale: Any) -> Any:
+    return (x - center) * scale
+
+
+def _spread_pull(g: Any, x: Any, axis: tuple[int, ...], correction: float) -> Any:
+    """The cotangent of x from that of its variance, which has the reduced axes."""
+    freedom = reduced_count(x, axis) - correction
+    if type(x) is np.ndarray and type(g) is np.ndarray and x.dtype == g.dtype and x.dtype.char in "fd" and freedom > 0:
+        return computed(_scaled_distance, x, _mean_numpy(x, axis=axis, keepdims=True), g * (2 / freedom))
+    return g * _deviation(x, axis, correction)
+
+
 def _dot(t: Any, d: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The real inner product over `axis`."""
     return sum(real(t * conj(d)) if dtype_of(t).kind == "c" else t * d, axis=axis, keepdims=keepdims)
@@ -455,7 +474,7 @@ def _moment_samples() -> Any:
 var = primitive(
     "var", kernel=_var_kernel, numpy=_var_numpy, kind="reduction",
     vjps=[lambda g, _out, x, *, axis, correction, keepdims:
-          kept(g, x, axis, keepdims) * _deviation(x, axis, correction)],
+          _spread_pull(kept(g, x, axis, keepdims), x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: _dot(
         tangents[0], _deviation(x, axis, correction), axis, keepdims),
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
@@ -464,7 +483,7 @@ var = primitive(
 std = primitive(
     "std", kernel=_std_kernel, numpy=_std_numpy, kind="reduction",
     vjps=[lambda g, out, x, *, axis, correction, keepdims:
-          kept(divide_or_zero(g, out * 2), x, axis, keepdims) * _deviation(x, axis, correction)],
+          _spread_pull(kept(divide_or_zero(g, out * 2), x, axis, keepdims), x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: divide_or_zero(
         _dot(tangents[0], _deviation(x, axis, correction), axis, keepdims), out * 2),
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
@@ -479,7 +498,7 @@ def _pair_vjp(g: Any, x: Any, axis: tuple[int, ...], correction: float, keepdims
     g_spread, g_mean = g
     terms = []
     if g_spread is not None:
-        terms.append(kept(g_spread, x, axis, keepdims) * _deviation(x, axis, correction))
+        terms.append(_spread_pull(kept(g_spread, x, axis, keepdims), x, axis, correction))
     if g_mean is not None:
         terms.append(expand_reduced(g_mean / reduced_count(x, axis), x, axis, keepdims))
     return sum_tangents(terms)

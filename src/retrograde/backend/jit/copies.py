@@ -28,7 +28,7 @@ SQUARE = 64
 _LEAST = {"rows": 1 << 15, "spread": 1 << 15, "back": LEAST, "apart": 1 << 15, "turned": LEAST}
 """Fewer elements are left to NumPy, by the kind of copy: what it takes for them is little more than the call."""
 
-_MOVED = 1 << 17
+MOVED = 1 << 17
 """Fewer elements of rows are copied (not added) by NumPy, and any number by one thread: it takes as long."""
 
 _WORDS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
@@ -71,7 +71,7 @@ def _moved(what: str, out: np.ndarray, x: np.ndarray, number: str | None) -> boo
     plan = _plan(x.shape, out.strides, x.strides, x.itemsize)
     if plan is None or x.size < _LEAST[plan.kind]:
         return False
-    if plan.kind == "rows" and what == "copy" and (x.size < _MOVED or threads.count() == 1):
+    if plan.kind == "rows" and what == "copy" and (x.size < MOVED or threads.count() == 1):
         return False
     function = _generated(what, plan.kind, number)
     if function is None:
