@@ -6,7 +6,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.backend.jit import llvm, reductions
-from retrograde.ops import loss, norms, reduction
+from retrograde.ops import loss, norms, reduction, softmax
 
 from .same_bits import same_bits
 
@@ -109,3 +109,80 @@ def test_losses_of_large_arrays_are_those_of_small_ones(name, reduction, dtype):
     np.testing.assert_allclose(whole[0], want, **close)
     for k in (1, 2):
         np.testing.assert_allclose(whole[k], np.concatenate([p[k] for p in parts]) / scale, **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(200, 300), (33, 4099), (5000, 17), (65, 513), (1, 40000), (40000, 1)])
+def test_sums_of_products(shape, dtype):
+    x = numbers(shape, dtype)
+    wide = x.astype(np.longdouble)
+    for way, axis, other in ((reductions.along_rows, 1, (1, shape[1])), (reductions.down_columns, 0, (shape[0], 1))):
+        for y in (numbers(shape, dtype), numbers(shape[::-1], dtype).T, numbers(other, dtype)):
+            found = way("sum", x, y)
+            size = np.sum(np.abs(wide * y), axis=axis)
+            assert (np.abs(found - np.sum(wide * y, axis=axis)) <= (5e-7 if dtype is np.float32 else 2e-15) * size).all()
+    assert reductions.along_rows("sum", x, x.astype(np.int64)) is None
+    same_bits(lambda: (reductions.along_rows("sum", x, x), reductions.down_columns("sum", x, x)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((400, 300), (300,)), ((400, 300), (400, 1)), ((300,), (400, 300)), ((8, 6, 40, 40), (6, 1, 1)), ((400, 1), (1, 300)),
+     ((8, 6, 40, 40), (1, 6, 1, 1)), ((400, 300), ()), ((40, 30, 50), (40, 1, 50)), ((300, 400), (1, 1)), ((300, 1), (400,))],
+)  # fmt: skip
+def test_gradients_of_products_with_what_is_broadcast(a, b, dtype):
+    x, y = (rg.asarray(numbers(shape, dtype), requires_grad=True) for shape in (a, b))
+    out = x * y
+    seed = numbers(out.shape, dtype)
+    pulled = rg.autograd.grad(out, [x, y], [rg.asarray(seed)])
+    for found, operand, other in zip(pulled, (x, y), (y, x)):
+        exact = seed.astype(np.float64) * other.detach().numpy()
+        stretched = [n == 1 for n in (1,) * (exact.ndim - operand.ndim) + operand.shape]
+        want = exact.sum(tuple(np.flatnonzero(stretched)), keepdims=True).reshape(operand.shape)
+        assert found.dtype == dtype
+        close = (2e-5, 1e-3) if dtype is np.float32 else (1e-12, 1e-11)
+        np.testing.assert_allclose(found.numpy(), want, rtol=close[0], atol=close[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ties", ["even", "even_zero", "even_nan", "all"])
+@pytest.mark.parametrize("axis", [(0,), (1,), (0, 1)])
+def test_extremes_of_large_arrays_share_as_those_of_small_ones(axis, ties, dtype):
+    x = rng.integers(0, 40, (200, 300)).astype(dtype)
+    if axis != (0, 1):
+        x[3], x[:, 5], x[7, 7], x[9, 8] = 2, 4, np.inf, np.nan
+        x[13], x[:, 15] = np.nan, -np.inf
+    for y in (x, np.full_like(x, np.nan)) if axis == (0, 1) else (x,):
+        extreme = np.max(y, axis=axis, keepdims=True)
+        g = numbers(extreme.shape, dtype)
+        g.flat[0] = np.inf
+        share = reduction.tie_weights(y, extreme, axis=axis, ties=ties)
+        with np.errstate(invalid="ignore"):
+            want = np.where(share == 0, 0, g * share)
+        assert reduction._shared_large(g, y, extreme, axis, ties) is not None
+        found = reduction.share_among_ties(g, y, extreme, axis=axis, ties=ties)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_softmax_and_spreads_of_large_arrays(axis, dtype):
+    x, g = numbers((40, 30, 50), dtype), numbers((40, 30, 50), dtype)
+    wide, seed = x.astype(np.float64), g.astype(np.float64)
+    close = {"rtol": 2e-5, "atol": 2e-6} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-13}
+    powers = np.exp(wide - wide.max(axis, keepdims=True))
+    weights = powers / powers.sum(axis, keepdims=True)
+    given = rg.asarray(x, requires_grad=True)
+    out = softmax.softmax(given, axis=axis)
+    np.testing.assert_allclose(out.detach().numpy(), weights, **close)
+    (found,) = rg.autograd.grad(out, [given], [rg.asarray(g)])
+    np.testing.assert_allclose(found.numpy(), (seed - (seed * weights).sum(axis, keepdims=True)) * weights, **close)
+    for axes in ((axis,), (0, 1, 2)):
+        out = reduction.std(given, axis=axes, correction=1, keepdims=True)
+        np.testing.assert_allclose(out.detach().numpy(), wide.std(axes, ddof=1, keepdims=True), **close)
+        (found,) = rg.autograd.grad(out, [given], [rg.asarray(np.ones(out.shape, dtype))])
+        freedom = x.size / out.size - 1
+        distance = wide - wide.mean(axes, keepdims=True)
+        np.testing.assert_allclose(found.numpy(), distance / freedom / wide.std(axes, ddof=1, keepdims=True), **close)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .jit import copies
 from .lookup import Backend, register_backend
 
 
@@ -25,7 +26,9 @@ class NumpyBackend(Backend):
         return np.full(shape, value, dtype)
 
     def write(self, target: np.ndarray, new: Any) -> np.ndarray:
-        np.copyto(target, new, casting="unsafe")
+        large = target.size >= copies.MOVED and type(new) is np.ndarray and new.shape == target.shape
+        if not (large and not np.may_share_memory(target, new) and copies.copy(target, new)):
+            np.copyto(target, new, casting="unsafe")
         return target
 
     def snapshot(self, array: np.ndarray) -> np.ndarray:

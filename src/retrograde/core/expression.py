@@ -31,8 +31,8 @@ CORE = _TRUTHS | _PARTS | {
 }  # fmt: skip
 """The functions that an expression is made of; `astype`, `zeros_like` and `ones_like` are given a dtype."""
 
-SPECIAL = frozenset({"erf", "erfc", "gammaln"})
-"""What an expression has beyond the standard, by SciPy's names: special functions that C and GPUs have, too."""
+SPECIAL = frozenset({"erf", "erfc", "gammaln", "digamma"})
+"""What an expression has beyond the standard, by SciPy's names."""
 
 
 class Expr:

@@ -24,6 +24,7 @@ import numpy as np
 
 from .._state import LOOKED_AT, OPENED, SAVE_CHECKS, SWITCHED, state
 from . import bind as binding
+from .large import SHARED_LEAST, add
 from .node import Node, Slot, tick
 from .record import AVAL, UNUSED, VALUE, Primitive, real_text
 from .value import Value, content, dtype_of, result_class, shape_of
@@ -57,6 +58,7 @@ _COMMON = {
     "check_saved": binding.check_saved, "whole_numbers": binding.whole_numbers, "SWITCHED": SWITCHED, "OPENED": OPENED,
     "Slot": Slot, "content": content, "shape_of": shape_of, "dtype_of": dtype_of, "results": binding.results,
     "described": binding.described, "FLOAT32": np.dtype(np.float32), "FLOAT64": np.dtype(np.float64),
+    "SHARED_LEAST": SHARED_LEAST, "large_add": add,
 }  # fmt: skip
 
 
@@ -79,6 +81,19 @@ def _define(source: str, scope: dict[str, Any], name: str) -> None:
 
 def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
     return ["    " * by + line for line in lines]
+
+
+def _asked(x: str, *others: str) -> list[str]:
+    """The lines that say whether operands may have a large result (`large_`): the first is large, or, of two, it is a row or
+    column of a larger one, or both stretch each other."""
+    if len(others) != 1:
+        return [f"large_ = {x}.size >= LEAST"]
+    (y,) = others
+    return [
+        f"n_ = {x}.size",
+        f"large_ = n_ >= LEAST or (n_ > 255 and {y} is not None and (",
+        f"    {y}.size >= LEAST or (n_ * {y}.size >= LEAST and {x}.shape[-1:] != {y}.shape[-1:])))",
+    ]
 
 
 class _Writer:
@@ -111,7 +126,7 @@ class _Writer:
         if self.prim.large is None:
             return lines
         return [
-            f"large_ = {arrays.partition(',')[0]}.size >= LEAST",
+            *_asked(*arrays.split(", ")),
             "if large_:", f"    out_ = LARGE({arrays}{self.keywords})", "else:", *_indented(lines),
         ]  # fmt: skip
 
@@ -310,9 +325,10 @@ class _Writer:
         plain = ["out_ = KERNEL(a0, a1)"]
         if self.prim.large is not None:
             plain = [
-                "large_ = a0.size >= LEAST and type(a0) is ndarray and type(a1) is ndarray",
+                *_asked("a0", "a1"),
+                "large_ = large_ and type(a0) is ndarray and type(a1) is ndarray",
                 "out_ = LARGE(a0, a1) if large_ else KERNEL(a0, a1)",
-            ]  # fmt: skip
+            ]
         elsewhere = [
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",
             f"        return FALLBACK({x}, {y})",
@@ -512,7 +528,8 @@ class _Writer:
                 f"    if type(e{i}) is Slot:",
                 f"        add(grads, e{i}, r)",
                 f"    elif e{i} in grads:",
-                f"        grads[e{i}] = grads[e{i}] + r",
+                f"        b = grads[e{i}]",
+                f"        grads[e{i}] = b + r if type(r) is not ndarray or r.size < SHARED_LEAST else large_add(b, r)",
                 "    else:",
                 f"        grads[e{i}] = r",
             ]
@@ -715,6 +732,8 @@ def specialise_rules(prim: Primitive) -> None:
     for i, rule in enumerate(prim.vjps):
         rules[f"V{i}"] = getattr(rule, "transpose", None) or getattr(rule, "factor", rule)
         rules[f"C{i}"] = getattr(rule, "conj", None)
-    rules.update(NOTHING=(None,) * (writer.count + prim.saves_out), Slot=Slot)
+    rules.update(
+        NOTHING=(None,) * (writer.count + prim.saves_out), Slot=Slot, ndarray=_ndarray, SHARED_LEAST=SHARED_LEAST, large_add=add
+    )
     _define("\n".join([*writer.pull(), *writer.step()]), rules, "pull")
     prim.pull, prim.step = rules["pull"], rules["step"]

@@ -17,6 +17,7 @@ from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
 from .einsum import NUMPY, Labels, Standard, contract, label_sizes, parse
+from .elementwise import multiply
 from .kernels import scalar, widened
 from .reduction import sum as reduce_sum
 from .rules import bilinear, conj, move_batch, sum_tangents
@@ -80,7 +81,7 @@ def _matmul_x(g: Any, _out: Any, x_: Any, y: Any) -> Any:
     if m == 2 and n == 2:  # the product with a transpose as one operation: nothing to record for the transpose
         return project(g, conj(y))
     if n == 1:
-        return g * conj(y) if m == 1 else _unsqueeze(g, m - 1) * conj(y)
+        return g * conj(y) if m == 1 else multiply(_unsqueeze(g, m - 1), conj(y))
     if m == 1:
         if n == 2:
             return matmul(conj(y), g)
@@ -93,7 +94,7 @@ def _matmul_y(g: Any, _out: Any, x: Any, y_: Any) -> Any:
     if m == 2 and n == 2:
         return transposed_matmul(conj(x), g)
     if m == 1:
-        return g * conj(x) if n == 1 else reshape(conj(x), shape=(*shape_of(x), 1)) * _unsqueeze(g, n - 2)
+        return g * conj(x) if n == 1 else multiply(reshape(conj(x), shape=(*shape_of(x), 1)), _unsqueeze(g, n - 2))
     if n == 1:
         if m == 2:
             return matmul(_adjoint(x), g)

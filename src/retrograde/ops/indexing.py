@@ -17,6 +17,7 @@ from ..backend.dtypes import astype
 from ..backend.jit import gathers
 from ..core.arrays import from_host, full
 from ..core.aval import Aval
+from ..core.large import copied
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from .grouping import add, flat_positions, latest, reduce_by_number
@@ -404,7 +405,7 @@ def _put_numpy(
         if found is not None:
             return found
         return x + _advanced_add_numpy(values, *indices, shape=x.shape, axes=axes, unique=False)
-    out = np.asarray(x, copy=True)
+    out = copied(x) if x.flags.c_contiguous else np.asarray(x, copy=True)
     key = index_key(x.ndim, indices, axes)
     if accumulate:
         out[key] += values

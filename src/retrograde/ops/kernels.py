@@ -14,6 +14,7 @@ from .._errors import UnsupportedError
 from ..backend import blas
 from ..backend.dtypes import astype, complex_of, dtype_in, is_complex, is_half, is_integer, kind_of
 from ..backend.jit.halves import converted, single
+from ..core.large import copied
 
 Kernel = Callable[..., Any]
 
@@ -42,7 +43,7 @@ def all_finite(x: Any) -> bool:
 def in_c_order(x: Any) -> Any:
     """A NumPy array in C order, in which frameworks return what is not computed element by element: their users go on
     with view(). NumPy keeps the order of the operand, where an expanded axis comes last."""
-    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    return x if x.flags.c_contiguous else copied(x)
 
 
 def widened(kernel: Kernel) -> Kernel:

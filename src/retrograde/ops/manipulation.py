@@ -15,6 +15,7 @@ from ..backend.dtypes import real_of
 from ..backend.jit import patches
 from ..core.arrays import full
 from ..core.aval import Aval
+from ..core.large import copied, framed
 from ..core.primitive import primitive
 from ..core.value import dtype_of, shape_of
 from .kernels import complex_from, constant
@@ -32,7 +33,7 @@ from .rules import (
 )
 from .samples import complex_normal, normal, sample
 from .shapes import demand, matching
-from .structural import concatenate, reshape, stack
+from .structural import concatenate, concatenate_numpy, embed, reshape, stack
 
 # ------------------------------------------------------------------------------------------ order of elements
 
@@ -46,7 +47,8 @@ def _backwards(rank: int, axes: tuple[int, ...]) -> tuple[slice, ...]:
 
 
 def _flip_numpy(x: Any, *, axes: tuple[int, ...]) -> Any:
-    return x[_backwards(x.ndim, axes)].copy("K")  # a view with negative strides is no tensor in PyTorch
+    turned = x[_backwards(x.ndim, axes)]  # a view with negative strides is no tensor in PyTorch
+    return copied(turned) if x.flags.c_contiguous else turned.copy("K")
 
 
 flip = linear(
@@ -63,7 +65,8 @@ def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> An
     (axis,), n = axes, x.shape[axes[0]]
     cut = -shifts[0] % n
     before = (slice(None),) * axis
-    return np.concatenate((x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]), axis=axis)
+    parts = x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]
+    return concatenate_numpy(*parts, axis=axis, sizes=(n - cut, cut))
 
 
 roll = linear(
@@ -235,11 +238,7 @@ def _pad_numpy(x: Any, *, widths: tuple[tuple[int, int], ...], value: Any) -> An
     shape, kept, place = _kept_part(x.shape, widths)
     if kept is not None:
         x = x[kept]
-    if place is None:
-        return np.array(x, order="C")
-    out = np.zeros(shape, dtype=x.dtype) if value == 0 else np.full(shape, value, dtype=x.dtype)
-    out[place] = x
-    return out
+    return copied(x) if place is None else framed(x, shape, place, value)
 
 
 def _batch_widths(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -679,6 +678,9 @@ def _parts(axis: int, sizes: tuple[int, ...]) -> list[tuple[Any, ...]]:
 
 def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
     shape, d, like = tuple(shape_of(x)), dtype_of(x), next(part for part in g if part is not None)
+    given = [i for i, part in enumerate(g) if part is not None]
+    if len(given) == 1:
+        return embed(like, shape=shape, index=_parts(axis, sizes)[given[0]])
     return concatenate(
         *(full((*shape[:axis], n, *shape[axis + 1 :]), 0, d, like) if part is None else part
           for part, n in zip(g, sizes)),

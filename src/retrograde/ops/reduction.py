@@ -5,6 +5,7 @@ Sums of float32 are as accurate as pairwise ones along every axis; half precisio
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -15,6 +16,8 @@ from ..backend.jit import reductions, rows, scans, threads
 from ..backend.jit.halves import converted, single
 from ..backend.jit.operands import FLOAT32, FLOAT64, LEAST
 from ..core.aval import Aval
+from ..core.expression import Expr
+from ..core.large import computed, loop_of, summed
 from ..core.primitive import primitive
 from ..core.value import Value, detached, dtype_of, ndim_of, shape_of
 from .elementwise import exp
@@ -398,12 +401,19 @@ def _std_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], correction: float, ke
     return xp.sqrt(_var_mean_kernel(xp, x, axis=axis, correction=correction, keepdims=keepdims)[0])
 
 
+def _squared_distance(xp: Any, x: Any, center: Any) -> Any:
+    d = x - center
+    return xp.real(d) * xp.real(d) + xp.imag(d) * xp.imag(d) if is_complex(x) else d * d
+
+
 def _moments_numpy(x: Any, axis: tuple[int, ...], correction: float) -> tuple[Any, Any]:
     n = reduced_count(x, axis)
     center = _mean_numpy(x, axis=axis, keepdims=True)
-    d = x - center
-    square = d.real * d.real + d.imag * d.imag if x.dtype.kind == "c" else d * d
-    total = _sum_numpy(square, axis=axis, keepdims=True)
+    total = summed(_squared_distance, x, center) if len(axis) == x.ndim else None
+    if total is None:
+        total = _sum_numpy(computed(_squared_distance, x, center), axis=axis, keepdims=True)
+    else:
+        total = total.reshape(center.shape)
     freedom = n - correction
     if freedom > 0:
         return total / freedom, center
@@ -455,6 +465,18 @@ def _deviation(x: Any, axis: tuple[int, ...], correction: float) -> Any:
     return d * (2 / freedom) if freedom > 0 else d * conj(d) * math.inf
 
 
+def _scaled_distance(_xp: Any, x: Any, center: Any, scale: Any) -> Any:
+    return (x - center) * scale
+
+
+def _spread_pull(g: Any, x: Any, axis: tuple[int, ...], correction: float) -> Any:
+    """The cotangent of x from that of its variance, which has the reduced axes."""
+    freedom = reduced_count(x, axis) - correction
+    if type(x) is np.ndarray and type(g) is np.ndarray and x.dtype == g.dtype and x.dtype.char in "fd" and freedom > 0:
+        return computed(_scaled_distance, x, _mean_numpy(x, axis=axis, keepdims=True), g * (2 / freedom))
+    return g * _deviation(x, axis, correction)
+
+
 def _dot(t: Any, d: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """The real inner product over `axis`."""
     return sum(real(t * conj(d)) if dtype_of(t).kind == "c" else t * d, axis=axis, keepdims=keepdims)
@@ -490,7 +512,7 @@ def _moment_samples() -> Any:
 var = primitive(
     "var", kernel=_var_kernel, numpy=_var_numpy, kind="reduction",
     vjps=[lambda g, _out, x, *, axis, correction, keepdims:
-          kept(g, x, axis, keepdims) * _deviation(x, axis, correction)],
+          _spread_pull(kept(g, x, axis, keepdims), x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: _dot(
         tangents[0], _deviation(x, axis, correction), axis, keepdims),
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
@@ -506,7 +528,7 @@ def _by_twice(g: Any, out: Any) -> Any:
 std = primitive(
     "std", kernel=_std_kernel, numpy=_std_numpy, kind="reduction",
     vjps=[lambda g, out, x, *, axis, correction, keepdims:
-          kept(_by_twice(g, out), x, axis, keepdims) * _deviation(x, axis, correction)],
+          _spread_pull(kept(_by_twice(g, out), x, axis, keepdims), x, axis, correction)],
     jvp=lambda tangents, out, x, *, axis, correction, keepdims: divide_or_zero(
         _dot(tangents[0], _deviation(x, axis, correction), axis, keepdims), out * 2),
     batch=batch_axes("axis"), infer=infer_reduced_real, samples=_moment_samples,
@@ -521,7 +543,7 @@ def _pair_vjp(g: Any, x: Any, axis: tuple[int, ...], correction: float, keepdims
     g_spread, g_mean = g
     terms = []
     if g_spread is not None:
-        terms.append(kept(g_spread, x, axis, keepdims) * _deviation(x, axis, correction))
+        terms.append(_spread_pull(kept(g_spread, x, axis, keepdims), x, axis, correction))
     if g_mean is not None:
         terms.append(expand_reduced(g_mean / reduced_count(x, axis), x, axis, keepdims))
     return sum_tangents(terms)
@@ -615,7 +637,46 @@ def _shared_kernel(xp: Any, g: Any, x: Any, extreme: Any, *, axis: tuple[int, ..
     return xp.where(share == zero_of(share), zero_of(found), found)
 
 
+@functools.cache
+def _tie_loops(dtype: np.dtype, nan_attains: bool) -> Any:
+    """Of large arrays: where x is the extreme, as 1 and 0; and what each gets, a number there and another one elsewhere."""
+    x, extreme, there, elsewhere = (Expr("operand", (k,), dtype) for k in range(4))
+    hit = x == extreme
+    if nan_attains:
+        hit = hit | ((x != x) & (extreme != extreme))
+    one, zero = (Expr(name, (x,), dtype) for name in ("ones_like", "zeros_like"))
+    return loop_of([Expr("where", (hit, one, zero), dtype)]), loop_of([Expr("where", (hit, there, elsewhere), dtype)])
+
+
+def _shared_large(g: Any, x: Any, extreme: Any, axis: tuple[int, ...], ties: str) -> Any:
+    """`_shared_numpy` by two loops, with one pass to count between them; None where there are none for these arrays."""
+    hits, chosen = _tie_loops(x.dtype, ties == "even")
+    if not (hits and chosen) or g.dtype != x.dtype or extreme.dtype != x.dtype or reduced_count(x, axis) >= 1 << 24:
+        return None
+    there, elsewhere = g, np.zeros((), x.dtype)
+    if ties != "all":
+        if len(axis) == x.ndim:
+            totals = hits.sums(x, extreme)
+            count = None if totals is None else np.asarray(totals[0]).reshape((1,) * x.ndim)
+        else:
+            found = hits(x, extreme)
+            count = None if found is None else sum_array(found[0], axis, True)
+        if count is None:
+            return None
+        if ties == "even_nan":
+            elsewhere = np.where(count == 0, g * math.nan, elsewhere).astype(x.dtype)
+        there = g * (1 / np.maximum(count, 1)).astype(x.dtype)
+    if not x.flags.c_contiguous or g.size > x.size:
+        return None
+    found = chosen(x, extreme, there, elsewhere)
+    return None if found is None else found[0]
+
+
 def _shared_numpy(g: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: str) -> Any:
+    if x.size >= reductions.LEAST and x.dtype.char in "fd" and axis:
+        large = _shared_large(g, x, extreme, axis, ties)
+        if large is not None:
+            return large
     if ties != "all" and x.dtype is g.dtype and (x.dtype is FLOAT32 or x.dtype is FLOAT64):
         hits = (x == extreme).astype(x.dtype)
         count = sum_array(hits, axis, True)

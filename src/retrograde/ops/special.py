@@ -27,7 +27,8 @@ def _one(name: str, function: str, partial: Any, samples: Any) -> Any:
     """A function of one operand that SciPy has, with its derivative."""
     return elementwise(
         name, kernel=special(function), operands=("x",), partials=[partial], samples=samples, infer=infer_same,
-        generated=function == "erf",  # the others are made of functions of the standard there, less accurate than SciPy's
+        # The others are made of functions of the standard there, less accurate than SciPy's.
+        generated=function in ("erf", "digamma"),
     )  # fmt: skip
 
 

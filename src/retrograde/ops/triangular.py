@@ -9,9 +9,11 @@ import numpy as np
 
 from ..backend.dtypes import astype
 from ..core.aval import Aval
+from ..core.expression import Expr
+from ..core.large import loop_of
 from ..core.primitive import primitive
 from ..core.value import shape_of
-from .kernels import zero_of
+from .kernels import in_c_order, zero_of
 from .placement import places_of, taken, written_at
 from .rules import batch_axes, batch_leading, batch_loop, batch_size, checked_axes, linear, materialise_batch
 from .samples import normal, sample
@@ -26,15 +28,37 @@ def _triangle(n: int, m: int, k: int) -> np.ndarray:
     return np.tri(n, m, k, dtype=bool)
 
 
+@functools.cache
+def _loop(dtype: np.dtype, lower: bool) -> Any:
+    """x where the number of the column is (or, above the diagonal, is not) below that of the row, else 0, in one pass."""
+    x, row, column = Expr("operand", (0,), dtype), *(Expr("operand", (i,), np.dtype(np.float32)) for i in (1, 2))
+    inside = Expr("less" if lower else "greater_equal", (column, row), np.dtype(bool))
+    return loop_of([Expr("where", (inside, x, 0.0), dtype)])
+
+
+def _kept_part(x: Any, first: int, lower: bool) -> Any:
+    """The columns before (or from) that of number `first` in the first row on, one more in each that follows; None where
+    there is no loop for it."""
+    n, m = x.shape[-2:]
+    if n + m + abs(first) >= 1 << 24:  # the numbers are single ones
+        return None
+    loop = _loop(x.dtype, lower)
+    row = np.arange(first, n + first, dtype=np.float32)[:, None]
+    found = loop and loop(x, row, np.arange(m, dtype=np.float32))
+    return None if found is None else in_c_order(found[0])
+
+
 def _tril_numpy(x: Any, *, k: int) -> Any:
     if x.shape[-1] * x.shape[-2] > _KEPT:
-        return np.tril(np.ascontiguousarray(x), k=k)
+        found = _kept_part(x, k + 1, True)
+        return np.tril(np.ascontiguousarray(x), k=k) if found is None else found
     return np.where(_triangle(*x.shape[-2:], k), np.ascontiguousarray(x), zero_of(x))
 
 
 def _triu_numpy(x: Any, *, k: int) -> Any:
     if x.shape[-1] * x.shape[-2] > _KEPT:
-        return np.triu(np.ascontiguousarray(x), k=k)
+        found = _kept_part(x, k, False)
+        return np.triu(np.ascontiguousarray(x), k=k) if found is None else found
     return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), np.ascontiguousarray(x))
 
 

@@ -524,10 +524,10 @@ def _add(grads: dict[Any, Any], edge: Any, g: Any) -> None:
         if parts is None:
             parts = grads[edge.node] = [None] * len(edge.node.outs)
         before = parts[edge.index]
-        parts[edge.index] = g if before is None else before + g
+        parts[edge.index] = g if before is None else large.add(before, g)
     else:
         before = grads.get(edge)
-        grads[edge] = g if before is None else before + g
+        grads[edge] = g if before is None else large.add(before, g)
 
 
 def _wrapped(this: Run, node: Node, saved: Any) -> Any:

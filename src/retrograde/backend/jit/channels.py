@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import llvm, threads
-from .operands import packed
+from .copies import packed
 from .vectors import LANES, SUMMED, Part, Vectors
 
 LEAST = 1

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import llvm, products, threads
-from .operands import packed
+from .copies import packed
 from .patches import every, within
 from .processor import Processor
 from .vectors import Part, Vectors

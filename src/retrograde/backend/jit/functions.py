@@ -10,6 +10,7 @@ fused multiply-adds. Angles too large for that, which nobody has in numbers of t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .vectors import Vectors
@@ -228,26 +229,35 @@ def _circular(v: Vectors, x: str, name: str) -> str:
     found = words.convert("bitcast", words.two("xor", v.convert("bitcast", found, words), turned), v)
     if name == "sin":
         found = v.choose("fcmp oeq", x, 0.0, x, found)
-    # Beyond: number by number.
-    far = v.two("fcmp ogt", v.call("fabs", x), kind.angles)
-    bits = code.value(f"bitcast {v.mask} {far} to i{v.lanes}")
+    def one_by_one() -> str:
+        function = f"@llvm.{name}.{'f32' if v.number == 'float' else 'f64'}"
+        code.declare(f"declare {v.number} {function}({v.number})")
+        each = found
+        for lane in range(v.lanes):
+            one = code.value(f"extractelement {v.type} {x}, i64 {lane}")
+            one = code.value(f"call {v.number} {function}({v.number} {one})")
+            each = code.value(f"insertelement {v.type} {each}, {v.number} {one}, i64 {lane}")
+        return each
+
+    return rarely(v, v.two("fcmp ogt", v.call("fabs", x), kind.angles), found, one_by_one)
+
+
+def rarely(v: Vectors, mask: str, found: str, otherwise: Callable[[], str]) -> str:
+    """otherwise() where the mask is set, which is computed if some lane of it is, and `found` elsewhere."""
+    code = v.code
+    bits = code.value(f"bitcast {v.mask} {mask} to i{v.lanes}")
     some = code.value(f"icmp ne i{v.lanes} {bits}, 0")
-    before = code.fresh()
-    code.do(f"br label %near{before}")
-    code.label(f"near{before}")
-    code.do(f"br i1 {some}, label %far{before}, label %all{before}")
-    code.label(f"far{before}")
-    function = f"@llvm.{name}.{'f32' if v.number == 'float' else 'f64'}"
-    code.declare(f"declare {v.number} {function}({v.number})")
-    each = found
-    for lane in range(v.lanes):
-        one = code.value(f"extractelement {v.type} {x}, i64 {lane}")
-        one = code.value(f"call {v.number} {function}({v.number} {one})")
-        each = code.value(f"insertelement {v.type} {each}, {v.number} {one}, i64 {lane}")
-    each = v.select(far, each, found)
-    code.do(f"br label %all{before}")
-    code.label(f"all{before}")
-    return code.value(f"phi {v.type} [ {found}, %near{before} ], [ {each}, %far{before} ]")
+    n = code.fresh()
+    code.do(f"br label %near{n}")
+    code.label(f"near{n}")
+    code.do(f"br i1 {some}, label %far{n}, label %all{n}")
+    code.label(f"far{n}")
+    other = v.select(mask, otherwise(), found)
+    code.do(f"br label %leave{n}")
+    code.label(f"leave{n}")
+    code.do(f"br label %all{n}")
+    code.label(f"all{n}")
+    return code.value(f"phi {v.type} [ {found}, %near{n} ], [ {other}, %leave{n} ]")
 
 
 # ------------------------------------------------------------------------------------------ the error function

@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from . import llvm, threads
+from .copies import packed
 from .lines import LEAST, NUMBERS, Lines, either, lines
-from .operands import address, packed
+from .operands import address
 from .vectors import LANES, Part, Vectors
 
 MANY = 1 << 17

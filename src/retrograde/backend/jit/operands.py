@@ -31,11 +31,6 @@ def aligned(x: A) -> A:
     return x if x is None or x.flags.aligned else x.copy(order="K")
 
 
-def packed(x: np.ndarray) -> np.ndarray:
-    """An array, contiguous and aligned: itself or a copy."""
-    return aligned(np.ascontiguousarray(x))
-
-
 def address(x: np.ndarray | None) -> int:
     """Where an array begins (not a number of NumPy's, which is none); 0 for none."""
     if x is None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm, threads
-from .operands import packed
+from .copies import packed
 from .vectors import LANES, Part, Vectors
 
 Pair = tuple[int, int]

@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 from . import llvm, threads
+from .copies import packed
 from .functions import FUNCTIONS, Unsupported, atan2, power
+from .gamma import GAMMA
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
 
@@ -390,9 +392,12 @@ _FORMS: dict[str, Form] = {
     "isfinite": _question(lambda v, x: v.two("fcmp olt", _size(v, x), math.inf)),
     **{f"{kind}_{name}": _truths(name) for kind in ("logical", "bitwise") for name in ("and", "or", "xor")},
     "logical_not": _invert, "bitwise_invert": _invert,
-    **{name: _one(function) for name, function in FUNCTIONS.items()},
+    **{name: _one(function) for name, function in (FUNCTIONS | GAMMA).items()},
 }  # fmt: skip
-_COSTS = {"operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40}
+_COSTS = {
+    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40,
+    **dict.fromkeys(GAMMA, 60),
+}  # fmt: skip
 """Steps of work per element, counted as in threads.py."""
 
 # ------------------------------------------------------------------------------------------ kernels
@@ -651,6 +656,11 @@ class Fused:
         self, given: Sequence[np.ndarray], into: Sequence[np.ndarray] | None
     ) -> Sequence[np.ndarray] | None:  # fmt: skip
         found, function = self._layout(given, False)
+        if found is None and any(x.flags.c_contiguous and x.size > 1 and x.shape == given[0].shape for x in given):
+            # What lies in another order than the rest, or is reversed, is copied first: sooner than NumPy's way through it.
+            # Where one operand is in C's order, so are NumPy's results.
+            given = [packed(x) if x.shape == given[0].shape else x for x in given]
+            found, function = self._layout(given, False)
         if found is None or function is None:
             return None
         like = None if found.like is None else given[found.like]
@@ -744,20 +754,18 @@ def _geometry(arrays: Sequence[np.ndarray]) -> _Geometry | None:
         return None
     if 0 in shape:
         return None
-    out, like = shape, None
-    whole = [k for k, x in enumerate(arrays) if x.shape == shape]
-    if len(shape) > 1 and whole and (first := arrays[whole[0]].flags).f_contiguous and not first.c_contiguous:
+    out, like, rank = shape, None, len(shape)
+    padded = [((1,) * (rank - x.ndim) + x.shape, (0,) * (rank - x.ndim) + x.strides) for x in arrays]
+    whole = next((k for k, x in enumerate(arrays) if x.shape == shape), None)
+    if rank > 1 and whole is not None and (first := arrays[whole].flags).f_contiguous and not first.c_contiguous:
         # In the reverse order, and so are the results.
-        like, arrays = whole[0], [x.reshape((1,) * (len(shape) - x.ndim) + x.shape).T for x in arrays]
-        shape = shape[::-1]
+        like, shape = whole, shape[::-1]
+        padded = [(have[::-1], strides[::-1]) for have, strides in padded]
     axes: list[tuple[int, list[int]]] = []  # size, and the stride of each operand; neighbours joined
     for axis, size in enumerate(shape):
         if size == 1:
             continue
-        strides = []
-        for x in arrays:
-            k = axis - len(shape) + x.ndim
-            strides.append(x.strides[k] if k >= 0 and x.shape[k] != 1 else 0)
+        strides = [0 if have[axis] == 1 else by[axis] for have, by in padded]
         if axes and all(a == b * size for a, b in zip(axes[-1][1], strides)):
             axes[-1] = (axes[-1][0] * size, strides)
         else:

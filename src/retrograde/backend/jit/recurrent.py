@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .operands import address, packed
+from .copies import packed
+from .operands import address
 from .threads import count, tiles
 from .vectors import Part, Vectors
 

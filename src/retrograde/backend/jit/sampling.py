@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm, threads
-from .operands import packed
+from .copies import packed
 from .vectors import LANES, Part, Vectors
 
 LEAST = 1 << 8

@@ -208,6 +208,38 @@ class Vectors:
 
         return code.loop(complete, n, self.lanes, last, carried=[(self.type, x) for x in values])
 
+    def folded(
+        self, n: str, step: Callable[..., Sequence[str]], first: Sequence[str],
+        join: Callable[[Sequence[str], Sequence[str]], Sequence[str]], together: int = 4,
+    ) -> Sequence[str]:  # fmt: skip
+        """`over` by several vectors a turn, each carrying what is its own, so that none waits for the one before; what they
+        carry begins with `first` and is put together by `join`."""
+        code, count = self.code, len(first)
+
+        def turn(i: str, *now: str) -> list[str]:
+            found: list[str] = []
+            for k in range(together):
+                at = code.add(i, k * self.lanes) if k else i
+                found += step(at, Part(), *now[k * count : (k + 1) * count])
+            return found
+
+        whole = code.value(f"and i64 {n}, {-self.lanes * together}")
+        each = code.loop(
+            0, whole, self.lanes * together, turn, carried=[(self.type, self.constant(x)) for x in first] * together
+        )  # fmt: skip
+        sets: list[Sequence[str]] = [each[k * count : (k + 1) * count] for k in range(together)]
+        while len(sets) > 1:
+            sets = [join(*sets[k : k + 2]) if k + 1 < len(sets) else sets[k] for k in range(0, len(sets), 2)]
+
+        def last(i: str, *now: str) -> Sequence[str]:
+            return step(i, Part(self.below(code.value(f"sub i64 {n}, {i}"))), *now)
+
+        complete = code.value(f"and i64 {n}, {-self.lanes}")
+        values = code.loop(
+            whole, complete, self.lanes, lambda i, *now: step(i, Part(), *now), carried=[(self.type, x) for x in sets[0]]
+        )  # fmt: skip
+        return code.loop(complete, n, self.lanes, last, carried=[(self.type, x) for x in values])
+
     def sums(
         self, n: str, step: Callable[..., Sequence[str]], count: int = 1, *, long: bool
     ) -> list[str]:  # fmt: skip

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import llvm, threads
-from .operands import address, packed
+from .copies import packed
+from .operands import address
 from .vectors import LANES, Part, Vectors
 
 LEAST = 1 << 10

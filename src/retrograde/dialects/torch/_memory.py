@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import state
+from ...core.large import copied
 from ...core.unwrap import concrete
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
@@ -133,7 +134,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
             last = np.ascontiguousarray(a.transpose(0, *range(2, n), 1))
             mutation.rearrange(out, last.transpose(0, n - 1, *range(1, n - 1)))
         else:
-            mutation.rearrange(out, np.ascontiguousarray(a))
+            mutation.rearrange(out, a if a.flags.c_contiguous else copied(a))
     return out
 
 
