@@ -98,7 +98,7 @@ class _LargeLoss(Large):
         x = next((y for y in saved if y is not None), None)
         if x is None:
             return None
-        return super().pulled(np.asarray(share(g, x, params["reduction"])), edges, saved, {**params, "reduction": "none"})
+        return super().pulled(share(g, x, params["reduction"]), edges, saved, {**params, "reduction": "none"})
 
 
 def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:
@@ -111,7 +111,10 @@ def reduce_value(losses: Any, reduction: str, batched: int = 0) -> Any:
 
 def share(g: Any, x: Any, reduction: str) -> Any:
     """The cotangent of each loss: that of the result, divided by the number of losses where they are averaged."""
-    return g / max(math.prod(shape_of(x)), 1) if reduction == "mean" else g
+    if reduction != "mean":
+        return g
+    each = g / max(math.prod(shape_of(x)), 1)
+    return np.asarray(each) if isinstance(each, np.generic) else each  # a product with a number of NumPy's is slow
 
 
 def infer_loss(avals: Any, params: dict[str, Any]) -> Aval:
