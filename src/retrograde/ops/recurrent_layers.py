@@ -231,7 +231,7 @@ def _in_order(xp: Any, steps: Any, backwards: bool) -> Any:
 def _lstm_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     fits = gates.shape[2] == 4 * n and h.shape == c.shape == (batch, n) and (b is None or b.shape == (4 * n,))
-    if fits and _long(steps, batch) and recurrent.suited(steps * batch * n, gates, h, c, w, b):
+    if fits and _long(steps, batch) and recurrent.suited(steps * batch * n, gates, h, c, w, b, biased=b is not None):
         return recurrent.lstm(gates, h, c, w, b, backwards)
     gates = gates + b if b is not None else gates
     out, cells = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, n), gates.dtype)
@@ -261,7 +261,7 @@ def _lstm_pull(
     (steps, batch, n), before = shape_of(out), _before(X, out, h0, backwards)
     if (
         X is _Plain and g_kept is None and _long(steps, batch)
-        and recurrent.suited(steps * batch * n, kept, h0, c0, w, g_out, g_cells)
+        and recurrent.suited(steps * batch * n, kept, h0, c0, w, g_out, g_cells, biased=b_ is not None)
     ):  # fmt: skip
         first, *rest = recurrent.lstm_pull(kept, cells, c0, w, g_out, g_cells, backwards)
         return first, *rest, X.outer(first, before) if needs[3] else None, X.total(first) if needs[4] else None
@@ -319,7 +319,9 @@ def _gru_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool)
 def _gru_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     fits = gates.shape[2] == 3 * n and h.shape == (batch, n) and (b is None or b.shape == (3 * n,))
-    if fits and _long(steps, batch) and recurrent.suited(steps * batch * n, gates, h, w, b):
+    if fits and _long(steps, batch) and recurrent.suited(
+        steps * batch * n, gates, h, w, b, kind="gru", biased=b is not None
+    ):
         return recurrent.gru(gates, h, w, b, backwards)
     out, kept = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, 4 * n), gates.dtype)
     wt = _columns(w, steps)
@@ -346,7 +348,7 @@ def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: A
     (steps, batch, n), before = shape_of(out), _before(X, out, h0, backwards)
     if (
         X is _Plain and g_kept is None and _long(steps, batch)
-        and recurrent.suited(steps * batch * n, kept, h0, w, g_out)
+        and recurrent.suited(steps * batch * n, kept, h0, w, g_out, kind="gru", biased=b_ is not None)
     ):  # fmt: skip
         first, *rest = recurrent.gru_pull(kept, out, h0, w, g_out, backwards)
         return *rest, X.outer(first, before) if needs[2] else None, X.total(first) if needs[3] else None

@@ -30,11 +30,11 @@ SHORT = 16
 _TOGETHER = 24  # sequences of a unit at most: a panel of the weight is read from the nearest cache for most of them
 
 
-def suited(size: int, *arrays: np.ndarray | None) -> bool:
-    """Whether a layer whose states are `size` numbers, with these float32 operands, is computed here."""
+def suited(size: int, *arrays: np.ndarray | None, kind: str = "lstm", biased: bool = True) -> bool:
+    """Whether a layer whose states are `size` numbers, with these float32 operands, is computed here; kind: "lstm" or "gru"."""
     return (
         size >= LEAST and all(a is None or a.dtype == np.float32 for a in arrays)
-        and _generated("lstm", False) is not None
+        and _generated(kind, biased) is not None
     )  # fmt: skip
 
 
