@@ -299,7 +299,7 @@ def add_into(x: np.ndarray, y: np.ndarray) -> None:
 
 def copied(x: np.ndarray) -> np.ndarray:
     """The elements in memory of their own, in C's order."""
-    if x.size < LEAST:
+    if x.size < LEAST or (x.size < copies.MOVED and x.strides[-1] == x.itemsize):  # rows
         return np.array(x, order="C", copy=True)
     return copies.ordered(x)
 
