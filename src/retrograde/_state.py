@@ -27,7 +27,6 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/jit/windows.py _geometries: what code is told of the tables of windows that come again and again
     backend/jit/products.py _generated: the compiled product of each dtype that was asked for
     backend/jit/products.py _plans: the way of multiplying for each shape, as a memory
-    backend/jit/products.py _limit: `_set_up`, with the first product
     core/record.py PRIMITIVES: `primitive`; operations may be registered at any time
     core/specialise.py SWAPS: `_follow`, for each function that has a kernel in it
     core/bind.py annotate: tape/hooks.py, once

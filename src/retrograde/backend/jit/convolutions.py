@@ -107,12 +107,15 @@ def phases_of(
         if not math.prod(count):
             continue
         taps = list(itertools.product(*(p.taps.items() for p in parts)))
-        numbers = tuple(sum(t * n for (t, _), n in zip(tap, strides)) for tap in taps)
+        numbers = [sum(t * n for (t, _), n in zip(tap, strides)) for tap in taps]
         places = [
             sum((p.first - e + lo) * step for p, (_, e), (lo, _), step in zip(parts, tap, pads, steps)) for tap in taps
         ]
+        # In ascending order the images are read up to a third faster than in that of the kernel's places.
+        pairs = sorted(zip(places, numbers))
+        places, numbers = [place for place, _ in pairs], [number for _, number in pairs]
         written = tuple(range(p.begin, n, s) for p, n, s in zip(parts, size, stride))
-        found.append(Phase(numbers, count, _planned(full, outputs, places, steps, count, (written, size))))
+        found.append(Phase(tuple(numbers), count, _planned(full, outputs, places, steps, count, (written, size))))
     return pads, tuple(found)
 
 
@@ -284,12 +287,13 @@ def convolve_transpose(
         return None
     if not np.isfinite(w).all():
         return None
-    lay, phases, whole, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
+    lay, phases, mirrored, zeros = _backward(shape, ws, y.dtype.char, size, stride, padding, dilation, groups)
     laid, bias = lay(y), zeros if b is None else packed(b)
     matrix = w.reshape(groups, ws[0] // groups, ws[1], -1).swapaxes(1, 2)
     out = np.empty((shape[0], ws[1] * groups, *size), y.dtype)
     for phase, write in phases:
-        write(laid, np.ascontiguousarray(matrix if phase.taps == whole else matrix[..., phase.taps]), bias, out)
+        met = matrix[..., ::-1] if phase.taps == mirrored else matrix[..., phase.taps]
+        write(laid, np.ascontiguousarray(met), bias, out)
     return out
 
 
@@ -297,7 +301,7 @@ def convolve_transpose(
 def _backward(
     shape: Sizes, ws: Sizes, char: str, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> tuple[Run, tuple[tuple[Phase, Run], ...], tuple[int, ...], np.ndarray]:
-    """What lays y out; the phases of the result; the places of the whole kernel; zeros in place of a bias."""
+    """What lays y out; the phases of the result; the places of the whole kernel from the last on; zeros in place of a bias."""
     out, channels = shape[2:], ws[1] * groups
     pads, phases = phases_of(shape[1] // groups, size, ws[2:], stride, padding, dilation, out)
     full = tuple(m + lo + hi for m, (lo, hi) in zip(out, pads))
@@ -306,8 +310,8 @@ def _backward(
         results = (*image[:2], math.prod(phase.results))
         x_image = shape[1] // groups * math.prod(full)
         made.append((phase, _products(results, image, stride[-1], char, phase.plan, groups, x_image)))
-    whole = tuple(range(math.prod(ws[2:])))
-    return _layer(shape, char, pads, (1,) * len(out), full), tuple(made), whole, np.zeros(channels, char)
+    mirrored = tuple(range(math.prod(ws[2:])))[::-1]
+    return _layer(shape, char, pads, (1,) * len(out), full), tuple(made), mirrored, np.zeros(channels, char)
 
 
 def convolve_weight(

@@ -27,6 +27,7 @@ from .vectors import Part, Vectors
 
 ROWS = 8
 DEPTH = 256  # rows of a panel at most: with 3 vectors of AVX-512, 48 KiB
+PANEL = 48  # columns of a panel of single numbers; what meets one alone is read where it is
 LAID = 3 << 16
 """Bytes of a block of rows that is laid out anew at most, on the stack."""
 _KEPT = 3 << 17
@@ -42,19 +43,7 @@ LEAST = 1 << 20
 """Fewer multiplications go to BLAS: a call takes 2 µs longer than one of NumPy."""
 
 
-@functools.cache
-def blas_threads() -> int:
-    """How many threads BLAS has, as far as it can be told from here."""
-    return threads.asked_for("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS") or threads.processors()
-
-
-def most() -> int:
-    """More multiplications go to BLAS, where it has more threads than the pool."""
-    return sys.maxsize if blas_threads() <= threads.count() else (1 << 24) // blas_threads()
-
-
 _generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
-_limit = sys.maxsize
 _plans: dict[Any, int] = {}
 
 
@@ -84,7 +73,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
         return _plus(_by_blas(x, y), bias)
     (m, k), n = x.shape, y.shape[1]
     out = np.empty((m, n), x.dtype)
-    work, laid = m * k * n >> 2, int(x.strides[1] != x.itemsize)
+    work, laid = m * k * n >> 2, int(x.strides[1] != x.itemsize and n > PANEL)
     rows, columns = _blocks(m, n, depth * x.itemsize, laid, threads.count() if threads.pool(work) else 1)
     units = threads.tiles(-(-m // rows) * -(-n // columns), work)
     if bias is None:
@@ -149,7 +138,7 @@ def _stack(
         places[:, column] = at.ravel()
     strides = (step // size for step in (*x_steps[-2:], *y_steps[-2:]))
     depth = -(-k // -(-k // DEPTH))
-    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size), depth * size
+    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size and n > PANEL), depth * size
 
 
 @functools.lru_cache(1024)
@@ -165,8 +154,8 @@ def _blocks(m: int, n: int, row: int, laid: int, count: int, matrices: int = 1) 
     down = max(least, min(-(-m // LEAST_ROWS), pieces))
     if matrices == 1:
         down = min(-(-down // count) * count, -(-m // ROWS))  # as many for each
-    across = min(-(-n // 48), -(-pieces // down))
-    return _part(m, down, ROWS), _part(n, across, 48)
+    across = min(-(-n // PANEL), -(-pieces // down))
+    return _part(m, down, ROWS), _part(n, across, PANEL)
 
 
 def _part(size: int, parts: int, unit: int) -> int:
@@ -186,7 +175,7 @@ def _planned(
     """The rows of a panel; 0 where the generated functions cannot compute a product, or BLAS is done sooner."""
     (m, k), n, size = xs, ys[1], x_dtype.itemsize
     suited = (
-        x_dtype == y_dtype and x_dtype.isnative and k == ys[0] and m >= ROWS and n >= 16 and m * k * n <= _limit
+        x_dtype == y_dtype and x_dtype.isnative and k == ys[0] and m >= ROWS and n >= 8
         and size in y_steps
         and not any(step % size for step in (*x_steps, *y_steps))
     )  # fmt: skip
@@ -206,10 +195,8 @@ def _set_up(char: str) -> Callable[..., None] | None:
 
     With AVX2 a product of rows that fit the cache takes 0.95 to 1.2 of OpenBLAS's time, a long thin one three times as much.
     """
-    global _limit
     with llvm.lock:
         if char not in _generated:
-            _limit = most()
             _generated[char] = translated(char) if llvm.available() and llvm.processor() is AVX512 else None
         return _generated[char]
 

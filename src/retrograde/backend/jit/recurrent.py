@@ -17,7 +17,7 @@ import numpy as np
 from . import llvm
 from .copies import packed
 from .operands import address
-from .threads import count, tiles
+from .threads import count, pool, tiles
 from .vectors import Part, Vectors
 
 Arrays = tuple[np.ndarray, ...]
@@ -27,7 +27,7 @@ LEAST = 1 << 7
 
 SHORT = 16
 """Steps of single sequences, of fewer the layout of the weight costs more than it saves."""
-_TOGETHER = 24  # sequences of a unit at most: a panel of the weight is read from the nearest cache for most of them
+_TILES = 11  # of sequences in a unit at most: the whole weight is read once for each step of a unit
 
 
 def suited(size: int, *arrays: np.ndarray | None, kind: str = "lstm", biased: bool = True) -> bool:
@@ -101,10 +101,18 @@ def _call(name: str, variant: Any, pointers: Any, shape: tuple[int, ...], gates:
     steps, batch, n = shape
     function = _generated(name, variant)
     assert function is not None  # `suited` has been asked
-    together = min(_TOGETHER, -(-batch // count()))
-    units = tiles(-(-batch // together), steps * batch * n * n * gates >> 2)
+    work = steps * batch * n * n * gates >> 2
+    together = _together(batch, _shape()[1], count() if pool(work) else 1)
+    units = tiles(-(-batch // together), work)
     first, step = (steps - 1, -1) if backwards else (0, 1)
     function(*units, *map(address, pointers), steps, batch, n, together, first, step)
+
+
+def _together(batch: int, rows: int, threads: int) -> int:
+    """Sequences of a unit: whole tiles of so many rows, as many for each thread."""
+    needed = -(-batch // rows)
+    units = threads * -(-needed // (threads * _TILES))
+    return rows * -(-needed // units)
 
 
 def _panels(w: np.ndarray, gates: int) -> np.ndarray:
