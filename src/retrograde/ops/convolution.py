@@ -371,7 +371,9 @@ def _weight_numpy(
         return total.reshape(outputs, per_group, *kernel)
     step = _step(images, groups * depth * length, x.itemsize)
     axes = len(out)
-    short = length < _SHORT
+    # One product for several images, too, where those of each would be larger than its windows (16x128x8x8 by 3x3 to as many
+    # channels: 3.9 ms and 6.6 MB against 4.4 and 14.4).
+    short = length < _SHORT or outputs // groups > length
     columns = None if short else np.empty((step, channels, *kernel, *out), x.dtype)
     for start in range(0, images, step):
         part = _windows(x[start : start + step], kernel, out, stride, dilation)
