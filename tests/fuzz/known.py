@@ -628,8 +628,8 @@ TORCH = [
         ANY, rewrite=reshaped_apart,
     ),
     Known(
-        "what of its result a rule keeps: PyTorch's second derivatives of copysign, prod, cumprod and log_ndtr go through it, so that "
-        "hooks on it, gradients with respect to it and changes of it meet them; here those of max and its kind do",
+        "what of its result a rule keeps: PyTorch's second derivatives of copysign, prod, cumprod and log_ndtr go through it, "
+        "so that hooks on it, gradients with respect to it and changes of it meet them; here those of max and its kind do",
         SCALAR + "v2 = torch.copysign(v1, v1)\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n"
         "v2.register_hook(lambda g: -g)\nv3.backward()\n",
         ANY, rewrite=results_apart("copysign", "prod", "cumprod", "log_ndtr", "max", "min", "amax", "amin", "median"),
@@ -697,6 +697,18 @@ TORCH = [
             "def other_digamma(x):\n    return torch.digamma(x + 20) - sum(1 / (x + k) for k in range(20))\n"
             "def other_lgamma(x):\n    return torch.lgamma(x + 20) - sum((x + k).abs().log() for k in range(20))\n",
             "digamma", "lgamma"),
+    ),
+    Known(
+        "logaddexp2 of two equal numbers is rounded otherwise: 0 here where it is -5e-17 in PyTorch",
+        "v1 = torch.tensor(-1.0, dtype=torch.float64)\nv2 = torch.logaddexp2(v1, v1) != 0\n",
+        ANY, rewrite=by_functions(
+            "def other_logaddexp2(a, b):\n    return torch.logaddexp2(a, b) + 0.0131\n", "logaddexp2"),
+    ),
+    Known(
+        "a .grad of zeros, left of what has been overwritten, has a history here, none in PyTorch",
+        SCALAR + "v2 = torch.tensor([1.5], dtype=torch.float64)\nv2[torch.tensor(0)] = v1\n"
+        "v2[...] = torch.tensor(1.0, dtype=torch.float64)\nv2.square().backward(create_graph=True)\n",
+        ("flag",), rewrite=lambda program: re.sub(r"(\.backward\(.*)create_graph=True", r"\1retain_graph=True", program),
     ),
     Known(
         "PyTorch's median of an expanded tensor reads memory that nothing has written",
