@@ -49,7 +49,8 @@ flip = linear(
 
 
 def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    x = np.ascontiguousarray(x) if x.ndim else x  # the result lies in C order whatever the operand does
+    if not x.flags.c_contiguous:
+        x = np.ascontiguousarray(x)  # the result lies in C order whatever the operand does
     if len(axes) != 1 or not x.size:
         return np.roll(x, shifts, axis=axes)
     (axis,), n = axes, x.shape[axes[0]]
@@ -131,7 +132,7 @@ def _tile_numpy(x: Any, *, reps: tuple[int, ...]) -> Any:
     shape = _infer_tile([Aval(x.shape, x.dtype)], {"reps": reps}).shape
     if not x.size:  # NumPy's result would be a view
         return np.empty(shape, x.dtype)
-    return np.tile(np.ascontiguousarray(x) if x.ndim else x, reps)  # in C order whatever the operand's is
+    return np.tile(x if x.flags.c_contiguous else np.ascontiguousarray(x), reps)  # in C order whatever the operand's is
 
 
 # `reps` has one entry per axis of the result.

@@ -27,15 +27,19 @@ def _triangle(n: int, m: int, k: int) -> np.ndarray:
 
 
 def _tril_numpy(x: Any, *, k: int) -> Any:
+    if not x.flags.c_contiguous:
+        x = np.ascontiguousarray(x)  # the result lies in C order whatever the operand does
     if x.shape[-1] * x.shape[-2] > _KEPT:
-        return np.tril(np.ascontiguousarray(x), k=k)
-    return np.where(_triangle(*x.shape[-2:], k), np.ascontiguousarray(x), zero_of(x))
+        return np.tril(x, k=k)
+    return np.where(_triangle(*x.shape[-2:], k), x, zero_of(x))
 
 
 def _triu_numpy(x: Any, *, k: int) -> Any:
+    if not x.flags.c_contiguous:
+        x = np.ascontiguousarray(x)
     if x.shape[-1] * x.shape[-2] > _KEPT:
-        return np.triu(np.ascontiguousarray(x), k=k)
-    return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), np.ascontiguousarray(x))
+        return np.triu(x, k=k)
+    return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), x)
 
 
 _KEPT = 1 << 18
