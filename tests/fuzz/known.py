@@ -309,8 +309,8 @@ def transformed(program: str, change: ast.NodeTransformer, prelude: str = "") ->
 
 
 def unnoticed(program: str) -> str:
-    """Changes under no_grad that autograd does not notice."""
-    return transformed(program, Unrecorded(changes=True))
+    """Changes under no_grad, and through what is detached, that autograd does not notice."""
+    return transformed(program, Unrecorded(changes=True)).replace(".detach()", ".data")
 
 
 def taken_out(program: str) -> str:
@@ -581,7 +581,7 @@ TORCH = [
         ANY, rewrite=results_apart("einsum", "tensordot", "repeat_interleave"),
     ),
     Known(
-        "what is changed in place under no_grad keeps its history here; in PyTorch that of a view is made anew, so that its "
+        "what is changed in place unrecorded keeps its history here; in PyTorch that of a view is made anew, so that its "
         "hooks are not called and it is no operand any more of what was computed from it, and what is reshaped keeps the "
         "history, and gets the gradient, of the shape it had",
         LEAF + "v2 = v1[:1]\nv3 = v2 * 2\nwith torch.no_grad():\n    v2.sin_()\nv3.sum().backward(inputs=[v2])\n",
