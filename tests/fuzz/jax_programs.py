@@ -2,7 +2,7 @@
 
 import re
 
-from .draw import MAX_SIZE, Shape, Variable, broadcast, factorings, without
+from .draw import Shape, Variable, broadcast, factorings, without
 from .torch_operations import Expression, listed
 from .torch_transforms import Transforms
 
@@ -50,6 +50,7 @@ class JaxProgram(Transforms):
     )
     FORMS_COMPLEX = ("xp.sum(xp.abs({a}))",)
     SUM = "xp.sum({a})"
+    GRAD_AND_VALUE = "{value}, {gradient} = tr.value_and_grad({f})({names})"
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -96,12 +97,7 @@ class JaxProgram(Transforms):
             self.matrix: 0.4,
         }
         made = self.random.choices(list(kinds), list(kinds.values()))[0]()
-        if made is None or len(made.shape) > 4:
-            return None
-        size = 1
-        for n in made.shape:
-            size *= n
-        return made if size <= MAX_SIZE else None
+        return made if made is not None and made.fits(4) else None
 
     def unary(self) -> Expression | None:
         a = self.some()
@@ -244,17 +240,6 @@ class JaxProgram(Transforms):
 
     def mask(self, a: Variable) -> str | None:
         return None
-
-    def grad_and_value(self, depth: int) -> Variable | None:
-        chosen = self.chosen()
-        if chosen is None:
-            return None
-        arguments, _ = chosen
-        name, _, _ = self.function(arguments, depth, scalar=True)
-        first, second = self.name(), self.name()
-        self.line(f"{second}, {first} = tr.value_and_grad({name})({', '.join(v.name for v in arguments)})")
-        self.result("", (), arguments[0].dtype, second)
-        return self.result("", arguments[0].shape, arguments[0].dtype, first)
 
     def checkpointed(self, depth: int) -> Variable | None:
         a = self.floats()

@@ -309,8 +309,8 @@ def transformed(program: str, change: ast.NodeTransformer, prelude: str = "") ->
 
 
 def unnoticed(program: str) -> str:
-    """Changes under no_grad that autograd does not notice."""
-    return transformed(program, Unrecorded(changes=True))
+    """Changes under no_grad, and through what is detached, that autograd does not notice."""
+    return transformed(program, Unrecorded(changes=True)).replace(".detach()", ".data")
 
 
 def taken_out(program: str) -> str:
@@ -561,6 +561,13 @@ TORCH = [
         ("exception",), pattern="norm.*torch.func.|torch.func.*norm", reference="modified by an inplace operation",
     ),
     Known(
+        "PyTorch's derivative of the tangent of copysign, and of a derivative of copysign, writes what it has saved, and is "
+        "refused",
+        SCALAR + "f2 = lambda v3: torch.func.jacfwd(lambda v4: torch.copysign(v4, v3))(v3)\n"
+        "v5 = torch.func.vmap(lambda v6: torch.func.jvp(f2, (v6,), (v6,))[1])(v1[None])\n(v5 * v1).sum().backward()\n",
+        ("exception",), pattern="copysign", reference="output 0 of MaskedFill", at_once=True,
+    ),
+    Known(
         "PyTorch's forward rules of fmax and fmin give a tie to the other operand than its backward rules; here both give it "
         "to the same",
         "v1 = torch.tensor(1.8, dtype=torch.float64)\nv2, v3 = torch.func.jvp(lambda v4: torch.fmax(v4, v1), (v1,), (v1,))\n",
@@ -574,7 +581,7 @@ TORCH = [
         ANY, rewrite=results_apart("einsum", "tensordot", "repeat_interleave"),
     ),
     Known(
-        "what is changed in place under no_grad keeps its history here; in PyTorch that of a view is made anew, so that its "
+        "what is changed in place unrecorded keeps its history here; in PyTorch that of a view is made anew, so that its "
         "hooks are not called and it is no operand any more of what was computed from it, and what is reshaped keeps the "
         "history, and gets the gradient, of the shape it had",
         LEAF + "v2 = v1[:1]\nv3 = v2 * 2\nwith torch.no_grad():\n    v2.sin_()\nv3.sum().backward(inputs=[v2])\n",
@@ -621,11 +628,11 @@ TORCH = [
         ANY, rewrite=reshaped_apart,
     ),
     Known(
-        "what of its result a rule keeps: PyTorch's second derivatives of copysign, prod and log_ndtr go through it, so that "
-        "hooks on it, gradients with respect to it and changes of it meet them; here those of max and its kind do",
+        "what of its result a rule keeps: PyTorch's second derivatives of copysign, prod, cumprod and log_ndtr go through it, "
+        "so that hooks on it, gradients with respect to it and changes of it meet them; here those of max and its kind do",
         SCALAR + "v2 = torch.copysign(v1, v1)\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n"
         "v2.register_hook(lambda g: -g)\nv3.backward()\n",
-        ANY, rewrite=results_apart("copysign", "prod", "log_ndtr", "max", "min", "amax", "amin", "median"),
+        ANY, rewrite=results_apart("copysign", "prod", "cumprod", "log_ndtr", "max", "min", "amax", "amin", "median"),
     ),
     Known(
         "PyTorch calls hooks with None for a result of several whose gradient is none; here a hook gets a gradient",
@@ -683,6 +690,38 @@ TORCH = [
             "jacobian", "hessian"), forgives=absent_or_zero,
     ),
     Known(
+        "PyTorch's trigamma is 1e-9 off at small numbers (that of 1 is pi^2 / 6), and so are the derivatives of digamma",
+        "v1 = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)\n"
+        "v2, = torch.autograd.grad(torch.digamma(v1), v1)\nv3 = (v2 * 20).cos()\n",
+        NUMBERS, rewrite=by_functions(
+            "def other_digamma(x):\n    return torch.digamma(x + 20) - sum(1 / (x + k) for k in range(20))\n"
+            "def other_lgamma(x):\n    return torch.lgamma(x + 20) - sum((x + k).abs().log() for k in range(20))\n",
+            "digamma", "lgamma"),
+    ),
+    Known(
+        "logaddexp2 of two equal numbers is rounded otherwise: 0 here where it is -5e-17 in PyTorch",
+        "v1 = torch.tensor(-1.0, dtype=torch.float64)\nv2 = torch.logaddexp2(v1, v1) != 0\n",
+        ANY, rewrite=by_functions(
+            "def other_logaddexp2(a, b):\n    return torch.logaddexp2(a, b) + 0.0131\n", "logaddexp2"),
+    ),
+    Known(
+        "a .grad of zeros, left of what has been overwritten, has a history here, none in PyTorch",
+        SCALAR + "v2 = torch.tensor([1.5], dtype=torch.float64)\nv2[torch.tensor(0)] = v1\n"
+        "v2[...] = torch.tensor(1.0, dtype=torch.float64)\nv2.square().backward(create_graph=True)\n",
+        ("flag",), rewrite=lambda program: re.sub(r"(\.backward\(.*)create_graph=True", r"\1retain_graph=True", program),
+    ),
+    Known(
+        "inside a transform as_strided refuses here elements with gaps between them, since a transform's arrays have no storage",
+        "v1 = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)[::2]\n"
+        "v2, v3 = torch.func.jvp(lambda v4: v4.as_strided((2,), (1,), 0), (v1,), (v1,))\n",
+        ("exception",), pattern=r"as_strided", ours="are no storage", at_once=True,
+    ),
+    Known(
+        "PyTorch's median of an expanded tensor reads memory that nothing has written",
+        "v1 = torch.tensor(0.896, dtype=torch.float64)\nv2 = v1.expand(3).median(0)\n",
+        ANY, rewrite=lambda program: re.sub(r"(?<!torch)\.median\(", ".contiguous().median(", program),
+    ),
+    Known(
         "PyTorch's derivative of matrix_exp is 1e-6 off where the matrix is not small; here it is right to 1e-14 (by "
         "differences in 40 digits)",
         "v1 = torch.tensor([[-0.743], [0.272], [-1.646]], dtype=torch.float64, requires_grad=True)\nv2 = v1 @ v1.T\n"
@@ -709,10 +748,10 @@ TORCH = [
             "def other_copysign(a, b):\n    return torch.copysign(a, b + 0.0)\n", "atan2", "copysign"),
     ),
     Known(
-        "PyTorch's derivatives of atan2, hypot and copysign at 0 are nan where a zero should hide it, as in forward mode; or "
-        "one side is at 0 and the other, by rounding, is not",
+        "PyTorch's derivatives of atan2, hypot, copysign and sinc at 0 are nan where a zero should hide it, as in forward mode; "
+        "or one side is at 0 and the other, by rounding, is not",
         "v1 = torch.tensor(0.0, dtype=torch.float64)\nv5, v6 = torch.func.jvp(lambda v3: torch.atan2(v3, v3), (v1,), (v1,))\n",
-        NUMBERS, rewrite=off_the_corner("torch.atan2(", "torch.hypot(", "torch.copysign("),
+        NUMBERS, rewrite=off_the_corner("torch.atan2(", "torch.hypot(", "torch.copysign(", "torch.sinc("),
     ),
 ]  # fmt: skip
 JAX: list[Known] = [

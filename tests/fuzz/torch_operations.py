@@ -1,5 +1,6 @@
 """Expressions of PyTorch without effects: elementwise, reductions, products, shapes, views, indexing, casts."""
 
+import math
 from dataclasses import dataclass
 
 from .draw import MAX_SIZE, Draw, Shape, Variable, broadcast, factorings, promoted, real_of, without
@@ -83,6 +84,10 @@ class Expression:
     expanded: bool = False
     writable: bool = True
 
+    def fits(self, axes: int) -> bool:
+        """Whether it has at most so many axes, and few enough elements."""
+        return len(self.shape) <= axes and min(self.shape, default=0) >= 0 and math.prod(self.shape) <= MAX_SIZE
+
 
 class Operations(Draw):
     """Draws expressions over the variables in reach."""
@@ -112,12 +117,7 @@ class Operations(Draw):
             self.joined: 1.6, self.indexed: 3, self.gathered: 1.6, self.cast: 0.6, self.comparison: 0.3, self.matrix: 0.5,
         }  # fmt: skip
         made = self.random.choices(list(kinds), list(kinds.values()))[0]()
-        if made is None or any(not 0 <= n <= 12 for n in made.shape):
-            return None
-        size = 1
-        for n in made.shape:
-            size *= n
-        return made if size <= MAX_SIZE and len(made.shape) <= 5 else None
+        return made if made is not None and max(made.shape, default=0) <= 12 and made.fits(5) else None
 
     def some(self) -> Variable | None:
         if self.chance(0.8):

@@ -23,6 +23,7 @@ class Transforms(Operations):
     )
     FORMS_COMPLEX = ("{a}.abs().sum()", "{a}.real.sum()", "({a} * {a}.conj()).real.sum()")
     SUM = "{a}.sum()"
+    GRAD_AND_VALUE = "{gradient}, {value} = torch.func.grad_and_value({f})({names})"
 
     within: tuple[str, ...] = ()
     """The transforms around what is drawn now."""
@@ -180,7 +181,7 @@ class Transforms(Operations):
         name, _, _ = self.function(arguments, depth, scalar=True)
         names = ", ".join(v.name for v in arguments)
         first, second = self.name(), self.name()
-        self.line(f"{first}, {second} = torch.func.grad_and_value({name})({names})")
+        self.line(self.GRAD_AND_VALUE.format(gradient=first, value=second, f=name, names=names))
         self.result("", (), arguments[0].dtype, second)
         return self.result("", arguments[0].shape, arguments[0].dtype, first)
 

@@ -59,7 +59,8 @@ flip = linear(
 
 
 def _roll_numpy(x: Any, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    x = np.ascontiguousarray(x) if x.ndim else x  # the result lies in C order whatever the operand does
+    if not x.flags.c_contiguous:
+        x = np.ascontiguousarray(x)  # the result lies in C order whatever the operand does
     if len(axes) != 1 or not x.size:
         return np.roll(x, shifts, axis=axes)
     (axis,), n = axes, x.shape[axes[0]]

@@ -49,17 +49,19 @@ def _kept_part(x: Any, first: int, lower: bool) -> Any:
 
 
 def _tril_numpy(x: Any, *, k: int) -> Any:
+    x = in_c_order(x)  # and so does the result lie
     if x.shape[-1] * x.shape[-2] > _KEPT:
         found = _kept_part(x, k + 1, True)
-        return np.tril(np.ascontiguousarray(x), k=k) if found is None else found
-    return np.where(_triangle(*x.shape[-2:], k), np.ascontiguousarray(x), zero_of(x))
+        return np.tril(x, k=k) if found is None else found
+    return np.where(_triangle(*x.shape[-2:], k), x, zero_of(x))
 
 
 def _triu_numpy(x: Any, *, k: int) -> Any:
+    x = in_c_order(x)
     if x.shape[-1] * x.shape[-2] > _KEPT:
         found = _kept_part(x, k, False)
-        return np.triu(np.ascontiguousarray(x), k=k) if found is None else found
-    return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), np.ascontiguousarray(x))
+        return np.triu(x, k=k) if found is None else found
+    return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), x)
 
 
 _KEPT = 1 << 18

@@ -173,8 +173,14 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     shape, strides, offset = _strided_arguments("as_strided", input, size, stride, storage_offset)
     a = input._a
     if type(a) is not _ndarray:  # inside a transform a tensor has no storage but its own elements
-        if not _in_order(a):
-            raise RuntimeError("as_strided: inside a transform only a contiguous tensor has a storage; use contiguous() first")
+        axes = _storage_order(a)
+        if axes is None:
+            raise RuntimeError(
+                "as_strided: inside a transform, elements with gaps between them or shared places are no storage; look at "
+                "them by indices, or use as_strided outside"
+            )
+        if axes != tuple(range(len(axes))):
+            input = st.transpose(input, axes=axes)
         return mp.as_strided(input, shape=shape, strides=strides, offset=offset)
     memory, first = memory_of(a)
     if _reach(shape, strides, offset) > memory.size:
@@ -203,9 +209,10 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     return out
 
 
-def _in_order(a: Any) -> bool:
-    """Whether the elements of an array of a transform lie one behind the other, as far as what holds them says it."""
-    hidden = []
+def _storage_order(a: Any) -> tuple[int, ...] | None:
+    """The axes of an array of a transform in the order in which its elements lie one behind the other; None where they do
+    not."""
+    hidden, ndim = [], len(a.shape)
     while type(a) is not _ndarray:
         if isinstance(a, Value):
             a = a._a
@@ -214,10 +221,13 @@ def _in_order(a: Any) -> bool:
                 hidden.append(a.dim)
             a = a.under
         else:
-            return True
+            return tuple(range(ndim))
+    if not a.size:
+        return tuple(range(ndim))
     for axis in reversed(hidden):
-        a = a[(slice(None),) * axis + (slice(0, 1),)].squeeze(axis) if a.size else a
-    return bool(a.flags.c_contiguous)
+        a = a[(slice(None),) * axis + (0,)]
+    order = tuple(int(i) for i in np.argsort([-s for s in a.strides], kind="stable"))
+    return order if a.transpose(order).flags.c_contiguous else None
 
 
 def _in_storage(x: Tensor, memory: _ndarray, first: int) -> Any:
