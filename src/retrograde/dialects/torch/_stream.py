@@ -94,7 +94,10 @@ class Stream:
     [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
     """
 
-    __slots__ = ("__weakref__", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed", "_spare", "_words")
+    __slots__ = (
+        "__weakref__", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed", "_spare",
+        "_words",
+    )  # fmt: skip
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self._lock = threading.RLock()
