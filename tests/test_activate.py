@@ -231,3 +231,15 @@ def test_scalars_of_numpy_print_as_in_the_numpy_that_mindspore_needs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[4.0, 2]\n"
+
+
+def test_garbage_is_collected_again_after_an_import(tmp_path):
+    program = (
+        "import gc\n{before}import retrograde\nprint(gc.isenabled())\n"
+        "retrograde.activate('torch')\nimport torch\nprint(gc.isenabled(), hasattr(retrograde, '_paused'))\n"
+    )
+    for before, wanted in (("", "True\nTrue False\n"), ("gc.disable()\n", "False\nFalse False\n")):
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(before=before)], capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        assert done.stdout == wanted

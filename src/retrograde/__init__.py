@@ -20,7 +20,10 @@ import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from ._collection import Paused as _Paused
 from ._version import __version__
+
+_paused = _Paused()  # until the modules below are loaded
 
 # Kernels run in modules of this package; what they meet (a logarithm of zero, say) is a value, not a warning.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"retrograde(\.|$)")
@@ -221,6 +224,9 @@ __array_api_version__ = "2024.12"
 
 e, pi, inf, nan = _math.e, _math.pi, _math.inf, _math.nan
 newaxis = None
+
+_paused.end()
+del _paused
 
 # What few programs use is imported when it is asked for.
 _LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}

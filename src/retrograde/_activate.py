@@ -15,6 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType, TracebackType
 from typing import Any
 
+from ._collection import Paused
 from ._version import __version__
 
 DIALECTS = "retrograde.dialects"
@@ -190,7 +191,8 @@ class _AliasLoader:
         self.ours = ours
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = importlib.import_module(self.ours)
+        with Paused():
+            module = importlib.import_module(self.ours)
         self.own_spec = module.__spec__
         return module
 

@@ -165,3 +165,105 @@ def test_tiles_and_shuffles_are_copies():
     for y in (x.repeat(1, 1, 1, 1), torch.pixel_shuffle(x, 1), x.flip(()), torch.nn.functional.pad(x, (0, 0))):
         y += 1
     assert not x.any()
+
+
+def test_the_norm_of_gradients_whose_squares_are_too_large():
+    p = torch.zeros(1, requires_grad=True)
+    p.grad = torch.tensor([1e30])
+    assert nn.utils.get_total_norm([p.grad]).item() == pytest.approx(1e30)
+    several = [torch.full((3, 4), 2.0), torch.full((4, 3), 1.0).T, torch.zeros(2)]
+    assert nn.utils.get_total_norm(several).item() == pytest.approx(math.sqrt(60))
+    assert nn.utils.get_total_norm(several).dtype == torch.float32
+
+
+def test_clipped_gradients_count_as_changed():
+    p, q = (torch.ones(3, requires_grad=True) for _ in range(2))
+    p.grad, q.grad = torch.full((3,), 3.0), torch.full((2, 3), 4.0)[1]
+    nn.utils.clip_grad_norm_([p, q], 1.0)
+    assert p.grad._version == q.grad._version == 1
+    x = torch.ones(3, requires_grad=True)
+    y = x * p.grad
+    nn.utils.clip_grad_norm_([p], 0.1)
+    with pytest.raises(RuntimeError):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "bool", "complex64"])
+def test_tensors_are_filled_and_copied_alike_with_and_without_history(dtype):
+    d = getattr(torch, dtype)
+    for shape in ((3,), (2, 3), ()):
+        source = torch.ones(shape, dtype=d)
+        x = torch.zeros(shape, dtype=d)
+        assert x.copy_(source) is x
+        assert torch.equal(x, source)
+        assert x.zero_() is x
+        assert not x.any()
+        assert torch.equal(x.fill_(1.0), source)
+        assert torch.equal(x.copy_(torch.zeros(())), torch.zeros(shape, dtype=d))
+        assert x._version == 4
+    with pytest.raises(RuntimeError):
+        torch.zeros(2).fill_(1e300)
+    with pytest.raises(RuntimeError):
+        torch.zeros(1).expand(3).copy_(torch.ones(3))
+
+
+@pytest.mark.parametrize("size", [5, 20_000])
+def test_scaled_sums_in_place_are_those_out_of_place(size):
+    x, y = torch.linspace(-1, 2, size), torch.linspace(3, -4, size)
+    assert torch.equal(x.clone().add_(y, alpha=0.3), torch.add(x, y, alpha=0.3))
+    assert torch.equal(x.clone().sub_(y, alpha=0.3), torch.sub(x, y, alpha=0.3))
+    assert torch.equal(x.clone().lerp_(y, 0.3), torch.lerp(x, y, 0.3))
+    assert torch.equal(x.clone().lerp_(y, 0.7), torch.lerp(x, y, 0.7))
+    leaf = x.clone().requires_grad_()
+    with torch.no_grad():
+        leaf.add_(y, alpha=0.5)
+    changed = leaf.clone().add_(y, alpha=0.5)
+    assert changed.grad_fn is not None
+    with pytest.raises(RuntimeError):
+        leaf.add_(y, alpha=0.5)
+    with pytest.raises(TypeError):
+        x.add_(y, 0.5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_sequences_are_padded_alike_with_and_without_history(side, batch_first):
+    for shape in ((), (2,)):
+        given = [torch.arange(float(n * math.prod(shape))).reshape(n, *shape) for n in (2, 0, 3)]
+        plain = nn.utils.rnn.pad_sequence(given, batch_first, 0.5, side)
+        recorded = nn.utils.rnn.pad_sequence([x.requires_grad_() for x in given], batch_first, 0.5, side)
+        assert recorded.grad_fn is not None
+        assert torch.equal(plain, recorded.detach())
+    assert nn.utils.rnn.pad_sequence([torch.tensor([1]), torch.tensor([2, 3])]).dtype == torch.int64
+
+
+def test_ranges_and_reductions_of_booleans():
+    assert torch.arange(3, 3).tolist() == []
+    assert torch.arange(2, 9, 3).tolist() == [2, 5, 8]
+    assert torch.arange(True, 3).tolist() == [1, 2]
+    for n in (2, 3, 8):
+        x = torch.linspace(-1, 0.3, n)
+        assert (x[0].item(), x[-1].item()) == (-1.0, torch.tensor(0.3).item())
+    x = torch.tensor([[0.0, math.nan], [0.0, 0.0]])
+    assert (x.any().item(), x.all().item(), x.any(0).tolist(), x.all(1).tolist()) == (True, False, [False, True], [False] * 2)
+    empty = torch.zeros(0, 2, dtype=torch.bool)
+    assert (empty.all().item(), empty.any().item(), empty.all(0, keepdim=True).tolist()) == (True, False, [[True, True]])
+    assert torch.tensor([1, 2], dtype=torch.uint8).all().dtype == torch.uint8
+    assert torch.tensor([1.0, 0.0], dtype=torch.bfloat16).any().item()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("upper", [True, False])
+def test_factors_in_either_order_of_memory_solve_alike(dtype, upper):
+    d = getattr(torch, dtype)
+    m = torch.tensor([[2.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 4.0]], dtype=d)
+    if d.is_complex:
+        m = m + 1j * (m.triu(1) - m.tril(-1))
+    b = torch.arange(6.0).reshape(3, 2).to(d)
+    factor = torch.linalg.cholesky(m, upper=upper)
+    other = factor.T.contiguous().T
+    assert not other.is_contiguous()
+    for f in (factor, other):
+        torch.testing.assert_close(m @ torch.cholesky_solve(b, f, upper=upper), b)
+        torch.testing.assert_close(f @ torch.linalg.solve_triangular(f, b, upper=upper), b)
+        torch.testing.assert_close(torch.linalg.solve_triangular(f, b.mT, upper=upper, left=False) @ f, b.mT)

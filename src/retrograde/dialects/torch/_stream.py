@@ -95,7 +95,8 @@ class Stream:
     """
 
     __slots__ = (
-        "__weakref__", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed", "_spare", "_words",
+        "__weakref__", "_block", "_end", "_engine", "_engine_state", "_float_spare", "_lock", "_pos", "_seed", "_spare",
+        "_words",
     )  # fmt: skip
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:

@@ -80,7 +80,9 @@ class Categorical(Distribution):
     def log_prob(self, value: Any) -> Any:
         if self._validate_args:
             self._validate_sample(value)
-        index, log_pmf = torch.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        index, log_pmf = value.long().unsqueeze(-1), self.logits
+        if index.shape[:-1] != log_pmf.shape[:-1]:
+            index, log_pmf = torch.broadcast_tensors(index, log_pmf)
         return log_pmf.gather(-1, index[..., :1]).squeeze(-1)
 
     def entropy(self) -> Any:

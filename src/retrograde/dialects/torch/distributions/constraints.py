@@ -165,6 +165,11 @@ class _OneHot(Constraint):
         return is_boolean.all(-1) & value.sum(-1).eq(1)
 
 
+def _among_whole(value: Any, inside: Any) -> Any:
+    """Which values are inside and whole, as those of a dtype of whole numbers are."""
+    return (value % 1 == 0) & inside if value.is_floating_point() else inside
+
+
 class _IntegerInterval(Constraint):
     """Whole numbers from a lower to an upper bound, both included."""
 
@@ -175,7 +180,7 @@ class _IntegerInterval(Constraint):
         super().__init__()
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
+        return _among_whole(value, (self.lower_bound <= value) & (value <= self.upper_bound))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
@@ -191,7 +196,7 @@ class _IntegerLessThan(Constraint):
         super().__init__()
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (value <= self.upper_bound)
+        return _among_whole(value, value <= self.upper_bound)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__[1:]}(upper_bound={self.upper_bound})"
@@ -207,7 +212,7 @@ class _IntegerGreaterThan(Constraint):
         super().__init__()
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (value >= self.lower_bound)
+        return _among_whole(value, value >= self.lower_bound)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__[1:]}(lower_bound={self.lower_bound})"
@@ -344,9 +349,8 @@ class _Symmetric(_Square):
     """Symmetric matrices."""
 
     def check(self, value: Any) -> Any:
-        square = super().check(value)
-        if not square.all():
-            return square
+        if value.shape[-2] != value.shape[-1]:
+            return super().check(value)
         return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
 
 

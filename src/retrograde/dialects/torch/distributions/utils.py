@@ -80,8 +80,11 @@ class lazy_property:
     def __get__(self, instance: Any, obj_type: Any = None) -> Any:
         if instance is None:
             return _LazyPropertyAndProperty(self.wrapped)
-        with torch.enable_grad():
+        if torch.is_grad_enabled():
             value = self.wrapped(instance)
+        else:
+            with torch.enable_grad():
+                value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
         return value
 
