@@ -683,7 +683,8 @@ def _shared_numpy(g: Any, x: Any, extreme: Any, *, axis: tuple[int, ...], ties: 
         if no_zeros(count):  # no extreme is nan
             each = g / count
             if all_finite(each):
-                return np.asarray(np.multiply(hits, each, out=hits) if type(hits) is _ndarray else hits * each)
+                alike = type(hits) is _ndarray and each.shape == count.shape
+                return np.asarray(np.multiply(hits, each, out=hits) if alike else hits * each)
     share = _tie_numpy(x, extreme, axis=axis, ties=ties)
     found = g * share
     return found if np.isfinite(g).all() else np.where(share == 0, zero_of(found), found)

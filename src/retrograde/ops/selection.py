@@ -282,7 +282,7 @@ def _share(g: Any, x: Any, y: Any, *, tie: float) -> Any:
             return np.where(less, zero, g)
         even = np.equal(x, y)
         if not tie or not np.count_nonzero(even):
-            return np.where(np.logical_or(less, even, even), zero, g)
+            return np.where(np.logical_or(less, even), zero, g)
     return _ordered_share(g, _order(x, y), tie=tie)
 
 

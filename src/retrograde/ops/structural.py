@@ -134,17 +134,10 @@ def _broadcast_numpy(x: Any, *, shape: tuple[int, ...]) -> Any:
     return np.ndarray(shape, x.dtype, x, 0, strides)
 
 
-_FEW = 1024
-"""Elements that are copied sooner than what comes after them goes through a view with strides of 0."""
-
-
 def spread(x: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """An array or a number of NumPy's in another shape, for the use of rules: a view, or memory of its own."""
-    if math.prod(shape) > _FEW:
-        return np.asarray(_broadcast_numpy(np.asarray(x), shape=shape))
-    out = np.empty(shape, x.dtype)
-    out[...] = x
-    return out
+    """An array or a number of NumPy's in another shape, for the use of rules: a view, whose strides users see in hooks."""
+    found: np.ndarray = _broadcast_numpy(np.asarray(x), shape=shape)
+    return found
 
 
 def _batch_broadcast(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:

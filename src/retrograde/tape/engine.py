@@ -350,12 +350,13 @@ def run(
                 return []
             if inputs is not None:
                 if not roots:
-                    passed.free(policy)
                     return [None]
                 edge = roots[0]
                 if type(edge) is Accumulate and len(roots) == 1 and (policy.captures_hooked or edge.hooks is None):
+                    if edge is not inputs[0]:
+                        return [None]
                     passed.free(policy)
-                    return [gradients[0] if edge is inputs[0] else None]
+                    return [gradients[0]]
         order, last = discover(roots, stop, since)
         wanted: set[Any] | None = None
         needs: dict[Node, tuple[Any, ...]] | None = None
@@ -376,7 +377,8 @@ def run(
             state.run = this
             for observer in OBSERVERS:
                 observer.pass_begins(this, roots, gradients, inputs)
-            passed.free(policy)
+            if wanted is None or pulled or not wanted.isdisjoint(roots):  # else nothing that was asked for lies below
+                passed.free(policy)
             this.walk(roots, gradients, order, last, needs, stop)
             while this.at_end:
                 this.at_end.pop(0)()
