@@ -79,6 +79,7 @@ bench: $(STAMP) ## speed against the frameworks and autograd where they are inst
 	$(BIN)/python benchmarks/import_time.py
 	$(ONE_THREAD) $(BIN)/python benchmarks/first_calls.py
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --operations
 	$(BIN)/python benchmarks/threads.py
 
 bench-quick: $(STAMP) ## the same with fewer repetitions

@@ -1,12 +1,14 @@
 """`make bench`: each dialect of retrograde against its framework, and against HIPS autograd, in one run; ratios of medians.
 
     python -m benchmarks [--quick] [--only NAMES] [--torch-python PATH] [--paddle-python PATH] [--mindspore-python PATH]
+    python -m benchmarks --operations [--quick] [--only BEGINNINGS] [--torch-python PATH]
 
 A peer is timed where an interpreter has it: this one, or the one that the option (or RETROGRADE_TORCH_PYTHON,
 RETROGRADE_PADDLE_PYTHON, RETROGRADE_MINDSPORE_PYTHON) names; HIPS autograd is looked for beside PyTorch. For each workload
 retrograde and its peer take turns in short rounds, and the ratio is the median over the rounds, so that a busy machine
 slows both sides of a ratio alike. Each is timed twice: held to one thread, and with as many threads as it takes by itself
-("all cores": the ratio that a user of an idle machine sees).
+("all cores": the ratio that a user of an idle machine sees). With --operations it is single operations of the torch dialect, by
+how many numbers they have, and whole networks: means of each group, and what is behind PyTorch.
 """
 
 from __future__ import annotations
@@ -32,14 +34,14 @@ THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 class Worker:
     """A process with one framework, or one dialect of retrograde, loaded; held to one thread unless `all_cores`."""
 
-    def __init__(self, framework: str, python: str, *, all_cores: bool = False) -> None:
+    def __init__(self, framework: str, python: str, *, all_cores: bool = False, module: str = "workloads") -> None:
         environment = {name: value for name, value in os.environ.items() if name not in THREADS}
         if not all_cores:
             environment |= dict.fromkeys(THREADS, "1")
         if python == sys.executable:
             environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), environment.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
-            [python, str(HERE / "worker.py"), framework], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [python, str(HERE / "worker.py"), framework, module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=environment, stderr=subprocess.DEVNULL if python != sys.executable else None,
         )  # fmt: skip
         self.workloads: list[str] = self._read()["workloads"]
@@ -86,16 +88,44 @@ def compared(times: dict[str, list[float]]) -> str:
     return " ".join(parts + ([f"{ratio(times['ours'], times['theirs']):7.2f}"] if "theirs" in times else []))
 
 
+BEHIND = 1.25
+
+
+def operations(python: str, beginnings: tuple[str, ...], rounds: int, seconds: float) -> int:
+    """Compare single operations with PyTorch: ratios on one thread, then on all cores."""
+    if not has(python, "torch"):
+        print(f"torch is not installed for {python}: not compared")
+        return 0
+    for all_cores in (False, True):
+        sides = {"ours": ("retrograde.torch", sys.executable), "theirs": ("torch", python)}
+        workers = {who: Worker(*side, all_cores=all_cores, module="operations") for who, side in sides.items()}
+        groups: dict[str, dict[str, float]] = {}
+        for name in workers["ours"].workloads:
+            if name.startswith(beginnings):
+                times = in_turns(name, workers, rounds, seconds)
+                kind, _, group = name.rpartition(" ")
+                groups.setdefault(group, {})[kind] = ratio(times["ours"], times["theirs"])
+        print("all cores" if all_cores else "one thread")
+        for group, ratios in groups.items():
+            behind = [f"{name} {r:.2f}" for name, r in sorted(ratios.items(), key=lambda pair: -pair[1]) if r > BEHIND]
+            mean = statistics.geometric_mean(ratios.values())
+            print(f"    {group:9s} {len(ratios):3d}  mean {mean:.2f}  above {BEHIND}: {', '.join(behind) or 'none'}", flush=True)
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--only", help="comma-separated workloads")
+    parser.add_argument("--operations", action="store_true", help="single operations of the torch dialect instead")
     for framework in FRAMEWORKS:
         variable = f"RETROGRADE_{framework.upper()}_PYTHON"
         parser.add_argument(f"--{framework}-python", default=os.environ.get(variable, sys.executable))
     options = parser.parse_args()
     rounds, seconds = (5, 0.1) if options.quick else (15, 0.3)
     chosen = options.only.split(",") if options.only else None
+    if options.operations:
+        return operations(options.torch_python, tuple(chosen or ("",)), 3 if options.quick else 9, seconds / 5)
     print(f"{'':30s} {'one thread':>33s} {'all cores':>34s}")
     sides = f"{'retrograde':>12s} {'framework':>12s} {'ratio':>7s}"
     print(f"{'workload':30s} {sides}  {sides}  target for one thread")

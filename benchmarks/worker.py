@@ -1,10 +1,13 @@
 """Times workloads of one framework or dialect on request: a line `NAME SECONDS` on standard input, a JSON line per answer.
 
+    worker.py FRAMEWORK [MODULE]        MODULE: workloads, or operations
+
 Started by `python -m benchmarks` with the interpreter that has the framework; one worker runs at a time.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import statistics
 import sys
@@ -15,9 +18,7 @@ from pathlib import Path
 def main() -> None:
     framework = sys.argv[1]
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    from workloads import builders
-
-    build = builders(framework)
+    build = importlib.import_module(sys.argv[2] if len(sys.argv) > 2 else "workloads").builders(framework)
     steps = {}
     print(json.dumps({"workloads": list(build)}), flush=True)
     for line in sys.stdin:

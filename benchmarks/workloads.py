@@ -26,7 +26,6 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
         return {"mindspore.value_and_grad mlp": _mlp_mindspore, "mindspore.grad chain": _chain_mindspore}
     import torch
 
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     return {
         "chain": lambda: _chain(torch),

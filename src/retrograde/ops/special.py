@@ -82,11 +82,22 @@ def normal_density(x: Any) -> Any:
     return exp(x * x * -0.5) * (1 / SQRT2PI)
 
 
+@widened
+def _ndtr_slope_kernel(xp: Any, x: Any) -> Any:
+    tail = math.sqrt(2 / math.pi) / special_functions(xp).erfcx(x * -math.sqrt(0.5))
+    # The distribution function is 1 there, and the divisor soon infinite.
+    return xp.where(x > 9, xp.exp(x * x * -0.5) / SQRT2PI, tail)
+
+
+# The density over the distribution function, which is the derivative of its logarithm. By itself: r' = -r (x + r) stays finite
+# where the quotient of derivatives would be inf / inf.
+ndtr_slope = elementwise(
+    "ndtr_slope", kernel=_ndtr_slope_kernel, partials=[lambda x, out: -(out * (x + out))], samples=unary(-2, 2), generated=False,
+)  # fmt: skip
+
 # The distribution function, its logarithm, its inverse.
 ndtr = _one("ndtr", "ndtr", lambda x, _out: normal_density(x), unary(-2, 2))
-log_ndtr = _one(
-    "log_ndtr", "log_ndtr", lambda x, _out: math.sqrt(2 / math.pi) / erfcx(x * -math.sqrt(0.5)), unary(-2, 2),
-)  # fmt: skip
+log_ndtr = _one("log_ndtr", "log_ndtr", lambda x, _out: ndtr_slope(x), unary(-2, 2))
 ndtri = _one("ndtri", "ndtri", lambda _x, out: exp(out * out * 0.5) * SQRT2PI, unary(0.1, 0.9))
 
 # ------------------------------------------------------------------------------------------ gamma family (DLMF 5, 8)

@@ -1,6 +1,8 @@
 """Autograd where little is left to differentiate: empty operands, zero cotangents, inference mode, mark_dirty, node hooks,
 results without a derivative; each as PyTorch 2.13 has it."""
 
+import math
+
 import pytest
 
 import retrograde.dialects.torch as torch
@@ -198,3 +200,13 @@ def test_a_hessian_of_what_is_linear_inside_a_transform_is_zero():
 
     assert torch.func.vjp(second, x)[0] == 0
     assert torch.func.jvp(second, (x,), (x,))[1] == 0
+
+
+def test_derivatives_of_log_ndtr_far_above_zero():
+    """By -x phi(x), since the distribution function is 1 there."""
+    f = torch.special.log_ndtr
+    for x in (9.5, 30.0, 38.3, 60.0):
+        density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+        t = torch.tensor(x, dtype=torch.float64)
+        assert torch.func.grad(f)(t).item() == pytest.approx(density, rel=1e-12, abs=1e-322)
+        assert torch.func.grad(torch.func.grad(f))(t).item() == pytest.approx(-x * density, rel=1e-9, abs=1e-320)
