@@ -10,6 +10,7 @@ import pytest
 import retrograde as rg
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
+from retrograde.tape import engine
 
 
 def leaf(*numbers: float) -> torch.Tensor:
@@ -124,3 +125,31 @@ def test_large_cotangents_leave_nothing_behind_while_the_pass_goes_on():
     y = y.sin().sum()
     y.backward()
     assert seen == [True]
+
+
+def test_a_chain_is_followed_past_a_write_that_touched_nothing_saved(monkeypatch: pytest.MonkeyPatch):
+    """Operations older than a write need no look at the whole graph, where what they saved is as it was."""
+    x = leaf()
+    y = x.sin().exp()
+    z = y * 1
+    z[0] = 5.0
+    monkeypatch.setattr(engine, "discover", lambda *args: pytest.fail("the graph was looked at"))
+    z.sin().sum().backward()
+    a = x.detach().numpy()
+    wanted = np.cos(np.exp(np.sin(a))) * np.exp(np.sin(a)) * np.cos(a)
+    wanted[0] = 0
+    np.testing.assert_allclose(x.grad.numpy(), wanted, rtol=1e-5)
+
+
+def test_a_write_into_what_was_saved_is_refused_below_operations_that_were_passed():
+    x = leaf()
+    y = x.exp()
+    z = y.sin()
+    w = z * 1
+    with torch.no_grad():
+        y.mul_(2)
+    w.add_(1)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        w.cos().sum().backward()
+    assert x.grad is None
+    assert torch.equal(torch.autograd.grad(w.sum(), w)[0], torch.ones(3))

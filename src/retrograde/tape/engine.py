@@ -406,7 +406,7 @@ class _Passed:
                 node.saved = FREED
 
 
-_SMALL = 1 << 12
+_SMALL = 1 << 15
 """The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
 its memory until it is done."""
 
@@ -422,7 +422,8 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
     while type(edge) is Node and edge is not target:
         step = edge.step
         if (
-            step is None or edge.seq < latest or edge.saved is FREED or type(g) is list
+            step is None or (saved := edge.saved) is FREED or type(g) is list
+            or (saved and edge.seq < latest and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
             or (nodes is not None and g.size > _SMALL)
         ):  # fmt: skip
             break
