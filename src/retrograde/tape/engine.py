@@ -438,6 +438,8 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         if nodes is not None:
             nodes.append(edge)
         if type(found) is dict:
+            if target is None and not cls._policy.serves_second_first:
+                _fork(found, cls, passed)
             roots, gradients = _arrivals(found)
             if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
                 roots.reverse()
@@ -445,6 +447,47 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
             return roots, gradients
         edge, g = found
     return _arrivals({edge: g})
+
+
+_FEW = 16
+"""The most edges at which cotangents wait in `_fork`, which looks at each of them before each operation."""
+
+_HELD = 1 << 16
+"""The most numbers in the gradients of leaves that wait there for the pass to be done."""
+
+
+def _fork(grads: dict[Any, Any], cls: type[Value], passed: _Passed) -> None:
+    """Go on from a fork of what `_descend` follows, as long as little waits: `grads` says what has arrived where, and does
+    so afterwards.
+
+    The newest operation has all of its cotangent, since its users are younger, so again nothing is to be known beforehand.
+    """
+    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
+    while len(grads) <= _FEW:
+        newest, before, held = None, -1, 0
+        for edge, g in grads.items():
+            if type(edge) is Node:
+                if edge.seq > before:
+                    newest, before = edge, edge.seq
+            elif edge.hooks is not None:  # called when its gradient is complete
+                return
+            elif type(g) is _ndarray:
+                held += g.size
+        if newest is None or held > _HELD:
+            return
+        step, saved, g = newest.step, newest.saved, grads[newest]
+        if (
+            step is None or saved is FREED or (saved and before < latest and _changed(saved, before))
+            or (nodes is not None and (_size(g) if type(g) is list else g.size) > _SMALL)
+        ):  # fmt: skip
+            return
+        del grads[newest]
+        try:
+            step(newest, g, grads, fitted, _add)
+        except KERNEL_ERRORS as error:
+            _fail(cls, newest, error)
+        if nodes is not None:
+            nodes.append(newest)
 
 
 def _size(parts: list[Any]) -> int:
