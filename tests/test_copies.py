@@ -136,6 +136,20 @@ def test_triangles(dtype):
             np.testing.assert_array_equal(triangular.triu(y, k=k), np.triu(y, k))
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, ">f4", np.float64, np.complex64, np.complex128])
+def test_small_triangles(dtype):
+    x = (rng.normal(size=(2, 7, 5)) * 50).astype(dtype)
+    if x.dtype.kind in "fc":
+        x[0, 2, 1], x[0, 0, 4], x[1, 6, 0], x[1, 0, 0] = np.nan, np.nan, np.inf, -0.0
+    for y in (x, x.swapaxes(1, 2), x[:, ::-1, ::2], x[0], x[:, :0], x[..., :0], x[:0]):
+        for k in (-9, -2, 0, 1, 9):
+            for op, theirs in ((triangular.tril, np.tril), (triangular.triu, np.triu)):
+                found, wanted = op(y, k=k), theirs(y, k)
+                assert found.dtype == wanted.dtype
+                assert found.flags.c_contiguous
+                assert found.tobytes() == wanted.tobytes()
+
+
 def test_gradients_that_lie_otherwise():
     x = rg.asarray(rng.normal(size=(200, 300)).astype(np.float32), requires_grad=True)
     seed = rng.normal(size=(300, 200)).astype(np.float32)

@@ -10,6 +10,7 @@ import pytest
 import retrograde as rg
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
+from retrograde.tape import engine
 
 
 def leaf(*numbers: float) -> torch.Tensor:
@@ -124,3 +125,111 @@ def test_large_cotangents_leave_nothing_behind_while_the_pass_goes_on():
     y = y.sin().sum()
     y.backward()
     assert seen == [True]
+
+
+def test_a_chain_is_followed_past_a_write_that_touched_nothing_saved(monkeypatch: pytest.MonkeyPatch):
+    """Operations older than a write need no look at the whole graph, where what they saved is as it was."""
+    x = leaf()
+    y = x.sin().exp()
+    z = y * 1
+    z[0] = 5.0
+    monkeypatch.setattr(engine, "discover", lambda *args: pytest.fail("the graph was looked at"))
+    z.sin().sum().backward()
+    a = x.detach().numpy()
+    wanted = np.cos(np.exp(np.sin(a))) * np.exp(np.sin(a)) * np.cos(a)
+    wanted[0] = 0
+    np.testing.assert_allclose(x.grad.numpy(), wanted, rtol=1e-5)
+
+
+def test_a_write_into_what_was_saved_is_refused_below_operations_that_were_passed():
+    x = leaf()
+    y = x.exp()
+    z = y.sin()
+    w = z * 1
+    with torch.no_grad():
+        y.mul_(2)
+    w.add_(1)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        w.cos().sum().backward()
+    assert x.grad is None
+    assert torch.equal(torch.autograd.grad(w.sum(), w)[0], torch.ones(3))
+
+
+def forked(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    """Operations with several users, parts of one that are used apart, and leaves that are used twice."""
+    y = x.sin()
+    first, second = torch.chunk(y * w, 2)
+    z = torch.cat([first.exp() * w[:2], second * x[2:], y[1:3]])
+    return (z * z + z.abs()) / z.exp().sum()
+
+
+@pytest.mark.parametrize("retain", [False, True])
+def test_forks_give_the_bits_of_a_pass_that_looks_at_the_graph(monkeypatch: pytest.MonkeyPatch, retain: bool):
+    found = []
+    for few in (0, 3, engine._FEW):
+        monkeypatch.setattr(engine, "_FEW", few)
+        x, w = leaf(0.5, 1.5, -2.0, 0.3), leaf(2.0, 3.0, 4.0, -1.0)
+        out = forked(x, w)
+        out.backward(torch.ones(6), retain_graph=retain)
+        found.append((x.grad.numpy().tobytes(), w.grad.numpy().tobytes()))
+        if not retain:
+            with pytest.raises(RuntimeError, match="retain_graph"):
+                out.backward(torch.ones(6))
+    assert found[0] == found[1] == found[2]
+
+
+def test_small_forks_are_followed_without_looking_at_the_graph(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine, "discover", lambda *args: pytest.fail("the graph was looked at"))
+    x, w = leaf(0.5, 1.5, -2.0, 0.3), leaf(2.0, 3.0, 4.0, -1.0)
+    forked(x, w).sum().backward()
+    assert x.grad.shape == w.grad.shape == (4,)
+
+
+def test_a_write_into_what_one_branch_saved_is_refused_before_anything_is_done():
+    x, w = leaf(), leaf()
+    kept = x.exp()
+    y = w.sin() * x + kept.sin()
+    with torch.no_grad():
+        kept.mul_(2)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="changed in place"):
+            y.backward(torch.ones(3))
+    assert x.grad is w.grad is None
+
+
+def test_a_branch_that_is_free_is_refused_before_anything_is_done():
+    x, w = leaf(), leaf()
+    below = x.exp()
+    above = w.sin() * x
+    y = above + below.sin()
+    below.sum().backward()
+    x.grad = None
+    with pytest.raises(RuntimeError, match="retain_graph"):
+        y.backward(torch.ones(3))
+    assert x.grad is w.grad is None
+    above.sum().backward()  # has been passed, and is not free
+
+
+def test_a_hook_below_a_fork_sees_the_whole_gradient():
+    x, w = leaf(), leaf(2.0, 3.0, 4.0)
+    seen: dict[str, np.ndarray] = {}
+    y = w * 2
+    y.register_hook(lambda g: seen.update(y=g.numpy().copy()))
+    x.register_hook(lambda g: seen.update(x=g.numpy().copy()))
+    (y.sin() * x + y * 3 + x * x).sum().backward()
+    a, b = x.detach().numpy(), w.detach().numpy()
+    np.testing.assert_allclose(seen["y"], np.cos(2 * b) * a + 3, rtol=1e-5)
+    np.testing.assert_allclose(seen["x"], np.sin(2 * b) + 2 * a, rtol=1e-5)
+    np.testing.assert_array_equal(w.grad.numpy(), 2 * seen["y"])
+    np.testing.assert_array_equal(x.grad.numpy(), seen["x"])
+
+
+def test_gradients_of_large_leaves_do_not_wait_for_the_pass(monkeypatch: pytest.MonkeyPatch):
+    """What leaves get is handed over while the pass goes on, where it is much."""
+    x, w = leaf(1.0), torch.ones(engine._HELD + 1, requires_grad=True)
+    left: list[int] = []
+    discover = engine.discover
+    monkeypatch.setattr(engine, "discover", lambda roots, *args: left.append(len(roots)) or discover(roots, *args))
+    (x.sin().exp() * w.sum()).sum().backward()
+    assert left == [2]  # the leaf's, and that of exp
+    np.testing.assert_allclose(w.grad.numpy()[:2], np.exp(np.sin(1)), rtol=1e-6)

@@ -6,6 +6,7 @@ All are linear, so each stands beside its transpose. Axis parameters are non-neg
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any
 
@@ -669,19 +670,18 @@ view_as_complex = linear(
 # ------------------------------------------------------------------------------------------ splitting
 
 
-def _parts(axis: int, sizes: tuple[int, ...]) -> list[tuple[Any, ...]]:
-    indices, start = [], 0
-    for n in sizes:
-        indices.append((slice(None),) * axis + (slice(start, start + n),))
-        start += n
-    return indices
+@functools.lru_cache(256)
+def split_indices(axis: int, sizes: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:
+    """The indices of consecutive parts of some sizes along an axis."""
+    before, ends = (slice(None),) * axis, itertools.accumulate(sizes)
+    return tuple([(*before, slice(end - n, end)) for n, end in zip(sizes, ends)])
 
 
 def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
     shape, d, like = tuple(shape_of(x)), dtype_of(x), next(part for part in g if part is not None)
     given = [i for i, part in enumerate(g) if part is not None]
     if len(given) == 1:
-        return embed(like, shape=shape, index=_parts(axis, sizes)[given[0]])
+        return embed(like, shape=shape, index=split_indices(axis, sizes)[given[0]])
     return concatenate(
         *(full((*shape[:axis], n, *shape[axis + 1 :]), 0, d, like) if part is None else part
           for part, n in zip(g, sizes)),
@@ -708,8 +708,8 @@ def _infer_unstack(avals: Any, params: dict[str, Any]) -> Any:
 # Views of consecutive parts along an axis.
 split = linear(
     "split", kernel=lambda xp, x, *, axis, sizes: tuple(
-        x[(*index, Ellipsis)] for index in _parts(axis, sizes)), multi=True, kind="structural",
-    numpy=lambda x, *, axis, sizes: tuple(x[index] for index in _parts(axis, sizes)),
+        x[(*index, Ellipsis)] for index in split_indices(axis, sizes)), multi=True, kind="structural",
+    numpy=lambda x, *, axis, sizes: tuple([x[index] for index in split_indices(axis, sizes)]),
     transpose=lambda g, x_, *, axis, sizes: _unsplit(g, x_, axis=axis, sizes=sizes), batch=batch_axes("axis"),
     infer=_infer_split,
     samples=lambda: [sample(normal(5), axis=0, sizes=(2, 2, 1)), sample(normal(2, 3), axis=1, sizes=(1, 2))],

@@ -556,6 +556,13 @@ def _scatter_numpy(base: Any, part: Any, *, steps: Any) -> Any:
     return out
 
 
+def _without_view(g: Any, steps: Any) -> Any:
+    """`g` with zeros in the view that `steps` make of it."""
+    if type(g) is np.ndarray:
+        return _scatter_numpy(g, 0, steps=steps)
+    return view_scatter(g, zeros_like(_view_of(g, steps)), steps=steps)
+
+
 def _infer_scatter(avals: Any, params: dict[str, Any]) -> Aval:
     base, part = avals
     view = base
@@ -570,7 +577,7 @@ def _infer_scatter(avals: Any, params: dict[str, Any]) -> Aval:
 # The base with the view that `steps` (operations with parameters) make of it replaced by `part`.
 view_scatter = primitive(
     "view_scatter", kernel=_scatter_kernel, numpy=_scatter_numpy, kind="structural",
-    vjps=[lambda g, _out, _base, _part, *, steps: view_scatter(g, zeros_like(_view_of(g, steps)), steps=steps),
+    vjps=[lambda g, _out, _base, _part, *, steps: _without_view(g, steps),
           lambda g, _out, _base, _part, *, steps: _view_of(g, steps)],
     jvp=lambda tangents, out, base, part, *, steps: view_scatter(
         _tangent_or_zero(tangents[0], base), _tangent_or_zero(tangents[1], part), steps=steps),

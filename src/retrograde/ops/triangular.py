@@ -23,9 +23,24 @@ from .structural import getitem, zeros_like
 # ------------------------------------------------------------------------------------------ triangles
 
 
-@functools.lru_cache(maxsize=64)
-def _triangle(n: int, m: int, k: int) -> np.ndarray:
-    return np.tri(n, m, k, dtype=bool)
+_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+@functools.lru_cache(maxsize=16)
+def _triangle(n: int, m: int, k: int, word: np.dtype | None) -> tuple[np.ndarray, np.ndarray]:
+    """Words with all bits set up to the k-th diagonal, and behind it; True there where there is no word."""
+    lower = np.tri(n, m, k, dtype=word or bool)
+    if word:
+        lower = np.negative(lower)
+    return lower, ~lower
+
+
+def _masked(x: Any, k: int, upper: bool) -> Any:
+    """x up to the k-th diagonal (or behind it) and zeros elsewhere, for numbers of any kind as their bits: 2 µs for 100x100
+    single ones, of which np.where takes 11 to choose."""
+    word = _WORDS.get(x.dtype.itemsize) if x.dtype.isnative else None
+    kept = _triangle(*x.shape[-2:], k, word)[upper]
+    return np.where(kept, x, zero_of(x)) if word is None else (x.view(word) & kept).view(x.dtype)
 
 
 @functools.cache
@@ -53,7 +68,7 @@ def _tril_numpy(x: Any, *, k: int) -> Any:
     if x.shape[-1] * x.shape[-2] > _KEPT:
         found = _kept_part(x, k + 1, True)
         return np.tril(x, k=k) if found is None else found
-    return np.where(_triangle(*x.shape[-2:], k), x, zero_of(x))
+    return _masked(x, k, False)
 
 
 def _triu_numpy(x: Any, *, k: int) -> Any:
@@ -61,10 +76,10 @@ def _triu_numpy(x: Any, *, k: int) -> Any:
     if x.shape[-1] * x.shape[-2] > _KEPT:
         found = _kept_part(x, k, False)
         return np.triu(x, k=k) if found is None else found
-    return np.where(_triangle(*x.shape[-2:], k - 1), zero_of(x), x)
+    return _masked(x, k - 1, True)
 
 
-_KEPT = 1 << 18
+_KEPT = 1 << 16
 """Elements of a triangle's mask up to which it is kept: making one takes as long as using it."""
 
 def _infer_triangle(avals: Any, params: dict[str, Any]) -> Aval:

@@ -406,7 +406,7 @@ class _Passed:
                 node.saved = FREED
 
 
-_SMALL = 1 << 12
+_SMALL = 1 << 15
 """The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
 its memory until it is done."""
 
@@ -418,12 +418,17 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
     Nothing is noted on the way, so nothing is to be known of the graph beforehand: the gradient of 100 multiplications of
     4-vectors takes 42 µs instead of 68.
     """
-    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
-    while type(edge) is Node and edge is not target:
+    fitted, latest, nodes, aim = _fitted(cls), mutation.latest, passed.nodes, producer(target)
+    if type(edge) is Slot and edge.node is not aim:
+        parts: list[Any] = [None] * len(edge.node.outs)
+        parts[edge.index] = g
+        edge, g = edge.node, parts
+    while type(edge) is Node and edge is not aim:
         step = edge.step
         if (
-            step is None or edge.seq < latest or edge.saved is FREED or type(g) is list
-            or (nodes is not None and g.size > _SMALL)
+            step is None or (saved := edge.saved) is FREED
+            or (saved and edge.seq < latest and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
+            or (nodes is not None and (_size(g) if type(g) is list else g.size) > _SMALL)
         ):  # fmt: skip
             break
         try:
@@ -433,6 +438,8 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         if nodes is not None:
             nodes.append(edge)
         if type(found) is dict:
+            if target is None and not cls._policy.serves_second_first:
+                _fork(found, cls, passed)
             roots, gradients = _arrivals(found)
             if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
                 roots.reverse()
@@ -440,6 +447,52 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
             return roots, gradients
         edge, g = found
     return _arrivals({edge: g})
+
+
+_FEW = 16
+"""The most edges at which cotangents wait in `_fork`, which looks at each of them before each operation."""
+
+_HELD = 1 << 16
+"""The most numbers in the gradients of leaves that wait there for the pass to be done."""
+
+
+def _fork(grads: dict[Any, Any], cls: type[Value], passed: _Passed) -> None:
+    """Go on from a fork of what `_descend` follows, as long as little waits: `grads` says what has arrived where, and does
+    so afterwards.
+
+    The newest operation has all of its cotangent, since its users are younger, so again nothing is to be known beforehand.
+    """
+    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
+    while len(grads) <= _FEW:
+        newest, before, held = None, -1, 0
+        for edge, g in grads.items():
+            if type(edge) is Node:
+                if edge.seq > before:
+                    newest, before = edge, edge.seq
+            elif edge.hooks is not None:  # called when its gradient is complete
+                return
+            elif type(g) is _ndarray:
+                held += g.size
+        if newest is None or held > _HELD:
+            return
+        step, saved, g = newest.step, newest.saved, grads[newest]
+        if (
+            step is None or saved is FREED or (saved and before < latest and _changed(saved, before))
+            or (nodes is not None and (_size(g) if type(g) is list else g.size) > _SMALL)
+        ):  # fmt: skip
+            return
+        del grads[newest]
+        try:
+            step(newest, g, grads, fitted, _add)
+        except KERNEL_ERRORS as error:
+            _fail(cls, newest, error)
+        if nodes is not None:
+            nodes.append(newest)
+
+
+def _size(parts: list[Any]) -> int:
+    """The numbers in the cotangents of an operation with several outputs."""
+    return sum([part.size for part in parts if part is not None])
 
 
 def _arrivals(grads: dict[Any, Any]) -> tuple[list[Any], list[Any]]:

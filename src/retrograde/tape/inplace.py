@@ -140,6 +140,13 @@ def live_views(base: Value) -> list[Value]:
     return [v for reference in base._views or () if (v := reference()) is not None and v._base is base]
 
 
+def forget_view(view: Value) -> None:
+    """Let the base of a view, just made, not know of it: written through once, it gets no history of its own."""
+    live = view._base._views if view._base is not None else None
+    if live and live[-1]() is view:
+        live.pop()
+
+
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
     check_history(op, target)

@@ -354,3 +354,22 @@ def test_a_trace_needs_nothing_of_its_matrix():
     y += total
     total.backward()
     assert x.grad.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("index", [0, slice(1, None), (slice(None), 1), Ellipsis, ()])
+def test_writes_at_an_index_leave_other_views_their_history(index):
+    """Views that were taken before, and the tensor itself where it is one, see what is written by their history too."""
+    x, v = (torch.arange(1.0, 7.0).reshape(2, 3).requires_grad_() for _ in range(2))
+    base = x * 2
+    part = base[:, 1:]
+    written = base.view(2, 3)
+    written[index] = v[index] * 5
+    mask = torch.zeros(2, 3)
+    mask[index] = 1
+    for seen in (base, written):
+        gx, gv = torch.autograd.grad(seen.exp().sum(), (x, v), retain_graph=True, allow_unused=True)
+        assert torch.equal(gx, 2 * seen.detach().exp() * (1 - mask))
+        assert torch.equal(gv, 5 * seen.detach().exp() * mask)
+    gv = torch.autograd.grad(part.sum(), v)[0]
+    assert torch.equal(gv[:, 1:], 5 * mask[:, 1:])
+    assert not gv[:, 0].any()

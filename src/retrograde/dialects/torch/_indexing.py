@@ -472,6 +472,8 @@ def setitem(self: Any, index: Any, value: Any) -> None:
     value = fitted(value, shape)
     if shape_of(value) != shape:
         value = st.broadcast_to(value, shape=shape)
+    if target is not self:
+        inplace.forget_view(target)  # nobody else has it
     inplace.update("x[...] = value", target, lambda: as_value(value, self))
 
 

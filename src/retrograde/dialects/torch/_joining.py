@@ -195,8 +195,7 @@ def _split(x: Any, axis: int, sizes: tuple[int, ...], *, views: bool = True) -> 
     """Consecutive parts along an axis, which share the memory; `views`: and are views to the tape."""
     outs = mp.split(x, axis=axis, sizes=sizes)
     if views:
-        before, ends = (_full,) * axis, list(itertools.accumulate(sizes))
-        inplace.attach_parts(outs, x, st.getitem, "index", [(*before, slice(e - n, e)) for e, n in zip(ends, sizes)])
+        inplace.attach_parts(outs, x, st.getitem, "index", mp.split_indices(axis, sizes))
     return outs
 
 
@@ -211,7 +210,7 @@ def _split_sizes(op: str, n: int, given: Any, axis: int) -> tuple[int, ...]:
         raise RuntimeError(f"{op}: the size of a part must be positive, got {size} for a dimension of size {n}")
     if n == 0:
         return (0,)
-    return tuple(min(size, n - start) for start in range(0, n, size))
+    return tuple([min(size, n - start) for start in range(0, n, size)])
 
 
 def _dimension(op: str, x: Any, dim: int) -> tuple[int, int]:
