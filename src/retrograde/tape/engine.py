@@ -406,7 +406,7 @@ class _Passed:
                 node.saved = FREED
 
 
-_SMALL = 1 << 12
+_SMALL = 1 << 14
 """The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
 its memory until it is done."""
 
