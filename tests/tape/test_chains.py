@@ -124,3 +124,37 @@ def test_large_cotangents_leave_nothing_behind_while_the_pass_goes_on():
     y = y.sin().sum()
     y.backward()
     assert seen == [True]
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_one_result_of_several_is_followed(behind: bool):
+    x = torch.tensor(np.arange(8, dtype=np.float32).reshape(4, 2) ** 2, requires_grad=True)
+    norm = torch.nn.BatchNorm1d(2)  # its running statistics change after its operation was recorded
+    y = norm(x * 1.0 if behind else x)
+    assert y._node is not None
+    (y.exp() if behind else y).backward(torch.tensor(np.linspace(-1, 1, 8, dtype=np.float32).reshape(4, 2)))
+    numbers = x.detach().numpy().astype(np.float64)
+    seed = np.linspace(-1, 1, 8).reshape(4, 2)
+    scale = 1 / np.sqrt(numbers.var(0) + 1e-5)
+    standard = (numbers - numbers.mean(0)) * scale
+    g = seed * np.exp(standard) if behind else seed
+    wanted = scale * (g - g.mean(0) - standard * (g * standard).mean(0))
+    np.testing.assert_allclose(x.grad.numpy(), wanted, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(norm.weight.grad.numpy(), (g * standard).sum(0), rtol=1e-5)
+    np.testing.assert_allclose(norm.bias.grad.numpy(), g.sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_what_several_results_were_computed_from_and_changed_is_refused():
+    x = leaf(3.0, 1.0, 2.0)
+    y = x * 1
+    found = y.sort()[0]
+    y, z = leaf(), leaf()
+    product = y.exp() * z.exp()
+    kept = product.sin()
+    with torch.no_grad():
+        product.mul_(2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        kept.backward(torch.ones(3))
+    assert y.grad is None
+    found.backward(torch.ones(3))  # of other memory
+    assert torch.equal(x.grad, torch.ones(3))

@@ -33,6 +33,9 @@ _INF = math.inf
 BUDGET = 4 << 20
 """Bytes of weights that are computed at a time: enough for all cores, and little beside the operands."""
 
+_FEW = 1 << 11
+"""Weights up to which calls are most of what they cost: NumPy's own functions, without operations and their checks."""
+
 # ------------------------------------------------------------------------------------------ in the standard
 
 
@@ -59,9 +62,17 @@ def _weights_array(q: Any, k: Any, mask: Any, scale: float) -> Any:
     """The weights, a new array; rows that are masked entirely are 0."""
     scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
     axis = scores.ndim - 1
+    if mask is not None and scores.size:
+        scores += np.where(mask, q.dtype.type(0), q.dtype.type(-_INF)) if mask.dtype.kind == "b" else mask
+    if 0 < scores.size <= _FEW:
+        tops = np.maximum.reduce(scores, -1, None, None, True)
+        if mask is None or np.minimum.reduce(tops, None) > -_INF:
+            scores -= tops
+            np.exp(scores, scores)
+            scores /= np.add.reduce(scores, -1, None, None, True)
+            return scores
     if mask is None or not scores.size:
         return softmax(scores, axis=axis)
-    scores += np.where(mask, q.dtype.type(0), q.dtype.type(-_INF)) if mask.dtype.kind == "b" else mask
     with np.errstate(invalid="ignore"):  # the softmax of a row of -inf is nan
         weights = softmax(scores, axis=axis)
     first = weights[..., 0]
@@ -78,7 +89,12 @@ def _pulled_block(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale: 
     dv = np.matmul(weights.swapaxes(-1, -2), g) if needs[2] else None
     if not (needs[0] or needs[1] or needs[3]):
         return [None, None, dv, None]
-    scores = softmax_pullback(np.matmul(g, v.swapaxes(-1, -2)), weights, axis=weights.ndim - 1)
+    scores = np.matmul(g, v.swapaxes(-1, -2))
+    if 0 < scores.size <= _FEW:
+        scores -= np.add.reduce(scores * weights, -1, None, None, True)
+        scores *= weights
+    else:
+        scores = softmax_pullback(scores, weights, axis=weights.ndim - 1)
     del weights
     factor = q.dtype.type(scale)
     dq = dk = None

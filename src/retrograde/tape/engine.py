@@ -276,6 +276,11 @@ def _refuse_changed(nodes: Iterable[Node], cls: type[Value]) -> None:
                     )
 
 
+def _holds_changed(node: Node) -> bool:
+    """Whether an operation may have saved a value that was changed in place since, which is then for `_refuse_changed`."""
+    return node.packed is not None or any(x is not None and (node.stale or _changed(x, node.seq)) for x in node.saved or ())
+
+
 def _changed(array: Any, seq: int) -> bool:
     if type(array) is tuple:
         return any(x is not None and _changed(x, seq) for x in array)
@@ -419,19 +424,29 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
     4-vectors takes 42 µs instead of 68.
     """
     fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
-    while type(edge) is Node and edge is not target:
-        step = edge.step
+    while edge is not target:
+        node, given = edge, g
+        if type(edge) is not Node or type(g) is list:  # one result of several
+            if target is not None or type(edge) is Accumulate:
+                break
+            if type(edge) is Slot:
+                node, given = edge.node, [None] * len(edge.node.outs)
+                given[edge.index] = g
+            else:
+                g = next(x for x in given if x is not None)
+        step = node.step
         if (
-            step is None or edge.seq < latest or edge.saved is FREED or type(g) is list
-            or (nodes is not None and g.size > _SMALL)
+            step is None or node.saved is FREED or (nodes is not None and g.size > _SMALL)
+            or (node.seq < latest and _holds_changed(node))
         ):  # fmt: skip
+            g = given if node is edge else g
             break
         try:
-            found = step(edge, g, None, fitted, _add)
+            found = step(node, given, None, fitted, _add)
         except KERNEL_ERRORS as error:
-            _fail(cls, edge, error)
+            _fail(cls, node, error)
         if nodes is not None:
-            nodes.append(edge)
+            nodes.append(node)
         if type(found) is dict:
             roots, gradients = _arrivals(found)
             if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
