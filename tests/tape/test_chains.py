@@ -158,3 +158,39 @@ def test_what_several_results_were_computed_from_and_changed_is_refused():
     assert y.grad is None
     found.backward(torch.ones(3))  # of other memory
     assert torch.equal(x.grad, torch.ones(3))
+
+
+def test_leaves_beside_the_chain_get_their_gradients():
+    a, v, w = leaf(), leaf(2.0, 3.0), leaf(5.0)
+    for _ in range(2):  # the second time they are added to what is there
+        ((a + v[:, None]) * w).backward(torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    np.testing.assert_array_equal(a.grad.numpy(), [50, 70, 90])
+    np.testing.assert_array_equal(v.grad.numpy(), [60, 150])
+    sums = a.detach().numpy() + v.detach().numpy()[:, None]
+    np.testing.assert_allclose(w.grad.numpy(), [2 * (sums * [[1, 2, 3], [4, 5, 6]]).sum()], rtol=1e-6)
+
+
+def test_a_leaf_beside_the_chain_and_at_its_end_gets_the_sum_at_once():
+    x = leaf(1.0)
+    x.grad = torch.tensor([2.0**24])
+    (x + x * 1.0).backward(torch.ones(1))  # 2^24 + 1 is rounded down
+    assert x.grad.item() == 2**24 + 2
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_hooks_of_leaves_beside_the_chain_run_in_the_order_of_any_graph(second: bool):
+    a, b, c = leaf(), leaf(), leaf()
+    seen = []
+    for name, x in (("a", a), ("b", b), ("c", c)):
+        x.register_hook(lambda g, name=name: seen.append(name))
+    y = a + b * c
+    if second:
+        torch.autograd.backward([y, (y * 1.0).detach().requires_grad_()], [torch.ones(3)] * 2)  # no chain
+        wanted = seen[:]
+        seen.clear()
+        (a + b * c).backward(torch.ones(3))
+        assert seen == wanted
+    else:
+        y.backward(torch.ones(3))
+        assert sorted(seen) == ["a", "b", "c"]
+        assert seen[0] == "a"

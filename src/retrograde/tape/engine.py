@@ -417,13 +417,14 @@ its memory until it is done."""
 
 
 def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) -> tuple[list[Any], list[Any]]:
-    """Follow a graph that is a chain, from a root towards an edge, or (None) to its end: the edges where it is one no more,
-    and the cotangents there (none where no gradient gets through).
+    """Follow a graph that is a chain, from a root towards an edge, or (None) past leaves beside it to its end: the edges where
+    it is one no more, and the cotangents there (none where no gradient gets through).
 
     Nothing is noted on the way, so nothing is to be known of the graph beforehand: the gradient of 100 multiplications of
     4-vectors takes 42 µs instead of 68.
     """
     fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
+    beside: dict[Any, Any] = {}  # the cotangents of leaves that the chain has passed
     while edge is not target:
         node, given = edge, g
         if type(edge) is not Node or type(g) is list:  # one result of several
@@ -448,13 +449,28 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         if nodes is not None:
             nodes.append(node)
         if type(found) is dict:
-            roots, gradients = _arrivals(found)
-            if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
-                roots.reverse()
-                gradients.reverse()
-            return roots, gradients
-        edge, g = found
-    return _arrivals({edge: g})
+            ahead = [e for e in found if type(e) is not Accumulate] if target is None else ()
+            if len(ahead) != 1:
+                if cls._policy.serves_second_first and len(found) == 2 and all(type(e) is Accumulate for e in found):
+                    found = dict(reversed(found.items()))
+                return _arrivals(_after(beside, found))
+            edge = ahead[0]  # all else has arrived, so nothing more comes to this one
+            g = found.pop(edge)
+            beside = _after(beside, found)
+        else:
+            edge, g = found
+    return _arrivals(_after(beside, {edge: g}))
+
+
+def _after(before: dict[Any, Any], found: dict[Any, Any]) -> dict[Any, Any]:
+    """The cotangents that have arrived, and then others."""
+    if not before:
+        return found
+    for edge, g in found.items():
+        if edge in before:
+            g = large.add(before.pop(edge), g)
+        before[edge] = g
+    return before
 
 
 def _arrivals(grads: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
