@@ -233,3 +233,73 @@ def test_gradients_of_large_leaves_do_not_wait_for_the_pass(monkeypatch: pytest.
     (x.sin().exp() * w.sum()).sum().backward()
     assert left == [2]  # the leaf's, and that of exp
     np.testing.assert_allclose(w.grad.numpy()[:2], np.exp(np.sin(1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_one_result_of_several_is_followed(behind: bool):
+    x = torch.tensor(np.arange(8, dtype=np.float32).reshape(4, 2) ** 2, requires_grad=True)
+    norm = torch.nn.BatchNorm1d(2)  # its running statistics change after its operation was recorded
+    y = norm(x * 1.0 if behind else x)
+    assert y._node is not None
+    (y.exp() if behind else y).backward(torch.tensor(np.linspace(-1, 1, 8, dtype=np.float32).reshape(4, 2)))
+    numbers = x.detach().numpy().astype(np.float64)
+    seed = np.linspace(-1, 1, 8).reshape(4, 2)
+    scale = 1 / np.sqrt(numbers.var(0) + 1e-5)
+    standard = (numbers - numbers.mean(0)) * scale
+    g = seed * np.exp(standard) if behind else seed
+    wanted = scale * (g - g.mean(0) - standard * (g * standard).mean(0))
+    np.testing.assert_allclose(x.grad.numpy(), wanted, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(norm.weight.grad.numpy(), (g * standard).sum(0), rtol=1e-5)
+    np.testing.assert_allclose(norm.bias.grad.numpy(), g.sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_what_several_results_were_computed_from_and_changed_is_refused():
+    x = leaf(3.0, 1.0, 2.0)
+    y = x * 1
+    found = y.sort()[0]
+    y, z = leaf(), leaf()
+    product = y.exp() * z.exp()
+    kept = product.sin()
+    with torch.no_grad():
+        product.mul_(2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        kept.backward(torch.ones(3))
+    assert y.grad is None
+    found.backward(torch.ones(3))  # of other memory
+    assert torch.equal(x.grad, torch.ones(3))
+
+
+def test_leaves_beside_the_chain_get_their_gradients():
+    a, v, w = leaf(), leaf(2.0, 3.0), leaf(5.0)
+    for _ in range(2):  # the second time they are added to what is there
+        ((a + v[:, None]) * w).backward(torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    np.testing.assert_array_equal(a.grad.numpy(), [50, 70, 90])
+    np.testing.assert_array_equal(v.grad.numpy(), [60, 150])
+    sums = a.detach().numpy() + v.detach().numpy()[:, None]
+    np.testing.assert_allclose(w.grad.numpy(), [2 * (sums * [[1, 2, 3], [4, 5, 6]]).sum()], rtol=1e-6)
+
+
+def test_a_leaf_beside_the_chain_and_at_its_end_gets_the_sum_at_once():
+    x = leaf(1.0)
+    x.grad = torch.tensor([2.0**24])
+    (x + x * 1.0).backward(torch.ones(1))  # 2^24 + 1 is rounded down
+    assert x.grad.item() == 2**24 + 2
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_hooks_of_leaves_beside_the_chain_run_in_the_order_of_any_graph(second: bool):
+    a, b, c = leaf(), leaf(), leaf()
+    seen = []
+    for name, x in (("a", a), ("b", b), ("c", c)):
+        x.register_hook(lambda g, name=name: seen.append(name))
+    y = a + b * c
+    if second:
+        torch.autograd.backward([y, (y * 1.0).detach().requires_grad_()], [torch.ones(3)] * 2)  # no chain
+        wanted = seen[:]
+        seen.clear()
+        (a + b * c).backward(torch.ones(3))
+        assert seen == wanted
+    else:
+        y.backward(torch.ones(3))
+        assert sorted(seen) == ["a", "b", "c"]
+        assert seen[0] == "a"

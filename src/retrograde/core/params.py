@@ -28,7 +28,7 @@ def _key(prim: Any, name: str, x: Any) -> Any:
     if kind is bool or kind is int:
         return kind, x
     if kind is float:
-        return kind, x.hex()
+        return (kind, x) if x < 0 or x > 0 else (kind, x.hex())  # zeros have signs, and nan is not itself
     if kind is complex:
         return kind, x.real.hex(), x.imag.hex()
     if isinstance(x, tuple):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import is_boolean
+from ..backend.jit import rows as generated
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -32,6 +33,9 @@ _INF = math.inf
 
 BUDGET = 4 << 20
 """Bytes of weights that are computed at a time: enough for all cores, and little beside the operands."""
+
+_FEW = 1 << 13
+"""Weights up to which calls are most of what they cost: generated code takes them, without the operation and its checks."""
 
 # ------------------------------------------------------------------------------------------ in the standard
 
@@ -59,9 +63,14 @@ def _weights_array(q: Any, k: Any, mask: Any, scale: float) -> Any:
     """The weights, a new array; rows that are masked entirely are 0."""
     scores = np.matmul(q * q.dtype.type(scale), k.swapaxes(-1, -2))
     axis = scores.ndim - 1
+    if mask is not None and scores.size:
+        scores += np.where(mask, q.dtype.type(0), q.dtype.type(-_INF)) if mask.dtype.kind == "b" else mask
+    if 0 < scores.size <= _FEW:
+        found = generated.softmax(scores, 1)
+        if found is not None and (mask is None or np.maximum.reduce(found, None) <= 1):
+            return found  # in which is no nan
     if mask is None or not scores.size:
         return softmax(scores, axis=axis)
-    scores += np.where(mask, q.dtype.type(0), q.dtype.type(-_INF)) if mask.dtype.kind == "b" else mask
     with np.errstate(invalid="ignore"):  # the softmax of a row of -inf is nan
         weights = softmax(scores, axis=axis)
     first = weights[..., 0]
@@ -78,7 +87,9 @@ def _pulled_block(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale: 
     dv = np.matmul(weights.swapaxes(-1, -2), g) if needs[2] else None
     if not (needs[0] or needs[1] or needs[3]):
         return [None, None, dv, None]
-    scores = softmax_pullback(np.matmul(g, v.swapaxes(-1, -2)), weights, axis=weights.ndim - 1)
+    scores = np.matmul(g, v.swapaxes(-1, -2))
+    pulled = generated.softmax_pull(scores, weights, 1) if 0 < scores.size <= _FEW else None
+    scores = softmax_pullback(scores, weights, axis=weights.ndim - 1) if pulled is None else pulled
     del weights
     factor = q.dtype.type(scale)
     dq = dk = None

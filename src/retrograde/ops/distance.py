@@ -95,8 +95,14 @@ def _euclidean(x: Any, y: Any) -> Any:
     centre = y.mean(axis=0, dtype=np.float64)
     a, b = x - centre, y - centre
     size = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)[None, :]
-    squares = size - 2 * (a @ b.T)
-    rows, columns = np.nonzero(~(squares > size * (1e-2 if dtype == np.float64 else 1e-6)))
+    a *= -2
+    squares = a @ b.T
+    squares += size
+    size *= 1e-2 if dtype == np.float64 else 1e-6
+    apart = squares > size
+    if apart.all():
+        return np.sqrt(squares, squares).astype(dtype, copy=False)
+    rows, columns = np.nonzero(~apart)
     for start in range(0, len(rows), _BLOCK // max(x.shape[1], 1) + 1):
         part = slice(start, start + _BLOCK // max(x.shape[1], 1) + 1)
         d = x[rows[part]].astype(np.float64) - y[columns[part]]
@@ -171,15 +177,21 @@ def _apart(x: Any, y: Any) -> Any:
     return reshape(x, shape=(*sx[:-1], 1, sx[-1])) - reshape(y, shape=(*sy[:-2], 1, *sy[-2:]))
 
 
-def _cdist_pull(g: Any, out: Any, x: Any, y: Any, ord: float, second: bool) -> Any:
+def _towards(w: Any, x: Any, y: Any) -> Any:
+    """The sum over the rows of y of w times the difference from each row of x."""
+    return x * _sum_last(w) - matmul(w, y)
+
+
+def _cdist_vjp(needs: Any, g: Any, out: Any, x: Any, y: Any, *, ord: float) -> Any:
     if ord == 2:
         w = divide_or_zero(g, out)
-        if second:
-            w, x, y = _swapped(w), y, x
-        return x * _sum_last(w) - matmul(w, y)
+        return _towards(w, x, y) if needs[0] else None, _towards(_swapped(w), y, x) if needs[1] else None
     rank = ndim_of(out)
     field = _difference_field(out, _apart(x, y), ord) * reshape(g, shape=(*shape_of(g), 1))
-    return -sum(field, axis=(rank - 2,), keepdims=False) if second else sum(field, axis=(rank - 1,), keepdims=False)
+    return (
+        sum(field, axis=(rank - 1,), keepdims=False) if needs[0] else None,
+        -sum(field, axis=(rank - 2,), keepdims=False) if needs[1] else None,
+    )
 
 
 def _cdist_push(tangents: Any, out: Any, x: Any, y: Any, *, ord: float) -> Any:
@@ -213,9 +225,7 @@ def _infer_cdist(avals: Any, p: dict[str, Any]) -> Aval:
 # Of the rows of x (..., P, M) and y (..., R, M): (..., P, R).
 cdist = primitive(
     "cdist", kernel=_cdist_kernel, numpy=_cdist_numpy,
-    vjps=[lambda g, out, x, y, *, ord: _cdist_pull(g, out, x, y, ord, False),
-          lambda g, out, x, y, *, ord: _cdist_pull(g, out, x, y, ord, True)],
-    jvp=_cdist_push, batch=batch_leading,
+    vjp=_cdist_vjp, jvp=_cdist_push, batch=batch_leading,
     infer=_infer_cdist, samples=_cdist_samples,
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import functions, llvm
-from .operands import FLOAT32, FLOAT64, LEAST, address, aligned
+from .operands import FLOAT32, FLOAT64, LEAST, aligned
 from .threads import tiles
 from .vectors import LANES, SUMMED, Part, Vectors
 
@@ -23,14 +23,15 @@ PARTIAL = 64  # sums of parts of the rows at most, which threads compute side by
 _POWER = 8  # what an exponential costs, in steps of work
 
 
-def suited(x: np.ndarray) -> bool:
+def suited(x: np.ndarray, least: int = LEAST) -> bool:
     """Whether an array is large enough, of float32 or float64, and contiguous."""
-    return x.size >= LEAST and (x.dtype == FLOAT32 or x.dtype == FLOAT64) and x.flags.c_contiguous
+    return x.size >= least and (x.dtype == FLOAT32 or x.dtype == FLOAT64) and x.flags.c_contiguous
 
 
-def softmax(x: np.ndarray) -> np.ndarray | None:
-    """The softmax along the last axis of a contiguous array; None where it is the caller's affair."""
-    return _of_rows("softmax", x)
+def softmax(x: np.ndarray, least: int = LEAST) -> np.ndarray | None:
+    """The softmax along the last axis of a contiguous array of `least` numbers, which are some; None where it is the caller's
+    affair."""
+    return _of_rows("softmax", x, least)
 
 
 def log_softmax(x: np.ndarray) -> np.ndarray | None:
@@ -38,15 +39,15 @@ def log_softmax(x: np.ndarray) -> np.ndarray | None:
     return _of_rows("log_softmax", x)
 
 
-def _of_rows(name: str, x: np.ndarray) -> np.ndarray | None:
-    if not suited(x):
+def _of_rows(name: str, x: np.ndarray, least: int = LEAST) -> np.ndarray | None:
+    if not suited(x, least):
         return None
     width = x.shape[-1]
     function = _generated(name, x, width)
     if function is None:
         return None
     x, out = aligned(x), np.empty_like(x)
-    function(*tiles(x.size // width, _POWER * x.size), address(out), address(x), width)
+    function(*tiles(x.size // width, _POWER * x.size), out, x, width)
     return out
 
 
@@ -59,13 +60,13 @@ def logsumexp(x: np.ndarray) -> np.ndarray | None:
     if function is None:
         return None
     x, out = aligned(x), np.empty(x.size // width, x.dtype)
-    function(*tiles(out.size, _POWER * x.size), address(out), address(x), width)
+    function(*tiles(out.size, _POWER * x.size), out, x, width)
     return out
 
 
-def softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
+def softmax_pull(g: np.ndarray, out: np.ndarray, least: int = LEAST) -> np.ndarray | None:
     """The cotangent of softmax's operand for the cotangent g of its result; None where it is the caller's affair."""
-    return _pulled("softmax_pull", g, out)
+    return _pulled("softmax_pull", g, out, least)
 
 
 def log_softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
@@ -73,8 +74,8 @@ def log_softmax_pull(g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     return _pulled("log_softmax_pull", g, out)
 
 
-def _pulled(name: str, g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
-    if not (suited(out) and suited(g) and g.shape == out.shape and g.dtype == out.dtype):
+def _pulled(name: str, g: np.ndarray, out: np.ndarray, least: int = LEAST) -> np.ndarray | None:
+    if not (suited(out, least) and suited(g, least) and g.shape == out.shape and g.dtype == out.dtype):
         return None
     width = out.shape[-1]
     function = _generated(name, out, width)
@@ -82,7 +83,7 @@ def _pulled(name: str, g: np.ndarray, out: np.ndarray) -> np.ndarray | None:
         return None
     g, out, result = aligned(g), aligned(out), np.empty_like(out)
     work = 2 if name == "softmax_pull" else _POWER
-    function(*tiles(out.size // width, work * out.size), address(result), address(g), address(out), width)
+    function(*tiles(out.size // width, work * out.size), result, g, out, width)
     return result
 
 
@@ -345,11 +346,11 @@ def _layer_norm_block(
 
 # By name: operands, and what is done for the rows (or parts of them) from %first to %last.
 _TEXTS: dict[str, tuple[str, Callable[..., None]]] = {
-    "log_softmax": ("ptr out, ptr x, i64 width", _log_softmax),
-    "log_softmax_pull": ("ptr result, ptr g, ptr out, i64 width", _log_softmax_pull),
-    "logsumexp": ("ptr out, ptr x, i64 width", _logsumexp),
-    "softmax": ("ptr out, ptr x, i64 width", _softmax),
-    "softmax_pull": ("ptr result, ptr g, ptr out, i64 width", _softmax_pull),
+    "log_softmax": ("array out, array x, i64 width", _log_softmax),
+    "log_softmax_pull": ("array result, array g, array out, i64 width", _log_softmax_pull),
+    "logsumexp": ("array out, array x, i64 width", _logsumexp),
+    "softmax": ("array out, array x, i64 width", _softmax),
+    "softmax_pull": ("array result, array g, array out, i64 width", _softmax_pull),
     "layer_norm": ("array out, array x, array w, array b, i64 width, number eps", _layer_norm),
     "layer_norm_pull": (
         "array dx, array sums, array g, array x, array w, i64 rows, i64 together, i64 width, number eps", _layer_norm_pull
