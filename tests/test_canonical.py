@@ -372,9 +372,11 @@ def steps():
     gates, h, c, w, b = normal(3, 8, 160), normal(8, 40), normal(8, 40), normal(160, 40) / 9, normal(160)
     forwards = {"backwards": False}
     for bias in (None, b):
-        yield "lstm_layer", functools.partial(recurrent.lstm, **forwards), (gates, h, c, w, bias)
-        bias = None if bias is None else bias[:120]
-        yield "gru_layer", functools.partial(recurrent.gru, **forwards), (normal(3, 8, 120), h, w[:120].copy(), bias)
+        for keep in (False, True):
+            yield "lstm_layer", functools.partial(recurrent.lstm, **forwards, keep=keep), (gates, h, c, w, bias)
+            few = None if bias is None else bias[:120]
+            operands = normal(3, 8, 120), h, w[:120].copy(), few
+            yield "gru_layer", functools.partial(recurrent.gru, **forwards, keep=keep), operands
     kept, states, cells, g = gates, *(normal(3, 8, 40) for _ in range(3))
     yield "lstm_pull_layer", functools.partial(recurrent.lstm_pull, **forwards), (kept, cells, c, w, g, states)
     yield "gru_pull_layer", functools.partial(recurrent.gru_pull, **forwards), (kept, states, h, w[:120].copy(), g)

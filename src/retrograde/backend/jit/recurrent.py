@@ -30,40 +30,46 @@ SHORT = 16
 _TILES = 11  # of sequences in a unit at most: the whole weight is read once for each step of a unit
 
 
-def suited(size: int, *arrays: np.ndarray | None, kind: str = "lstm", biased: bool = True) -> bool:
+def suited(
+    size: int, *arrays: np.ndarray | None, kind: str = "lstm", biased: bool = True, keep: bool = True
+) -> bool:  # fmt: skip
     """Whether a layer whose states are `size` numbers, with these float32 operands, is computed here; kind: "lstm" or "gru"."""
     return (
         size >= LEAST and all(a is None or a.dtype == np.float32 for a in arrays)
-        and _generated(kind, biased) is not None
+        and _generated(kind, (biased, keep)) is not None
     )  # fmt: skip
 
 
-def lstm(gates: np.ndarray, h: np.ndarray, c: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool) -> Arrays:
-    """States, cells (time, batch, n) and activations (time, batch, 4n) from the inputs' gates: input, forget, cell, output.
+def lstm(
+    gates: np.ndarray, h: np.ndarray, c: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool, keep: bool
+) -> Arrays:  # fmt: skip
+    """States, cells (time, batch, n) and, to `keep` for the derivative, activations (time, batch, 4n) from the inputs'
+    gates: input, forget, cell, output.
 
     w: the recurrent weight (4n, n). backwards: from the last step to the first.
     """
     shape = *gates.shape[:2], h.shape[1]
-    out, cells, kept = np.empty(shape, np.float32), np.empty(shape, np.float32), np.empty(gates.shape, np.float32)
+    out, cells = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    kept = np.empty(gates.shape, np.float32) if keep else None
     gates, h, c, b = packed(gates), packed(h), packed(c), None if b is None else packed(b)
     panels = _panels(w, 4)
     pointers = out, cells, kept, gates, h, c, panels, b
-    _call("lstm", b is not None, pointers, shape, 4, backwards)
-    return out, cells, kept
+    _call("lstm", (b is not None, keep), pointers, shape, 4, backwards)
+    return (out, cells) if kept is None else (out, cells, kept)
 
 
-def gru(gates: np.ndarray, h: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool) -> Arrays:
-    """States (time, batch, n) from the inputs' gates (time, batch, 3n): reset, update, new; and (time, batch, 4n):
-    the activations, and what the state contributes to the new one before it is reset.
+def gru(gates: np.ndarray, h: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool, keep: bool) -> Arrays:
+    """States (time, batch, n) from the inputs' gates (time, batch, 3n): reset, update, new; and, to `keep` for the
+    derivative, (time, batch, 4n): the activations, and what the state contributes to the new one before it is reset.
 
     w: the recurrent weight (3n, n). backwards: from the last step to the first.
     """
     shape = *gates.shape[:2], h.shape[1]
-    out, kept = np.empty(shape, np.float32), np.empty((*shape[:2], 4 * shape[2]), np.float32)
+    out, kept = np.empty(shape, np.float32), np.empty((*shape[:2], 4 * shape[2]), np.float32) if keep else None
     gates, h, b = packed(gates), packed(h), None if b is None else packed(b)
     panels = _panels(w, 3)
-    _call("gru", b is not None, (out, None, kept, gates, h, None, panels, b), shape, 3, backwards)
-    return out, kept
+    _call("gru", (b is not None, keep), (out, None, kept, gates, h, None, panels, b), shape, 3, backwards)
+    return (out,) if kept is None else (out, kept)
 
 
 def lstm_pull(
@@ -141,7 +147,7 @@ def _generated(name: str, variant: Any) -> Callable[..., None] | None:
         body = functools.partial(_pull, rule=_lstm_back if name == "lstm_pull" else _gru_back, given=variant)
     else:
         pointers = "ptr out, ptr cells, ptr kept, ptr gates, ptr h, ptr c, ptr w, ptr b"
-        body = functools.partial(_forward, rule=_lstm_step if name == "lstm" else _gru_step, biased=variant)
+        body = functools.partial(_forward, rule=_lstm_step if name == "lstm" else _gru_step, variant=variant)
     operands = f"{pointers}, i64 steps, i64 batch, i64 n, i64 together, i64 start, i64 step"
     return llvm.shared(f"{name}_layer", operands, body)
 
@@ -215,8 +221,8 @@ Load = Callable[..., str]
 Store = Callable[..., None]
 
 
-def _forward(code: llvm.Code, *, rule: Callable[..., None], biased: bool) -> None:
-    walk = _Walk(code)
+def _forward(code: llvm.Code, *, rule: Callable[..., None], variant: tuple[bool, bool]) -> None:
+    walk, (biased, keep) = _Walk(code), variant
     v, gates = walk.v, 4 if rule is _lstm_step else 3
 
     def block(first: str, last: str) -> None:
@@ -240,17 +246,24 @@ def _forward(code: llvm.Code, *, rule: Callable[..., None], biased: bool) -> Non
 
                     sums = code.loop(0, "%n", 1, depth, carried=[(v.type, b) for _ in rows for b in biases])
 
-                    def finish(r: int) -> None:
-                        row = rows[r]
+                    # All rows before the first is stored: as long as no branch lies between them, the processor has several at
+                    # work, none of which waits for the long chains of another one's activations.
+                    found: list[list[tuple[str, str, int, int]]] = [[] for _ in rows]
+                    for r, row in enumerate(rows):
 
-                        def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = False) -> str:
+                        def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = False, row: str = row) -> str:
                             start = walk.at(pointer, row, parts, t if now else None)
                             return part.load(v, start, code.add(code.mul("%n", q), j))
 
-                        def store(x: str, pointer: str, q: int = 0, parts: int = 1) -> None:
-                            part.store(v, x, walk.at(pointer, row, parts, t), code.add(code.mul("%n", q), j))
+                        def store(x: str, pointer: str, q: int = 0, parts: int = 1, r: int = r) -> None:
+                            if keep or pointer != "%kept":
+                                found[r].append((x, pointer, q, parts))
 
                         rule(v, sums[r * gates : (r + 1) * gates], load, store, before, cells)
+
+                    def finish(r: int) -> None:
+                        for x, pointer, q, parts in found[r]:
+                            part.store(v, x, walk.at(pointer, rows[r], parts, t), code.add(code.mul("%n", q), j))
 
                     walk.each_inside(i, last, finish)
 
