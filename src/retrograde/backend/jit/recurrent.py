@@ -1,4 +1,4 @@
-"""Whole LSTM and GRU layers as generated code (float32), forward and backward.
+"""Whole LSTM and GRU layers as generated code (float32), forward and backward, and what follows the products in one step.
 
 Sequences of a batch do not meet: a unit of work is a block of them, for which all steps are done one after another, the
 product with the recurrent weight inside: its sums for the gates of some numbers of the state stay in registers until the
@@ -24,6 +24,9 @@ Arrays = tuple[np.ndarray, ...]
 
 LEAST = 1 << 7
 """Fewer numbers of the gates, of all steps, are left to NumPy, which takes 10 µs for each step."""
+
+LEAST_STEP = 1 << 9
+"""Fewer numbers of a state are left to NumPy in single steps: 1,024 of an LSTM take it 16 µs, generated code 4."""
 
 SHORT = 16
 """Steps of single sequences, of fewer the layout of the weight costs more than it saves."""
@@ -103,6 +106,38 @@ def gru_pull(kept: np.ndarray, out: np.ndarray, h: np.ndarray, w: np.ndarray, g:
     return d, d_gates, dh
 
 
+def lstm_step(gates: np.ndarray, c: np.ndarray) -> Arrays | None:
+    """The state and the cell (..., n) after the cell c, from the sums of the gates (..., 4n); None where it is NumPy's affair."""
+    if not _steps("lstm", c, gates):
+        return None
+    out, cells = np.empty(c.shape, np.float32), np.empty(c.shape, np.float32)
+    _call_step("lstm", (out, cells, packed(gates), None, packed(c)), c)
+    return out, cells
+
+
+def gru_step(gates: np.ndarray, own: np.ndarray, h: np.ndarray) -> np.ndarray | None:
+    """The state (..., n) after h, from the input's and its own contributions to the gates (..., 3n); None as for `lstm_step`."""
+    if not _steps("gru", h, gates, own):
+        return None
+    out = np.empty(h.shape, np.float32)
+    _call_step("gru", (out, None, packed(gates), packed(own), packed(h)), h)
+    return out
+
+
+def _steps(kind: str, state: np.ndarray, *gates: np.ndarray) -> bool:
+    """Whether a step that ends in such a state is computed here."""
+    if state.size < LEAST_STEP or state.dtype != np.float32:
+        return False
+    shape = *state.shape[:-1], state.shape[-1] * (4 if kind == "lstm" else 3)
+    return all(x.dtype == np.float32 and x.shape == shape for x in gates) and _step(kind) is not None
+
+
+def _call_step(kind: str, operands: tuple[np.ndarray | None, ...], state: np.ndarray) -> None:
+    function, n = _step(kind), state.shape[-1]
+    assert function is not None  # `_steps` has been asked
+    function(*tiles(state.size // n, 64 * state.size), *map(address, operands), n)
+
+
 def _call(name: str, variant: Any, pointers: Any, shape: tuple[int, ...], gates: int, backwards: bool) -> None:
     steps, batch, n = shape
     function = _generated(name, variant)
@@ -150,6 +185,12 @@ def _generated(name: str, variant: Any) -> Callable[..., None] | None:
         body = functools.partial(_forward, rule=_lstm_step if name == "lstm" else _gru_step, variant=variant)
     operands = f"{pointers}, i64 steps, i64 batch, i64 n, i64 together, i64 start, i64 step"
     return llvm.shared(f"{name}_layer", operands, body)
+
+
+@functools.cache
+def _step(kind: str) -> Callable[..., None] | None:
+    body = functools.partial(_alone, rule=_lstm_step if kind == "lstm" else _gru_step)
+    return llvm.shared(f"{kind}_step", "ptr out, ptr cells, ptr gates, ptr own, ptr state, i64 n", body)
 
 
 # ------------------------------------------------------------------------------------------ their code
@@ -274,6 +315,30 @@ def _forward(code: llvm.Code, *, rule: Callable[..., None], variant: tuple[bool,
         code.loop(0, "%steps", 1, moment)
 
     walk.units(block)
+
+
+def _alone(code: llvm.Code, *, rule: Callable[..., None]) -> None:
+    """A step whose products are there: of an LSTM all in the gates, of a GRU its own beside them."""
+    v = Vectors(code, _shape()[0])
+
+    def row(i: str) -> None:
+        def numbers(j: str, part: Part) -> None:
+            def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = True) -> str:
+                return part.load(v, pointer, place(q, parts))
+
+            def store(x: str, pointer: str, q: int = 0, parts: int = 1) -> None:
+                if pointer != "%kept":
+                    part.store(v, x, pointer, place(q, parts))
+
+            def place(q: int, parts: int) -> str:
+                return code.add(code.mul("%n", code.add(code.mul(i, parts), q)), j)
+
+            own = [v.constant(-0.0)] * 4 if rule is _lstm_step else [load("%own", q, 3) for q in range(3)]
+            rule(v, own, load, store, "%state", "%state")
+
+        v.over("%n", numbers)
+
+    code.loop("%first", "%last", 1, row)
 
 
 def _lstm_step(v: Vectors, sums: list[str], load: Load, store: Store, _before: str, cells: str) -> None:
