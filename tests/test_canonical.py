@@ -372,9 +372,13 @@ def steps():
     gates, h, c, w, b = normal(3, 8, 160), normal(8, 40), normal(8, 40), normal(160, 40) / 9, normal(160)
     forwards = {"backwards": False}
     for bias in (None, b):
-        yield "lstm_layer", functools.partial(recurrent.lstm, **forwards), (gates, h, c, w, bias)
-        bias = None if bias is None else bias[:120]
-        yield "gru_layer", functools.partial(recurrent.gru, **forwards), (normal(3, 8, 120), h, w[:120].copy(), bias)
+        for keep in (False, True):
+            yield "lstm_layer", functools.partial(recurrent.lstm, **forwards, keep=keep), (gates, h, c, w, bias)
+            few = None if bias is None else bias[:120]
+            operands = normal(3, 8, 120), h, w[:120].copy(), few
+            yield "gru_layer", functools.partial(recurrent.gru, **forwards, keep=keep), operands
+    yield "lstm_step", recurrent.lstm_step, (normal(13, 160), normal(13, 40))
+    yield "gru_step", recurrent.gru_step, (normal(13, 120), normal(13, 120), normal(13, 40))
     kept, states, cells, g = gates, *(normal(3, 8, 40) for _ in range(3))
     yield "lstm_pull_layer", functools.partial(recurrent.lstm_pull, **forwards), (kept, cells, c, w, g, states)
     yield "gru_pull_layer", functools.partial(recurrent.gru_pull, **forwards), (kept, states, h, w[:120].copy(), g)
@@ -443,7 +447,7 @@ def called(monkeypatch):
     monkeypatch.setattr(pointwise, "_FUNCTIONS", {})
     monkeypatch.setattr(products, "_plans", {})
     rooms = [rows._function, reductions._generated, channels._generated, recurrent._generated, convolutions._generated]
-    rooms += [windows._generated, sampling._generated, patches._generated]
+    rooms += [windows._generated, sampling._generated, patches._generated, recurrent._step]
     rooms += [convolutions._layer, convolutions._forward, convolutions._backward, convolutions._weights]
     for made in rooms:
         made.cache_clear()
@@ -467,6 +471,6 @@ def test_every_generated_kernel_gives_the_same_bits(called):
     every |= {*rows._TEXTS, *channels._TEXTS}
     for module in (convolutions, windows, sampling, patches):
         every |= set(module._TEXTS)
-    every |= {"lstm_layer", "gru_layer", "lstm_pull_layer", "gru_pull_layer"}
+    every |= {"lstm_layer", "gru_layer", "lstm_pull_layer", "gru_pull_layer", "lstm_step", "gru_step"}
     every |= {"product"} if llvm.processor() is AVX512 else set()
     assert wanted == every

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+import retrograde as rg
 from retrograde.backend.jit import recurrent
+from retrograde.dialects import torch
+from retrograde.learn.layers import recurrent as layers
+from retrograde.ops import recurrent as pointwise
 from retrograde.ops import recurrent_layers
 
 from .same_bits import same_bits
@@ -120,3 +124,87 @@ def test_one_number_of_state_loses_no_nan(generated):
     zero, w = np.zeros((1, 1), np.float32), np.full((4, 1), np.nan, np.float32)
     out, _, _ = recurrent_layers.lstm_layer(np.zeros((1, 1, 4), np.float32), zero, zero, w, None, backwards=False)
     assert np.isnan(out).all()
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("least", [0, 1 << 60])
+@pytest.mark.parametrize("kind", list(GATES))
+def test_states_alone_have_the_same_bits(monkeypatch, kind, least, backwards):
+    monkeypatch.setattr(recurrent, "LEAST", least)
+    given = operands(kind, 5, 13, 37, True)
+    *expected, _kept = layer(kind, given, backwards)
+    found = getattr(recurrent_layers, f"{kind}_states")(*given, backwards=backwards)
+    found = found if isinstance(found, tuple) else (found,)
+    assert [x.tobytes() for x in found] == [x.tobytes() for x in expected]
+
+
+@pytest.mark.parametrize("kind", list(GATES))
+def test_activations_are_kept_where_something_is_recorded(monkeypatch, kind):
+    called = []
+    for name in ("layer", "states"):
+        op = getattr(layers, f"{kind}_{name}")
+        monkeypatch.setattr(layers, f"{kind}_{name}", lambda *a, op=op, name=name, **p: (called.append(name), op(*a, **p))[1])
+    x, h, *weights = (rng.normal(size=shape) for shape in [(4, 2, 3), (2, 5), (GATES[kind] * 5, 3), (GATES[kind] * 5, 5)])
+    state, w = (h, h) if kind == "lstm" else (h,), layers.Weights(*weights)
+
+    def run(w_hidden):
+        return layers.layer(kind, x, state, w._replace(hidden=w_hidden))[0]
+
+    plain = run(w.hidden)
+    leaf = torch.tensor(w.hidden, requires_grad=True)
+    taped = run(leaf)
+    with torch.no_grad():
+        off = run(leaf)
+    rg.jvp(run, (w.hidden,), (w.hidden,))
+    assert called == ["states", "layer", "states", "layer"]
+    assert taped.detach().numpy().tobytes() == off.numpy().tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize("given", [(True, True), (True, False), (False, True), (False, False)], ids=str)
+def test_either_bias_of_an_lstm_may_be_missing(given):
+    x, h = rng.normal(size=(4, 2, 3)), rng.normal(size=(2, 5))
+    biases = [rng.normal(size=20) if there else None for there in given]
+    w = layers.Weights(rng.normal(size=(20, 3)), rng.normal(size=(20, 5)), *biases)
+    found, _ = layers.layer("lstm", x, (h, h), w)
+    state = h, h
+    for t, expected in enumerate(found):
+        state = layers.cell("lstm", x[t], state, w)
+        np.testing.assert_allclose(expected, state[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1,), (40,), (3, 15), (3, 16), (5, 17), (2, 3, 33)], ids=str)
+@pytest.mark.parametrize("kind", list(GATES))
+def test_steps_as_numpy(monkeypatch, kind, shape):
+    monkeypatch.setattr(recurrent, "LEAST_STEP", 1)
+    wide = *shape[:-1], GATES[kind] * shape[-1]
+    given = [4 * rng.normal(size=s) for s in ([wide, shape] if kind == "lstm" else [wide, wide, shape])]
+    given = [x.astype(np.float32) for x in given]
+    given[0] = np.flip(np.ascontiguousarray(np.flip(given[0])))  # negative strides
+    op, kernel = getattr(pointwise, f"{kind}_pointwise"), getattr(recurrent, f"{kind}_step")
+    assert kernel(*given) is not None
+    assert kernel(*given[:-1], given[-1].astype(np.float64)) is None
+    assert kernel(*(x[..., :-1] for x in given[:-1]), given[-1]) is None
+    found, expected = op(*given), op(*(x.astype(np.float64) for x in given))
+    pairs = zip(found, expected, strict=True) if kind == "lstm" else [(found, expected)]
+    for a, b in pairs:
+        assert a.dtype == np.float32
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=3e-6)
+
+
+@pytest.mark.parametrize("kind", list(GATES))
+def test_the_bits_of_steps_do_not_depend_on_the_number_of_threads(kind):
+    gates, *rest = (rng.normal(size=(64, n)).astype(np.float32) for n in (GATES[kind] * 130, 130))
+    own = [] if kind == "lstm" else [gates[::-1]]
+    same_bits(lambda: getattr(recurrent, f"{kind}_step")(gates, *own, *rest))
+    assert getattr(recurrent, f"{kind}_step")(gates, *own, *rest) is not None
+
+
+def test_saturated_and_unusual_gates_of_steps(monkeypatch):
+    monkeypatch.setattr(recurrent, "LEAST_STEP", 1)
+    values = np.array([0, -0.0, 1e-30, 20, -20, 90, -90, 200, -200, np.inf, -np.inf, np.nan], np.float32)
+    out, cells = pointwise.lstm_pointwise(np.repeat(values[:, None], 4, axis=1), np.ones((len(values), 1), np.float32))
+    with np.errstate(over="ignore"):
+        sigmoid = 1 / (1 + np.exp(-values.astype(np.float64)))
+    expected = sigmoid + sigmoid * np.tanh(values)
+    np.testing.assert_allclose(cells[:, 0], expected, rtol=1e-6, atol=1e-44)
+    np.testing.assert_allclose(out[:, 0], sigmoid * np.tanh(expected), rtol=1e-6, atol=1e-44)

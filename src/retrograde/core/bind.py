@@ -182,6 +182,12 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     return made
 
 
+def recorded(*operands: Any) -> bool:
+    """Whether an operation on these may be recorded now: not where all are arrays, or values that ask for no gradient, or
+    where the everyday tape is off; inside transforms it always may."""
+    return any(isinstance(x, Value) and (x._level or (x._node is not None and levels.mode_at(0) != OFF)) for x in operands)
+
+
 def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int = 0) -> tuple[Any, ...]:
     """The values of an operation with several outputs."""
     if node is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.jit import recurrent
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import ndim_of, shape_of
@@ -30,7 +31,8 @@ def _lstm_kernel(xp: Any, gates: Any, c: Any) -> Any:
 
 @widened_numpy
 def _lstm_numpy(gates: Any, c: Any) -> Any:
-    return _lstm_step(np, sigmoid_numpy, gates, c)
+    found = recurrent.lstm_step(gates, c)
+    return _lstm_step(np, sigmoid_numpy, gates, c) if found is None else found
 
 
 def _lstm_step(xp: Any, sigmoid: Any, gates: Any, c: Any) -> Any:
@@ -84,7 +86,8 @@ def _gru_kernel(xp: Any, gx: Any, gh: Any, h: Any) -> Any:
 
 @widened_numpy
 def _gru_numpy(gx: Any, gh: Any, h: Any) -> Any:
-    return _gru_step(np, sigmoid_numpy, gx, gh, h)
+    found = recurrent.gru_step(gx, gh, h)
+    return _gru_step(np, sigmoid_numpy, gx, gh, h) if found is None else found
 
 
 def _gru_step(xp: Any, sigmoid: Any, gx: Any, gh: Any, h: Any) -> Any:

@@ -229,10 +229,17 @@ def _in_order(xp: Any, steps: Any, backwards: bool) -> Any:
 
 @widened_numpy
 def _lstm_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    return _lstm_walk(gates, h, c, w, b, backwards, keep=True)
+
+
+def _lstm_walk(gates: Any, h: Any, c: Any, w: Any, b: Any, backwards: bool, keep: bool) -> Any:
+    """The states, the cells and, to `keep` for the derivative, the activations."""
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     fits = gates.shape[2] == 4 * n and h.shape == c.shape == (batch, n) and (b is None or b.shape == (4 * n,))
-    if fits and _long(steps, batch) and recurrent.suited(steps * batch * n, gates, h, c, w, b, biased=b is not None):
-        return recurrent.lstm(gates, h, c, w, b, backwards)
+    if fits and _long(steps, batch) and recurrent.suited(
+        steps * batch * n, gates, h, c, w, b, biased=b is not None, keep=keep
+    ):
+        return recurrent.lstm(gates, h, c, w, b, backwards, keep)
     gates = gates + b if b is not None else gates
     out, cells = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, n), gates.dtype)
     kept = np.empty(gates.shape, gates.dtype)
@@ -245,7 +252,7 @@ def _lstm_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) 
         c = np.multiply(z[:, n : 2 * n], c, out=cells[t])
         c += z[:, :n] * z[:, 2 * n : 3 * n]
         h = np.multiply(z[:, 3 * n :], np.tanh(c), out=out[t])
-    return out, cells, kept
+    return (out, cells, kept) if keep else (out, cells)
 
 
 def _long(steps: int, batch: int) -> bool:
@@ -297,6 +304,30 @@ lstm_layer = primitive(
     infer=lambda avals, p: _infer_kept(avals, 4, 2), samples=_samples(4, 2),
 )  # fmt: skip
 
+
+def _lstm_states_kernel(xp: Any, gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    return _lstm_kernel(xp, gates, h, c, w, b, backwards=backwards)[:2]
+
+
+@widened_numpy
+def _lstm_states_numpy(gates: Any, h: Any, c: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    return _lstm_walk(gates, h, c, w, b, backwards, keep=False)
+
+
+def _lstm_states_pull(
+    needs: Any, g: Any, _outs: Any, gates: Any, h0: Any, c0: Any, w: Any, b: Any, *, backwards: bool
+) -> Any:
+    outs = lstm_layer(gates, h0, c0, w, b, backwards=backwards)
+    return _lstm_pull(needs, (*g, None), outs, gates, h0, c0, w, b, backwards=backwards)
+
+
+# The same states and cells without the activations, for where nothing is recorded: the derivative walks forward again.
+lstm_states = primitive(
+    "lstm_states", kernel=_lstm_states_kernel, numpy=_lstm_states_numpy, vjp=_lstm_states_pull, jvp=from_vjp, multi=True,
+    used_outs=(False, False), batch=_batch_layer(2), infer=lambda avals, p: _infer_kept(avals, 4, 2)[:2],
+    samples=_samples(4, 2),
+)  # fmt: skip
+
 # ------------------------------------------------------------------------------------------ GRU
 
 
@@ -317,12 +348,17 @@ def _gru_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool)
 
 @widened_numpy
 def _gru_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    return _gru_walk(gates, h, w, b, backwards, keep=True)
+
+
+def _gru_walk(gates: Any, h: Any, w: Any, b: Any, backwards: bool, keep: bool) -> Any:
+    """The states and, to `keep`, what the derivative is made of."""
     steps, batch, n = gates.shape[0], gates.shape[1], h.shape[-1]
     fits = gates.shape[2] == 3 * n and h.shape == (batch, n) and (b is None or b.shape == (3 * n,))
     if fits and _long(steps, batch) and recurrent.suited(
-        steps * batch * n, gates, h, w, b, kind="gru", biased=b is not None
+        steps * batch * n, gates, h, w, b, kind="gru", biased=b is not None, keep=keep
     ):
-        return recurrent.gru(gates, h, w, b, backwards)
+        return recurrent.gru(gates, h, w, b, backwards, keep)
     out, kept = np.empty((steps, batch, n), gates.dtype), np.empty((steps, batch, 4 * n), gates.dtype)
     wt = _columns(w, steps)
     for t in _order(steps, backwards):
@@ -339,7 +375,7 @@ def _gru_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
         state *= rz[:, n:]
         state += new
         h = state
-    return out, kept
+    return (out, kept) if keep else (out,)
 
 
 def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: Any, *, backwards: bool) -> Any:
@@ -385,6 +421,27 @@ def _gru_pull(needs: Any, g: Any, outs: Any, gates_: Any, h0: Any, w: Any, b_: A
 gru_layer = primitive(
     "gru_layer", kernel=_gru_kernel, numpy=_gru_numpy, vjp=_gru_pull, jvp=from_vjp, multi=True, batch=_batch_layer(1),
     infer=lambda avals, p: _infer_kept(avals, 3, 1), samples=_samples(3, 1),
+)  # fmt: skip
+
+
+def _gru_states_kernel(xp: Any, gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    return _gru_kernel(xp, gates, h, w, b, backwards=backwards)[0]
+
+
+@widened_numpy
+def _gru_states_numpy(gates: Any, h: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    return _gru_walk(gates, h, w, b, backwards, keep=False)[0]
+
+
+def _gru_states_pull(needs: Any, g: Any, _out: Any, gates: Any, h0: Any, w: Any, b: Any, *, backwards: bool) -> Any:
+    outs = gru_layer(gates, h0, w, b, backwards=backwards)
+    return _gru_pull(needs, (g, None), outs, gates, h0, w, b, backwards=backwards)
+
+
+# The same states alone, for where nothing is recorded: the derivative walks forward again.
+gru_states = primitive(
+    "gru_states", kernel=_gru_states_kernel, numpy=_gru_states_numpy, vjp=_gru_states_pull, jvp=from_vjp,
+    batch=_batch_layer(1), infer=lambda avals, p: _infer_states(avals, 3), samples=_samples(3, 1),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ plain

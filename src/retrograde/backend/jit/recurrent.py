@@ -1,4 +1,4 @@
-"""Whole LSTM and GRU layers as generated code (float32), forward and backward.
+"""Whole LSTM and GRU layers as generated code (float32), forward and backward, and what follows the products in one step.
 
 Sequences of a batch do not meet: a unit of work is a block of them, for which all steps are done one after another, the
 product with the recurrent weight inside: its sums for the gates of some numbers of the state stay in registers until the
@@ -25,45 +25,54 @@ Arrays = tuple[np.ndarray, ...]
 LEAST = 1 << 7
 """Fewer numbers of the gates, of all steps, are left to NumPy, which takes 10 µs for each step."""
 
+LEAST_STEP = 1 << 9
+"""Fewer numbers of a state are left to NumPy in single steps: 1,024 of an LSTM take it 16 µs, generated code 4."""
+
 SHORT = 16
 """Steps of single sequences, of fewer the layout of the weight costs more than it saves."""
 _TILES = 11  # of sequences in a unit at most: the whole weight is read once for each step of a unit
 
 
-def suited(size: int, *arrays: np.ndarray | None, kind: str = "lstm", biased: bool = True) -> bool:
+def suited(
+    size: int, *arrays: np.ndarray | None, kind: str = "lstm", biased: bool = True, keep: bool = True
+) -> bool:  # fmt: skip
     """Whether a layer whose states are `size` numbers, with these float32 operands, is computed here; kind: "lstm" or "gru"."""
     return (
         size >= LEAST and all(a is None or a.dtype == np.float32 for a in arrays)
-        and _generated(kind, biased) is not None
+        and _generated(kind, (biased, keep)) is not None
     )  # fmt: skip
 
 
-def lstm(gates: np.ndarray, h: np.ndarray, c: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool) -> Arrays:
-    """States, cells (time, batch, n) and activations (time, batch, 4n) from the inputs' gates: input, forget, cell, output.
+def lstm(
+    gates: np.ndarray, h: np.ndarray, c: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool, keep: bool
+) -> Arrays:  # fmt: skip
+    """States, cells (time, batch, n) and, to `keep` for the derivative, activations (time, batch, 4n) from the inputs'
+    gates: input, forget, cell, output.
 
     w: the recurrent weight (4n, n). backwards: from the last step to the first.
     """
     shape = *gates.shape[:2], h.shape[1]
-    out, cells, kept = np.empty(shape, np.float32), np.empty(shape, np.float32), np.empty(gates.shape, np.float32)
+    out, cells = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    kept = np.empty(gates.shape, np.float32) if keep else None
     gates, h, c, b = packed(gates), packed(h), packed(c), None if b is None else packed(b)
     panels = _panels(w, 4)
     pointers = out, cells, kept, gates, h, c, panels, b
-    _call("lstm", b is not None, pointers, shape, 4, backwards)
-    return out, cells, kept
+    _call("lstm", (b is not None, keep), pointers, shape, 4, backwards)
+    return (out, cells) if kept is None else (out, cells, kept)
 
 
-def gru(gates: np.ndarray, h: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool) -> Arrays:
-    """States (time, batch, n) from the inputs' gates (time, batch, 3n): reset, update, new; and (time, batch, 4n):
-    the activations, and what the state contributes to the new one before it is reset.
+def gru(gates: np.ndarray, h: np.ndarray, w: np.ndarray, b: np.ndarray | None, backwards: bool, keep: bool) -> Arrays:
+    """States (time, batch, n) from the inputs' gates (time, batch, 3n): reset, update, new; and, to `keep` for the
+    derivative, (time, batch, 4n): the activations, and what the state contributes to the new one before it is reset.
 
     w: the recurrent weight (3n, n). backwards: from the last step to the first.
     """
     shape = *gates.shape[:2], h.shape[1]
-    out, kept = np.empty(shape, np.float32), np.empty((*shape[:2], 4 * shape[2]), np.float32)
+    out, kept = np.empty(shape, np.float32), np.empty((*shape[:2], 4 * shape[2]), np.float32) if keep else None
     gates, h, b = packed(gates), packed(h), None if b is None else packed(b)
     panels = _panels(w, 3)
-    _call("gru", b is not None, (out, None, kept, gates, h, None, panels, b), shape, 3, backwards)
-    return out, kept
+    _call("gru", (b is not None, keep), (out, None, kept, gates, h, None, panels, b), shape, 3, backwards)
+    return (out,) if kept is None else (out, kept)
 
 
 def lstm_pull(
@@ -95,6 +104,38 @@ def gru_pull(kept: np.ndarray, out: np.ndarray, h: np.ndarray, w: np.ndarray, g:
     pointers = d, d_gates, dh, None, kept, out, h, w, g, None
     _call("gru_pull", (True, False), pointers, shape, 3, backwards)
     return d, d_gates, dh
+
+
+def lstm_step(gates: np.ndarray, c: np.ndarray) -> Arrays | None:
+    """The state and the cell (..., n) after the cell c, from the sums of the gates (..., 4n); None where it is NumPy's affair."""
+    if not _steps("lstm", c, gates):
+        return None
+    out, cells = np.empty(c.shape, np.float32), np.empty(c.shape, np.float32)
+    _call_step("lstm", (out, cells, packed(gates), None, packed(c)), c)
+    return out, cells
+
+
+def gru_step(gates: np.ndarray, own: np.ndarray, h: np.ndarray) -> np.ndarray | None:
+    """The state (..., n) after h, from the input's and its own contributions to the gates (..., 3n); None as for `lstm_step`."""
+    if not _steps("gru", h, gates, own):
+        return None
+    out = np.empty(h.shape, np.float32)
+    _call_step("gru", (out, None, packed(gates), packed(own), packed(h)), h)
+    return out
+
+
+def _steps(kind: str, state: np.ndarray, *gates: np.ndarray) -> bool:
+    """Whether a step that ends in such a state is computed here."""
+    if state.size < LEAST_STEP or state.dtype != np.float32:
+        return False
+    shape = *state.shape[:-1], state.shape[-1] * (4 if kind == "lstm" else 3)
+    return all(x.dtype == np.float32 and x.shape == shape for x in gates) and _step(kind) is not None
+
+
+def _call_step(kind: str, operands: tuple[np.ndarray | None, ...], state: np.ndarray) -> None:
+    function, n = _step(kind), state.shape[-1]
+    assert function is not None  # `_steps` has been asked
+    function(*tiles(state.size // n, 64 * state.size), *map(address, operands), n)
 
 
 def _call(name: str, variant: Any, pointers: Any, shape: tuple[int, ...], gates: int, backwards: bool) -> None:
@@ -141,9 +182,15 @@ def _generated(name: str, variant: Any) -> Callable[..., None] | None:
         body = functools.partial(_pull, rule=_lstm_back if name == "lstm_pull" else _gru_back, given=variant)
     else:
         pointers = "ptr out, ptr cells, ptr kept, ptr gates, ptr h, ptr c, ptr w, ptr b"
-        body = functools.partial(_forward, rule=_lstm_step if name == "lstm" else _gru_step, biased=variant)
+        body = functools.partial(_forward, rule=_lstm_step if name == "lstm" else _gru_step, variant=variant)
     operands = f"{pointers}, i64 steps, i64 batch, i64 n, i64 together, i64 start, i64 step"
     return llvm.shared(f"{name}_layer", operands, body)
+
+
+@functools.cache
+def _step(kind: str) -> Callable[..., None] | None:
+    body = functools.partial(_alone, rule=_lstm_step if kind == "lstm" else _gru_step)
+    return llvm.shared(f"{kind}_step", "ptr out, ptr cells, ptr gates, ptr own, ptr state, i64 n", body)
 
 
 # ------------------------------------------------------------------------------------------ their code
@@ -215,8 +262,8 @@ Load = Callable[..., str]
 Store = Callable[..., None]
 
 
-def _forward(code: llvm.Code, *, rule: Callable[..., None], biased: bool) -> None:
-    walk = _Walk(code)
+def _forward(code: llvm.Code, *, rule: Callable[..., None], variant: tuple[bool, bool]) -> None:
+    walk, (biased, keep) = _Walk(code), variant
     v, gates = walk.v, 4 if rule is _lstm_step else 3
 
     def block(first: str, last: str) -> None:
@@ -240,17 +287,24 @@ def _forward(code: llvm.Code, *, rule: Callable[..., None], biased: bool) -> Non
 
                     sums = code.loop(0, "%n", 1, depth, carried=[(v.type, b) for _ in rows for b in biases])
 
-                    def finish(r: int) -> None:
-                        row = rows[r]
+                    # All rows before the first is stored: as long as no branch lies between them, the processor has several at
+                    # work, none of which waits for the long chains of another one's activations.
+                    found: list[list[tuple[str, str, int, int]]] = [[] for _ in rows]
+                    for r, row in enumerate(rows):
 
-                        def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = False) -> str:
+                        def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = False, row: str = row) -> str:
                             start = walk.at(pointer, row, parts, t if now else None)
                             return part.load(v, start, code.add(code.mul("%n", q), j))
 
-                        def store(x: str, pointer: str, q: int = 0, parts: int = 1) -> None:
-                            part.store(v, x, walk.at(pointer, row, parts, t), code.add(code.mul("%n", q), j))
+                        def store(x: str, pointer: str, q: int = 0, parts: int = 1, r: int = r) -> None:
+                            if keep or pointer != "%kept":
+                                found[r].append((x, pointer, q, parts))
 
                         rule(v, sums[r * gates : (r + 1) * gates], load, store, before, cells)
+
+                    def finish(r: int) -> None:
+                        for x, pointer, q, parts in found[r]:
+                            part.store(v, x, walk.at(pointer, rows[r], parts, t), code.add(code.mul("%n", q), j))
 
                     walk.each_inside(i, last, finish)
 
@@ -261,6 +315,30 @@ def _forward(code: llvm.Code, *, rule: Callable[..., None], biased: bool) -> Non
         code.loop(0, "%steps", 1, moment)
 
     walk.units(block)
+
+
+def _alone(code: llvm.Code, *, rule: Callable[..., None]) -> None:
+    """A step whose products are there: of an LSTM all in the gates, of a GRU its own beside them."""
+    v = Vectors(code, _shape()[0])
+
+    def row(i: str) -> None:
+        def numbers(j: str, part: Part) -> None:
+            def load(pointer: str, q: int = 0, parts: int = 1, *, now: bool = True) -> str:
+                return part.load(v, pointer, place(q, parts))
+
+            def store(x: str, pointer: str, q: int = 0, parts: int = 1) -> None:
+                if pointer != "%kept":
+                    part.store(v, x, pointer, place(q, parts))
+
+            def place(q: int, parts: int) -> str:
+                return code.add(code.mul("%n", code.add(code.mul(i, parts), q)), j)
+
+            own = [v.constant(-0.0)] * 4 if rule is _lstm_step else [load("%own", q, 3) for q in range(3)]
+            rule(v, own, load, store, "%state", "%state")
+
+        v.over("%n", numbers)
+
+    code.loop("%first", "%last", 1, row)
 
 
 def _lstm_step(v: Vectors, sums: list[str], load: Load, store: Store, _before: str, cells: str) -> None:

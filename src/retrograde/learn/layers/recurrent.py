@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.bind import recorded
 from ...core.value import shape_of
 from ...ops.activation import relu
 from ...ops.contraction import affine, project
 from ...ops.elementwise import add, tanh
 from ...ops.indexing import take
 from ...ops.recurrent import gru_pointwise, lstm_pointwise
-from ...ops.recurrent_layers import gru_layer, lstm_layer, rnn_layer
+from ...ops.recurrent_layers import gru_layer, gru_states, lstm_layer, lstm_states, rnn_layer
 from ...ops.selection import keep
 from ...ops.structural import concatenate, reshape, select, stack
 
@@ -75,6 +76,13 @@ def layer(mode: str, x: Any, state: State, w: Weights, backwards: bool = False) 
 
 def _states(mode: str, x: Any, state: State, w: Weights, backwards: bool) -> tuple[Any, tuple[Any, ...]]:
     """The output and the states after every step, which begin with it."""
+    if mode == LSTM and w.projection is None:  # one sum of both biases goes in with the steps, instead of a pass over all gates
+        given = [b for b in (w.input_bias, w.hidden_bias) if b is not None]
+        operands = project(x, w.input), *state, w.hidden, add(*given) if len(given) == 2 else given[0] if given else None
+        states = lstm_layer(*operands, backwards=backwards)[:2] if recorded(*operands) else (
+            lstm_states(*operands, backwards=backwards)
+        )
+        return states[0], states
     gates = linear(x, w.input, w.input_bias)
     if w.projection is not None:
         order = range(shape_of(x)[0])
@@ -84,10 +92,11 @@ def _states(mode: str, x: Any, state: State, w: Weights, backwards: bool) -> tup
             taken.append(state)
         columns = zip(*(reversed(taken) if backwards else taken))
         states = tuple(stack(*column, axis=0) for column in columns)
-    elif mode == LSTM:
-        states = lstm_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards)[:2]
     elif mode == GRU:
-        states = gru_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards)[:1]
+        operands = gates, *state, w.hidden, w.hidden_bias
+        states = gru_layer(*operands, backwards=backwards)[:1] if recorded(*operands) else (
+            gru_states(*operands, backwards=backwards),
+        )
     else:
         out = rnn_layer(gates, *state, w.hidden, w.hidden_bias, backwards=backwards, rectified=mode == RELU)
         states = (out,)

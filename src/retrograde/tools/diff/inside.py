@@ -264,6 +264,7 @@ def _silu(x: Any) -> Arrays:
 
 _STEPS: dict[str, Callable[..., Arrays]] = {
     "lstm_pointwise": _lstm_cell, "gru_pointwise": _gru_cell, "lstm_layer": _lstm, "gru_layer": _gru, "rnn_layer": _rnn,
+    "lstm_states": _lstm, "gru_states": _gru,
     "affine": _affine, "add_matmul": _add_matmul, "var": _deviation, "std": _deviation, "normalize": _normalized,
     "normalize_stats": _normalized, "normalize_by": _normalized_by, "vector_norm": _norm, "softmax": _softmax,
     "attention": _attention, "log_softmax": _softmax, "safe_softmax": _softmax, "logsumexp": _logsumexp,
