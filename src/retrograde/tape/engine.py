@@ -412,13 +412,14 @@ its memory until it is done."""
 
 
 def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) -> tuple[list[Any], list[Any]]:
-    """Follow a graph that is a chain, from a root towards an edge, or (None) to its end: the edges where it is one no more,
-    and the cotangents there (none where no gradient gets through).
+    """Follow a graph that is a chain, from a root towards an edge, or (None) to its end and through small forks: the edges
+    where it is one no more, and the cotangents there (none where no gradient gets through).
 
     Nothing is noted on the way, so nothing is to be known of the graph beforehand: the gradient of 100 multiplications of
     4-vectors takes 42 µs instead of 68.
     """
-    fitted, latest, nodes, aim = _fitted(cls), mutation.latest, passed.nodes, producer(target)
+    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
+    aim = target.node if type(target) is Slot else target
     if type(edge) is Slot and edge.node is not aim:
         parts: list[Any] = [None] * len(edge.node.outs)
         parts[edge.index] = g
@@ -438,8 +439,12 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         if nodes is not None:
             nodes.append(edge)
         if type(found) is dict:
-            if target is None and not cls._policy.serves_second_first:
-                _fork(found, cls, passed)
+            if target is None:
+                for onwards in found:
+                    if type(onwards) is Node:
+                        if not cls._policy.serves_second_first:  # in which order it serves leaves the walk knows
+                            _fork(found, cls, passed)
+                        break
             roots, gradients = _arrivals(found)
             if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
                 roots.reverse()
