@@ -320,8 +320,7 @@ def convolve_weight(
     """The weights (O, C / groups, *kernel) of the sum of x w y over all images and windows. None where it is BLAS's."""
     shape, ys, places = x.shape, y.shape, math.prod(kernel)
     depth = shape[1] // groups * places
-    # Kernels of one place, too: BLAS makes a matrix for each image, which are then added up.
-    if not _suited(x, y, y.size * depth, 2) or ys[1] // groups * depth > _MANY:
+    if not _suited(x, y, y.size * depth, places * math.prod(stride)) or ys[1] // groups * depth > _MANY:
         return None
     lay_x, lay_y, sums, gaps = _weights(shape, ys, x.dtype.char, kernel, stride, padding, dilation, groups)
     found = sums(lay_x(x), lay_y(y))
