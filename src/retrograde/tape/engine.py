@@ -408,7 +408,12 @@ class _Passed:
 
 _SMALL = 1 << 12
 """The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
-its memory until it is done."""
+its memory until it is done; and past an operation of several operands where one edge is asked for, since it pulls all."""
+
+
+def _branches(node: Node) -> bool:
+    """Whether several operands of an operation want a gradient."""
+    return node.edges.count(None) < len(node.edges) - 1
 
 
 def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) -> tuple[list[Any], list[Any]]:
@@ -423,7 +428,7 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         step = edge.step
         if (
             step is None or edge.seq < latest or edge.saved is FREED or type(g) is list
-            or (nodes is not None and g.size > _SMALL)
+            or (g.size > _SMALL and (nodes is not None or (target is not None and _branches(edge))))
         ):  # fmt: skip
             break
         try:
