@@ -10,6 +10,7 @@ import pytest
 import retrograde as rg
 import retrograde.dialects.paddle as paddle
 import retrograde.dialects.torch as torch
+from retrograde.ops import contraction
 from retrograde.tape import engine
 
 
@@ -303,3 +304,16 @@ def test_hooks_of_leaves_beside_the_chain_run_in_the_order_of_any_graph(second: 
         y.backward(torch.ones(3))
         assert sorted(seen) == ["a", "b", "c"]
         assert seen[0] == "a"
+
+
+@pytest.mark.parametrize("retain", [False, True])
+@pytest.mark.parametrize("wanted", ["x", "w"])
+def test_one_gradient_of_large_operands_is_pulled_alone(monkeypatch, wanted, retain):
+    x, w = (torch.rand(80, 80, requires_grad=True) for _ in "xw")
+    y, g = x @ w, torch.ones(80, 80)
+    pulled, pull = [], contraction.product
+    monkeypatch.setattr(contraction, "product", lambda *a, **k: (pulled.append(1), pull(*a, **k))[1])
+    (found,) = torch.autograd.grad(y, {"x": x, "w": w}[wanted], g, retain_graph=retain)
+    assert len(pulled) == 1
+    expected = g.numpy() @ w.detach().numpy().T if wanted == "x" else x.detach().numpy().T @ g.numpy()
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5)

@@ -410,6 +410,14 @@ _SMALL = 1 << 15
 """The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
 its memory until it is done."""
 
+_APART = 1 << 12
+"""The same at an operation of several operands where one edge is asked for, since it pulls all."""
+
+
+def _branches(node: Node) -> bool:
+    """Whether several operands of an operation want a gradient."""
+    return node.edges.count(None) < len(node.edges) - 1
+
 
 def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) -> tuple[list[Any], list[Any]]:
     """Follow a graph that is a chain, from a root towards an edge, or (None) to its end and through small forks: the edges
@@ -429,7 +437,8 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         if (
             step is None or (saved := edge.saved) is FREED
             or (saved and edge.seq < latest and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
-            or (nodes is not None and (_size(g) if type(g) is list else g.size) > _SMALL)
+            or ((size := _size(g) if type(g) is list else g.size) > _APART
+                and ((nodes is not None and size > _SMALL) or (target is not None and _branches(edge))))
         ):  # fmt: skip
             break
         try:
