@@ -1,5 +1,4 @@
-"""Garbage collection, put off while modules are loaded: of what they make nothing is garbage, and to look at it again and again
-takes a third of the time of an import."""
+"""Garbage collection, put off while modules are loaded: of what they make nothing is garbage, and nothing would be found."""
 
 from __future__ import annotations
 

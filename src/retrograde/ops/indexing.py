@@ -538,9 +538,6 @@ def _others(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> np.nd
     return total
 
 
-_kept_others = functools.lru_cache(256)(_others)
-
-
 def _steps(shape: tuple[int, ...], within: tuple[int, ...], axis: int) -> tuple[int, np.ndarray]:
     """How far apart the elements along an axis stand, and `_others` for the rows of positions of the shape `within`."""
     return math.prod(shape[axis + 1 :]), _others(shape, within[:axis] + (1,) + within[axis + 1 :], axis)

@@ -93,15 +93,6 @@ def _scanned_numpy(ufunc: Any, name: str) -> Any:
     return lowered
 
 
-def _scan_samples(**params: Any) -> Any:
-    def make() -> Any:
-        yield sample(distinct(4), axis=0, **params)
-        yield sample(distinct(2, 3), axis=1, **params)
-        yield sample(distinct(3, 2, 2), axis=0, **params)
-
-    return make
-
-
 def _sum_samples() -> Any:
     for reverse in (False, True):
         yield sample(normal(4), axis=0, reverse=reverse)
