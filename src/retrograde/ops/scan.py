@@ -19,7 +19,7 @@ from ..core.value import dtype_of, ndim_of, shape_of
 from .elementwise import exp
 from .kernels import in_c_order
 from .rules import batch_axes, checked_axes, conj, infer_along, linear, sum_tangents
-from .samples import complex_normal, distinct, normal, sample
+from .samples import complex_normal, normal, sample
 from .shapes import at_least, matching
 from .structural import concatenate, getitem
 
