@@ -1,0 +1,1 @@
+"""Emitters: from a graph to a function."""

@@ -1,0 +1,1 @@
+"""Passes: functions from graph to graph, one in each file."""

@@ -1,0 +1,165 @@
+"""Arrays without elements, and what is computed with them: operations on a `Traced` array write equations.
+
+`Trace` collects them. The arrays are an array library like any other (backend/lookup.py): tapes, transforms and changes in
+place work on them as they are, and so a trace sees forward and backward alike.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._errors import LevelError, UnsupportedError
+from ..backend import Backend, register_backend
+from ..core.aval import Aval
+from .graph import Equation, Graph, Variable
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+class Traced:
+    """An array of a trace: a variable of its graph."""
+
+    __slots__ = ("__weakref__", "dtype", "shape", "trace", "variable")
+
+    __array_ufunc__ = None  # NumPy leaves operators to the tensors around it
+
+    def __init__(self, trace: Trace, variable: Variable) -> None:
+        self.trace, self.variable, self.shape, self.dtype = trace, variable, variable.shape, variable.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return self.variable.size
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self.trace.refuse("the elements of an array")
+
+    def __repr__(self) -> str:
+        return f"Traced({self.variable!r})"
+
+
+class Trace:
+    """The equations that are written while a function runs.
+
+    what: how messages name it, such as "jit of step".
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what, self.open = what, True
+        self.equations: list[Equation] = []
+        self.constants: dict[int, tuple[Variable, np.ndarray]] = {}  # by the id of the array that was met
+        self.met: list[np.ndarray] = []  # the arrays themselves, so that no id comes again
+
+    def input(self, shape: Sequence[int], dtype: np.dtype) -> Traced:
+        """A new array of which nothing but shape and dtype is known."""
+        return Traced(self, Variable(shape, dtype))
+
+    def variable(self, x: Any) -> Variable | None:
+        """The variable that stands for an operand."""
+        if x is None:
+            return None
+        if type(x) is Traced:
+            if x.trace is not self:
+                self._strange(x)
+            return x.variable
+        array = np.asarray(x)
+        found = self.constants.get(id(array))
+        if found is None:
+            self.met.append(array)
+            found = self.constants[id(array)] = Variable(array.shape, array.dtype), array
+        return found[0]
+
+    def constant(self, array: np.ndarray) -> Traced:
+        """An array with elements as one of the trace."""
+        variable = self.variable(array)
+        assert variable is not None
+        return Traced(self, variable)
+
+    def settle(self, array: np.ndarray) -> None:
+        """Before memory is written: constants that lie in it keep the elements that they had when they were met."""
+        for key, (variable, have) in self.constants.items():
+            if np.may_share_memory(have, array):
+                self.constants[key] = variable, have.copy()
+                self.met = [x for x in self.met if x is not have] + [have]
+
+    def operation(self, prim: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Write down a primitive on operands of which one at least is traced."""
+        if not self.open:
+            raise LevelError(
+                f"{prim.name}: an array of {self.what} was used after the function had returned; return it from the function "
+                "instead of storing it outside"
+            )
+        if prim.kind == "data_dependent":
+            self.refuse(f"the result of {prim.name}, whose shape depends on elements,")
+        inputs = [self.variable(x) for x in arrays]
+        avals = prim.infer([None if v is None else Aval(v.shape, v.dtype) for v in inputs], params)
+        outputs = [Variable(shape, dtype) for shape, dtype in (avals if prim.multi else (avals,))]
+        self.equations.append(Equation(prim, inputs, params, outputs, user_line()))
+        made = tuple([Traced(self, v) for v in outputs])
+        return made if prim.multi else made[0]
+
+    def graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
+        """What has been written, as a graph."""
+        results = [self.variable(y) for y in outputs]
+        assert None not in results
+        constants = dict(self.constants.values())
+        given = Graph([x.variable for x in inputs], constants, self.equations, results)  # type: ignore[arg-type]
+        return given.replaced(given.equations)
+
+    def refuse(self, what: str) -> NoReturn:
+        """Say that the trace has no elements to give."""
+        at = user_line()
+        where = f"in {at[0]}:{at[1]}" if at else "here"
+        raise UnsupportedError(
+            f"{self.what} runs the function on arrays that have no elements yet, and {what} would be needed {where}; choose "
+            "between values with where(), loop with scan() or while_loop(), or make what decides a static argument"
+        )
+
+    def _strange(self, x: Traced) -> NoReturn:
+        raise LevelError(
+            f"an array of {x.trace.what} was used in {self.what}; return it from the function that made it instead of storing "
+            "it outside"
+        )
+
+
+class TraceBackend(Backend):
+    """How operations on traced arrays are evaluated: they are written down."""
+
+    name = "trace"
+    deferred = True
+
+    def evaluate(self, prim: Any, arrays: Any, params: dict[str, Any]) -> Any:
+        trace: Trace = next(x.trace for x in arrays if type(x) is Traced)
+        return trace.operation(prim, arrays, params)
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
+        return like.trace.constant(np.broadcast_to(np.asarray(value, dtype), shape))
+
+    def from_host(self, array: np.ndarray, like: Any) -> Any:
+        return like.trace.constant(array)
+
+    def to_host(self, array: Any) -> np.ndarray:
+        trace: Trace = array.trace
+        trace.refuse("the elements of an array")
+
+
+register_backend(Traced, TraceBackend())
+
+
+def user_line() -> tuple[str, int] | None:
+    """The innermost line outside this package that is running, as (file, line)."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
