@@ -1,11 +1,13 @@
 """Scaled dot-product attention as one operation: softmax(scale q kᵀ + mask) v.
 
 Its weights, one for each pair of a target and a source, are never kept. They are computed for a few matrices at a time, or for
-some rows of one, and once more on the way back, for which q, k, v and the mask are all that is remembered.
+some rows of one, and once more on the way back, for which q, k, v and the mask are all that is remembered. Without a mask, or
+where no target looks at a later source, generated code does all of it in one pass.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..backend.dtypes import is_boolean
+from ..backend.jit import attention as blocks
 from ..backend.jit import rows as generated
 from ..core.aval import Aval
 from ..core.primitive import primitive
@@ -41,7 +44,9 @@ _FEW = 1 << 13
 
 
 @widened
-def _kernel(xp: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+def _kernel(xp: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Any:
+    if causal:
+        mask = xp.tril(xp.ones((q.shape[-2], k.shape[-2]), dtype=xp.bool, device=q.device))
     scores = xp.matmul(q * scale, xp.matrix_transpose(k))
     if not k.shape[-2]:
         return xp.matmul(scores, v)
@@ -57,6 +62,23 @@ def _kernel(xp: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
 
 
 # ------------------------------------------------------------------------------------------ by NumPy
+
+
+def causal_mask(targets: int, sources: int, dtype: np.dtype) -> np.ndarray:
+    """What is added to the scores where a target looks at the sources not after it: 0, or -inf. Not to be written."""
+    return (_kept_mask if targets * sources <= _KEPT else _made_mask)(targets, sources, dtype)
+
+
+def _made_mask(targets: int, sources: int, dtype: np.dtype) -> np.ndarray:
+    mask = np.where(np.tri(targets, sources, dtype=bool), np.zeros((), dtype), np.full((), -_INF, dtype))
+    mask.flags.writeable = False
+    return mask
+
+
+_KEPT = 1 << 12
+"""Scores up to which the mask is kept: making it takes 10 µs."""
+
+_kept_mask = functools.lru_cache(64)(_made_mask)
 
 
 def _weights_array(q: Any, k: Any, mask: Any, scale: float) -> Any:
@@ -147,38 +169,51 @@ class _Blocks:
 
 
 @widened_numpy
-def _numpy(q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+def _numpy(q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Any:
+    if mask is None:
+        found = blocks.attended(blocks.rows_apart(q), blocks.rows_apart(k), blocks.rows_apart(v), scale, causal)
+        if found is not None:
+            return found
+    if causal:
+        mask = causal_mask(q.shape[-2], k.shape[-2], q.dtype)
     if _at_once(q, k):
         return np.matmul(_weights_array(q, k, mask, scale), v)
-    blocks = _Blocks(q, k, v, mask)
-    out = np.empty((*blocks.lead, blocks.targets, v.shape[-1]), q.dtype)
-    for block in blocks:
-        q_, k_, v_, mask_ = blocks.operands(block)
+    parts = _Blocks(q, k, v, mask)
+    out = np.empty((*parts.lead, parts.targets, v.shape[-1]), q.dtype)
+    for block in parts:
+        q_, k_, v_, mask_ = parts.operands(block)
         np.matmul(_weights_array(q_, k_, mask_, scale), v_, out=out[block])
     return out.reshape(*q.shape[:-1], v.shape[-1])
 
 
-def _pulled_arrays(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale: float) -> Any:
+def _pulled_arrays(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The cotangents of q, k, v and the mask that are wanted; the mask's as large as the scores, or as the mask."""
     dtype = q.dtype
     if dtype.itemsize == 2:
         wide = (x if x is None or x.dtype != dtype else x.astype(np.float32) for x in (g, q, k, v, mask))
-        found = _pulled_arrays(needs, *wide, scale)  # type: ignore[call-arg]
+        found = _pulled_arrays(needs, *wide, scale, causal)  # type: ignore[call-arg]
         return tuple(x if x is None else x.astype(dtype) for x in found)
+    if mask is None:
+        own_g, own_q, own_k, own_v = (blocks.rows_apart(x) for x in (g, q, k, v))
+        found = blocks.pulled(own_g, own_q, own_k, own_v, scale, causal)
+        if found is not None:
+            return *(x if need else None for x, need in zip(found, needs)), None
+    if causal:
+        mask = causal_mask(q.shape[-2], k.shape[-2], dtype)
     if _at_once(q, k):
         return tuple(_pulled_block(needs, g, q, k, v, mask, scale))
-    blocks = _Blocks(q, k, v, mask)
-    g = g.reshape(*blocks.lead, *g.shape[-2:])
-    dq, dk, dv = (np.zeros(x.shape, dtype) if need else None for x, need in zip((blocks.q, blocks.k, blocks.v), needs))
-    dmask = None if blocks.mask is None or not needs[3] else np.zeros(blocks.mask.shape, blocks.mask.dtype)
-    for block in blocks:
-        parts = _pulled_block(needs, g[block], *blocks.operands(block), scale)
-        for total, part, place in ((dq, parts[0], block), (dk, parts[1], block[:2]), (dv, parts[2], block[:2])):
+    parts = _Blocks(q, k, v, mask)
+    g = g.reshape(*parts.lead, *g.shape[-2:])
+    dq, dk, dv = (np.zeros(x.shape, dtype) if need else None for x, need in zip((parts.q, parts.k, parts.v), needs))
+    dmask = None if parts.mask is None or not needs[3] else np.zeros(parts.mask.shape, parts.mask.dtype)
+    for block in parts:
+        pulled = _pulled_block(needs, g[block], *parts.operands(block), scale)
+        for total, part, place in ((dq, pulled[0], block), (dk, pulled[1], block[:2]), (dv, pulled[2], block[:2])):
             if total is not None:
                 total[place] += part
         if dmask is not None:
             alone = tuple(i for i, n in enumerate(dmask.shape) if n == 1)
-            dmask[blocks.of_mask(block)] += parts[3].sum(alone, keepdims=True)
+            dmask[parts.of_mask(block)] += pulled[3].sum(alone, keepdims=True)
     found = [x if x is None else x.reshape(y.shape) for x, y in zip((dq, dk, dv), (q, k, v))]
     if dmask is None:
         return *found, None
@@ -188,10 +223,13 @@ def _pulled_arrays(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale:
 # ------------------------------------------------------------------------------------------ its rules, as other operations
 
 
-def _weights(q: Any, k: Any, mask: Any, scale: float) -> Any:
+def _weights(q: Any, k: Any, mask: Any, scale: float, causal: bool) -> Any:
     """The weights; rows that are masked entirely are 0."""
     scores = matmul(q * scale, matrix_transpose(k))
     axis = ndim_of(scores) - 1
+    if causal:
+        targets, sources = tuple(shape_of(scores))[-2:]
+        return softmax(add(scores, causal_mask(targets, sources, dtype_of(scores))), axis=axis)
     if mask is None or not shape_of(k)[-2]:
         return softmax(scores, axis=axis)
     if dtype_of(mask).kind == "b":
@@ -201,10 +239,10 @@ def _weights(q: Any, k: Any, mask: Any, scale: float) -> Any:
     return drop(softmax(drop(scores, empty), axis=axis), empty)
 
 
-def _vjp(needs: Any, g: Any, _out: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+def _vjp(needs: Any, g: Any, _out: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Any:
     if all(x is None or type(x) is np.ndarray for x in (g, q, k, v, mask)):
-        return _pulled_arrays(needs, g, q, k, v, mask, scale)
-    weights = _weights(q, k, mask, scale)
+        return _pulled_arrays(needs, g, q, k, v, mask, scale, causal)
+    weights = _weights(q, k, mask, scale, causal)
     dv = matmul(matrix_transpose(weights), g) if needs[2] else None
     if not (needs[0] or needs[1] or needs[3]):
         return None, None, dv, None
@@ -217,9 +255,9 @@ def _vjp(needs: Any, g: Any, _out: Any, q: Any, k: Any, v: Any, mask: Any, *, sc
     )
 
 
-def _jvp(tangents: Any, out: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Any:
+def _jvp(tangents: Any, out: Any, q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Any:
     dq, dk, dv, dmask = tangents
-    weights = _weights(q, k, mask, scale)
+    weights = _weights(q, k, mask, scale, causal)
     moved = sum_tangents([
         None if dq is None else matmul(dq, matrix_transpose(k)) * scale,
         None if dk is None else matmul(q, matrix_transpose(dk)) * scale,
@@ -257,17 +295,20 @@ def _infer(avals: Any, params: dict[str, Any]) -> Aval:
 
 
 def _samples() -> Any:
-    yield sample(normal(2, 3), normal(4, 3, seed=1), normal(4, 2, seed=2), None, scale=0.5)
-    yield sample(normal(2, 2, 3), normal(2, 2, 3, seed=1), normal(2, 2, 1, seed=2), normal(2, 2, seed=3), scale=-0.3)
+    yield sample(normal(2, 3), normal(4, 3, seed=1), normal(4, 2, seed=2), None, scale=0.5, causal=False)
+    two = normal(2, 2, 3), normal(2, 2, 3, seed=1), normal(2, 2, 1, seed=2)
+    yield sample(*two, normal(2, 2, seed=3), scale=-0.3, causal=False)
     three = normal(2, 1, 2, 2), normal(2, 1, 3, 2, seed=1), normal(2, 1, 3, 2, seed=2)
-    yield sample(*three, np.array([[True, False, True], [False, False, False]]), scale=1.0)
-    yield sample(*three, normal(2, 1, 1, 3, seed=3), scale=0.7)
+    yield sample(*three, np.array([[True, False, True], [False, False, False]]), scale=1.0, causal=False)
+    yield sample(*three, normal(2, 1, 1, 3, seed=3), scale=0.7, causal=False)
+    yield sample(*three, None, scale=0.7, causal=True)
     more = [normal(2, 1, 2, *end, seed=i) for i, end in enumerate(((2, 1), (2, 1), (2, 2)))]
-    yield sample(*more, normal(1, 2, 1, 2, seed=4), scale=0.7)
+    yield sample(*more, normal(1, 2, 1, 2, seed=4), scale=0.7, causal=False)
 
 
 # For q (..., L, E), k (..., S, E) and v (..., S, Ev) with the same axes in front. mask: numbers that are added, or booleans
-# (True: takes part), with two axes or more, which broadcast to (..., L, S). A row that is masked entirely gives zeros.
+# (True: takes part), with two axes or more, which broadcast to (..., L, S). A row that is masked entirely gives zeros. causal: no
+# target looks at a source after it; then there is no mask.
 attention = primitive(
     "attention", kernel=_kernel, numpy=_numpy, vjp=_vjp, jvp=_jvp, batch=_batch, infer=_infer, samples=_samples, kind="composite",
 )  # fmt: skip

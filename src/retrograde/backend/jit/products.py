@@ -26,7 +26,9 @@ from .processor import AVX512
 from .vectors import Part, Vectors
 
 ROWS = 8
-DEPTH = 256  # rows of a panel at most: with 3 vectors of AVX-512, 48 KiB
+DEPTH = 256
+"""Rows of a panel at most (with 3 vectors of AVX-512 48 KiB), and products that are added up before they are added to the
+result, so that rounding errors stay small."""
 PANEL = 48  # columns of a panel of single numbers; what meets one alone is read where it is
 LAID = 3 << 16
 """Bytes of a block of rows that is laid out anew at most, on the stack."""
@@ -102,13 +104,13 @@ def batched(x: np.ndarray, y: np.ndarray) -> Any:
     call = _stack(x.dtype, x.shape, y.shape, x.strides, y.strides)
     if call is None:
         return np.matmul(x, y)
-    shape, places, sizes, laid, row = call
+    shape, places, sizes, laid, depth = call
     matrices, (m, k, n) = len(places), sizes[:3]
     out = np.empty(shape, x.dtype)
     work = matrices * m * k * n >> 2
-    rows, columns = _blocks(m, n, row, laid, threads.count() if threads.pool(work) else 1, matrices)
+    rows, columns = _blocks(m, n, depth * x.itemsize, laid, threads.count() if threads.pool(work) else 1, matrices)
     units = threads.tiles(matrices * -(-m // rows) * -(-n // columns), work)
-    found(*units, out, x, y, places, *sizes, row // x.itemsize, rows, columns, laid)
+    found(*units, out, x, y, places, *sizes, depth, rows, columns, laid)
     return out
 
 
@@ -137,8 +139,7 @@ def _stack(
                 at += (np.arange(length) * (step // size)).reshape(-1, *(1,) * (len(lead) - axis - 1))
         places[:, column] = at.ravel()
     strides = (step // size for step in (*x_steps[-2:], *y_steps[-2:]))
-    depth = -(-k // -(-k // DEPTH))
-    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size and n > PANEL), depth * size
+    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size and n > PANEL), _depth(k)
 
 
 @functools.lru_cache(1024)
@@ -179,7 +180,12 @@ def _planned(
         and size in y_steps
         and not any(step % size for step in (*x_steps, *y_steps))
     )  # fmt: skip
-    return -(-k // -(-k // DEPTH)) if suited else 0
+    return _depth(k) if suited else 0
+
+
+def _depth(k: int) -> int:
+    """The rows of a panel, of k in all."""
+    return -(-k // -(-k // DEPTH))
 
 
 def _by_blas(x: np.ndarray, y: np.ndarray) -> Any:
@@ -267,7 +273,7 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
     v = Vectors(c, kind.register // (4 if number == "float" else 8), number)
     c.declare("declare i64 @llvm.smin.i64(i64, i64)")
     panel = c.value(f"alloca [{(DEPTH + v.lanes) * most_vectors * v.lanes} x {number}], align 64")
-    copied = c.value(f"alloca [{LAID // v.size + ROWS * DEPTH} x {number}], align 64")
+    copied = c.value(f"alloca [{LAID // v.size + height * DEPTH} x {number}], align 64")
     laid = c.value("icmp ne i64 %laid, 0")
     tile_sums = c.value(f"alloca [{height * most_vectors * v.lanes} x {number}], align 64")
     nothing = c.value(f"alloca {v.type}, align 64")
@@ -289,6 +295,8 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
         first_y, _, (y_row, y_column) = array("%y")
         bias = c.value(f"load ptr, ptr {c.at('i8', '%bias', object.__basicsize__)}")
     down = c.value(f"sdiv i64 {c.add(m, c.add('%rows', -1))}, %rows")
+    by_rows = c.value(f"icmp eq i64 {y_column}, 1")
+    by_columns = c.value(f"xor i1 {by_rows}, true")
 
     def matrix(unit: str) -> None:
         """A block of one of several products."""
@@ -323,12 +331,6 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
                 return c.value(f"select {v.mask} {condition}, {v.type} {part.load(v, pointer, index)}, {v.type} zeroinitializer")
             return Part(c.value(f"and {v.mask} {part.mask}, {condition}")).load(v, pointer, index)
 
-        def biases_at(complete: str, j: str, columns: list[Part]) -> list[str]:
-            """What is added to the columns from j on: zeros, and beside the last panel the bias, if there is one."""
-            biased = c.spread(v.lanes, "i1", c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}"))
-            place = c.at(number, bias, j)
-            return [if_so(biased, part, place, i * v.lanes) for i, part in enumerate(columns)]
-
         def copy_rows(first: str, j: str, rows: str, columns: list[Part]) -> None:
             """Rows of `y`, where they are contiguous, into the panel."""
             count = len(columns)
@@ -359,33 +361,41 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
 
             v.over(rows, some)
 
-        def lay_at(i: str, rows: str) -> str:
-            """Where the numbers of the tile from row i on are laid out."""
-            return str(c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows)))
-
         def lay(first: str, rows: str) -> None:
             """The rows of the block beside a panel, tile by tile, so that the numbers of a tile's rows lie side by side."""
             vector = f"<{height} x {number}>"
-            source = c.at(number, c.at(number, x, c.mul(top, x_row)), c.mul(first, x_column))
-            several = c.value(f"sub i64 {bottom}, {top}")
-            whole = c.value(f"sub i64 {several}, {c.value(f'srem i64 {several}, {height}')}")
-            whole = c.value(f"select i1 {c.value(f'icmp eq i64 {x_row}, 1')}, i64 {whole}, i64 0")
+            source = c.at(number, x, c.mul(first, x_column))
 
-            def column(k: str) -> None:
-                here = c.at(number, copied, c.mul(k, height))
-                there = c.at(number, source, c.mul(k, x_column))
+            def start(i: str) -> str:
+                return str(c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows)))
 
-                def part(i: str) -> None:
-                    numbers = c.value(f"load {vector}, ptr {c.at(number, there, i)}, align {v.size}")
-                    c.do(f"store {vector} {numbers}, ptr {c.at(number, here, c.mul(i, rows))}, align {v.size}")
+            def of_columns() -> None:
+                """Where columns are contiguous: as many tiles together as take a line of the cache."""
+                together = max(1, 64 // (height * v.size))
 
-                c.loop(0, whole, height, part)
+                def tiles(i: str, count: int) -> None:
+                    starts = [start(c.add(i, q * height)) for q in range(count)]
+                    there = c.at(number, source, i)
+
+                    def column(k: str) -> None:
+                        numbers = c.at(number, there, c.mul(k, x_column))
+                        for q, own in enumerate(starts):
+                            some = c.value(f"load {vector}, ptr {c.at(number, numbers, q * height)}, align {v.size}")
+                            c.do(f"store {vector} {some}, ptr {c.at(number, own, c.mul(k, height))}, align {v.size}")
+
+                    c.loop(0, rows, 1, column)
+
+                some = c.value(f"sub i64 {bottom}, {top}")
+                most = c.add(top, c.value(f"sub i64 {some}, {c.value(f'srem i64 {some}, {together * height}')}"))
+                whole = c.add(top, c.value(f"sub i64 {some}, {c.value(f'srem i64 {some}, {height}')}"))
+                c.loop(top, most, together * height, lambda i: tiles(i, together))
+                c.loop(most, whole, height, lambda i: tiles(i, 1))
+                c.loop(whole, bottom, height, tile)
 
             def tile(i: str) -> None:
                 def row(r: str) -> None:
-                    there = c.at(number, x, c.mul(c.least(c.add(i, r), last), x_row))
-                    there = c.at(number, there, c.mul(first, x_column))
-                    here = c.at(number, lay_at(i, rows), r)
+                    there = c.at(number, source, c.mul(c.least(c.add(i, r), last), x_row))
+                    here = c.at(number, start(i), r)
 
                     def one(k: str) -> None:
                         found = c.value(f"load {number}, ptr {c.at(number, there, c.mul(k, x_column))}")
@@ -395,29 +405,37 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
 
                 c.loop(0, height, 1, row)
 
-            c.loop(0, rows, 1, column)
-            c.loop(c.add(top, whole), bottom, height, tile)
+            columns_are = c.value(f"icmp eq i64 {x_row}, 1")
+            c.when(columns_are, of_columns)
+            c.when(c.value(f"xor i1 {columns_are}, true"), lambda: c.loop(top, bottom, height, tile))
 
         def tiles(first: str, j: str, rows: str, columns: list[Part]) -> None:
             """The columns from j on, of all rows of `out`."""
             count = len(columns)
+            width = count * v.lanes
+            all_there = c.value(f"icmp sge i64 {c.value(f'sub i64 {right}, {j}')}, {width}")
+            some_missing = c.value(f"xor i1 {all_there}, true")
             begun = c.value(f"icmp ne i64 {first}, 0")
             again = c.spread(v.lanes, "i1", begun)
-            all_there = c.value(f"icmp sge i64 {c.value(f'sub i64 {right}, {j}')}, {count * v.lanes}")
-            some_missing = c.value(f"xor i1 {all_there}, true")
-            biases = [] if several else biases_at(c.value(f"icmp eq i64 {c.add(first, rows)}, {k}"), j, columns)
+            biased = "false"
+            if not several:
+                complete = c.value(f"icmp eq i64 {c.add(first, rows)}, {k}")
+                biased = c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}")
+            along = c.value(f"select i1 {laid}, i64 {height}, i64 {x_column}")
 
             def tile(i: str) -> None:
                 starts = []
+                own = c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows))
                 for r in range(height):
-                    own = c.at(number, lay_at(i, rows), r)
                     row = c.least(c.add(i, r), last)  # beyond the last row, that one again: computed, not stored
                     there = c.at(number, c.at(number, x, c.mul(row, x_row)), c.mul(first, x_column))
-                    starts.append(c.value(f"select i1 {laid}, ptr {own}, ptr {there}"))
-                along = c.value(f"select i1 {laid}, i64 {height}, i64 {x_column}")
+                    starts.append(c.value(f"select i1 {laid}, ptr {c.at(number, own, r)}, ptr {there}"))
+                several_rows = c.value(f"sub i64 {bottom}, {i}")
+                whole = c.value(f"and i1 {all_there}, {c.value(f'icmp sge i64 {several_rows}, {height}')}")
+                not_whole = c.value(f"xor i1 {whole}, true")
 
                 def step(row: str, *sums: str) -> list[str]:
-                    start = c.at(number, panel, c.mul(row, count * v.lanes))
+                    start = c.at(number, panel, c.mul(row, width))
                     ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
                     offset, after = c.mul(row, along), []
                     for r in range(height):
@@ -427,35 +445,60 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
                     return after
 
                 sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (height * count))
-                for q, total in enumerate(sums):
-                    v.store(total, tile_sums, q * v.lanes, align=64)
 
-                def write(r: str) -> None:
-                    found = c.at(number, tile_sums, c.mul(r, count * v.lanes))
-                    place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
+                def at_once() -> None:
+                    for r in range(height):
+                        place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
+                        for q in range(count):
+                            there = c.at(number, place, q * v.lanes)
+                            earlier = v.load(c.value(f"select i1 {begun}, ptr {there}, ptr {nothing}"))
+                            v.store(v.add(earlier, sums[r * count + q]), there)
 
-                    def vectors(inside: Sequence[Part]) -> None:
-                        for q, part in enumerate(inside):
-                            if part.mask is None:  # a choice of addresses is sooner done than one of lanes
-                                there = c.at(number, place, q * v.lanes)
-                                before = v.load(c.value(f"select i1 {begun}, ptr {there}, ptr {nothing}"))
-                            else:
-                                before = if_so(again, part, place, q * v.lanes)
-                            total = v.add(before, v.load(found, q * v.lanes, align=64))
-                            part.store(v, v.add(total, biases[q]) if biases else total, place, q * v.lanes)
-
+                def both(vectors: Callable[[Sequence[Part]], None]) -> None:
+                    """With masks only where columns are missing: processors are slow with them."""
                     if columns[0].mask is None:
                         vectors(columns)
                     else:
                         c.when(all_there, lambda: vectors([Part()] * count))
                         c.when(some_missing, lambda: vectors(columns))
 
-                c.loop(0, c.least(c.value(f"sub i64 {bottom}, {i}"), height), 1, write)
+                def row_by_row() -> None:
+                    for q, total in enumerate(sums):
+                        v.store(total, tile_sums, q * v.lanes, align=64)
+
+                    def write(r: str) -> None:
+                        found = c.at(number, tile_sums, c.mul(r, width))
+                        place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
+
+                        def vectors(inside: Sequence[Part]) -> None:
+                            for q, part in enumerate(inside):
+                                earlier = if_so(again, part, place, q * v.lanes)
+                                part.store(v, v.add(earlier, v.load(found, q * v.lanes, align=64)), place, q * v.lanes)
+
+                        both(vectors)
+
+                    c.loop(0, c.least(several_rows, height), 1, write)
+
+                def add_bias() -> None:
+                    def row(r: str) -> None:
+                        place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
+                        shift = c.at(number, bias, j)
+
+                        def vectors(inside: Sequence[Part]) -> None:
+                            for q, part in enumerate(inside):
+                                total = v.add(part.load(v, place, q * v.lanes), part.load(v, shift, q * v.lanes))
+                                part.store(v, total, place, q * v.lanes)
+
+                        both(vectors)
+
+                    c.loop(0, c.least(several_rows, height), 1, row)
+
+                c.when(whole, at_once)
+                c.when(not_whole, row_by_row)
+                if not several:
+                    c.when(biased, add_bias)
 
             c.loop(top, bottom, height, tile)
-
-        by_rows = c.value(f"icmp eq i64 {y_column}, 1")
-        by_columns = c.value(f"xor i1 {by_rows}, true")
 
         def depth_block(first: str) -> None:
             rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")

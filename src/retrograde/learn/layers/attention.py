@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import dtype_of, shape_of
-from ...ops.attention import attention
+from ...ops.attention import attention, causal_mask
 from ...ops.comparison import equal
 from ...ops.contraction import affine, matmul, matrix_transpose, project
 from ...ops.elementwise import add, multiply
@@ -25,23 +24,6 @@ _INF = math.inf
 def additive(mask: Any, dtype: np.dtype) -> Any:
     """A boolean mask (True: takes part) as what is added to the scores: 0, or -inf."""
     return where(mask, np.zeros((), dtype), np.full((), -_INF, dtype))
-
-
-def causal(length: int, sources: int, dtype: np.dtype) -> np.ndarray:
-    """What is added to the scores where a target looks at the sources not after it: 0, or -inf. Not to be written."""
-    return (_kept_causal if length * sources <= _KEPT else _causal)(length, sources, dtype)
-
-
-def _causal(length: int, sources: int, dtype: np.dtype) -> np.ndarray:
-    mask: np.ndarray = additive(np.tri(length, sources, dtype=bool), dtype)
-    mask.flags.writeable = False
-    return mask
-
-
-_KEPT = 1 << 12
-"""Scores up to which the mask is kept: making it takes 10 µs."""
-
-_kept_causal = functools.lru_cache(64)(_causal)
 
 
 def attend(
@@ -64,7 +46,7 @@ def attend(
     empty = None
     if is_causal:  # the first source is there for all of them: no row is empty
         length, sources = shape_of(scores)[-2:]
-        scores = add(scores, causal(length, sources, dtype_of(scores)))
+        scores = add(scores, causal_mask(length, sources, dtype_of(scores)))
     elif mask is not None:
         if dtype_of(mask).kind == "b":
             mask = additive(mask, dtype_of(scores))
@@ -97,7 +79,7 @@ def attended(
         )  # fmt: skip
     dtype, weights = dtype_of(q), (*lead, shapes[0][-2], shapes[1][-2])
     if is_causal:
-        mask = causal(shapes[0][-2], shapes[1][-2], dtype)
+        mask = None
     elif mask is not None:
         own = tuple(shape_of(mask))
         if np.broadcast_shapes(own, weights) != weights:  # the mask has more axes than the scores
@@ -106,7 +88,8 @@ def attended(
             mask = reshape(mask, shape=(1,) * (2 - len(own)) + own)
         if dtype_of(mask).kind != "b" and dtype_of(mask) != dtype:
             mask = cast(mask, dtype=dtype)
-    return attention(q, k, v, mask, scale=1.0 / math.sqrt(shapes[0][-1] or 1) if scale is None else float(scale))
+    factor = 1.0 / math.sqrt(shapes[0][-1] or 1) if scale is None else float(scale)
+    return attention(q, k, v, mask, scale=factor, causal=is_causal)
 
 
 def split_heads(x: Any, heads: int) -> Any:

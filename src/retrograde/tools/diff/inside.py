@@ -189,10 +189,12 @@ def _softmax(x: Any, *, axis: Any) -> Arrays:
     yield top
 
 
-def _attention(q: Any, k: Any, v: Any, mask: Any, *, scale: float) -> Arrays:
+def _attention(q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Arrays:
     products = q @ k.swapaxes(-1, -2)
     yield from (k.swapaxes(-1, -2), q * scale, products, products * scale)
     scores = products * scale
+    if causal:
+        mask = np.tri(*scores.shape[-2:], dtype=bool)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype.kind == "b" else scores + mask
         yield scores
