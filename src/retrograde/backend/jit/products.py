@@ -30,7 +30,7 @@ DEPTH = 256
 """Rows of a panel at most (with 3 vectors of AVX-512 48 KiB), and products that are added up before they are added to the
 result, so that rounding errors stay small."""
 PANEL = 48  # columns of a panel of single numbers; what meets one alone is read where it is
-LAID = 3 << 16
+LAID = 3 << 17
 """Bytes of a block of rows that is laid out anew at most, on the stack."""
 _KEPT = 3 << 17
 """Bytes of the first operand that a block meets a panel with at most, to be found again in the second cache by the next."""
@@ -331,18 +331,6 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
                 return c.value(f"select {v.mask} {condition}, {v.type} {part.load(v, pointer, index)}, {v.type} zeroinitializer")
             return Part(c.value(f"and {v.mask} {part.mask}, {condition}")).load(v, pointer, index)
 
-        def copy_rows(first: str, j: str, rows: str, columns: list[Part]) -> None:
-            """Rows of `y`, where they are contiguous, into the panel."""
-            count = len(columns)
-            source = c.at(number, c.at(number, y, c.mul(first, y_row)), j)
-
-            def copy(row: str) -> None:
-                start = c.at(number, source, c.mul(row, y_row))
-                for k, part in enumerate(columns):
-                    keep(part.load(v, start, k * v.lanes), row, k * v.lanes, count * v.lanes)
-
-            c.loop(0, rows, 1, copy)
-
         def copy_columns(first: str, j: str, rows: str, width: str) -> None:
             """`width` columns of `y`, where they are contiguous, into the panel: squares of lanes x lanes, transposed."""
             end = c.add(n, -1)
@@ -423,7 +411,8 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
                 biased = c.value(f"and i1 {complete}, {c.value('icmp ne i64 %biased, 0')}")
             along = c.value(f"select i1 {laid}, i64 {height}, i64 {x_column}")
 
-            def tile(i: str) -> None:
+            def tile(i: str, *, copies: bool = False) -> None:
+                """The columns of a tile's rows. copies: rows of `y` are met where they are, and copied into the panel on the way."""
                 starts = []
                 own = c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows))
                 for r in range(height):
@@ -436,7 +425,13 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
 
                 def step(row: str, *sums: str) -> list[str]:
                     start = c.at(number, panel, c.mul(row, width))
-                    ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
+                    if copies:
+                        there = c.at(number, c.at(number, y, c.mul(c.add(first, row), y_row)), j)
+                        ys = [part.load(v, there, i * v.lanes) for i, part in enumerate(columns)]
+                        for i, vector in enumerate(ys):
+                            v.store(vector, start, i * v.lanes, align=64)
+                    else:
+                        ys = [v.load(start, i * v.lanes, align=64) for i in range(count)]
                     offset, after = c.mul(row, along), []
                     for r in range(height):
                         one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
@@ -498,7 +493,8 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
                 if not several:
                     c.when(biased, add_bias)
 
-            c.loop(top, bottom, height, tile)
+            c.when(by_rows, lambda: tile(top, copies=True))
+            c.loop(c.value(f"select i1 {by_rows}, i64 {c.add(top, height)}, i64 {top}"), bottom, height, tile)
 
         def depth_block(first: str) -> None:
             rows = c.least(c.value(f"sub i64 {k}, {first}"), "%depth")
@@ -520,7 +516,6 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
 
                 def panel_of(count: int, whole: bool) -> None:
                     here = parts(j, count, whole)
-                    c.when(by_rows, lambda: copy_rows(first, j, rows, here))
                     tiles(first, j, rows, here)
 
                 for count in range(1, most_vectors + 1):

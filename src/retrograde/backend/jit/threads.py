@@ -41,7 +41,7 @@ _SPINS = 1 << 11
 """How often a worker looks for a job before it sleeps: some 50 µs. Between two operations lie 2 to 10; being woken takes 50."""
 
 _STACK = 1 << 20
-"""Bytes of a worker's stack: kernels keep up to 300 KiB there, and some systems give no more than 128 by themselves."""
+"""Bytes of a worker's stack: kernels keep up to 450 KiB there, and some systems give no more than 128 by themselves."""
 
 # Bytes from the pool's begin. What is written by many threads has a line of the cache to itself.
 _EPOCH, _SLEEPERS, _THREADS, _CALLS, _MUTEX, _SIGNAL, _SLOTS = 0, 64, 128, 192, 256, 384, 512
