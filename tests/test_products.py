@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import llvm, products
+from retrograde.backend.jit import llvm, products, threads
 
 from .same_bits import same_bits
 
@@ -121,7 +121,7 @@ def test_several_threads_at_once(generated):
 
 PROGRAM = """
 import numpy as np
-from retrograde.backend.jit import llvm, products
+from retrograde.backend.jit import llvm, products, threads
 from retrograde.backend.jit.processor import AVX512
 x = np.random.default_rng(0).standard_normal((64, 784)).astype(np.float32)
 assert np.allclose(products.product(x, x.T), np.dot(x, x.T), atol=1e-3)
@@ -246,3 +246,21 @@ def test_batches_that_go_to_blas(batches):
         products.batched(x, y[:, :5])
     with pytest.raises(ValueError, match="remapped"):
         products.batched(x, np.ones((3, 12, 20), np.float32))
+
+
+def test_where_there_is_a_pool_blas_shares_no_small_products_out(monkeypatch):
+    calls = []
+    function = products.translated("f")
+    monkeypatch.setitem(products._generated, "f", lambda *args: (calls.append(args[3].shape), function(*args))[1])
+    shapes = [(64, 64, 64), (80, 80, 80), (128, 128, 128)]  # at most 2^18 multiplications, fewer and more than 2^20
+    before = threads.count()
+    try:
+        for count, generated in ((1, [(128, 128)]), (2, [(80, 80), (128, 128)])):
+            threads.set_count(count)
+            for m, k, n in shapes:
+                x, y = matrix((m, k), np.float32, "rows", 21), matrix((k, n), np.float32, "rows", 22)
+                np.testing.assert_allclose(products.product(x, y), x @ y, rtol=1e-4, atol=1e-4)
+            assert calls == generated
+            calls.clear()
+    finally:
+        threads.set_count(before)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from . import llvm, threads
+from . import llvm, matvec, threads
 from .operands import aligned
 from .processor import AVX512
 from .vectors import Part, Vectors
@@ -43,6 +43,9 @@ _PIECES = 8
 
 LEAST = 1 << 20
 """Fewer multiplications go to BLAS: a call takes 2 µs longer than one of NumPy."""
+ALONE = 1 << 18
+"""So many multiplications OpenBLAS does with one thread. From there on its threads wait for each other: 100x100x100 takes them
+16 ms where other programs use the processors, and 12 µs alone. They are not used where there is a pool."""
 
 
 _generated: dict[str, Callable[..., None] | None] = {}  # by dtype, for those that have been asked for; None: BLAS's
@@ -58,7 +61,10 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     size = x.size
     if size == 1 or y.size == 1:  # where that is 0, `dot` does nothing, and loses what is nan or infinite beside it
         return _plus(np.matmul(x, y), bias)
-    if size * y.shape[-1] < LEAST or x.ndim != 2 or y.ndim != 2:
+    if x.ndim != 2 or y.ndim != 2:
+        return _plus(_of_vectors(x, y), bias)
+    work = size * y.shape[1]
+    if work < LEAST and (work <= ALONE or threads.count() == 1):
         return _plus(x.dot(y), bias)
     char = x.dtype.char
     function = _generated[char] if char in _generated else _set_up(char)
@@ -162,6 +168,15 @@ def _blocks(m: int, n: int, row: int, laid: int, count: int, matrices: int = 1) 
 def _part(size: int, parts: int, unit: int) -> int:
     """The size of so many parts, whole units."""
     return -(-size // (parts * unit)) * unit
+
+
+def _of_vectors(x: np.ndarray, y: np.ndarray) -> Any:
+    found = None
+    if x.ndim == 2 and y.ndim == 1:
+        found = matvec.product(x, y)
+    elif x.ndim == 1 and y.ndim == 2:
+        found = matvec.product(y.T, x)
+    return x.dot(y) if found is None else found
 
 
 def _plus(out: Any, bias: np.ndarray | None) -> Any:
@@ -412,7 +427,7 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
             along = c.value(f"select i1 {laid}, i64 {height}, i64 {x_column}")
 
             def tile(i: str, *, copies: bool = False) -> None:
-                """The columns of a tile's rows. copies: rows of `y` are met where they are, and copied into the panel on the way."""
+                """The columns of a tile's rows. copies: rows of `y` are met where they are, and copied into the panel too."""
                 starts = []
                 own = c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows))
                 for r in range(height):
