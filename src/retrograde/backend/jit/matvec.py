@@ -1,7 +1,7 @@
 """Products of a matrix and a vector as generated code (float32, float64), on the pool's threads.
 
-They are read once and nothing is kept, so memory sets the pace. Several threads of BLAS share out matrices from 10⁴ numbers
-on, by its own pool, whose workers and ours would run against each other.
+They are read once and nothing is kept, so memory sets the pace: one thread is as well off with BLAS, and keeps it. Several
+threads of BLAS would share out matrices from 10⁴ numbers on, by its own pool, whose workers and ours run against each other.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from .vectors import Part, Vectors
 
 LEAST = 9000
 """Fewer numbers are BLAS's in any case, which has one thread for them."""
-MUCH = 1 << 17
-"""So many numbers are met here also by one thread, which takes as long as BLAS: the bits are those of several threads."""
 FEW = 8
 """Shorter rows and columns are BLAS's."""
 ROWS = 4
@@ -35,7 +33,7 @@ DEPTH = 256
 
 def product(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     """x y of a matrix and a vector that fit; None where it is BLAS's affair."""
-    if x.size < LEAST or (x.size < MUCH and threads.count() == 1) or x.dtype != y.dtype or x.dtype not in (FLOAT32, FLOAT64):
+    if x.size < LEAST or threads.count() == 1 or x.dtype != y.dtype or x.dtype not in (FLOAT32, FLOAT64):
         return None
     m, k = x.shape
     size = x.itemsize
