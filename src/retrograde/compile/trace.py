@@ -54,8 +54,9 @@ class Trace:
     def __init__(self, what: str) -> None:
         self.what, self.open = what, True
         self.equations: list[Equation] = []
-        self.constants: dict[int, tuple[Variable, np.ndarray]] = {}  # by the id of the array that was met
-        self.met: list[np.ndarray] = []  # the arrays themselves, so that no id comes again
+        self.constants: dict[int, tuple[Variable, np.ndarray]] = {}  # by the id of the array that was met, which is kept
+        self.settled: list[tuple[Variable, np.ndarray]] = []
+        """Constants that were written after they had been met, as they were then."""
 
     def input(self, shape: Sequence[int], dtype: np.dtype) -> Traced:
         """A new array of which nothing but shape and dtype is known."""
@@ -72,7 +73,6 @@ class Trace:
         array = np.asarray(x)
         found = self.constants.get(id(array))
         if found is None:
-            self.met.append(array)
             found = self.constants[id(array)] = Variable(array.shape, array.dtype), array
         return found[0]
 
@@ -84,10 +84,10 @@ class Trace:
 
     def settle(self, array: np.ndarray) -> None:
         """Before memory is written: constants that lie in it keep the elements that they had when they were met."""
-        for key, (variable, have) in self.constants.items():
+        for key, (variable, have) in list(self.constants.items()):
             if np.may_share_memory(have, array):
-                self.constants[key] = variable, have.copy()
-                self.met = [x for x in self.met if x is not have] + [have]
+                self.settled.append((variable, have.copy()))
+                del self.constants[key]
 
     def operation(self, prim: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
         """Write down a primitive on operands of which one at least is traced."""
@@ -109,7 +109,7 @@ class Trace:
         """What has been written, as a graph."""
         results = [self.variable(y) for y in outputs]
         assert None not in results
-        constants = dict(self.constants.values())
+        constants = dict([*self.constants.values(), *self.settled])
         given = Graph([x.variable for x in inputs], constants, self.equations, results)  # type: ignore[arg-type]
         return given.replaced(given.equations)
 

@@ -1,0 +1,176 @@
+"""What a function reads besides its arguments: the tensors and generators that it can reach, and everything that decides what it
+does with them.
+
+From its closure, its defaults, the globals that its code names and the object that it is a method of, through functions of the
+user, containers and attributes. `Reads` finds the holders, whose arrays a trace takes the place of, and writes the check that
+all else is as it was (the guard of a version). Called by version.py before a trace.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..core.value import LevelArray, Value
+
+_PACKAGE = __name__.partition(".")[0]
+_NUMBERS = (int, float, complex, bool, str, bytes)
+_LEAVES = (
+    *_NUMBERS, type(None), np.ndarray, np.generic, np.dtype, LevelArray, type, types.ModuleType, types.BuiltinFunctionType,
+    types.CodeType, property,
+)  # fmt: skip
+MOST = 20_000
+"""Things that a function may lead to. What leads to more (a data set that is held in lists) is looked at no further, and the
+function is not compiled once and for all."""
+
+
+class TooMuch(Exception):
+    """A function reads more than can be looked at before each call."""
+
+
+class Reads:
+    """What some roots (functions, bound methods, modules) lead to."""
+
+    def __init__(self, *roots: Any) -> None:
+        self.holders: list[Any] = []
+        """Whatever holds its array in `_a`, each once, in the order in which it was met."""
+        self._seen: dict[int, Any] = {}  # by id, and kept, so that no id comes again
+        self._lines: list[str] = []  # of the check
+        self._scope: dict[str, Any] = {"same": _same}
+        self._names: dict[int, str] = {}
+        self._todo: list[Any] = list(roots)
+        while self._todo:
+            x = self._todo.pop()
+            if not isinstance(x, _LEAVES) and id(x) not in self._seen:
+                self._seen[id(x)] = x
+                if len(self._seen) > MOST:
+                    raise TooMuch(f"more than {MOST} objects can be reached from it")
+                self._open(x)
+
+    def check(self) -> Any:
+        """A function that says whether everything but the holders' arrays is as it is now. What the function itself has changed
+        since it was looked at does not count: it would never be the same again."""
+        kept = []
+        for line in self._lines:
+            exec(compile(f"def check():\n    {line}\n    return True\n", "<retrograde guard>", "exec"), self._scope)  # noqa: S102
+            if self._scope["check"]():
+                kept.append(line)
+        body = "".join(f"    {line}\n" for line in kept)
+        exec(compile(f"def check():\n{body}    return True\n", "<retrograde guard>", "exec"), self._scope)  # noqa: S102 - our own source
+        return self._scope["check"]
+
+    # ---------------------------------------------------------------------------------------- the walk
+
+    def _open(self, x: Any) -> None:
+        if isinstance(x, Value):
+            self.holders.append(x)
+            self._todo += [y for y in (x._base, x._grad) if y is not None]
+        elif isinstance(x, types.FunctionType):
+            self._function(x)
+        elif isinstance(x, types.MethodType):
+            self._todo += (x.__self__, x.__func__)
+        elif isinstance(x, functools.partial):
+            self._todo += (x.func, x.args, x.keywords)
+        elif isinstance(x, dict):
+            self._entries(x, list(x.items()), "{0}.get({1})")
+            self._expect(f"len({self._name(x)}) != {len(x)}")
+        elif isinstance(x, (list, tuple)):
+            if type(x) is not tuple:
+                self._expect(f"len({self._name(x)}) != {len(x)}")
+            self._entries(x, list(enumerate(x)), "{0}[{1}]", fixed=type(x) is tuple)
+        elif isinstance(x, (set, frozenset)):
+            self._expect(f"len({self._name(x)}) != {len(x)}")
+            self._todo += x
+        elif isinstance(x, types.CellType):
+            self._cell(x)
+        else:
+            self._object(x)
+
+    def _function(self, f: types.FunctionType) -> None:
+        self._todo += f.__closure__ or ()
+        self._todo += f.__defaults__ or ()
+        self._todo += (f.__kwdefaults__ or {}).values()
+        self._todo += f.__dict__.values()
+        if (f.__module__ or "").partition(".")[0] == _PACKAGE:
+            return  # of our own code: what it reads from its module is not the program's
+        names, written = _globals_of(f.__code__)
+        read = [(n, f.__globals__[n]) for n in names if n in f.__globals__ and n not in written]
+        self._entries(f.__globals__, read, "{0}.get({1})")
+
+    def _cell(self, cell: types.CellType) -> None:
+        try:
+            x = cell.cell_contents
+        except ValueError:  # empty yet
+            return
+        self._equal(f"{self._name(cell)}.cell_contents", x)
+        self._todo.append(x)
+
+    def _object(self, x: Any) -> None:
+        own = getattr(x, "__dict__", None)
+        if "_a" in (own or ()) or hasattr(type(x), "_a"):
+            self.holders.append(x)
+            return
+        if type(own) is dict:
+            self._entries(own, list(own.items()), "{0}.get({1})")
+        for cls in type(x).__mro__:
+            ours = cls.__module__.partition(".")[0] == _PACKAGE
+            slots = cls.__dict__.get("__slots__", ())
+            for slot in (slots,) if isinstance(slots, str) else slots:
+                if slot not in ("__dict__", "__weakref__") and hasattr(x, slot):
+                    self._todo.append(getattr(x, slot))
+            if not ours and cls.__module__ != "builtins":  # what the methods of a user's class read
+                for f in vars(cls).values():
+                    f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
+                    f = f.fget if isinstance(f, property) else f
+                    if isinstance(f, types.FunctionType):
+                        self._todo.append(f)
+
+    # ---------------------------------------------------------------------------------------- the check
+
+    def _name(self, x: Any) -> str:
+        name = self._names.get(id(x))
+        if name is None:
+            name = self._names[id(x)] = f"o{len(self._names)}"
+            self._scope[name] = x
+        return name
+
+    def _expect(self, unlike: str) -> None:
+        self._lines.append(f"if {unlike}: return False")
+
+    def _equal(self, place: str, x: Any) -> None:
+        if type(x) in _NUMBERS:
+            self._expect(f"not same({place}, {self._name(x)})" if type(x) is not bool else f"{place} is not {x}")
+        else:
+            self._expect(f"{place} is not {self._name(x)}")
+
+    def _entries(self, owner: Any, entries: Iterable[tuple[Any, Any]], place: str, *, fixed: bool = False) -> None:
+        """The entries of a container: each is to be the same thing, or an equal number."""
+        for key, x in entries:
+            if not fixed:
+                shown = repr(key) if type(key) in (str, int) else self._name(key)
+                self._equal(place.format(self._name(owner), shown), x)
+            self._todo.append(x)
+
+
+def _same(x: Any, y: Any) -> bool:
+    return x is y or (type(x) is type(y) and x == y)
+
+
+@functools.lru_cache(4096)
+def _globals_of(code: types.CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The names that a function and those defined in it may read from its globals, and those that they store there."""
+    names, written = list(code.co_names), set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            written.add(instruction.argval)
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            inner, more = _globals_of(x)
+            names += inner
+            written |= more
+    return tuple(dict.fromkeys(names)), frozenset(written)
