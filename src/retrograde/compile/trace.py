@@ -23,12 +23,16 @@ _PACKAGE = __name__.partition(".")[0]
 class Traced:
     """An array of a trace: a variable of its graph."""
 
-    __slots__ = ("__weakref__", "dtype", "shape", "trace", "variable")
+    __slots__ = ("__weakref__", "dtype", "shape", "trace", "value", "variable")
+
+    value: np.ndarray | None
+    """The elements, once they are there (deferred.py)."""
 
     __array_ufunc__ = None  # NumPy leaves operators to the tensors around it
 
     def __init__(self, trace: Trace, variable: Variable) -> None:
         self.trace, self.variable, self.shape, self.dtype = trace, variable, variable.shape, variable.dtype
+        self.value = None
 
     @property
     def ndim(self) -> int:
@@ -38,8 +42,8 @@ class Traced:
     def size(self) -> int:
         return self.variable.size
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        self.trace.refuse("the elements of an array")
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return np.asarray(self.trace.elements(self), *args, **kwargs)
 
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
@@ -58,9 +62,16 @@ class Trace:
         self.settled: list[tuple[Variable, np.ndarray]] = []
         """Constants that were written after they had been met, as they were then."""
 
-    def input(self, shape: Sequence[int], dtype: np.dtype) -> Traced:
-        """A new array of which nothing but shape and dtype is known."""
-        return Traced(self, Variable(shape, dtype))
+    leaves = True
+    """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""
+
+    def begin(self, array: np.ndarray) -> Traced:
+        """What stands for an array that comes in: of a trace, something of which nothing but shape and dtype is known."""
+        return Traced(self, Variable(array.shape, array.dtype))
+
+    def elements(self, x: Traced) -> np.ndarray:
+        """The elements of an array; a trace has none."""
+        self.refuse("the elements of an array")
 
     def variable(self, x: Any) -> Variable | None:
         """The variable that stands for an operand."""
@@ -140,14 +151,18 @@ class TraceBackend(Backend):
         return trace.operation(prim, arrays, params)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
+        if not like.trace.open and like.value is not None:
+            return np.full(shape, value, dtype)
         return like.trace.constant(np.broadcast_to(np.asarray(value, dtype), shape))
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
+        if not like.trace.open and like.value is not None:
+            return array
         return like.trace.constant(array)
 
     def to_host(self, array: Any) -> np.ndarray:
-        trace: Trace = array.trace
-        trace.refuse("the elements of an array")
+        found: np.ndarray = array.trace.elements(array)
+        return found
 
 
 register_backend(Traced, TraceBackend())

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,7 +47,18 @@ def constant(x: V) -> V:
     array = bare(x._a)
     level = getattr(array, "_level", 0)
     found: V = make(type(x)._result, array, None, level)
+    if not level and type(array) is not np.ndarray and array is x._a:
+        share(found, x)
     return found
+
+
+def share(x: Value, of: Value) -> None:
+    """Let `x`, whose array cannot be written, share the memory of another value: what is written into one is seen in both."""
+    root, steps = of._memory or (of if of._base is None else of._base, () if of._base is None else of._view_steps)
+    x._memory = root, steps
+    if root._sharers is None:
+        root._sharers = []
+    root._sharers.append(weakref.ref(x))
 
 
 def concrete(op: str, x: Any) -> np.ndarray:
