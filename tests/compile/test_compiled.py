@@ -22,7 +22,7 @@ def row():
 
 def run_deferred(f, *args):
     leaves = [x for x in args if isinstance(x, torch.Tensor)]
-    return deferred.run("f", f, leaves, lambda: f(*args))[0]
+    return deferred.run("f", [f], leaves, lambda: f(*args))[0]
 
 
 @pytest.mark.parametrize("name", programs.PROGRAMS)

@@ -66,6 +66,9 @@ class Backend:
         """The array that holds the elements `new` in place of those of `target`: `target` if its memory can be written."""
         return new
 
+    def replacing(self, holder: Any, array: Any) -> None:
+        """Told before a value that holds NumPy's array is to hold `array`, which cannot be written, in its place."""
+
     def snapshot(self, array: Any) -> Any:
         """The array with its elements as they are now, whatever is written later: itself if nothing can be."""
         return array

@@ -104,7 +104,8 @@ class Compiled:
         self._attempts = 0
         code = getattr(inspect.unwrap(f if root is None else type(root).forward), "__code__", None)
         self.row = Row(
-            str(name or getattr(f, "__qualname__", type(f).__name__)), *((code.co_filename, code.co_firstlineno) if code else ("", 0)),
+            str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
+            0 if code is None else code.co_firstlineno,
             {"calls": 0, "traced": 0, "compiled_calls": 0, "segments": 0}, [],
         )  # fmt: skip
         FUNCTIONS.append(self.row)
@@ -124,6 +125,7 @@ class Compiled:
         if any(type(x._a) is not _ndarray or x._level for x in leaves):
             return self._f(*args, **kwargs)
         leaves += [x._grad for x in leaves if x._grad is not None]
+        roots = [self._root, *(x for x in found if not isinstance(x, Value))]
         if self._deferred is None:
             try:
                 key = self._key(found, leaves, tree)
@@ -132,10 +134,10 @@ class Compiled:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
                 if known is None or (known.version is not None and not known.version.holds()):
-                    known = self._trace(key, leaves, args, kwargs)
+                    known = self._trace(key, roots, leaves, args, kwargs)
                 if known is not None and known.version is not None:
                     return self._from_trace(known, leaves, args, kwargs)
-        out, segments = deferred.run(self.row.name, self._root, leaves, lambda: self._f(*args, **kwargs))
+        out, segments = deferred.run(self.row.name, roots, leaves, lambda: self._f(*args, **kwargs))
         counts["segments"] += segments.segments
         return out
 
@@ -156,7 +158,7 @@ class Compiled:
         if reason not in self.row.reasons:
             self.row.reasons.append(reason)
 
-    def _trace(self, key: Any, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+    def _trace(self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """The function traced for a signature; None where it is to be deferred."""
         if len(self._versions) >= VERSIONS and key not in self._versions:
             warnings.warn(
@@ -168,7 +170,7 @@ class Compiled:
             return None
         try:
             version = Version(
-                self.row.name, self._root, leaves, lambda: self._f(*args, **kwargs), pure=True, arguments=(args, kwargs)
+                self.row.name, roots, leaves, lambda: self._f(*args, **kwargs), pure=True, arguments=(args, kwargs)
             )
             self.row.counts["traced"] += 1
             if version.recorded:
@@ -180,6 +182,9 @@ class Compiled:
                 self._attempts += 1
             else:
                 self._defer(str(reason))
+            return None
+        except Exception as problem:  # where it is the function's own, it comes again
+            self._defer(f"{type(problem).__name__} while it was traced: {problem}")
             return None
         made = self._versions[key] = _State(version)
         return made

@@ -114,15 +114,22 @@ class Deferral(Trace):
         for x in held.changed_holders():
             now = x._a
             array = held.arrays[id(x)]
-            if type(now) is Traced and isinstance(x, Value):
-                value = self.elements(now)
+            value = self.elements(now) if type(now) is Traced else now
+            if isinstance(x, Value) and value.shape == array.shape and value.dtype == array.dtype:
                 self._apart(array, now)
                 mutation.write(array, value)
             else:
-                held.arrays[id(x)] = self.elements(now) if type(now) is Traced else now
-            held.entered[id(x)] = now
+                held.arrays[id(x)] = array = value
+            held.entered[id(x)] = x._a = self.begin(array)  # what follows looks at the same memory
+        for reference, array in self.replaced:
+            value, now = reference(), None
+            if value is not None and type(now := value._a) is Traced and id(value) not in held.entered:
+                self._apart(array, now)
+                mutation.write(array, self.elements(now))
+                value._a = array
+        self.replaced = []
 
-    def _apart(self, array: np.ndarray, new: Traced | None) -> None:
+    def _apart(self, array: np.ndarray, new: Any) -> None:
         """Before memory is written: arrays that lie in it keep their elements in memory of their own."""
         kept = []
         for reference in self._known:
@@ -134,14 +141,15 @@ class Deferral(Trace):
         self._known = kept
 
 
-def run(name: str, f: Callable[..., Any], leaves: Sequence[Any], call: Callable[[], Any]) -> tuple[Any, Deferral]:
-    """The result of `call()`, which calls `f`, deferred; and what was deferred.
+def run(name: str, roots: Any, leaves: Sequence[Any], call: Callable[[], Any]) -> tuple[Any, Deferral]:
+    """The result of `call()`, deferred; and what was deferred.
 
-    leaves: the tensors among the arguments, and their gradients.
+    roots: the function that it calls, and arguments that lead to tensors. leaves: the tensors among the arguments, and their
+    gradients.
     """
     deferral = Deferral(name)
     try:
-        outside = Reads(f).holders
+        outside = Reads(*roots).holders
     except TooMuch:
         outside = []
     given = {id(x): x for x in leaves}

@@ -11,9 +11,11 @@ from __future__ import annotations
 import dis
 import functools
 import operator
+import os
 import re
 import sys
 import types
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,7 +23,9 @@ import numpy as np
 
 from ..core.value import LevelArray, Value
 
-_PACKAGE = __name__.partition(".")[0]
+_OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
+"""The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 _NUMBERS = (int, float, complex, bool, str, bytes)
 _LEAVES = (
     *_NUMBERS, type(None), np.ndarray, np.generic, np.dtype, LevelArray, type, types.ModuleType, types.BuiltinFunctionType,
@@ -107,8 +111,8 @@ class Reads:
         self._todo += f.__defaults__ or ()
         self._todo += (f.__kwdefaults__ or {}).values()
         self._todo += f.__dict__.values()
-        if (f.__module__ or "").partition(".")[0] == _PACKAGE:
-            return  # of our own code: what it reads from its module is not the program's
+        if f.__code__.co_filename.startswith((_FOLDER, "<retrograde")) or _standard(f.__module__):
+            return
         self.functions.append(f)
         names, attributes, written = _names_in(f.__code__)
         read = [(n, f.__globals__[n]) for n in names if n in f.__globals__ and n not in written]
@@ -133,15 +137,16 @@ class Reads:
             return
         if type(own) is dict:
             self._entries(own, list(own.items()), "{0}.get({1})")
-        elif not isinstance(x, _TRANSPARENT):
+        elif isinstance(x, weakref.ref):
+            self._todo.append(x())
+        elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)):
             self.opaque.add(type(x))
         for cls in type(x).__mro__:
-            ours = cls.__module__.partition(".")[0] == _PACKAGE
             slots = cls.__dict__.get("__slots__", ())
             for slot in (slots,) if isinstance(slots, str) else slots:
                 if slot not in ("__dict__", "__weakref__") and hasattr(x, slot):
                     self._todo.append(getattr(x, slot))
-            if not ours and cls.__module__ != "builtins":  # what the methods of a user's class read
+            if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
                 for f in vars(cls).values():
                     f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
                     f = f.fget if isinstance(f, property) else f
@@ -179,11 +184,18 @@ def _same(x: Any, y: Any) -> bool:
     return x is y or (type(x) is type(y) and x == y)
 
 
+def _ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in _OURS
+
+
+def _standard(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in sys.stdlib_module_names and module != "__main__"
+
+
 def _of_the_user(module: types.ModuleType) -> bool:
     """Whether a module is part of the program, not one of Python's, of an installed package or of ours."""
-    root = module.__name__.partition(".")[0]
     file = getattr(module, "__file__", None) or ""
-    return root != _PACKAGE and root not in sys.stdlib_module_names and "site-packages" not in file and bool(file)
+    return bool(file) and not file.startswith(_FOLDER) and "site-packages" not in file and not _standard(module.__name__)
 
 
 @functools.lru_cache(4096)

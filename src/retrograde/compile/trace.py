@@ -6,7 +6,9 @@ place work on them as they are, and so a trace sees forward and backward alike.
 
 from __future__ import annotations
 
+import operator
 import sys
+import weakref
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -45,6 +47,12 @@ class Traced:
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         return np.asarray(self.trace.elements(self), *args, **kwargs)
 
+    def __getattr__(self, name: str) -> Any:
+        # What the protocol does not have is asked of the elements, where there are any.
+        if name[:1] == "_" or (self.value is None and self.trace.leaves):
+            raise AttributeError(f"an array of {self.trace.what} has no {name!r}")
+        return getattr(self.trace.elements(self), name)
+
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
 
@@ -61,6 +69,8 @@ class Trace:
         self.constants: dict[int, tuple[Variable, np.ndarray]] = {}  # by the id of the array that was met, which is kept
         self.settled: list[tuple[Variable, np.ndarray]] = []
         """Constants that were written after they had been met, as they were then."""
+        self.replaced: list[tuple[weakref.ref[Any], np.ndarray]] = []
+        """The values that had an array with elements and got one of the trace by a change in place, and that array."""
 
     leaves = True
     """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""
@@ -155,6 +165,9 @@ class TraceBackend(Backend):
             return np.full(shape, value, dtype)
         return like.trace.constant(np.broadcast_to(np.asarray(value, dtype), shape))
 
+    def replacing(self, holder: Any, array: Any) -> None:
+        array.trace.replaced.append((weakref.ref(holder), holder._a))
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
             return array
@@ -166,6 +179,29 @@ class TraceBackend(Backend):
 
 
 register_backend(Traced, TraceBackend())
+
+
+def _operator(name: str) -> Any:
+    def method(self: Traced, *others: Any) -> Any:
+        given = [x.trace.elements(x) if type(x) is Traced else x for x in (self, *others)]
+        return getattr(operator, name)(*given)
+
+    return method
+
+
+def _reflected(name: str) -> Any:
+    def method(self: Traced, other: Any) -> Any:
+        return getattr(operator, name)(other, self.trace.elements(self))
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(Traced, f"__{_name}__", _operator(_name))
+    setattr(Traced, f"__r{_name}__", _reflected(_name))
+for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Traced, f"__{_name}__", _operator(_name))
+Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def user_line() -> tuple[str, int] | None:

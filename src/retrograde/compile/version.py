@@ -11,7 +11,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from . import pipeline
 from .effects import impure
 from .graph import Graph
 from .reads import Reads
-from .trace import Trace
+from .trace import Trace, Traced
 
 _ndarray = np.ndarray
 
@@ -51,17 +51,19 @@ class Version:
     """graph: as it was traced; its inputs are the arguments' arrays, then those of `captured`, what the function reads from
     outside; its outputs the arrays that it returns, then those that it leaves in holders, then gradients.
 
-    leaves: the arrays and tensors among the arguments, as the function is given them. call: what runs it. pure: whether the
-    function is to be refused where it has other effects, or reads what no guard can be put on.
+    roots: the function, and arguments that lead to tensors. leaves: the arrays and tensors among the arguments, as the function
+    is given them. call: what runs it. arguments: all of them. pure: whether the function is to be refused where it has other
+    effects, or reads what no guard can be put on.
     """
 
     def __init__(
-        self, name: str, f: Any, leaves: Sequence[Any], call: Callable[[], Any], *, pure: bool = False, arguments: Any = ()
+        self, name: str, roots: Sequence[Any], leaves: Sequence[Any], call: Callable[[], Any], *, pure: bool = False,
+        arguments: Any = (),
     ) -> None:  # fmt: skip
-        self.reads = Reads(f)
+        self.reads = Reads(*roots)
         if pure:
             self._refuse_impure(leaves)
-        before = Reads(f, arguments).snapshot() if pure else None
+        before = Reads(*roots, arguments).snapshot() if pure else None
         self.trace = trace = Trace(name)
         given = {id(x): x for x in leaves}
         outside = [x for x in (*self.reads.holders, *GENERATORS) if id(x) not in given]
@@ -98,6 +100,7 @@ class Version:
             return len(outputs) - 1
 
         known = {id(x) for x in held.holders}
+        held.values = {id(y) for y in results if isinstance(y, Value)}
         held.results = {id(mutation.owner_of(y._a)) for y in results if isinstance(y, Value)}
         owners = {id(g): x for x, g in held.graded() if g is not None}
         outer = {key: GradientOf(x) for key, x in owners.items() if id(x) not in self._positions}
@@ -259,8 +262,9 @@ class Substituted(Observer):
         self.arrays = {id(x): x._a for x in self.holders}
         """The arrays that they had."""
         self._written: dict[int, tuple[Any, np.ndarray]] = {}
+        self.values: set[int] = set()
         self.results: set[int] = set()
-        """The ids of what owns the memory of the function's results."""
+        """The ids of the function's results, and of what owns their memory."""
 
     def __enter__(self) -> Substituted:
         self._before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
@@ -329,12 +333,20 @@ class Substituted(Observer):
                 self._written[id(owner)] = weakref.ref(owner), owner.copy()
 
     def _refuse_hidden_writes(self) -> None:
-        """Raise where memory was written that is still there: it was not made by the function."""
+        """Raise where something was written that is still there: it was not made by the function."""
+        for reference, array in self.trace.replaced:
+            value = reference()
+            if value is not None and id(value) not in self.arrays and id(value) not in self.values and type(value._a) is Traced:
+                value._a = array
+                self._hidden(array)
         hidden = [(owner(), before) for owner, before in self._written.values()]
         for owner, before in hidden:
             if owner is not None and id(owner) not in self.results and sys.getrefcount(owner) > 3:
                 np.copyto(owner, before)
-                raise UnsupportedError(
-                    f"{self.trace.what}: the function writes into a tensor of shape {owner.shape} from outside that is found "
-                    "neither among its arguments nor through its closure, globals or attributes; pass it as an argument"
-                )
+                self._hidden(owner)
+
+    def _hidden(self, array: np.ndarray) -> NoReturn:
+        raise UnsupportedError(
+            f"{self.trace.what}: the function writes into a tensor of shape {array.shape} from outside that is found neither "
+            "among its arguments nor through its closure, globals or attributes; pass it as an argument"
+        )

@@ -56,9 +56,7 @@ def share(x: Value, of: Value) -> None:
     """Let `x`, whose array cannot be written, share the memory of another value: what is written into one is seen in both."""
     root, steps = of._memory or (of if of._base is None else of._base, () if of._base is None else of._view_steps)
     x._memory = root, steps
-    if root._sharers is None:
-        root._sharers = []
-    root._sharers.append(weakref.ref(x))
+    root._sharers = [reference for reference in root._sharers or () if reference() is not None] + [weakref.ref(x)]
 
 
 def concrete(op: str, x: Any) -> np.ndarray:

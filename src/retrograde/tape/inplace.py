@@ -17,6 +17,7 @@ import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
 from .._state import OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
+from ..backend import backend_of
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -376,6 +377,8 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
+    if type(holder._a) is _ndarray:
+        backend_of(core._a).replacing(holder, core._a)
     holder._a, holder._level = core._a, core._level
     if recording:
         holder._node = core._node
