@@ -300,3 +300,18 @@ def test_compiled_functions_are_part_of_others():
     inner = jit(lambda x: x * 2)
     outer = jit(lambda x: inner(x) + inner(x))
     assert outer(rg.asarray([1.0])).item() == 4
+
+
+def test_what_is_made_and_written_inside_is_no_outside():
+    weight = torch.ones(3, requires_grad=True)
+
+    def f(x):
+        z = torch.zeros(3)
+        z[0] = 2  # without the trace
+        y = z[:2] * 1
+        y.mul_(3)
+        kept = weight * z  # which saves it
+        return x + z, y, kept.detach()
+
+    x = torch.ones(3)
+    same(results(jit(f)(x)), results(f(x)))

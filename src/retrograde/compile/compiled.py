@@ -160,10 +160,10 @@ class Compiled:
 
     def _trace(self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """The function traced for a signature; None where it is to be deferred."""
-        if len(self._versions) >= VERSIONS and key not in self._versions:
+        if self.row.counts["traced"] >= VERSIONS:
             warnings.warn(
                 f"{self.row.name} was compiled for {VERSIONS} kinds of calls and is called in yet another way; from here on it "
-                "runs deferred (arguments that change from call to call are best given as tensors)",
+                "runs deferred (arguments and variables that change from call to call are best given as tensors)",
                 stacklevel=3,
             )
             self._defer(f"more than {VERSIONS} versions")

@@ -75,6 +75,9 @@ class Version:
             finally:
                 changed = before is not None and before.restore()
             self._take(held, results, leaves)
+        del results  # and with them what only they have kept
+        trace.constants, trace.settled = {}, []
+        held.refuse_hidden_writes(list(self.graph.constants.values()))
         if changed:
             raise Changes("it changes an attribute, a container or a variable outside")
         self._known = [(x, x._a.shape, x._a.dtype) for x in self.captured if isinstance(x, Value)]
@@ -100,8 +103,6 @@ class Version:
             return len(outputs) - 1
 
         known = {id(x) for x in held.holders}
-        held.values = {id(y) for y in results if isinstance(y, Value)}
-        held.results = {id(mutation.owner_of(y._a)) for y in results if isinstance(y, Value)}
         owners = {id(g): x for x, g in held.graded() if g is not None}
         outer = {key: GradientOf(x) for key, x in owners.items() if id(x) not in self._positions}
 
@@ -261,10 +262,7 @@ class Substituted(Observer):
         """What each holder was given, by its id."""
         self.arrays = {id(x): x._a for x in self.holders}
         """The arrays that they had."""
-        self._written: dict[int, tuple[Any, np.ndarray]] = {}
-        self.values: set[int] = set()
-        self.results: set[int] = set()
-        """The ids of the function's results, and of what owns their memory."""
+        self._written: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
     def __enter__(self) -> Substituted:
         self._before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
@@ -289,12 +287,10 @@ class Substituted(Observer):
             raise
         return self
 
-    def __exit__(self, kind: Any, *exception: Any) -> None:
+    def __exit__(self, *exception: Any) -> None:
         OBSERVERS.remove(self)
         LOOKED_AT.pop()
         self._restore()
-        if kind is None and self.trace.leaves:
-            self._refuse_hidden_writes()
 
     def _restore(self) -> None:
         TRACING.now = self._outer
@@ -332,16 +328,19 @@ class Substituted(Observer):
             if isinstance(owner, _ndarray) and id(owner) not in self._written:
                 self._written[id(owner)] = weakref.ref(owner), owner.copy()
 
-    def _refuse_hidden_writes(self) -> None:
-        """Raise where something was written that is still there: it was not made by the function."""
+    def refuse_hidden_writes(self, constants: Sequence[np.ndarray]) -> None:
+        """Raise where something was written that is still there when the function's results are gone, but for the graph's
+        constants: it was not made by the function."""
         for reference, array in self.trace.replaced:
             value = reference()
-            if value is not None and id(value) not in self.arrays and id(value) not in self.values and type(value._a) is Traced:
+            if value is not None and id(value) not in self.arrays and type(value._a) is Traced:
                 value._a = array
                 self._hidden(array)
-        hidden = [(owner(), before) for owner, before in self._written.values()]
-        for owner, before in hidden:
-            if owner is not None and id(owner) not in self.results and sys.getrefcount(owner) > 3:
+        owners = [mutation.owner_of(x) for x in constants]
+        for reference, before in self._written.values():
+            owner = reference()
+            ours = sum((3 if x is owner else 2) * (y is owner) for x, y in zip(constants, owners))  # references to it
+            if owner is not None and sys.getrefcount(owner) > 2 + ours:
                 np.copyto(owner, before)
                 self._hidden(owner)
 
