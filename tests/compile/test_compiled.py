@@ -1,5 +1,7 @@
 """Functions under `torch.compile` do what they do without, whatever that is; and the report says how they were run."""
 
+import math
+
 import numpy as np
 import pytest
 import test_trace as programs
@@ -120,6 +122,33 @@ def test_attributes_that_are_stored_are_stored_at_every_call():
             assert net.calls == k + 1 == len(net.seen)
             assert out is net.last
             same([net.last._a], [net.layer(x)._a])
+
+
+def test_a_number_that_is_only_returned_needs_no_value():
+    @torch.compile
+    def f(x):
+        y = x * 2
+        return y, (y.sum().item(), [y[0].item()])
+
+    for k in range(4):
+        assert f(torch.full((2,), float(k)))[1] == (4 * k, [2 * k])
+    assert row()["compiled_calls"] == 2
+
+
+def test_a_number_that_is_computed_with_is_right():
+    def f(x):
+        n = x.sum().item()
+        return x * n, math.sqrt(n), f"{n:.2f}", n > 1, [n, max(n, 1.0)], x + torch.tensor(n)
+
+    compiled = torch.compile(f)
+    for k in range(4):
+        x = torch.full((2,), float(k))
+        for got, want in zip(compiled(x), f(x), strict=True):
+            assert got.tolist() == want.tolist() if isinstance(want, torch.Tensor) else got == want
+    for g in (lambda x: math.sqrt(x.sum().item()), lambda x: (x * x.sum().item()).tolist()):
+        compiled = torch.compile(g)
+        for k in range(1, 5):
+            assert compiled(torch.full((1,), float(k))) == g(torch.full((1,), float(k)))
 
 
 def test_an_exception_leaves_what_happened_before_it():

@@ -77,6 +77,10 @@ class Backend:
         """The array's elements as a NumPy array (shared where the library can share)."""
         return np.asarray(array)
 
+    def asked_for_number(self, array: Any) -> Any:
+        """What `item()` takes the number out of: the elements."""
+        return self.to_host(array)
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         """NumPy's array as one of this type, where `like` is."""
         return self.asarray(array)

@@ -6,6 +6,7 @@ place work on them as they are, and so a trace sees forward and backward alike.
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 import weakref
@@ -177,6 +178,47 @@ class TraceBackend(Backend):
         found: np.ndarray = array.trace.elements(array)
         return found
 
+
+    def asked_for_number(self, array: Any) -> Any:
+        if array.trace.leaves and array.value is None and array.dtype.kind == "f":
+            return _Asked(array)
+        return self.to_host(array)
+
+
+class _Asked:
+    """An array that `item()` is asked of: the number is promised, to be returned and for nothing else."""
+
+    def __init__(self, array: Traced) -> None:
+        self.array, self.shape, self.size, self.ndim, self.dtype = array, array.shape, array.size, array.ndim, array.dtype
+
+    def item(self, *index: Any) -> Promised:
+        if self.size != 1 or index:
+            self.array.trace.refuse("the elements of an array")
+        found = Promised(math.nan)
+        found.array = self.array
+        return found
+
+
+class Promised(float):
+    """A number that a function may return: every call gives its own. Whatever else is done with it needs its value."""
+
+    array: Traced
+
+
+def _needs_value(name: str) -> Any:
+    def method(self: Promised, *args: Any) -> NoReturn:
+        self.array.trace.refuse("the value of a number that item() gave")
+
+    method.__name__ = name
+    return method
+
+
+for _name in (
+    "abs", "add", "bool", "divmod", "eq", "float", "floordiv", "format", "ge", "gt", "hash", "int", "le", "lt", "mod", "mul",
+    "ne", "neg", "pos", "pow", "radd", "rdivmod", "repr", "rfloordiv", "rmod", "rmul", "round", "rpow", "rsub", "rtruediv", "str",
+    "sub", "truediv", "trunc", "ceil", "floor",
+):  # fmt: skip
+    setattr(Promised, f"__{_name}__", _needs_value(_name))
 
 register_backend(Traced, TraceBackend())
 

@@ -27,7 +27,7 @@ from . import pipeline
 from .effects import impure
 from .graph import Graph
 from .reads import Reads
-from .trace import Trace, Traced
+from .trace import Promised, Trace, Traced
 
 _ndarray = np.ndarray
 
@@ -113,9 +113,12 @@ class Version:
         """Whether something that the function returns has a history of its own."""
         self._results: list[tuple[str, Any, Any]] = []
         """Of each leaf of the result what it is: a tensor ("new": its class and whether it is a leaf that wants a gradient), an
-        argument ("given": its position), a tensor from outside ("held": itself), anything else ("other": itself)."""
+        argument ("given": its position), a tensor from outside ("held": itself), a number ("number"), anything else ("other":
+        itself)."""
         for y in results:
-            if not isinstance(y, Value):
+            if type(y) is Promised:
+                self._results.append(("number", output(y.array), None))
+            elif not isinstance(y, Value):
                 self._results.append(("other", y, None))
             elif id(y) in self._positions:
                 self._results.append(("given", self._positions[id(y)], None))
@@ -177,6 +180,9 @@ class Version:
             if kind == "new":
                 if not isinstance(y, Value) or not _close(found[more[0]], y._a):
                     return "another value"
+            elif kind == "number":
+                if type(y) is not float or not _close(found[what].reshape(()), np.asarray(y, found[what].dtype)):
+                    return "another number"
             elif kind == "other":
                 if not (y is what or (type(y) is type(what) and bool(np.all(y == what)))):
                     return f"{y!r} in place of {what!r}"
@@ -199,6 +205,8 @@ class Version:
             if wants:
                 autograd.leaf(made)
             return made
+        if kind == "number":
+            return found[what].item()
         return what if kind == "other" else _found(what, leaves)
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:

@@ -73,7 +73,9 @@ def concrete(op: str, x: Any) -> np.ndarray:
             f"{op}: inside vmap a tensor stands for one of many, so its elements cannot become Python objects; choose with "
             "where(), or take this step outside vmap"
         )
-    return backend_of(array).to_host(array)
+    library = backend_of(array)
+    found: np.ndarray = library.asked_for_number(array) if op == "item" else library.to_host(array)
+    return found
 
 
 def unrecorded(xs: Iterable[Any]) -> list[Any] | None:
