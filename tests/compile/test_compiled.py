@@ -274,3 +274,20 @@ def test_too_many_versions_are_deferred_with_one_warning():
 def test_a_custom_backend_is_refused():
     with pytest.raises(NotImplementedError, match="only backend"):
         torch.compile(lambda x: x, backend=lambda graph, inputs: graph)
+
+
+def test_a_method_that_reads_and_writes_elements_itself_is_run_as_it_is():
+    def fit(f):
+        w = torch.zeros(2, requires_grad=True)
+        optimizer = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((w - 3) ** 4).sum() + (w[0] * w[1] - 9) ** 2
+            loss.backward()
+            return loss
+
+        step = f(lambda: optimizer.step(closure) * 2)
+        return [step().item() for _ in range(4)], w.tolist()
+
+    assert fit(torch.compile) == fit(lambda f: f)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,11 @@ class Backend:
 
     def replacing(self, holder: Any, array: Any) -> None:
         """Told before a value that holds NumPy's array is to hold `array`, which cannot be written, in its place."""
+
+    def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
+        """A context in which values that hold arrays of this type hold NumPy's memory, which may be written: for `what`, which
+        reads and writes elements itself. Raises UnsupportedError where there is no such memory."""
+        raise UnsupportedError(f"{what}: a parameter is an array of {self.name}; keep the parameters in NumPy arrays")
 
     def snapshot(self, array: Any) -> Any:
         """The array with its elements as they are now, whatever is written later: itself if nothing can be."""

@@ -7,6 +7,7 @@ elements when they are asked for; `run` calls a function in it.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +25,7 @@ from . import pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
 from .trace import Trace, Traced
-from .version import LOCK, Substituted
+from .version import LOCK, TRACING, Substituted
 
 _ndarray = np.ndarray
 
@@ -128,6 +129,25 @@ class Deferral(Trace):
                 mutation.write(array, self.elements(now))
                 value._a = array
         self.replaced = []
+
+    @contextlib.contextmanager
+    def suspended(self, what: str, holders: Any) -> Iterator[None]:
+        """A context in which nothing is deferred: what came in has its own arrays, and so have other holders."""
+        assert self.held is not None
+        self.flush()
+        held, TRACING.now = self.held, None
+        for x in held.holders:
+            x._a = held.arrays[id(x)]
+        for x in holders:
+            if type(x._a) is Traced:
+                x._a = self.elements(x._a)
+        try:
+            yield
+        finally:
+            for x in held.holders:
+                held.arrays[id(x)] = x._a
+                held.entered[id(x)] = x._a = self.begin(x._a)
+            TRACING.now = self
 
     def _apart(self, array: np.ndarray, new: Any) -> None:
         """Before memory is written: arrays that lie in it keep their elements in memory of their own."""

@@ -11,6 +11,7 @@ import operator
 import sys
 import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -135,6 +136,10 @@ class Trace:
         given = Graph([x.variable for x in inputs], constants, self.equations, results)  # type: ignore[arg-type]
         return given.replaced(given.equations)
 
+    def suspended(self, what: str, holders: Any) -> AbstractContextManager[None]:
+        """A context in which values hold their elements; a trace has none."""
+        self.refuse(f"the parameters' elements, by {what},")
+
     def refuse(self, what: str) -> NoReturn:
         """Say that the trace has no elements to give."""
         at = user_line()
@@ -178,6 +183,10 @@ class TraceBackend(Backend):
         found: np.ndarray = array.trace.elements(array)
         return found
 
+
+    def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
+        trace: Trace = next(x._a.trace for x in holders if type(x._a) is Traced)
+        return trace.suspended(what, holders)
 
     def asked_for_number(self, array: Any) -> Any:
         if array.trace.leaves and array.value is None and array.dtype.kind == "f":
