@@ -7,6 +7,7 @@ guards; the first calls run both ways, and only where they agree the trace is be
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
@@ -98,17 +99,24 @@ class Compiled:
     ) -> None:  # fmt: skip
         if root is None:
             functools.update_wrapper(self, f)
-        self._f, self._root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
+        self._given = f, root, ambient, plain, whole, name
+        self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
         self._versions: dict[Any, _State] = {}
         self._deferred: str | None = None
         self._attempts = 0
-        code = getattr(inspect.unwrap(f if root is None else type(root).forward), "__code__", None)
+        code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
             0 if code is None else code.co_firstlineno,
             {"calls": 0, "traced": 0, "compiled_calls": 0, "segments": 0}, [],
         )  # fmt: skip
         FUNCTIONS.append(self.row)
+
+    def __reduce__(self) -> Any:
+        return _made, self._given  # what it has traced holds for its own objects only
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return _made(*copy.deepcopy(self._given, memo))
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -125,7 +133,7 @@ class Compiled:
         if any(type(x._a) is not _ndarray or x._level for x in leaves):
             return self._f(*args, **kwargs)
         leaves += [x._grad for x in leaves if x._grad is not None]
-        roots = [self._root, *(x for x in found if not isinstance(x, Value))]
+        roots = [self.root, *(x for x in found if not isinstance(x, Value))]
         if self._deferred is None:
             try:
                 key = self._key(found, leaves, tree)
@@ -201,6 +209,18 @@ class Compiled:
             return out
         self.row.counts["compiled_calls"] += 1
         return version.run(leaves)
+
+
+def _code_of(f: Any) -> Any:
+    """The function that a module is called by."""
+    for name in ("forward", "construct"):
+        if not isinstance(f, types.FunctionType) and hasattr(type(f), name):
+            return getattr(type(f), name)
+    return f
+
+
+def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None) -> Compiled:
+    return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name)
 
 
 class _State:

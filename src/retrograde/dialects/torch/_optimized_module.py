@@ -21,14 +21,11 @@ class OptimizedModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module around which this is gives."""
         found = self.__dict__.get("_compiled")
-        if found is None:  # made when it is called, so that copies have their own
-            mod = self._orig_mod
+        mod = self._orig_mod
+        if found is None or found.root is not mod:
             name = f"{type(mod).__qualname__}.forward"
             found = self.__dict__["_compiled"] = compiled(mod, root=mod, whole=self._whole, name=name)
         return found(*args, **kwargs)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: x for key, x in self.__dict__.items() if key != "_compiled"}
 
     @property
     def training(self) -> bool:  # type: ignore[override]

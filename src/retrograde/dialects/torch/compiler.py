@@ -66,7 +66,12 @@ def compiled(f: Callable[..., Any], **options: Any) -> Any:
 
     if isinstance(f, Compiled):
         return f
-    return Compiled(f, ambient=_ambient, plain=lambda: _autocast.state.enabled, **options)
+    return Compiled(f, ambient=_ambient, plain=_in_autocast, **options)
+
+
+def _in_autocast() -> bool:
+    """A region keeps what it has cast, for longer than a trace lasts."""
+    return _autocast.state.enabled
 
 
 def is_compiling() -> bool:
