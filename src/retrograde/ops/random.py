@@ -45,6 +45,9 @@ class Kind(NamedTuple):
 
 KINDS: dict[str, Kind] = {}
 
+GENERATORS: list[Any] = []
+"""The default generators of the dialects, whose state stands in `_a`: what every function may draw from."""
+
 
 def register_stream(kind: Kind) -> Kind:
     """Let streams of a kind be drawn from by operations."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.unwrap import bare
-from ...ops.random import PCG64, Followed, pcg64_state, state_of, stream_with
+from ...ops.random import GENERATORS, PCG64, Followed, pcg64_state, state_of, stream_with
 from . import _stream
 from ._context import SEEDED
 from ._stream import restarted
@@ -100,6 +100,7 @@ class _Global(Generator):
 
 
 default_generator = Generator.default = _Global()
+GENERATORS.append(default_generator)
 
 
 def stream_of(op: str, generator: Any) -> np.random.Generator:

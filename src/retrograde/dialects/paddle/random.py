@@ -18,7 +18,7 @@ import numpy as np
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import elementwise as ew
 from ...ops import structural as st
-from ...ops.random import Followed, Kind, pcg64_resumed, pcg64_state, register_stream
+from ...ops.random import GENERATORS, Followed, Kind, pcg64_resumed, pcg64_state, register_stream
 from ...tape import inplace
 from .._shared.axes import integer, length_of
 from ._api import api, write_out
@@ -146,6 +146,7 @@ class Generator:
 
 
 default_generator = Generator()
+GENERATORS.append(default_generator)
 """The generator that all functions draw from."""
 
 

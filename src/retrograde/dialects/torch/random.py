@@ -14,7 +14,7 @@ from ...core.dual import DualArray
 from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural
-from ...ops.random import Followed, state_of, stream_with
+from ...ops.random import GENERATORS, Followed, state_of, stream_with
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
 from . import _dtype
@@ -85,6 +85,7 @@ class Generator:
 
 default_generator = Generator()
 default_generator.seed()  # nobody has asked for certain numbers yet
+GENERATORS.append(default_generator)
 
 
 def stream_of(op: str, generator: Any) -> Stream:
