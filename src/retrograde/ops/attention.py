@@ -171,7 +171,7 @@ class _Blocks:
 @widened_numpy
 def _numpy(q: Any, k: Any, v: Any, mask: Any, *, scale: float, causal: bool) -> Any:
     if mask is None:
-        found = blocks.attended(blocks.rows_apart(q), blocks.rows_apart(k), blocks.rows_apart(v), scale, causal)
+        found = blocks.attended(q, k, v, scale, causal)
         if found is not None:
             return found
     if causal:
@@ -194,8 +194,7 @@ def _pulled_arrays(needs: Any, g: Any, q: Any, k: Any, v: Any, mask: Any, scale:
         found = _pulled_arrays(needs, *wide, scale, causal)  # type: ignore[call-arg]
         return tuple(x if x is None else x.astype(dtype) for x in found)
     if mask is None:
-        own_g, own_q, own_k, own_v = (blocks.rows_apart(x) for x in (g, q, k, v))
-        found = blocks.pulled(own_g, own_q, own_k, own_v, scale, causal)
+        found = blocks.pulled(g, q, k, v, scale, causal)
         if found is not None:
             return *(x if need else None for x, need in zip(found, needs)), None
     if causal:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,22 +30,15 @@ _ATTRIBUTES = '"prefer-vector-width"="512" "no-stack-arg-probe"'
 
 def attended(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, causal: bool) -> np.ndarray | None:
     """softmax(q kᵀ scale) v; causal: no target looks at a source after it. None where it is the caller's affair."""
-    form = _suited(q, k, v)
-    if form is None:
+    q, k, v = aligned(q), aligned(k), aligned(v)
+    steps = q.strides, k.strides, v.strides
+    plan = _planned("attend", causal, (q.dtype, k.dtype, v.dtype), (q.shape, k.shape, v.shape), steps)
+    if plan is None:
         return None
-    number, vectors, wide, whole = form
-    function = _generated("attend", number, vectors, wide, whole, causal)
-    if function is None:
-        return None
-    (targets, width), (sources, _), depth = q.shape[-2:], k.shape[-2:], v.shape[-1]
-    out = np.empty((*q.shape[:-1], depth), q.dtype)
-    places = _places(q.shape[:-2], q.itemsize, q.strides, k.strides, v.strides)
-    blocks = -(-targets // (vectors * _lanes(number)))
-    work = len(places) * targets * sources * (width + depth) // (8 if causal else 4)
-    rows = (x.strides[-2] // x.itemsize for x in (q, k, v))
-    function(
-        *threads.tiles(len(places) * blocks, work), out, q, k, v, places, targets, sources, width, depth, *rows, blocks, scale
-    )  # fmt: skip
+    if plan.apart:
+        return attended(np.ascontiguousarray(q), np.ascontiguousarray(k), np.ascontiguousarray(v), scale, causal)
+    out = np.empty((*q.shape[:-1], v.shape[-1]), q.dtype)
+    plan.function(*threads.tiles(plan.units, plan.work), out, q, k, v, *plan.operands, scale)
     return out
 
 
@@ -52,50 +46,65 @@ def pulled(
     g: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, causal: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """The cotangents of `attended`'s q, k and v for that of its result; None where it is the caller's affair."""
-    form = _suited(q, k, v, g)
-    if form is None:
+    g, q, k, v = aligned(g), aligned(q), aligned(k), aligned(v)
+    shapes, steps = (q.shape, k.shape, v.shape, g.shape), (q.strides, k.strides, v.strides, g.strides)
+    plan = _planned("attend_pull", causal, (q.dtype, k.dtype, v.dtype, g.dtype), shapes, steps)
+    if plan is None:
         return None
-    number, vectors, wide, whole = form
-    function = _generated("attend_pull", number, vectors, wide, whole, causal)
-    if function is None:
-        return None
-    (targets, width), (sources, _), depth = q.shape[-2:], k.shape[-2:], v.shape[-1]
-    places = _places(q.shape[:-2], q.itemsize, q.strides, k.strides, v.strides, g.strides)
-    count, blocks = len(places), -(-targets // (vectors * _lanes(number)))
-    together = -(-blocks // max(1, min(blocks, SHARES // count)))
-    shares = -(-blocks // together)
+    if plan.apart:
+        g, q = np.ascontiguousarray(g), np.ascontiguousarray(q)
+        return pulled(g, q, np.ascontiguousarray(k), np.ascontiguousarray(v), scale, causal)
     dq = np.empty(q.shape, q.dtype)
-    dk, dv = np.zeros((shares, *k.shape), k.dtype), np.zeros((shares, *v.shape), v.dtype)
-    work = count * targets * sources * (3 * width + 2 * depth) // (8 if causal else 4)
-    rows = (x.strides[-2] // x.itemsize for x in (q, k, v, g))
-    function(
-        *threads.tiles(count * shares, work), dq, dk, dv, g, q, k, v, places, targets, sources, width, depth, *rows, blocks,
-        count, together, scale,
-    )  # fmt: skip
-    return dq, (dk[0] if shares == 1 else np.add.reduce(dk, 0)), (dv[0] if shares == 1 else np.add.reduce(dv, 0))
+    dk, dv = np.zeros((plan.shares, *k.shape), k.dtype), np.zeros((plan.shares, *v.shape), v.dtype)
+    plan.function(*threads.tiles(plan.units, plan.work), dq, dk, dv, g, q, k, v, *plan.operands, scale)
+    if plan.shares == 1:
+        return dq, dk[0], dv[0]
+    return dq, np.add.reduce(dk, 0), np.add.reduce(dv, 0)
 
 
-def rows_apart(x: np.ndarray) -> np.ndarray:
-    """An array whose rows are contiguous, somewhere: itself or a copy."""
-    x = aligned(x)
-    size = x.itemsize
-    return x if (x.strides[-1] == size or x.shape[-1] == 1) and not any(s % size for s in x.strides) else x.copy()
+class _Plan(NamedTuple):
+    """What is called for operands of some shapes that lie so in memory."""
 
-
-def _suited(q: np.ndarray, k: np.ndarray, v: np.ndarray, *more: np.ndarray) -> tuple[str, int, int, bool] | None:
-    """LLVM's type, the vectors of a block of targets, those of a row that go together, and whether rows are whole ones."""
-    dtype = q.dtype
-    if dtype not in (FLOAT32, FLOAT64) or any(x.dtype != dtype for x in (k, v, *more)):
-        return None
-    if not (q.size and k.size and v.size) or any(x.strides[-1] != x.itemsize and x.shape[-1] != 1 for x in (q, k, v, *more)):
-        return None
-    if not llvm.available():
-        return None
-    return _form("float" if dtype == FLOAT32 else "double", q.shape[-2], q.shape[-1], v.shape[-1])
+    apart: bool
+    """Whether rows are not contiguous: then of copies."""
+    function: Callable[..., None]
+    units: int
+    work: int
+    shares: int
+    operands: tuple[np.ndarray | int, ...]
 
 
 @functools.lru_cache(256)
-def _form(number: str, targets: int, width: int, depth: int) -> tuple[str, int, int, bool] | None:
+def _planned(
+    name: str, causal: bool, dtypes: tuple[np.dtype, ...], shapes: tuple[tuple[int, ...], ...], steps: tuple[tuple[int, ...], ...]
+) -> _Plan | None:
+    """How operands (q, k, v, and the result's cotangent) are computed with; None where they are the caller's affair."""
+    dtype, size = dtypes[0], dtypes[0].itemsize
+    if dtype not in (FLOAT32, FLOAT64) or any(x != dtype for x in dtypes) or not all(map(math.prod, shapes[:3])):
+        return None
+    if not llvm.available():
+        return None
+    (*lead, targets, width), (sources, depth) = shapes[0], shapes[2][-2:]
+    number = "float" if dtype == FLOAT32 else "double"
+    form = _form(number, targets, width, depth)
+    function = None if form is None else _generated(name, number, *form, causal)
+    if form is None or function is None:
+        return None
+    apart = any(s[-1] != size and shape[-1] != 1 for s, shape in zip(steps, shapes)) or any(x % size for s in steps for x in s)
+    places = _places(tuple(lead), size, *steps)
+    matrices, blocks = len(places), -(-targets // (form[0] * _lanes(number)))
+    rows: list[int] = [s[-2] // size for s in steps]
+    given: tuple[np.ndarray | int, ...] = (places, targets, sources, width, depth, *rows, blocks)
+    work = matrices * targets * sources // (8 if causal else 4)
+    if name == "attend":
+        return _Plan(apart, function, matrices * blocks, work * (width + depth), 1, given)
+    together = -(-blocks // max(1, min(blocks, SHARES // matrices)))
+    shares = -(-blocks // together)
+    return _Plan(apart, function, matrices * shares, work * (3 * width + 2 * depth), shares, (*given, matrices, together))
+
+
+def _form(number: str, targets: int, width: int, depth: int) -> tuple[int, int, bool] | None:
+    """The vectors of a block of targets, those of a row that go together, and whether rows are whole ones."""
     kind = llvm.processor()
     assert kind is not None  # code is `available`
     most, lanes = kind.tile()[1], _lanes(number)
@@ -106,7 +115,7 @@ def _form(number: str, targets: int, width: int, depth: int) -> tuple[str, int, 
 
     wide = least(width, depth)
     whole = not (width % (wide * lanes) or depth % (wide * lanes))
-    return (number, least(targets), wide, whole) if whole or kind.masked else None
+    return (least(targets), wide, whole) if whole or kind.masked else None
 
 
 def _lanes(number: str) -> int:
@@ -115,7 +124,6 @@ def _lanes(number: str) -> int:
     return kind.register // (4 if number == "float" else 8)
 
 
-@functools.lru_cache(256)
 def _places(lead: tuple[int, ...], size: int, *steps: tuple[int, ...]) -> np.ndarray:
     """Where the matrices of each operand begin, as a row of numbers for each place along the leading axes."""
     found = np.zeros((*lead, len(steps)), np.int64)

@@ -2,8 +2,9 @@
 
 OpenBLAS copies both operands of a product into blocks before it multiplies, and sets the result to zero first: at
 64x784x256 (a layer and a batch) that takes nearly half of its time. Here one panel of the second operand at a time is
-copied into the nearest cache (by its first tile, on the way), the first is read where it is (a block of rows at a time, which stays in the second cache),
-and the result written once for each panel's depth (after Goto and van de Geijn 2008, who describe both).
+copied into the nearest cache, while its first tile is computed; the first operand is read where it is (a block of rows at a
+time, which stays in the second cache), and the result written once for each panel's depth (after Goto and van de Geijn 2008,
+who describe both).
 
 Each element of a result is the same sum in the same order whatever the layouts and wherever it stands: with v a copy of
 w.T, `x @ w.T` and `x @ v` agree in every bit.
