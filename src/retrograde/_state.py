@@ -18,6 +18,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/blas.py _asking: whoever wants one thread of BLAS, while it does
     backend/blas.py _before: the same
     backend/jit/llvm.py _kept: what was compiled, by name and source
+    backend/jit/llvm.py _methods: what the interpreter was told of each function
     backend/jit/llvm.py _spent: `pays`, what slower ways have taken as long as llvmlite is not loaded
     backend/jit/pointwise.py _FUNCTIONS: the loop of each expression that was asked for
     backend/jit/threads.py _count: `count`, when it is first asked, and `set_count`
