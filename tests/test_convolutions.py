@@ -62,6 +62,7 @@ SHAPES = {  # images, channels in and out, size, kernel, padding, dilation
     "row": (3, 2, 17, (1, 40), (1, 7), ((0, 0), (3, 3)), (1, 1)),
     "space": (2, 3, 6, (5, 6, 7), (2, 3, 3), ((0, 1), (1, 1), (1, 1)), (1, 1, 1)),
     "small images": (23, 40, 36, (4, 4), (3, 3), ((1, 1), (1, 1)), (1, 1)),
+    "small images of many outputs": (130, 30, 70, (5, 6), (3, 3), ((1, 0), (1, 1)), (1, 1)),
     "small lines": (9, 64, 64, (5,), (3,), ((2, 2),), (2,)),
     "many outputs": (1, 2, 33, (6, 6), (3, 3), ((0, 0), (0, 0)), (1, 1)),
 }
@@ -211,8 +212,18 @@ def test_what_is_left_to_blas():
     assert not done(swapped, numbers(8, 64, 3, 3).astype(">f4"))
     assert not done(many, numbers(8, 64, 3, 3).astype(">f4"))
     assert not done(wide, numbers(8, 64, 3, 3))
-    y = numbers(4, 512, 6, 6)
-    assert convolutions.convolve_weight(many, y, (3, 3), (1, 1), ((0, 0), (0, 0)), (1, 1), 1) is None  # many weights
+    x, y = np.zeros((2, 64, 14, 14), np.float32), numbers(2, 512, 12, 12)
+    assert convolutions.convolve_weight(x, y, (3, 3), (1, 1), ((0, 0), (0, 0)), (1, 1), 1) is None  # many weights
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+def test_a_kernel_as_large_as_the_image(stride):
+    x, w, b, y = numbers(5, 12, 4, 3), numbers(7, 12, 4, 3), numbers(12), numbers(5, 7, 1, 1)
+    given = {"stride": (stride,) * 2, "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    image = np.einsum("noij,ochw->nchw", y, w) + b.reshape(-1, 1, 1)
+    np.testing.assert_allclose(convolution.convolve_transpose(y, w, b, size=(4, 3), **given), image, rtol=1e-4, atol=1e-5)
+    weights = np.einsum("noij,nchw->ochw", y, x)
+    np.testing.assert_allclose(convolution.convolve_weight(x, y, kernel=(4, 3), **given), weights, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("other", [np.float64, np.float16, ">f4"])

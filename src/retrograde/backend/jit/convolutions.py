@@ -415,14 +415,54 @@ def convolve_weight(
 ) -> np.ndarray | None:
     """The weights (O, C / groups, *kernel) of the sum of x w y over all images and windows. None where it is BLAS's."""
     shape, ys, places = x.shape, y.shape, math.prod(kernel)
-    depth = shape[1] // groups * places
-    if not _suited(x, y, y.size * depth, places * math.prod(stride)) or ys[1] // groups * depth > _MANY:
+    depth, many = shape[1] // groups * places, ys[1] * shape[1] * places > _MANY * groups * groups
+    if not _suited(x, y, y.size * depth, places * math.prod(stride)):
+        return None
+    if many or products.generates(x.dtype.char):
+        by_product = _weights_of_few(shape, ys, x.dtype.char, kernel, stride, padding, dilation, groups)
+        if by_product is not None:
+            return by_product(x, y)
+    if many:
         return None
     lay_x, lay_y, sums, gaps = _weights(shape, ys, x.dtype.char, kernel, stride, padding, dilation, groups)
     found = sums(lay_x(x), lay_y(y))
     if gaps and not np.isfinite(found).all():  # the zeros between the rows may have met an infinity
         return None
     return found
+
+
+_FEW = 128
+"""Results of an image up to which weights' cotangents are a matrix product with the windows of many: half to nine tenths of the
+time (16x128x4x4 by 3x3 to as many channels: 0.6 ms against 2.1)."""
+
+
+@functools.lru_cache(256)
+def _weights_of_few(
+    shape: Sizes, ys: Sizes, char: str, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+    """`convolve_weight` of x and y by the product of y's rows with windows that are written down; None for larger images."""
+    (images, outputs, *_), out = ys, ys[2:]
+    length, channels = math.prod(out), shape[1]
+    if groups != 1 or images == 1 or length > _FEW or outputs < 32:
+        return None
+    p = plan(channels, shape[2:], kernel, stride, padding, dilation, out)
+    if p.rows is None:
+        return None
+    lay, depth = _layer(shape, char, padding, stride, p.full[len(out) :]), len(p.starts)
+    windows = _windows_of(char, p, length, channels * math.prod(p.full))
+    at_once = min(images, max(1, 8 * _ROOM // (depth * length)))
+
+    def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        laid, total = lay(x), None
+        for first in range(0, images, at_once):
+            k = min(at_once, images - first)
+            rows = np.ascontiguousarray(y[first : first + k].swapaxes(0, 1)).reshape(outputs, k * length)
+            found = products.product(rows, windows(laid[first : first + k], k)[0, :, : k * length].T)
+            total = found if total is None else np.add(total, found, total)
+        assert total is not None
+        return np.reshape(total, (outputs, channels, *kernel))
+
+    return run
 
 
 @functools.lru_cache(256)
