@@ -584,7 +584,7 @@ def _along_expanded(x: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray
         elif once.shape[i] > 1:
             at = at + stride * np.arange(indices.shape[i]).reshape((-1,) + (1,) * (x.ndim - 1 - i))
         stride *= once.shape[i]
-    return once.reshape(-1).take(at)  # type: ignore[no-any-return]
+    return once.reshape(-1).take(at)
 
 
 def _along_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:
