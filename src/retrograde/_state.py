@@ -25,7 +25,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/jit/threads.py _pool: `_started`, with the first job, and a child of fork
     backend/jit/threads.py _workers: the same
     backend/jit/threads.py _kept: `_made` and `_thread`, the memory of pools
-    backend/jit/windows.py _geometries: what code is told of the tables of windows that come again and again
+    backend/jit/windows.py _calls: what code for windows is given for shapes and tables that come again and again
     backend/jit/products.py _generated: the compiled product of each dtype that was asked for
     backend/jit/products.py _plans: the way of multiplying for each shape, as a memory
     core/record.py PRIMITIVES: `primitive`; operations may be registered at any time
