@@ -102,7 +102,7 @@ class _BatchNorm(_NormBase):
         else:  # under parametrizations
             weight, bias, mean, var = self.weight, self.bias, self.running_mean, self.running_var
         if training and self.track_running_stats:
-            counter = buffers.get("num_batches_tracked") or self.num_batches_tracked
+            counter = self.num_batches_tracked
             if counter is not None:
                 self._count_batch(counter)
                 if self.momentum is None:
