@@ -158,6 +158,25 @@ def test_the_number_of_threads_does_not_change_a_bit(images, groups):
             np.testing.assert_array_equal(arrays[0], other)
 
 
+def test_nor_does_it_for_small_images():
+    x, w, y = numbers(64, 40, 8, 8), numbers(64, 40, 3, 3), numbers(64, 64, 4, 4)
+    given = {"stride": (2, 2), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+    before, found = threads.count(), []
+    try:
+        for count in (1, 2, 3):
+            threads.set_count(count)
+            found.append((
+                convolution.convolve(x, w, None, **given),
+                convolution.convolve_transpose(y, w, None, size=(8, 8), **given),
+                convolution.convolve_weight(x, y, kernel=(3, 3), **given),
+            ))
+    finally:
+        threads.set_count(before)
+    for arrays in zip(*found, strict=True):
+        for other in arrays[1:]:
+            np.testing.assert_array_equal(arrays[0], other)
+
+
 def test_layouts(both):
     x, w = numbers(2, 9, 11, 4).transpose(0, 3, 1, 2), numbers(3, 3, 4, 6).transpose(3, 2, 0, 1)
     given = {"stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
