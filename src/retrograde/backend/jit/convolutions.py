@@ -8,6 +8,9 @@ With a stride of s the image is laid out as s images along each axis, each of ev
 meets one of them, in which its windows lie side by side again. The transpose makes each of these images by itself, from the
 places of the kernel that meet it. Groups are images of their own, with weights of their own.
 
+Of small images, where half of the columns would lie between rows or behind the last one, the matrix is written down after all,
+for several images side by side; their weights' cotangents are matrix products.
+
 The work is shared out by images, groups and bands of rows; weights' cotangents by shares of the images, which depend on the
 shapes alone, and tiles of weights. So sums have the same order whatever the number of threads.
 """
