@@ -61,6 +61,9 @@ SHAPES = {  # images, channels in and out, size, kernel, padding, dilation
     "dilated": (2, 3, 4, (14, 12), (3, 2), ((2, 2), (0, 1)), (2, 3)),
     "row": (3, 2, 17, (1, 40), (1, 7), ((0, 0), (3, 3)), (1, 1)),
     "space": (2, 3, 6, (5, 6, 7), (2, 3, 3), ((0, 1), (1, 1), (1, 1)), (1, 1, 1)),
+    "small images": (23, 40, 36, (4, 4), (3, 3), ((1, 1), (1, 1)), (1, 1)),
+    "small images of many outputs": (130, 30, 70, (5, 6), (3, 3), ((1, 0), (1, 1)), (1, 1)),
+    "small lines": (9, 64, 64, (5,), (3,), ((2, 2),), (2,)),
     "many outputs": (1, 2, 33, (6, 6), (3, 3), ((0, 0), (0, 0)), (1, 1)),
 }
 cases = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -100,6 +103,7 @@ def test_convolve_weight(both, shape, dtype):
 STRIDED = {  # images, channels in and out, size, kernel, stride, padding, dilation, groups
     "stride": (2, 3, 9, (11, 12), (3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1), 1),
     "strides": (2, 4, 6, (12, 9), (3, 4), (2, 3), ((1, 2), (0, 3)), (1, 1), 1),
+    "small images with a stride": (9, 48, 64, (9, 8), (4, 3), (2, 2), ((1, 1), (1, 1)), (1, 1), 1),
     "stride beyond the kernel": (2, 3, 4, (10, 11), (1, 2), (3, 4), ((0, 0), (0, 0)), (1, 1), 1),
     "stride and dilation": (1, 2, 5, (13, 17), (3, 3), (2, 2), ((2, 2), (3, 1)), (3, 2), 1),
     "strides beyond the padding": (2, 2, 5, (9, 23), (5, 11), (4, 5), ((9, 0), (7, 12)), (1, 1), 1),
@@ -145,6 +149,25 @@ def test_the_number_of_threads_does_not_change_a_bit(images, groups):
             found.append((
                 convolution.convolve(x, w, None, **given),
                 convolution.convolve_transpose(y, w, None, size=(33, 31), **given),
+                convolution.convolve_weight(x, y, kernel=(3, 3), **given),
+            ))
+    finally:
+        threads.set_count(before)
+    for arrays in zip(*found, strict=True):
+        for other in arrays[1:]:
+            np.testing.assert_array_equal(arrays[0], other)
+
+
+def test_nor_does_it_for_small_images():
+    x, w, y = numbers(64, 40, 8, 8), numbers(64, 40, 3, 3), numbers(64, 64, 4, 4)
+    given = {"stride": (2, 2), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+    before, found = threads.count(), []
+    try:
+        for count in (1, 2, 3):
+            threads.set_count(count)
+            found.append((
+                convolution.convolve(x, w, None, **given),
+                convolution.convolve_transpose(y, w, None, size=(8, 8), **given),
                 convolution.convolve_weight(x, y, kernel=(3, 3), **given),
             ))
     finally:
@@ -208,8 +231,18 @@ def test_what_is_left_to_blas():
     assert not done(swapped, numbers(8, 64, 3, 3).astype(">f4"))
     assert not done(many, numbers(8, 64, 3, 3).astype(">f4"))
     assert not done(wide, numbers(8, 64, 3, 3))
-    y = numbers(4, 512, 6, 6)
-    assert convolutions.convolve_weight(many, y, (3, 3), (1, 1), ((0, 0), (0, 0)), (1, 1), 1) is None  # many weights
+    x, y = np.zeros((2, 64, 14, 14), np.float32), numbers(2, 512, 12, 12)
+    assert convolutions.convolve_weight(x, y, (3, 3), (1, 1), ((0, 0), (0, 0)), (1, 1), 1) is None  # many weights
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+def test_a_kernel_as_large_as_the_image(stride):
+    x, w, b, y = numbers(5, 12, 4, 3), numbers(7, 12, 4, 3), numbers(12), numbers(5, 7, 1, 1)
+    given = {"stride": (stride,) * 2, "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
+    image = np.einsum("noij,ochw->nchw", y, w) + b.reshape(-1, 1, 1)
+    np.testing.assert_allclose(convolution.convolve_transpose(y, w, b, size=(4, 3), **given), image, rtol=1e-4, atol=1e-5)
+    weights = np.einsum("noij,nchw->ochw", y, x)
+    np.testing.assert_allclose(convolution.convolve_weight(x, y, kernel=(4, 3), **given), weights, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("other", [np.float64, np.float16, ">f4"])
@@ -245,3 +278,18 @@ def test_deep_sums_lose_no_digits():
     given = {"stride": (1, 1), "padding": ((0, 0), (0, 0)), "dilation": (1, 1), "groups": 1}
     exact = convolution.convolve(x.astype(np.float64), w.astype(np.float64), None, **given)
     np.testing.assert_allclose(convolution.convolve(x, w, None, **given), exact, rtol=1e-6)
+
+
+def test_windows_of_small_images_are_written_down(monkeypatch):
+    """Half of the lanes would have no result: the generated code that lays windows side by side is what runs."""
+    asked = []
+    real = convolutions._gathered
+    monkeypatch.setattr(convolutions, "_gathered", lambda *given: asked.append(given) or real(*given))
+    convolutions._forward.cache_clear()
+    x, w = numbers(5, 16, 4, 4), numbers(48, 16, 3, 3)
+    given = {"stride": (1, 1), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+    found = convolution.convolve(x, w, None, **given)
+    assert asked
+    # Each result is the same sum in the same order as alone, where nothing is laid out.
+    for n in range(5):
+        np.testing.assert_array_equal(convolution.convolve(x[n : n + 1], w, None, **given)[0], found[n])

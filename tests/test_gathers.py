@@ -159,3 +159,21 @@ def test_operations_take_it(monkeypatch):
     assert taken == [("along", True), ("along_add", True), ("along_put", True), ("along_add", True), ("take", True),
                      ("take_add", True), ("take_add", True)]  # fmt: skip
     assert math.prod(x.shape) >= LEAST
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_what_was_expanded_is_not_copied(axis):
+    import tracemalloc
+
+    x = np.broadcast_to(numbers((40, 1, 50, 1), np.float32), (40, 60, 50, 20))
+    shape = tuple(3 if i == axis else n - 1 for i, n in enumerate(x.shape))
+    at = positions(shape, x.shape[axis], np.int64)[..., :2]
+    tracemalloc.start()
+    found = indexing.take_along_axis(x, at, axis=axis)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    used = x[tuple(slice(None if i == axis else n) for i, n in enumerate(at.shape))]
+    np.testing.assert_array_equal(found, np.take_along_axis(used, at, axis))
+    assert peak < x.size
+    with pytest.raises(ValueError, match="out of bounds"):
+        indexing.take_along_axis(x, at + 60, axis=axis)

@@ -385,3 +385,25 @@ def test_a_process_that_forks_while_a_thread_asks_what_the_processor_has():
     """The thread is inside llvmlite, whose lock the child would find held."""
     code, out, _ = printed(ASKS)
     assert (code, out) == (0, "0")
+
+
+def test_an_operand_of_another_type_or_count_is_refused():
+    function = llvm.shared("unread", "ptr x, i64 n, double c, bytes table, array y", lambda code: None)
+    y = np.zeros(1)
+    assert function(0, 1, 1, 0, np.int64(3), 2, b"", y) is None
+    for given in [(0, 1.5, 2.0, b"", y), (0, 1, "2", b"", y), (0, 1, 2.0, "", y), (None, 1, 2.0, b"", y), (0, 1, 2.0, b"")]:
+        with pytest.raises(TypeError):
+            function(0, 1, 1, *given)
+
+
+def test_other_threads_run_during_generated_code():
+    """The interpreter's lock is released: a counting thread goes on while another one is in a long call."""
+    def busy(code):
+        code.loop(0, "%n", 1, lambda i: code.do(f"store volatile i64 {i}, ptr %out"))
+
+    function, out, seen = llvm.shared("busy", "array out, i64 n", busy), np.zeros(1, np.int64), []
+    thread = threading.Thread(target=lambda: function(0, 1, 1, out, 1 << 27))
+    thread.start()
+    while thread.is_alive():
+        seen.append(out[0])
+    assert any(0 < x < (1 << 27) - 1 for x in seen)

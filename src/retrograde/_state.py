@@ -18,13 +18,14 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/blas.py _asking: whoever wants one thread of BLAS, while it does
     backend/blas.py _before: the same
     backend/jit/llvm.py _kept: what was compiled, by name and source
+    backend/jit/llvm.py _methods: what the interpreter was told of each function
     backend/jit/llvm.py _spent: `pays`, what slower ways have taken as long as llvmlite is not loaded
     backend/jit/pointwise.py _FUNCTIONS: the loop of each expression that was asked for
     backend/jit/threads.py _count: `count`, when it is first asked, and `set_count`
     backend/jit/threads.py _pool: `_started`, with the first job, and a child of fork
     backend/jit/threads.py _workers: the same
     backend/jit/threads.py _kept: `_made` and `_thread`, the memory of pools
-    backend/jit/windows.py _geometries: what code is told of the tables of windows that come again and again
+    backend/jit/windows.py _calls: what code for windows is given for shapes and tables that come again and again
     backend/jit/products.py _generated: the compiled product of each dtype that was asked for
     backend/jit/products.py _plans: the way of multiplying for each shape, as a memory
     core/record.py PRIMITIVES: `primitive`; operations may be registered at any time

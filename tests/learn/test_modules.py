@@ -14,6 +14,7 @@ from retrograde.learn.modules import (
     Kind,
     Kinds,
     Tree,
+    define_kinds,
     described,
     forget,
     init_tables,
@@ -43,11 +44,12 @@ class Node(Tree):
         return described(type(self).__name__, "", named_children(self))
 
 
-Node._tree_kinds = KINDS = Kinds(
+KINDS = Kinds(
     Kind("_weights", "weight", (Weight,), (Weight,)),
     Kind("_nodes", "child", (Node,), (Node,)),
     Kind("_state", "buffer", (), (Tensor,)),
 )
+define_kinds(Node, KINDS)
 
 
 def weight():

@@ -1,6 +1,6 @@
 """`Tree`: what the modules of every framework have in common: parameters, buffers and children by attribute.
 
-A dialect's module class derives from `Tree`, says in `_tree_kinds` what its three tables are called and which types
+A dialect's module class derives from `Tree`, says with `define_kinds` what its three tables are called and which types
 enter them, and puts its own names over the functions here: registration and removal, walks with paths and
 de-duplication, what a state dict holds, `apply`, the indented text. Nothing here knows a dialect; which values are
 accepted and which exceptions are raised is up to the `_tree_` methods, which a dialect may override. All else are
@@ -8,11 +8,11 @@ functions, so that users' modules may call their attributes what they like.
 
     class Module(Tree):
         def __init__(self): init_tables(self)
-    Module._tree_kinds = Kinds(
+    define_kinds(Module, Kinds(
         Kind("_parameters", "parameter", (Parameter,), (Parameter,)),
         Kind("_modules", "submodule", (Module,), (Module,)),
         Kind("_buffers", "buffer", (), (Tensor,)),
-    )
+    ))
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Tree:
     """Base of module classes: a node of a tree whose parameters, buffers and children are set as attributes."""
 
     _tree_kinds: ClassVar[Kinds]
+    _tree_tables: ClassVar[tuple[str, str, str]]
+    """The tables of the kinds, in their order."""
     _tree_transient: ClassVar[str] = "_non_persistent_buffers_set"
     """The name of the set of buffers that a state dict leaves out."""
 
@@ -73,11 +75,13 @@ class Tree:
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        for kind in self._tree_kinds:
-            table = own.get(kind.table)
-            if table is not None and name in table:
-                return table[name]
+        own, (parameters, children, buffers) = self.__dict__, self._tree_tables
+        if parameters in own and name in (table := own[parameters]):
+            return table[name]
+        if children in own and name in (table := own[children]):
+            return table[name]
+        if buffers in own and name in (table := own[buffers]):
+            return table[name]
         raise self._tree_absent(name)
 
     def __delattr__(self, name: str) -> None:
@@ -130,6 +134,12 @@ _NO_MEMBERS = frozenset((type(None), bool, int, float, complex, str, bytes, list
 """What no dialect takes as a member of a module."""
 
 # ------------------------------------------------------------------------------------------ members
+
+
+def define_kinds(cls: type[Tree], kinds: Kinds) -> None:
+    """Say what the tables of a class of modules are called and what goes into them."""
+    cls._tree_kinds = kinds
+    cls._tree_tables = kinds.parameters.table, kinds.children.table, kinds.buffers.table
 
 
 def init_tables(tree: Tree) -> None:

@@ -20,15 +20,17 @@ def update_statistics(
 ) -> None:  # fmt: skip
     """Let running means and variances take in `share` of a batch's, of `count` values for each mean; scale: one over the roots
     of variance + eps."""
-    olds, fresh, bent = (running[0]._a, running[1]._a), bare(mean._a), bare(scale._a)
-    if not OBSERVERS and all(type(x) is np.ndarray for x in (*olds, fresh, bent)):
+    olds, fresh, bent = (running[0]._a, running[1]._a), mean._a, scale._a
+    if not OBSERVERS and {type(olds[0]), type(olds[1]), type(fresh), type(bent)} == _PLAIN:
         factor = 1.0 if correction == 0 else count / (count - correction) if count > correction else math.nan
         if channels.moved(olds, fresh, bent, share, float(eps), factor):
-            mutation.note(olds[0])
-            mutation.note(olds[1])
+            mutation.note_all(olds)
             return
     update_running(running[0], mean, share)
     update_running(running[1], variance_of(scale, eps, count, correction), share)
+
+
+_PLAIN = {np.ndarray}
 
 
 def update_running(running: Any, fresh: Any, share: float) -> None:

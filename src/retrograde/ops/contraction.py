@@ -207,6 +207,8 @@ def _affine_numpy(x: Any, w: Any, b: Any) -> Any:
         return converted(_affine_numpy(single(x), single(w), single(b)), x.dtype)
     if x.ndim == 2:
         return product(x, w.T, b)
+    if x.ndim > 2 and b.ndim < 2:
+        return product(x.reshape(_count(x.shape[:-1]), x.shape[-1]), w.T, b).reshape(*x.shape[:-1], len(w))
     out = _project_numpy(x, w)
     if type(out) is np.ndarray:
         out += b

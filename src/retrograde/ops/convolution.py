@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.jit import convolutions
+from ..backend.jit import convolutions, products
 from ..core.aval import Aval
 from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import ndim_of, shape_of
@@ -239,8 +239,30 @@ def _add_bias(out: Any, b: Any) -> Any:
     return out
 
 
+@functools.lru_cache(1024)
+def _matrix(x: Sizes, y: Sizes, kernel: Sizes, stride: Sizes, padding: Pads, groups: int) -> Sizes | None:
+    """Images, channels, outputs and places of a convolution that is one small matrix product an image, which BLAS does at
+    once; None for any other."""
+    if groups != 1 or not _pointwise(kernel, stride, padding) or x[:1] + x[2:] != y[:1] + y[2:]:
+        return None
+    images, channels, outputs, length = x[0], x[1], y[1], math.prod(x[2:])
+    if not 0 < images * channels * outputs * length < convolutions.LEAST_PLAIN:
+        return None
+    return images, channels, outputs, length
+
+
+def _whole(size: Sizes, kernel: Sizes, padding: Pads, groups: int) -> bool:
+    """Whether the kernel lies on all of an image, once: a layer of which the images are vectors."""
+    return size == kernel and groups == 1 and not _pads(padding)
+
+
 @widened_numpy
 def _convolve_numpy(x: Any, w: Any, b: Any, *, stride: Sizes, padding: Pads, dilation: Sizes, groups: int) -> Any:
+    few = _matrix(x.shape, (len(x), len(w), *x.shape[2:]), w.shape[2:], stride, padding, groups)
+    if few is not None:
+        images, channels, outputs, length = few
+        product = np.matmul(w.reshape(outputs, channels), x.reshape(images, channels, length))
+        return _add_bias(product.reshape(images, outputs, *x.shape[2:]), b)
     out = output_size(x.shape[2:], w.shape[2:], stride, padding, dilation)
     found = convolutions.convolve(x, w, b, stride, padding, dilation, groups, out)
     return _add_bias(_convolved(x, w, stride, padding, dilation, groups, out), b) if found is None else found
@@ -284,6 +306,14 @@ def _convolved(x: Any, w: Any, stride: Sizes, padding: Pads, dilation: Sizes, gr
 def _transpose_numpy(
     y: Any, w: Any, b: Any, *, size: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
+    few = _matrix((len(y), w.shape[1], *size), y.shape, w.shape[2:], stride, padding, groups)
+    if few is not None:
+        images, channels, outputs, length = few
+        product = np.matmul(w.reshape(outputs, channels).T, y.reshape(images, outputs, length))
+        return _add_bias(product.reshape(images, channels, *size), b)
+    if _whole(size, w.shape[2:], padding, groups) and y.size and w.size:
+        product = products.product(y.reshape(len(y), len(w)), w.reshape(len(w), -1))
+        return _add_bias(product.reshape(len(y), w.shape[1], *size), b)
     found = convolutions.convolve_transpose(y, w, b, size, stride, padding, dilation, groups)
     return _add_bias(_transposed(y, w, size, stride, padding, dilation, groups), b) if found is None else found
 
@@ -353,6 +383,13 @@ def _add_taps(y: Any, matrix: Any, result: Any, kernel: Sizes, stride: Sizes, di
 def _weight_numpy(
     x: Any, y: Any, *, kernel: Sizes, stride: Sizes, padding: Pads, dilation: Sizes, groups: int
 ) -> Any:
+    few = _matrix(x.shape, y.shape, kernel, stride, padding, groups)
+    if few is not None:
+        images, channels, outputs, length = few
+        each = np.matmul(y.reshape(images, outputs, length), x.reshape(images, channels, length).swapaxes(1, 2))
+        return np.add.reduce(each, 0).reshape(outputs, channels, *kernel)
+    if _whole(x.shape[2:], kernel, padding, groups) and x.size and y.size:
+        return products.product(y.reshape(y.shape[:2]).T, x.reshape(len(x), -1)).reshape(y.shape[1], *x.shape[1:])
     images, channels = x.shape[:2]
     outputs, out = y.shape[1], tuple(y.shape[2:])
     per_group, length = channels // groups, math.prod(out)
@@ -363,8 +400,8 @@ def _weight_numpy(
         return found
     if x.size and y.size and _pointwise(kernel, stride, padding):
         side = y.reshape(images, groups, outputs // groups, length)
-        products = np.matmul(side, x.reshape(images, groups, per_group, length).swapaxes(2, 3))
-        return np.add.reduce(products, 0).reshape(outputs, per_group, *kernel)
+        each = np.matmul(side, x.reshape(images, groups, per_group, length).swapaxes(2, 3))
+        return np.add.reduce(each, 0).reshape(outputs, per_group, *kernel)
     x = _padded(x, padding)
     total = np.zeros((groups, outputs // groups, depth), x.dtype)
     if not total.size or not y.size:

@@ -564,10 +564,27 @@ def _along_numpy(x: Any, indices: Any, *, axis: int) -> Any:
     if not x.ndim:
         _check_along(indices, 1, 0)
         return np.broadcast_to(x, indices.shape).copy()
+    if x.size > 8 * indices.size and 0 in x.strides:
+        _check_along(indices, x.shape[axis], axis)
+        return _along_expanded(x, indices, axis)
     found = gathers.along(x, indices, axis)
     if found is not None:
         return found
     return x.reshape(-1).take(offsets(x.shape, indices, axis)).reshape(indices.shape)
+
+
+def _along_expanded(x: np.ndarray, indices: np.ndarray, axis: int) -> np.ndarray:
+    """Elements along an axis of what was expanded along others, of which no copy is made: each stands there once."""
+    once = x[tuple([slice(0, 1) if step == 0 and i != axis else slice(None) for i, step in enumerate(x.strides)])]
+    at: Any = 0
+    stride = 1
+    for i in reversed(range(x.ndim)):
+        if i == axis:
+            at = at + stride * indices
+        elif once.shape[i] > 1:
+            at = at + stride * np.arange(indices.shape[i]).reshape((-1,) + (1,) * (x.ndim - 1 - i))
+        stride *= once.shape[i]
+    return once.reshape(-1).take(at)
 
 
 def _along_add_kernel(xp: Any, g: Any, indices: Any, *, shape: tuple[int, ...], axis: int) -> Any:

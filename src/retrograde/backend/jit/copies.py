@@ -142,7 +142,7 @@ def _plan(shape: tuple[int, ...], out: tuple[int, ...], x: tuple[int, ...], size
 
 @functools.cache
 def _generated(what: str, kind: str, number: str) -> Callable[..., None] | None:
-    return llvm.shared(f"{what}_{kind}_{number}", "ptr table", lambda code: _text(code, what, kind, number))
+    return llvm.shared(f"{what}_{kind}_{number}", "bytes table", lambda code: _text(code, what, kind, number))
 
 
 # ------------------------------------------------------------------------------------------ their code

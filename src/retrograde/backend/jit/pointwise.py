@@ -562,7 +562,7 @@ def _function(
     """The kernel for arrays of any layout, or that for contiguous ones of one shape beside single elements."""
     key = (program.key, spread, sums, contiguous)
     if key not in _FUNCTIONS:
-        text, listed = (_contiguous, _listed(program)) if contiguous else (_kernel, "ptr table")
+        text, listed = (_contiguous, _listed(program)) if contiguous else (_kernel, "bytes table")
         try:
             _FUNCTIONS[key] = llvm.shared("pointwise", listed, lambda code: text(code, program, spread, sums))
         except Unsupported:

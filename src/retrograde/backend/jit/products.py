@@ -223,6 +223,11 @@ def _set_up(char: str) -> Callable[..., None] | None:
         return _generated[char]
 
 
+def generates(char: str) -> bool:
+    """Whether products of matrices of a dtype, where they are large, are generated code's."""
+    return (_generated[char] if char in _generated else _set_up(char)) is not None
+
+
 def translated(char: str) -> Callable[..., None] | None:
     """The function for a dtype; None for others than float32 and float64, and where no code is generated."""
     if char not in _NUMBERS or not _laid_out_as_known():

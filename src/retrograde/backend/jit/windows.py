@@ -95,71 +95,87 @@ def weighted(
     where it is the caller's affair.
     """
     has = int(rows.weights is not None)
-    if not _suited(x, math.prod(x.shape[:-2]) * rows.results * columns.results) or bool(has) != (columns.weights is not None):
+    if bool(has) != (columns.weights is not None):
         return None
     divided = 0 if divisors is None else 2 if before else 1
     if rows.single and columns.single and not divided:
         has = 2
-    function = _generated("weighted", x.dtype.char, has, divided)
-    if function is None:
-        return None
-    x = packed(x)
-    out = np.empty((*x.shape[:-2], rows.results, columns.results), x.dtype)
     none = rows.places
     given = (rows.weights, columns.weights) if has == 1 else (none, none)
-    _run(function, x, rows, columns, out, (*given, *(divisors or (none, none))))  # type: ignore[arg-type]
-    return out
+    return _run("weighted", (has, divided), x, rows, columns, x.dtype.char, (*given, *(divisors or (none, none))))  # type: ignore[arg-type]
 
 
 def maxima(x: np.ndarray, rows: Table, columns: Table) -> np.ndarray | None:
     """The largest element of each window of the last two axes, nan where there is one; None where it is the caller's affair."""
-    function = _generated("maxima", x.dtype.char) if _suited(x) else None
-    if function is None:
-        return None
-    x = packed(x)
-    out = np.empty((*x.shape[:-2], rows.results, columns.results), x.dtype)
-    _run(function, x, rows, columns, out, ())
-    return out
+    return _run("maxima", (), x, rows, columns, x.dtype.char, ())
 
 
 def places(x: np.ndarray, rows: Table, columns: Table) -> np.ndarray | None:
     """Where in the last two axes flattened the largest element of each window is, the first of equal ones, the last nan;
     int32. None where it is the caller's affair."""
-    size = rows.n * columns.n
-    function = _generated("places", x.dtype.char) if _suited(x) and size < 1 << 31 else None
-    if function is None:
+    return _run("places", (), x, rows, columns, "i", ()) if rows.n * columns.n < 1 << 31 else None
+
+
+def _run(
+    name: str, variant: tuple[int, ...], x: np.ndarray, rows: Table, columns: Table, char: str, more: tuple[np.ndarray, ...]
+) -> np.ndarray | None:  # fmt: skip
+    """The results, numbers of the type `char`, of a kernel for two tables; None where x is the caller's affair.
+
+    What a call is given is remembered, as few come again and again: it is most of the time for few numbers.
+    """
+    key = name, variant, x.shape, x.dtype.char, id(rows), id(columns), *map(id, more)
+    found = _calls.get(key)
+    if found is None:
+        found = _call(name, variant, x, rows, columns, more)
+        if found is None:
+            return None
+        if len(_calls) >= _REMEMBERED:
+            _calls.clear()
+        _calls[key] = found
+    if not x.dtype.isnative:
         return None
-    x = packed(x)
-    out = np.empty((*x.shape[:-2], rows.results, columns.results), np.int32)
-    _run(function, x, rows, columns, out, ())
+    out = np.empty(found.shape, char)
+    found.function(*threads.tiles(found.units, found.work), out, packed(x), found.geometry, found.lines)
     return out
 
 
-def _run(function: Any, x: np.ndarray, rows: Table, columns: Table, out: np.ndarray, more: tuple[np.ndarray, ...]) -> None:
-    lanes = LANES if x.itemsize == 4 else LANES // 2
-    lines = out.size // columns.results
-    units = -(-lines // lanes) * len(columns.strips)
-    work = max(out.size * len(columns.places) // columns.results, x.size)
-    function(*threads.tiles(units, work), out, x, _geometry(rows, columns, more), lines)
+class _Call(NamedTuple):
+    """What a kernel is given for operands of a shape and two tables."""
+
+    function: Callable[..., None]
+    shape: tuple[int, ...]
+    units: int
+    work: int
+    lines: int
+    geometry: np.ndarray
+    held: Any
+    """The arrays whose addresses stand in the geometry, and those by whose identity the call is known."""
 
 
-def _geometry(rows: Table, columns: Table, more: tuple[np.ndarray, ...]) -> np.ndarray:
+def _call(
+    name: str, variant: tuple[int, ...], x: np.ndarray, rows: Table, columns: Table, more: tuple[np.ndarray, ...]
+) -> _Call | None:  # fmt: skip
+    shape = (*x.shape[:-2], rows.results, columns.results)
+    size = math.prod(shape)
+    function = _generated(name, x.dtype.char, *variant) if _suited(x, size if name == "weighted" else 0) else None
+    if function is None:
+        return None
+    lines = size // columns.results
+    units = -(-lines // (LANES if x.itemsize == 4 else LANES // 2)) * len(columns.strips)
+    work = max(size * len(columns.places) // columns.results, x.size)
+    return _Call(function, shape, units, work, lines, *_geometry(rows, columns, more))
+
+
+def _geometry(rows: Table, columns: Table, more: tuple[np.ndarray, ...]) -> tuple[np.ndarray, Any]:
     """What generated code has to know of two tables (and of weights and divisors), as `_GEOMETRY` lists it: addresses and
-    sizes. Remembered, as few come again and again, with what they are the addresses of: 14 operands more take 2 µs."""
-    key = id(rows), id(columns), *map(id, more)
-    found = _geometries.get(key)
-    if found is None:
-        arrays = (rows.starts, rows.places, columns.starts, columns.places, columns.strips, *more)
-        held = [packed(x) for x in (*arrays, *(rows.places,) * (len(_ARRAYS) - len(arrays)))]
-        sizes = len(columns.strips), rows.n, columns.n, rows.results, columns.results
-        words = np.array([*map(address, held), *sizes], np.int64)
-        if len(_geometries) >= _REMEMBERED:
-            _geometries.clear()
-        found = _geometries[key] = words, (rows, columns, more, held)
-    return found[0]
+    sizes; and what is held for it."""
+    arrays = (rows.starts, rows.places, columns.starts, columns.places, columns.strips, *more)
+    held = [packed(x) for x in (*arrays, *(rows.places,) * (len(_ARRAYS) - len(arrays)))]
+    sizes = len(columns.strips), rows.n, columns.n, rows.results, columns.results
+    return np.array([*map(address, held), *sizes], np.int64), (rows, columns, more, held)
 
 
-_geometries: dict[tuple[int, ...], tuple[np.ndarray, Any]] = {}
+_calls: dict[tuple[Any, ...], _Call] = {}
 _REMEMBERED = 512
 
 

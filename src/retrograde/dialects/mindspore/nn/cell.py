@@ -12,6 +12,7 @@ from ....learn.modules import (
     Kind,
     Kinds,
     Tree,
+    define_kinds,
     described,
     forget,
     init_tables,
@@ -563,11 +564,11 @@ class Cell(Tree):
         return described(type(self).__name__, self.extend_repr(), self._cells.items())
 
 
-Cell._tree_kinds = Kinds(
+define_kinds(Cell, Kinds(
     Kind("_params", "parameter", (Parameter,), (Parameter,)),
     Kind("_cells", "cell", (Cell,), (Cell,)),
     Kind("_buffers", "buffer", (), (Tensor,)),
-)
+))
 
 
 _EXTRA = "_extra_state"

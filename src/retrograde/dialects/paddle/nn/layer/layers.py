@@ -545,8 +545,8 @@ def _recast(x: Any, np_dtype: np.dtype) -> None:
             x.data = cast(x.detach(), dtype=np_dtype)
 
 
-Layer._tree_kinds = Kinds(
+tree.define_kinds(Layer, Kinds(
     Kind("_parameters", "parameter", (EagerParamBase,), (EagerParamBase,)),
     Kind("_sub_layers", "sublayer", (Layer,), (Layer,)),
     Kind("_buffers", "buffer", (Tensor,), (Tensor,)),
-)
+))

@@ -14,6 +14,7 @@ from ..._api import FUNCTIONS, api
 from ..._dtype import FROM_NUMPY
 from ..._elementwise import tensor_argument
 from ..._graph_nodes import NAMES, show_as
+from ..._tensor import Tensor
 from ...random import _drawn_like, drawn, stream_of
 from ._sizes import squeezed, unsqueezed
 
@@ -64,6 +65,8 @@ _alpha_drop = functools.partial(_drop, rule=layers.alpha_dropped)
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """Each element 0 with probability p, else divided by 1 - p."""
+    if not training and isinstance(input, Tensor) and type(p) is float and 0.0 <= p <= 1.0:
+        return input
     return _drop("dropout", tensor_argument("dropout", input), _check_rate("dropout", p), training, inplace)
 
 

@@ -82,6 +82,14 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
 
     Raises ValueError in training with a single value per channel, IndexError where there is no dimension of channels.
     """
+    a = getattr(input, "_a", None)
+    if (
+        type(a) is np.ndarray and a.ndim > 1 and training and a.size > a.shape[1] and running_mean is not None
+        and running_var is not None
+        and _plain(a.dtype, a.shape[1:2], (weight, bias, running_mean, running_var))
+    ):  # fmt: skip
+        running = running_mean, running_var
+        return layers.batch_norm(input, weight, bias, running, training=True, share=momentum, eps=eps)[0]
     if training:
         shape = tuple(shape_of(tensor_argument("batch_norm", input)))
         if len(shape) < 2 and shape != (0,):

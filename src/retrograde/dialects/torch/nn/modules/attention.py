@@ -8,6 +8,7 @@ from ..._creation import empty
 from ..._tensor import Tensor
 from .. import functional as F
 from .. import init
+from ..functional._attention import plain_self_attention
 from ..parameter import Parameter
 from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
@@ -83,6 +84,18 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """The result in the shape of the query, and the weights (N, L, S) (None unless they are needed)."""
         is_batched = query.ndim == 3
+        if (
+            query is key is value and is_batched and not need_weights and attn_mask is key_padding_mask is None
+            and not is_causal and self._qkv_same_embed_dim and not self.add_zero_attn
+            and not (self.training and self.dropout) and self.bias_k is self.bias_v is None
+            and query.shape[2] == self.embed_dim
+        ):  # fmt: skip
+            last = self.out_proj
+            out = plain_self_attention(
+                query, self.num_heads, self.in_proj_weight, self.in_proj_bias, last.weight, last.bias, self.batch_first
+            )
+            if out is not None:
+                return out, None
         if self.batch_first and is_batched:
             # The same tensor stays the same: one product then serves all three.
             if key is value:

@@ -96,18 +96,21 @@ class _BatchNorm(_NormBase):
         """The normalised input; in training the running statistics move as well."""
         self._check_input_dim(input)
         factor = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.track_running_stats:
+        training, parameters, buffers = self.training, self._parameters, self._buffers
+        if "weight" in parameters and "bias" in parameters and "running_mean" in buffers and "running_var" in buffers:
+            weight, bias, mean, var = parameters["weight"], parameters["bias"], buffers["running_mean"], buffers["running_var"]
+        else:  # under parametrizations
+            weight, bias, mean, var = self.weight, self.bias, self.running_mean, self.running_var
+        if training and self.track_running_stats:
             counter = self.num_batches_tracked
             if counter is not None:
                 self._count_batch(counter)
                 if self.momentum is None:
                     factor = 1.0 / float(counter)
-        keep = not self.training or self.track_running_stats
-        mean, var = self.running_mean, self.running_var
-        by_batch = self.training or (mean is None and var is None)
-        if not keep:
+        by_batch = training or (mean is None and var is None)
+        if training and not self.track_running_stats:
             mean = var = None
-        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)
+        return F.batch_norm(input, mean, var, weight, bias, by_batch, factor, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

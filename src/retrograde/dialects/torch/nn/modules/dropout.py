@@ -31,6 +31,10 @@ class Dropout(_DropoutNd):
 
     _function = "dropout"
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the input's shape."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
 
 class Dropout1d(_DropoutNd):
     """Dropout of whole channels of (N, C, L) or (C, L)."""

@@ -519,11 +519,11 @@ class Module(tree.Tree):
         return tree.described(self._get_name(), self.extra_repr(), self._modules.items())
 
 
-Module._tree_kinds = Kinds(
+tree.define_kinds(Module, Kinds(
     Kind("_parameters", "parameter", (Parameter,), (Parameter,)),
     Kind("_modules", "submodule", (Module,), (Module,)),
     Kind("_buffers", "buffer", (Buffer,), (Tensor,)),
-)
+))
 
 __all__ = [
     "Module", "register_module_forward_hook", "register_module_forward_pre_hook",
