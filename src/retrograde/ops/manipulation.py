@@ -117,8 +117,15 @@ rot90 = linear(
 def _untile(g: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
     have = tuple(shape_of(x))
     have = (1,) * (len(reps) - len(have)) + have
-    split = reshape(g, shape=tuple(n for pair in zip(reps, have) for n in pair))
-    return reshape(reduce_sum(split, axis=tuple(range(0, 2 * len(reps), 2)), keepdims=False), shape=tuple(shape_of(x)))
+    split: list[int] = []
+    axes = []
+    for times, n in zip(reps, have):
+        if times != 1:
+            axes.append(len(split))
+            split.append(times)
+        split.append(n)
+    total = reduce_sum(reshape(g, shape=tuple(split)), axis=tuple(axes), keepdims=False)
+    return reshape(total, shape=tuple(shape_of(x)))
 
 
 def _batch_tile(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -142,7 +149,7 @@ def _tile_kernel(xp: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
 
 def _tile_numpy(x: Any, *, reps: tuple[int, ...]) -> Any:
     shape, spread, together = _tiled(x.shape, reps)
-    return np.array(np.broadcast_to(x.reshape(shape), spread), order="C").reshape(together)
+    return copied(np.broadcast_to(x.reshape(shape), spread)).reshape(together)
 
 
 @functools.lru_cache(256)
