@@ -65,9 +65,10 @@ class Large:
 
     def __call__(self, *arrays: Any, **params: Any) -> Any:
         """The primitive on NumPy arrays that may have a result of `least` elements."""
-        if self.alone or threads.count() > 1 or _unlike(arrays):
+        # The operands alone do not say how large the result is.
+        if _broadcast_size(arrays) >= self.least and (self.alone or threads.count() > 1 or _unlike(arrays)):
             fused = self.fused(arrays, params)
-            if fused is not False and _broadcast_size(arrays) >= self.least:  # which the operands alone do not say
+            if fused is not False:
                 found = fused(*arrays)
                 if found is not None:
                     return found[0]
