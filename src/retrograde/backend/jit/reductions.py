@@ -248,7 +248,10 @@ def _columns(v: Vectors, name: str, way: str, factor: str) -> None:
         totals = code.loop(begin, end, _BLOCK, block, carried=[(wide.type, wide.constant(0.0))] * len(parts))
         narrow = single and way == "few rows"
         for k, (part, total) in enumerate(zip(parts, totals)):
-            to, found = (v, wide.convert("fptrunc", total, v)) if narrow else (wide, total)
-            part.store(to, found, "%out", code.add(result, k * v.lanes))
+            at = code.add(result, k * v.lanes)
+            if narrow:
+                part.store(v, wide.convert("fptrunc", total, v), "%out", at)
+            else:
+                part.store(wide, total, "%out", at)
 
     code.loop("%first", "%last", 1, unit)
