@@ -265,13 +265,14 @@ def loop_of(outputs: list[Any]) -> Any:
 
 
 def _broadcast_size(arrays: Any) -> int:
-    """How many elements the result of some arrays has, which may not broadcast."""
+    """How many elements the result of some arrays has; 0 where they do not broadcast."""
     x = arrays[0]
     if len(arrays) == 1 or arrays[1] is None or arrays[1].shape == x.shape:
         return int(x.size)
-    rank = max(y.ndim for y in arrays if y is not None)
-    padded = [(1,) * (rank - y.ndim) + y.shape for y in arrays if y is not None]
-    return math.prod(map(max, *padded))
+    try:
+        return np.broadcast(*[y for y in arrays if y is not None]).size
+    except ValueError:
+        return 0
 
 
 def _unlike(arrays: Any) -> bool:
