@@ -326,6 +326,20 @@ def write(out: np.ndarray, x: np.ndarray) -> None:
     out[...] = x
 
 
+_FRESH = 1 << 25
+"""Bytes from where on memory comes from the system each time, which fills it with zeros when it is first read or written."""
+
+
+def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array of zeros, filled on all cores: 4 MB take one 120 µs."""
+    size = math.prod(shape)
+    if size < SHARED_LEAST or size * dtype.itemsize >= _FRESH or threads.count() == 1:
+        return np.zeros(shape, dtype)
+    out = np.empty(shape, dtype)
+    write(out, np.zeros((), dtype))
+    return out
+
+
 def framed(x: np.ndarray, shape: tuple[int, ...], index: tuple[slice, ...], value: Any = 0) -> np.ndarray:
     """An array of a number with x, which broadcasts, in the place of some slices (one for each axis, forward); what lies
     beside them is filled only once."""
