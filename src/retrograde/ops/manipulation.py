@@ -115,17 +115,22 @@ rot90 = linear(
 
 
 def _untile(g: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
-    have = tuple(shape_of(x))
-    have = (1,) * (len(reps) - len(have)) + have
+    shape = tuple(shape_of(x))
+    split, axes = _repeated(shape, reps)
+    return reshape(reduce_sum(reshape(g, shape=split), axis=axes, keepdims=False), shape=shape)
+
+
+@functools.lru_cache(256)
+def _repeated(have: tuple[int, ...], reps: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape of an array that was repeated, with an axis for the repetitions before each that has some, and these axes."""
     split: list[int] = []
     axes = []
-    for times, n in zip(reps, have):
+    for times, n in zip(reps, (1,) * (len(reps) - len(have)) + have):
         if times != 1:
             axes.append(len(split))
             split.append(times)
         split.append(n)
-    total = reduce_sum(reshape(g, shape=tuple(split)), axis=tuple(axes), keepdims=False)
-    return reshape(total, shape=tuple(shape_of(x)))
+    return tuple(split), tuple(axes)
 
 
 def _batch_tile(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
