@@ -176,3 +176,16 @@ def test_writing_into_an_array(every):
     x = rng.normal(size=(500, 500))
     want = x.T.copy()
     np.testing.assert_array_equal(NUMPY.write(x, x.T), want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, bool, np.int64, np.float16, np.complex128])
+def test_zeros_are_filled_by_any_number_of_threads(dtype):
+    before = threads.count()
+    try:
+        for count in (1, 2):
+            threads.set_count(count)
+            out = large.zeros((400, 500), np.dtype(dtype))
+            assert out.dtype == dtype
+            np.testing.assert_array_equal(out, np.zeros((400, 500), dtype))
+    finally:
+        threads.set_count(before)

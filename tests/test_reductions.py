@@ -6,7 +6,7 @@ import pytest
 
 import retrograde as rg
 from retrograde.backend.jit import llvm, reductions
-from retrograde.ops import loss, norms, reduction, softmax
+from retrograde.ops import loss, manipulation, norms, reduction, softmax
 
 from .same_bits import same_bits
 
@@ -186,3 +186,37 @@ def test_softmax_and_spreads_of_large_arrays(axis, dtype):
         freedom = x.size / out.size - 1
         distance = wide - wide.mean(axes, keepdims=True)
         np.testing.assert_allclose(found.numpy(), distance / freedom / wide.std(axes, ddof=1, keepdims=True), **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("axis", [(0, 1), (1,)])
+def test_moments_and_logsumexp_of_large_arrays(axis, dtype):
+    x, close = numbers((300, 400), dtype) + 3, 30 * np.finfo(dtype).eps
+    wide, params = x.astype(np.longdouble), {"axis": axis, "keepdims": False}
+
+    def found():
+        std = reduction.std(x, correction=1, **params)
+        pulled = reduction.std.prim.vjps[0](std, std, x, correction=1, **params)
+        top = reduction.logsumexp(x, **params)
+        column = top.reshape(-1, 1)
+        return std, reduction.var(x, correction=1, **params), pulled, top, reduction.scaled_exp(column, x, column)
+
+    same_bits(found)
+    std, var, pulled, top, powers = found()
+    exact = wide.std(axis, ddof=1)
+    np.testing.assert_allclose(std, exact, rtol=close)
+    np.testing.assert_allclose(var, exact**2, rtol=close)
+    n = x.size // exact.size - 1
+    np.testing.assert_allclose(pulled, (wide - wide.mean(axis, keepdims=True)) / n, rtol=0, atol=close)
+    np.testing.assert_allclose(top, np.log(np.exp(wide).sum(axis)), rtol=close)
+    np.testing.assert_allclose(powers, top.reshape(-1, 1) * np.exp(wide - top.reshape(-1, 1)), rtol=20 * close)
+
+
+def test_repeated_and_rolled_rows_of_large_arrays():
+    x = numbers((500, 400), np.float32)
+    tiled = manipulation.tile(x, reps=(3, 1))
+    np.testing.assert_array_equal(tiled, np.tile(x, (3, 1)))
+    back = manipulation.tile.prim.vjps[0].transpose(tiled, x, reps=(3, 1))
+    np.testing.assert_allclose(back, 3 * x, rtol=1e-6)
+    for shift in (1, -1, 499):
+        np.testing.assert_array_equal(manipulation.roll(x, shifts=(shift,), axes=(0,)), np.roll(x, shift, 0))

@@ -1,5 +1,6 @@
 """The pool of threads that generated code shares its work out to: equal bits, many callers, fork, interruption, exit."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -74,6 +75,25 @@ def test_many_callers_at_once(four):
     for caller in callers:
         caller.join()
     assert wrong == [0] * len(callers)
+
+
+def test_workers_watch_between_two_jobs_before_they_sleep(four):
+    x = np.arange(UNIT * 20, dtype=np.float32)
+    sleepers = ctypes.c_int64.from_address(threads.pool(1 << 30) + threads._SLEEPERS)
+
+    def asleep(seconds):
+        """How many sleep so long after a job; None where other programs held this one up."""
+        double(x)
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < seconds:
+            pass
+        return sleepers.value if time.perf_counter() - begin < 1.2 * seconds else None
+
+    assert any(asleep(1e-4) == 0 for _ in range(500))
+    end = time.monotonic() + 10
+    while sleepers.value < 3 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert sleepers.value >= 3
 
 
 PROGRAM = """

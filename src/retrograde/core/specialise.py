@@ -84,10 +84,13 @@ def _indented(lines: Sequence[str], by: int = 1) -> list[str]:
 
 
 def _asked(x: str, *others: str) -> list[str]:
-    """The lines that say whether operands may have a large result (`large_`): the first is large, or, of two, it is a row or
-    column of a larger one, or both stretch each other."""
-    if len(others) != 1:
+    """The lines that say whether operands may have a large result (`large_`): the first is large, or it is a row or column of
+    a larger one, or, of two, both stretch each other."""
+    if not others:
         return [f"large_ = {x}.size >= LEAST"]
+    if len(others) > 1:
+        larger = " or ".join(f"({y} is not None and {y}.size >= LEAST)" for y in others)
+        return [f"n_ = {x}.size", f"large_ = n_ >= LEAST or (n_ > 255 and ({larger}))"]
     (y,) = others
     return [
         f"n_ = {x}.size",

@@ -489,6 +489,14 @@ def index_put(
     return _index_put(x, values, *indices, axes=axes, accumulate=accumulate, unique=unique)
 
 
+index_put.prim = _index_put.prim  # type: ignore[attr-defined]
+
+
+def put_params(axis: int) -> dict[str, Any]:
+    """The parameters of `index_put` that writes slices along one axis."""
+    return {"axes": (axis,), "accumulate": False, "unique": False}
+
+
 # ------------------------------------------------------------------------------------------ along an axis
 
 

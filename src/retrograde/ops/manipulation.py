@@ -115,10 +115,22 @@ rot90 = linear(
 
 
 def _untile(g: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
-    have = tuple(shape_of(x))
-    have = (1,) * (len(reps) - len(have)) + have
-    split = reshape(g, shape=tuple(n for pair in zip(reps, have) for n in pair))
-    return reshape(reduce_sum(split, axis=tuple(range(0, 2 * len(reps), 2)), keepdims=False), shape=tuple(shape_of(x)))
+    shape = tuple(shape_of(x))
+    split, axes = _repeated(shape, reps)
+    return reshape(reduce_sum(reshape(g, shape=split), axis=axes, keepdims=False), shape=shape)
+
+
+@functools.lru_cache(256)
+def _repeated(have: tuple[int, ...], reps: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape of an array that was repeated, with an axis for the repetitions before each that has some, and these axes."""
+    split: list[int] = []
+    axes = []
+    for times, n in zip(reps, (1,) * (len(reps) - len(have)) + have):
+        if times != 1:
+            axes.append(len(split))
+            split.append(times)
+        split.append(n)
+    return tuple(split), tuple(axes)
 
 
 def _batch_tile(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
@@ -142,7 +154,7 @@ def _tile_kernel(xp: Any, x: Any, *, reps: tuple[int, ...]) -> Any:
 
 def _tile_numpy(x: Any, *, reps: tuple[int, ...]) -> Any:
     shape, spread, together = _tiled(x.shape, reps)
-    return np.array(np.broadcast_to(x.reshape(shape), spread), order="C").reshape(together)
+    return copied(np.broadcast_to(x.reshape(shape), spread)).reshape(together)
 
 
 @functools.lru_cache(256)
@@ -678,8 +690,10 @@ def split_indices(axis: int, sizes: tuple[int, ...]) -> tuple[tuple[Any, ...], .
 
 
 def _unsplit(g: Any, x: Any, *, axis: int, sizes: tuple[int, ...]) -> Any:
-    shape, d, like = tuple(shape_of(x)), dtype_of(x), next(part for part in g if part is not None)
     given = [i for i, part in enumerate(g) if part is not None]
+    if len(given) == len(g) and all(type(part) is np.ndarray for part in g):
+        return concatenate_numpy(*g, axis=axis, sizes=[part.shape[axis] for part in g])
+    shape, d, like = tuple(shape_of(x)), dtype_of(x), g[given[0]]
     if len(given) == 1:
         return embed(like, shape=shape, index=split_indices(axis, sizes)[given[0]])
     return concatenate(

@@ -433,7 +433,11 @@ def _var_numpy(x: Any, *, axis: tuple[int, ...], correction: float, keepdims: bo
     if x.dtype is FLOAT32 or x.dtype is FLOAT64:
         n = reduced_count(x, axis)
         if n > correction and n:
-            d = x - sum_array(x, axis, True) / n
+            center = sum_array(x, axis, True) / n
+            large = x.size >= LEAST and len(axis) == x.ndim
+            if large and (total := summed(_squared_distance, x, center)) is not None:
+                return (total.reshape(center.shape) if keepdims else total) / (n - correction)
+            d = x - center
             if type(d) is _ndarray:
                 np.multiply(d, d, out=d)
                 return sum_array(d, axis, keepdims) / (n - correction)
@@ -472,6 +476,8 @@ def _scaled_distance(_xp: Any, x: Any, center: Any, scale: Any) -> Any:
 def _spread_pull(g: Any, x: Any, axis: tuple[int, ...], correction: float) -> Any:
     """The cotangent of x from that of its variance, which has the reduced axes."""
     freedom = reduced_count(x, axis) - correction
+    if isinstance(g, np.generic) and x.size >= LEAST:  # of a variance without axes
+        g = np.asarray(g)
     if type(x) is np.ndarray and type(g) is np.ndarray and x.dtype == g.dtype and x.dtype.char in "fd" and freedom > 0:
         return computed(_scaled_distance, x, _mean_numpy(x, axis=axis, keepdims=True), g * (2 / freedom))
     return g * _deviation(x, axis, correction)

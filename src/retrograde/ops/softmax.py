@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.jit import rows
+from ..backend.jit import columns, rows
 from ..backend.jit.halves import converted
 from ..backend.jit.operands import FLOAT32, FLOAT64
 from ..core.aval import Aval
@@ -109,7 +109,7 @@ def _softmax_numpy(x: Any, *, axis: int) -> Any:
     if not x.size:
         return np.asarray(x, copy=True)
     x_wide = in_c_order(in_single(x))
-    found = rows.softmax(x_wide) if axis == x.ndim - 1 else None
+    found = rows.softmax(x_wide) if axis == x.ndim - 1 else columns.along("softmax", axis, x_wide)
     if found is not None:
         return found if found.dtype == x.dtype else converted(found, x.dtype)
     if x.size >= CHEAP_LEAST:
@@ -132,11 +132,11 @@ def _log_softmax_numpy(x: Any, *, axis: int) -> Any:
         return np.asarray(x, copy=True)
     wide = in_c_order(in_single(x))
     if _narrow(x, axis):
-        columns = wide.T.copy()
-        columns -= np.maximum.reduce(columns, 0)
-        columns -= np.log(np.add.reduce(np.exp(columns), 0))
-        return columns.T.astype(x.dtype, order="C")
-    found = rows.log_softmax(wide) if axis == x.ndim - 1 else None
+        turned = wide.T.copy()
+        turned -= np.maximum.reduce(turned, 0)
+        turned -= np.log(np.add.reduce(np.exp(turned), 0))
+        return turned.T.astype(x.dtype, order="C")
+    found = rows.log_softmax(wide) if axis == x.ndim - 1 else columns.along("log_softmax", axis, wide)
     if found is not None:
         return found if found.dtype == x.dtype else converted(found, x.dtype)
     out = _below_top(wide, axis)
@@ -159,7 +159,8 @@ def _softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
         result *= out
         return result
     wide, weights = in_single(g), in_single(out)
-    found = rows.softmax_pull(wide, weights) if axis == out.ndim - 1 else None
+    last = axis == out.ndim - 1
+    found = rows.softmax_pull(wide, weights) if last else columns.along("softmax_pull", axis, wide, weights)
     if found is not None:
         return found if found.dtype == out.dtype else found.astype(out.dtype)
     if out.size >= CHEAP_LEAST:
@@ -180,7 +181,8 @@ def _log_softmax_pull_numpy(g: Any, out: Any, *, axis: int) -> Any:
         result *= _add(g, axis, None, None, True)
         return np.subtract(g, result, result)
     wide, logs = in_single(g), in_single(out)
-    found = rows.log_softmax_pull(wide, logs) if axis == out.ndim - 1 else None
+    last = axis == out.ndim - 1
+    found = rows.log_softmax_pull(wide, logs) if last else columns.along("log_softmax_pull", axis, wide, logs)
     if found is not None:
         return found if found.dtype == out.dtype else found.astype(out.dtype)
     result = np.exp(logs)

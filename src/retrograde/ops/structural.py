@@ -14,7 +14,7 @@ from ..backend.jit import threads
 from ..backend.jit.halves import converted
 from ..core.arrays import full
 from ..core.aval import Aval
-from ..core.large import CHEAP_LEAST, LEAST, SHARED_LEAST, Large, copied, framed, write
+from ..core.large import CHEAP_LEAST, LEAST, SHARED_LEAST, Large, copied, framed, write, zeros
 from ..core.primitive import PRIMITIVES, primitive
 from ..core.value import dtype_of, shape_of
 from .kernels import in_c_order
@@ -322,7 +322,7 @@ def _embed_numpy(x: Any, *, shape: tuple[int, ...], index: Any) -> Any:
             # An axis that an integer takes away is one of one element here.
             axes = [i for i, k in enumerate(index) if type(k) is not slice]
             return framed(np.expand_dims(x, axes) if axes else x, shape, slices)
-    out = np.zeros(shape, dtype=x.dtype)
+    out = zeros(shape, x.dtype)
     out[index] = x
     return out
 
@@ -462,7 +462,7 @@ def _together(shape: tuple[int, ...], parts: Sequence[Any], places: Sequence[Any
 def concatenate_numpy(*xs: Any, axis: int, sizes: Any) -> Any:
     """NumPy arrays of some sizes along an axis joined along it."""
     x = xs[0]
-    if x.size * len(xs) >= SHARED_LEAST:
+    if x.size * len(xs) >= SHARED_LEAST or xs[-1].size >= SHARED_LEAST:
         ends = list(itertools.accumulate(sizes))
         places = [(slice(None),) * axis + (slice(end - n, end),) for end, n in zip(ends, sizes)]
         found = _together((*x.shape[:axis], ends[-1], *x.shape[axis + 1 :]), xs, places)

@@ -10,7 +10,7 @@ import numpy as np
 from ..backend.dtypes import astype
 from ..core.aval import Aval
 from ..core.expression import Expr
-from ..core.large import loop_of
+from ..core.large import loop_of, zeros
 from ..core.primitive import primitive
 from ..core.value import shape_of
 from .kernels import in_c_order, zero_of
@@ -121,7 +121,7 @@ def _diagonal_embed_kernel(xp: Any, x: Any, *, shape: tuple[int, ...], offset: i
 
 
 def _diagonal_embed_numpy(x: Any, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Any:
-    out = np.zeros(shape, dtype=x.dtype)
+    out = zeros(shape, x.dtype)
     _diagonal_numpy(out, offset=offset, axis1=axis1, axis2=axis2)[...] = x
     return out
 

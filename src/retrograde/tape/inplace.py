@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
-from .._state import OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
+from .._state import LOOKED_AT, OBSERVERS, OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
 from ..backend import backend_of
 from ..core import level as levels
 from ..core import value as values
@@ -280,6 +280,34 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
         for node in nodes:
             hooks.pack(node, cls)
     return target
+
+
+def write_part(
+    op: str, target: Value, index: Any, value: np.ndarray, prim: Primitive, params: dict[str, Any], *operands: Any
+) -> bool:
+    """Write numbers into a part of a tensor, `target._a[index] = value`, which counts as `prim(target, *operands)`: nothing is
+    copied, where the out-of-place form copies the whole twice. The operands are arrays, and the write cannot fail.
+
+    False, and nothing is done, where the out-of-place form is wanted: for views, in transforms, and where somebody watches.
+    """
+    array = target._a
+    if (
+        type(array) is not _ndarray or target._base is not None or target._level
+        or SWITCHED or OPENED or LOOKED_AT or OBSERVERS or SAVE_CHECKS
+    ):  # fmt: skip
+        return False
+    check(op, target)
+    edge, history, now = target._node, [], 0
+    if edge is not None:
+        if target._policy.copies_saved_before_writing:
+            _release_result(target)
+        now = tick()  # the change is noted as if before the operation, as in `assign`
+        node = record(prim, params, (edge, *(None,) * len(operands)), (array, *operands), array)
+        history = _rebased(target, node)
+    array[index] = value
+    mutation.note(array, now=now)
+    _commit(history)
+    return True
 
 
 def anchor(target: Value) -> None:

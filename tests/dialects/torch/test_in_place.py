@@ -373,3 +373,21 @@ def test_writes_at_an_index_leave_other_views_their_history(index):
     gv = torch.autograd.grad(part.sum(), v)[0]
     assert torch.equal(gv[:, 1:], 5 * mask[:, 1:])
     assert not gv[:, 0].any()
+
+
+def test_filling_slices_touches_nothing_else():
+    """Neither copies nor histories but those of the tensor and its views."""
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 2
+    row, flat, place = y[0], y.view(-1), y.data_ptr()
+    assert y.index_fill_(0, torch.tensor([-1]), 9.0) is y
+    assert (y.data_ptr(), y._version, y.grad_fn.name()) == (place, 1, "IndexFillBackward0")
+    assert (row.tolist(), flat.tolist()) == ([0, 2, 4], [0, 2, 4, 9, 9, 9])
+    (flat * flat).sum().backward()
+    assert x.grad.tolist() == [[0, 8, 16], [0, 0, 0]]
+    z = x.exp()
+    z.index_fill_(1, torch.tensor([0]), 0.0)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        z.sum().backward()
+    with pytest.raises(IndexError):
+        (x * 1).index_fill_(0, torch.tensor([2]), 0.0)

@@ -28,6 +28,9 @@ _BLOCKS = 4  # blocks of rows that go together: their sums stay in registers
 _STRIP = 8  # vectors of a row that go down the columns together
 _PART = 1 << 12  # numbers of a long vector that are a unit
 
+_DOWN = "columns", "few rows"
+"""Ways of going down the columns; of one block of rows there is nothing left to be put together."""
+
 _TYPES = {"f": ("float", LANES), "d": ("double", LANES // 2)}
 
 
@@ -46,18 +49,17 @@ def along_rows(name: str, x: np.ndarray, y: np.ndarray | None = None) -> np.ndar
 
 def down_columns(name: str, x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray | None:
     """The same of each column. y: the rows are multiplied by it first, another matrix or a column of numbers."""
-    function = _function(name, "columns", x, y)
+    blocks = -(-x.shape[0] // (_BLOCK * _BLOCKS))
+    function = _function(name, "columns" if blocks > 1 else "few rows", x, y)
     if function is None:
         return None
     x, (rows, width) = aligned(x), x.shape
     y, down = _beside(x, y)
-    together = _BLOCK * _BLOCKS
-    blocks = -(-rows // together)
-    parts = np.empty((blocks, width), np.float64 if name == "sum" else x.dtype)
+    parts = np.empty((blocks, width), np.float64 if name == "sum" and blocks > 1 else x.dtype)
     units = blocks * _strips(width, x)
     function(*threads.tiles(units, x.size), address(parts), address(x), rows, width, x.size, address(y), down)
     if blocks == 1:
-        return parts[0].astype(x.dtype, copy=False)
+        return parts[0]
     return _COMBINED[name](parts, 0).astype(x.dtype, copy=False)
 
 
@@ -82,7 +84,7 @@ def _function(name: str, way: str, x: np.ndarray, y: np.ndarray | None = None) -
     factor = ""
     if y is not None:
         factor = "each" if y.shape[1] == x.shape[1] else "one"
-        if y.dtype != x.dtype or (factor == "one") != (way == "columns" and y.shape[1] == 1 < x.shape[1]):
+        if y.dtype != x.dtype or (factor == "one") != (way in _DOWN and y.shape[1] == 1 < x.shape[1]):
             return None
     return _generated(name, way, x.dtype.char, factor)
 
@@ -99,14 +101,14 @@ def _strips(width: int, x: np.ndarray) -> int:
 
 @functools.cache
 def _generated(name: str, way: str, char: str, factor: str) -> Callable[..., None] | None:
-    text = _columns if way == "columns" else _rows
+    text = _columns if way in _DOWN else _rows
 
     def body(code: Any) -> None:
         number, lanes = _TYPES[char]
         text(Vectors(code, lanes, number), name, way, factor)
 
     return llvm.shared(
-        f"{name}_{way}", "ptr out, ptr x, i64 rows, i64 width, i64 size, ptr y, i64 down", body
+        f"{name}_{way.replace(' ', '_')}", "ptr out, ptr x, i64 rows, i64 width, i64 size, ptr y, i64 down", body
     )  # fmt: skip
 
 
@@ -244,7 +246,12 @@ def _columns(v: Vectors, name: str, way: str, factor: str) -> None:
             return [wide.add(t, v.convert("fpext", x, wide) if single else x) for t, x in zip(before, found)]
 
         totals = code.loop(begin, end, _BLOCK, block, carried=[(wide.type, wide.constant(0.0))] * len(parts))
+        narrow = single and way == "few rows"
         for k, (part, total) in enumerate(zip(parts, totals)):
-            part.store(wide, total, "%out", code.add(result, k * v.lanes))
+            at = code.add(result, k * v.lanes)
+            if narrow:
+                part.store(v, wide.convert("fptrunc", total, v), "%out", at)
+            else:
+                part.store(wide, total, "%out", at)
 
     code.loop("%first", "%last", 1, unit)

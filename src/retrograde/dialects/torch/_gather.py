@@ -13,9 +13,9 @@ from ...ops import indexing as ix
 from ...ops import scatter_reduce as sr
 from ...ops import structural as st
 from ...ops.selection import where as where_op
-from ...tape import mutation
+from ...tape import inplace, mutation
 from . import _dtype
-from ._api import FUNCTIONS, METHODS, api
+from ._api import FUNCTIONS, METHODS, api, in_place_form
 from ._axes import axis_of, numpy_names
 from ._data import check_tensor, sizes
 from ._dtype import FROM_NUMPY
@@ -304,11 +304,29 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     return show_as(_put_along("index_copy", input, dim, index, source, False), "IndexCopyBackward0")
 
 
-@api(in_place=True)
+@api()
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """`input` with a number written into the slices that the 1-d `index` names along `dim`."""
     name = "IndexFillBackward1" if isinstance(value, Value) else "IndexFillBackward0"
     return show_as(_put_along("index_fill", input, dim, index, _value("index_fill", input, value), False), name)
+
+
+_index_fill_anew = in_place_form("index_fill_", index_fill)
+
+
+def _index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """`index_fill` written into this tensor; returns it."""
+    if not isinstance(value, Value) and isinstance(self, Value) and len(shape_of(self)):
+        axis = axis_of("index_fill", dim, len(shape_of(self)))
+        given = _vector("index_fill", index)
+        if type(given) is _ndarray and ix.outside(given, shape_of(self)[axis]) is None:
+            number, place = _value("index_fill", self, value), (slice(None),) * axis + (given,)
+            if inplace.write_part("index_fill_", self, place, number, ix.index_put.prim, ix.put_params(axis), number, given):
+                return show_as(self, "IndexFillBackward0")
+    return _index_fill_anew(self, dim, index, value)
+
+
+METHODS["index_fill_"] = _index_fill
 
 
 @api(in_place=True, out=True)
