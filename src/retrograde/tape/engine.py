@@ -424,6 +424,7 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
     most: float = _APART if target is not None else math.inf if nodes is None else _SMALL
     grads: dict[Any, Any] | None = None  # what waits beside this edge, once the way has forked
     waiting: list[Node] = []  # the operations among it
+    large = False  # whether a leaf has got so much that it is not to wait for the end
     if type(edge) is Slot and edge.node is not aim:
         parts: list[Any] = [None] * len(edge.node.outs)
         parts[edge.index] = g
@@ -435,7 +436,6 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
             or (saved and edge.seq < latest and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
             or ((size := _size(g) if type(g) is list else g.size) > most
                 and (target is None or (nodes is not None and size > _SMALL) or _branches(edge)))
-            or (grads is not None and _served_at_once(edge.edges, waiting))
         ):  # fmt: skip
             break
         try:
@@ -443,44 +443,41 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
         except KERNEL_ERRORS as error:
             _fail(cls, edge, error)
         if grads is None and type(found) is dict:
-            if _served_at_once(found, waiting):
+            leaves = [below for below in found if type(below) is Accumulate]
+            if target is None and any(leaf.hooks is not None for leaf in leaves):
                 break
-            grads = found
+            grads, waiting = found, [below for below in found if type(below) is Node]
+            large = any(math.prod(leaf.shape) > _SMALL for leaf in leaves)
         if nodes is not None:
             nodes.append(edge)
         if grads is None:
             edge, g = found
             continue
-        if target is not None or len(waiting) > _FEW:
+        if target is not None or len(waiting) > _FEW or (large and waiting):
             return _arrivals(grads)
         g = None
         while g is None:
             if not waiting:
                 return _arrivals(grads)
-            edge = waiting[0] if len(waiting) == 1 else max(waiting, key=_seq)
-            waiting.remove(edge)
+            edge = waiting.pop() if len(waiting) == 1 else waiting.pop(waiting.index(max(waiting, key=_seq)))
             g = grads.pop(edge, None)
+        for below in edge.edges:
+            kind = type(below)
+            if kind is Accumulate:
+                if below not in grads:
+                    if below.hooks is not None:  # called when its gradient is complete, which the walk knows
+                        return _arrivals({**grads, edge: g})
+                    large = large or math.prod(below.shape) > _SMALL
+            elif below is not None:
+                node = below if kind is Node else below.node
+                if node not in waiting:
+                    waiting.append(node)
     return _arrivals({edge: g} if grads is None else {**grads, edge: g})
 
 
 def _branches(node: Node) -> bool:
     """Whether several operands of an operation want a gradient."""
     return node.edges.count(None) < len(node.edges) - 1
-
-
-def _served_at_once(edges: Iterable[Any], waiting: list[Node]) -> bool:
-    """Whether one of some edges leads to a leaf that is to get its gradient as soon as it is complete, which the walk knows:
-    one with hooks, or a large one. The operations among them are put to those that wait."""
-    for edge in edges:
-        kind = type(edge)
-        if kind is Accumulate:
-            if edge.hooks is not None or math.prod(edge.shape) > _SMALL:
-                return True
-        elif edge is not None:
-            node = edge.node if kind is Slot else edge
-            if node not in waiting:
-                waiting.append(node)
-    return False
 
 
 def _size(parts: list[Any]) -> int:
