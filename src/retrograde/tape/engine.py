@@ -632,20 +632,21 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
 
 
 def _fill(leaf: Accumulate, box: list[Any], policy: TapePolicy, create_graph: bool) -> None:
-    """Add the gradient in `box` to the `.grad` of a leaf that still wants one."""
+    """Add the gradient in `box` to the `.grad` of a leaf that still wants one, and call what is to be called then."""
     target = leaf.leaf()
-    if target is None or (target._node is None and not policy.fills_stopped):
+    if target is None:
         return
-    if type(target._node) in _COMPUTED:
-        raise policy.error(GradError)(
-            f"a leaf of shape {tuple(leaf.shape)} was detached and then computed anew in place, after operations had used "
-            "it: what it holds now is no leaf that their gradient could be given to; write into a clone() instead"
-        )
-    for observer in OBSERVERS:
-        observer.arriving(current_run(), target, box[0])
-    accumulate_grad(create_graph, target, box)
-    for observer in OBSERVERS:
-        observer.arrived(current_run(), target)
+    if target._node is not None or policy.fills_stopped:
+        if type(target._node) in _COMPUTED:
+            raise policy.error(GradError)(
+                f"a leaf of shape {tuple(leaf.shape)} was detached and then computed anew in place, after operations had used "
+                "it: what it holds now is no leaf that their gradient could be given to; write into a clone() instead"
+            )
+        for observer in OBSERVERS:
+            observer.arriving(current_run(), target, box[0])
+        accumulate_grad(create_graph, target, box)
+        for observer in OBSERVERS:
+            observer.arrived(current_run(), target)
     if leaf.hooks is not None:
         for hook in list(leaf.hooks.accumulated.values()):
             hook(target)
