@@ -2,6 +2,7 @@
 
 import argparse
 import collections
+import itertools
 import re
 import sys
 import time
@@ -29,6 +30,8 @@ from .torch_programs import TorchProgram
 CHUNK = 40
 BROKEN = ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "SyntaxError")
 """How a program stops that a rewriting has not left one."""
+MOST_PAIRED = 8
+"""How many known differences are tried two at a time."""
 KINDS = ("values and gradients", "flags and refusals")
 
 
@@ -59,7 +62,8 @@ def explained(text: str, found: list[Difference], reference: Answer, pair: Pair)
 
 
 def cause(text: str, found: list[Difference], pair: Pair, listed: list[Known]) -> Known | None:
-    """The known difference, or the first of several, without which both sides agree on a program, or that is seen at once."""
+    """The known difference, or the first of all that it may be, or of two, without which both sides agree on a program, or one
+    that is seen at once."""
     for entry in listed:
         if entry.at_once and entry.explains(text, found):
             return entry
@@ -73,7 +77,13 @@ def cause(text: str, found: list[Difference], pair: Pair, listed: list[Known]) -
                 return entry
             every.append(entry)
             together = entry.rewrite(together)  # type: ignore[misc]
-    return every[0] if len(every) > 1 and agree(together, pair, [*every, *dtypes], listed) else None
+    if len(every) > 1 and agree(together, pair, [*every, *dtypes], listed):
+        return every[0]
+    for first, second in itertools.combinations(every[:MOST_PAIRED], 2):
+        both = second.rewrite(first.rewrite(text))  # type: ignore[misc]
+        if agree(both, pair, [first, second, *dtypes], listed):
+            return first
+    return None
 
 
 def agree(text: str, pair: Pair, entries: list[Known], listed: list[Known]) -> bool:

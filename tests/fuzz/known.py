@@ -212,11 +212,12 @@ def apart(program: str) -> str:
 
 
 def by_jvp(program: str) -> str:
-    """`linearize` as a function and its `jvp`."""
+    """`linearize` as a function and its `jvp`, of tangents in memory of their own (as PyTorch takes some: those that lie in
+    memory otherwise than the primals)."""
     text = program.replace("torch.func.linearize(", "linearized(")
     if text == program:
         return program
-    return f"def linearized(f, *x):\n    return f(*x), lambda *t: torch.func.jvp(f, x, t)[1]\n{text}"
+    return f"def linearized(f, *x):\n    return f(*x), lambda *t: torch.func.jvp(f, x, tuple(y.clone() for y in t))[1]\n{text}"
 
 
 def depending(program: str) -> str:
@@ -510,6 +511,22 @@ TORCH = [
         ("dtype",), pattern=r"(float32|bfloat16|complex64).*func\.(jvp|jacfwd|hessian)", forgives=wider,
     ),
     Known(
+        "a vector times a batch of matrices saves a copy of the batch in PyTorch, which a later change does not meet; here the "
+        "batch itself is kept, and the change refused",
+        "v1 = torch.ones(2, 2, 3, dtype=torch.float64)\nv2 = torch.ones(2, dtype=torch.float64, requires_grad=True)\n"
+        "v3 = v2 @ v1\nv1.erf_()\nv3.sum().backward()\n",
+        ("exception",), pattern=r"@|matmul", ours=r"^matmul .*changed in place",
+    ),
+    Known(
+        "PyTorch refuses operations on a float32 that its forward mode of a gradient has widened to float64",
+        "v1 = torch.tensor([0.884], dtype=torch.float32)\nv2 = torch.ones(2, dtype=torch.float32)\n"
+        "def f3(v4):\n    return torch.func.grad(lambda v6: ((v4 * v1).sum() * v6.sum() * 0.5).sin())(v2)\n"
+        "v11, v12 = torch.func.jvp(f3, (v1,), (v1,))\n"
+        "v13 = v12.scatter_add(0, torch.tensor([0, 1]), v11)\n",
+        ("exception",), pattern=r"(float32|bfloat16|complex64).*func\.(jvp|jacfwd|hessian)",
+        reference="dtype to be equal",
+    ),
+    Known(
         "by default PyTorch's checkpoint drops the gradients of what a function closes over, with a warning; here it is "
         "the variant without that, whatever use_reentrant says",
         SCALAR + "v2 = torch.tensor(2.0, dtype=torch.float64)\ndef f3(v4):\n    return v1 * v4\n"
@@ -632,7 +649,7 @@ TORCH = [
         "so that hooks on it, gradients with respect to it and changes of it meet them; here those of max and its kind do",
         SCALAR + "v2 = torch.copysign(v1, v1)\nv3, = torch.autograd.grad(v2, v1, create_graph=True)\n"
         "v2.register_hook(lambda g: -g)\nv3.backward()\n",
-        ANY, rewrite=results_apart("copysign", "prod", "cumprod", "log_ndtr", "max", "min", "amax", "amin", "median"),
+        ANY, rewrite=results_apart("copysign", "sgn", "prod", "cumprod", "log_ndtr", "max", "min", "amax", "amin", "median"),
     ),
     Known(
         "PyTorch calls hooks with None for a result of several whose gradient is none; here a hook gets a gradient",

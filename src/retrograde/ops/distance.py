@@ -19,7 +19,7 @@ from .comparison import greater
 from .contraction import matmul
 from .elementwise import absolute, sgn
 from .indexing import take, take_add
-from .kernels import constant, elements, in_single, scalar, widened, widened_numpy, zero_of
+from .kernels import constant, elements, in_c_order, in_single, scalar, widened, widened_numpy, zero_of
 from .norms import norm_pull, vector_norm
 from .reduction import divide_or_zero, sum, sum_array, tie_weights
 from .rules import batch_leading, batch_loop, conj, infer_same, nondifferentiable, sum_tangents
@@ -345,7 +345,7 @@ def _renorm_kernel(xp: Any, x: Any, *, ord: float, axis: int, bound: float) -> A
 
 @widened_numpy
 def _renorm_numpy(x: Any, *, ord: float, axis: int, bound: float) -> Any:
-    return _renormed(np, x, _norm(x, ord, _others(x, axis), True), bound)
+    return in_c_order(_renormed(np, x, _norm(x, ord, _others(x, axis), True), bound))
 
 
 def _renormed(xp: Any, x: Any, norm: Any, bound: float) -> Any:

@@ -46,6 +46,14 @@ def in_c_order(x: Any) -> Any:
     return x if x.flags.c_contiguous else copied(x)
 
 
+def permuted(x: Any) -> tuple[int, ...] | None:
+    """The order of the axes in which a NumPy array lies in memory without gaps; None where it does so in C order, or not."""
+    if x.flags.c_contiguous:
+        return None
+    axes = tuple(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+    return axes if x.transpose(axes).flags.c_contiguous else None
+
+
 def widened(kernel: Kernel) -> Kernel:
     """A kernel of several steps, with one output or a tuple: half precision is computed in single, rounded at the end."""
 

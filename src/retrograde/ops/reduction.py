@@ -317,14 +317,14 @@ def _prod_kernel(xp: Any, x: Any, *, axis: tuple[int, ...], keepdims: bool) -> A
 
 def _prod_numpy(x: Any, *, axis: tuple[int, ...], keepdims: bool) -> Any:
     if x.size < LEAST and (x.dtype is FLOAT32 or x.dtype is FLOAT64):
-        return np.multiply.reduce(x, axis, None, None, keepdims)
+        return in_c_order(np.multiply.reduce(x, axis, None, None, keepdims))
     if axis and axis[-1] - axis[0] == len(axis) - 1 and x.flags.c_contiguous:  # one axis, or several that are one in memory
         several = math.prod(x.shape[axis[0] : axis[-1] + 1])
         rows = x if len(axis) == 1 else x.reshape(*x.shape[: axis[0]], several, *x.shape[axis[-1] + 1 :])
         found = scans.product(rows, axis[0])
         if found is not None:
             return found.reshape(reduced_shape(x.shape, axis, keepdims))
-    return _prod_kernel(np, x, axis=axis, keepdims=keepdims)
+    return in_c_order(_prod_kernel(np, x, axis=axis, keepdims=keepdims))
 
 
 def _others(x: Any, axis: tuple[int, ...]) -> Any:

@@ -319,7 +319,7 @@ def _logcumsumexp_numpy(x: Any, *, axis: int, reverse: bool) -> Any:
             first = out[i - 1].real >= out[i].real
             large, small = np.where(first, out[i - 1], out[i]), np.where(first, out[i], out[i - 1])
             out[i] = np.where(small.real == -np.inf, large, large + np.log1p(np.exp(small - large)))
-    return np.moveaxis(out[::-1] if reverse else out, 0, axis).astype(x.dtype, copy=False)
+    return in_c_order(np.moveaxis(out[::-1] if reverse else out, 0, axis).astype(x.dtype, copy=False))
 
 
 def _logcumsumexp_vjp(g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:

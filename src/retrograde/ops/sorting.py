@@ -19,13 +19,13 @@ from ..core.primitive import primitive
 from ..core.value import shape_of
 from . import introselect
 from .indexing import along_add_known, places, take_along_axis
-from .kernels import constant, in_single
+from .kernels import constant, in_c_order, in_single, permuted
 from .reduction import infer_reduced, reduced_shape, shared, shares, sum
 from .rules import batch_axes, batch_size, checked_axes, linear, materialise_batch, nondifferentiable
 from .samples import distinct, normal, sample
 from .scan import scanned
 from .shapes import demand
-from .structural import reshape
+from .structural import inverse, reshape
 
 # ------------------------------------------------------------------------------------------ elements at positions
 
@@ -50,6 +50,9 @@ def _pick_kernel(xp: Any, x: Any, indices: Any, *, axis: int, of: str) -> Any:
 def _pick_numpy(x: Any, indices: Any, *, axis: int, of: str) -> Any:
     if indices.ndim == 0 and x.ndim:
         return x[indices]
+    if of == "sort" and indices.shape == x.shape and (axes := permuted(x)):  # what is sorted stays in the operand's order
+        found = _pick_numpy(x.transpose(axes), indices.transpose(axes), axis=axes.index(axis), of=of)
+        return found.transpose(inverse(axes))
     at = _with_axis(indices, x.shape, axis)
     return x.reshape(-1).take(places(x.shape, at, axis)).reshape(indices.shape)
 
@@ -155,6 +158,9 @@ def _positions(xp: Any, x: Any, *, axis: int, descending: bool, ties: str) -> An
 
 
 def _positions_numpy(x: Any, *, axis: int, descending: bool, ties: str) -> Any:
+    if axes := permuted(x):
+        found = _positions_numpy(x.transpose(axes), axis=axes.index(axis), descending=descending, ties=ties)
+        return found.transpose(inverse(axes))
     order = _order_numpy(x, axis, descending)
     n = x.shape[axis]
     if ties == "stable" or n <= introselect.SHORT:  # short rows are sorted by insertion, which is stable
@@ -388,7 +394,7 @@ def _argcum_numpy(x: Any, *, axis: int, largest: bool) -> Any:
     attained = x == extremes
     if x.dtype.kind not in "iub":
         attained |= x != x
-    return np.maximum.accumulate(np.where(attained, place, 0), axis=axis)
+    return in_c_order(np.maximum.accumulate(np.where(attained, place, 0), axis=axis))
 
 
 # For each element the last position of the extreme so far.

@@ -335,18 +335,20 @@ def run(
         wrap = wrap or (g._level >= level if isinstance(g, Value) else type(g) not in (_ndarray, Scattered))
     if wrap:
         gradients = [values.as_value(values.core_class, g) for g in gradients]
-    begun, passed, policy = roots, _Passed(retain_graph), cls._policy
+    begun, policy = roots, cls._policy
+    passed: list[Node] = []  # what was pulled ahead: freed when it is sure that the pass is not refused further down
     with np.errstate(all="ignore"):
         if (
             len(roots) == 1 and (inputs is None or (len(inputs) == 1 and not accumulate))
             and not (wrap or stop or others or since or state.anomaly or OBSERVERS)
         ):  # fmt: skip
-            roots, gradients = _descend(roots[0], gradients[0], inputs[0] if inputs else None, cls, passed)
+            target = inputs[0] if inputs else None
+            roots, gradients = _ahead(roots[0], gradients[0], target, cls, None if retain_graph else passed)
             if inputs is None and all(type(edge) is Accumulate and edge.hooks is None for edge in roots):
                 gradients.reverse()
                 for edge in roots:
                     _fill(edge, [gradients.pop()], policy, create_graph)
-                passed.free(policy)
+                _free(passed, policy)
                 return []
             if inputs is not None:
                 if not roots:
@@ -355,7 +357,7 @@ def run(
                 if type(edge) is Accumulate and len(roots) == 1 and (policy.captures_hooked or edge.hooks is None):
                     if edge is not inputs[0]:
                         return [None]
-                    passed.free(policy)
+                    _free(passed, policy)
                     return [gradients[0]]
         order, last = discover(roots, stop, since)
         wanted: set[Any] | None = None
@@ -378,7 +380,7 @@ def run(
             for observer in OBSERVERS:
                 observer.pass_begins(this, roots, gradients, inputs)
             if wanted is None or pulled or not wanted.isdisjoint(roots):  # else nothing that was asked for lies below
-                passed.free(policy)
+                _free(passed, policy)
             this.walk(roots, gradients, order, last, needs, stop)
             while this.at_end:
                 this.at_end.pop(0)()
@@ -392,42 +394,37 @@ def run(
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
 
 
-class _Passed:
-    """The operations that `_descend` has pulled: freed when it is sure that the pass is not refused further down."""
-
-    __slots__ = ("nodes",)
-
-    def __init__(self, retain_graph: bool) -> None:
-        self.nodes: list[Node] | None = None if retain_graph else []
-
-    def free(self, policy: TapePolicy) -> None:
-        for node in self.nodes or ():
-            if node.saved or policy.frees_all:
-                node.saved = FREED
+def _free(nodes: Iterable[Node], policy: TapePolicy) -> None:
+    for node in nodes:
+        if node.saved or policy.frees_all:
+            node.saved = FREED
 
 
 _SMALL = 1 << 15
-"""The most numbers in a cotangent with which `_descend` goes on where the graph is to be freed, since what it passes keeps
-its memory until it is done."""
+"""The most numbers in a cotangent with which `_ahead` goes on where the graph is to be freed, since what it passes keeps its
+memory until it is done; and in the gradient of a leaf, which waits for that."""
 
 _APART = 1 << 12
 """The same at an operation of several operands where one edge is asked for, since it pulls all."""
 
-
-def _branches(node: Node) -> bool:
-    """Whether several operands of an operation want a gradient."""
-    return node.edges.count(None) < len(node.edges) - 1
+_FEW = 16
+"""The most operations at which cotangents wait in `_ahead`, which looks for the newest of them each time."""
 
 
-def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) -> tuple[list[Any], list[Any]]:
-    """Follow a graph that is a chain, from a root towards an edge, or (None) to its end and through small forks: the edges
-    where it is one no more, and the cotangents there (none where no gradient gets through).
+def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] | None) -> tuple[list[Any], list[Any]]:
+    """Pull the newest operation that has a cotangent, again and again, from a root on: until one is met that the walk has to
+    look at, or (with a target) the graph is a chain no more. Returns the edges where it is then, and the cotangents there
+    (none where no gradient gets through); the operations that it passed are put to `nodes`.
 
-    Nothing is noted on the way, so nothing is to be known of the graph beforehand: the gradient of 100 multiplications of
-    4-vectors takes 42 µs instead of 68.
+    The newest has all of its cotangent, since its users are younger, so nothing is to be known of the graph beforehand, and
+    nothing noted: the gradient of 100 multiplications of 4-vectors takes 42 µs instead of 68.
     """
-    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
+    fitted, latest = _fitted(cls), mutation.latest
     aim = target.node if type(target) is Slot else target
+    most: float = _APART if target is not None else math.inf if nodes is None else _SMALL
+    grads: dict[Any, Any] | None = None  # what waits beside this edge, once the way has forked
+    waiting: list[Node] = []  # the operations among it
+    large = False  # whether a leaf has got so much that it is not to wait for the end
     if type(edge) is Slot and edge.node is not aim:
         parts: list[Any] = [None] * len(edge.node.outs)
         parts[edge.index] = g
@@ -437,71 +434,50 @@ def _descend(edge: Any, g: Any, target: Any, cls: type[Value], passed: _Passed) 
         if (
             step is None or (saved := edge.saved) is FREED
             or (saved and edge.seq < latest and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
-            or ((size := _size(g) if type(g) is list else g.size) > _APART
-                and ((nodes is not None and size > _SMALL) or (target is not None and _branches(edge))))
+            or ((size := _size(g) if type(g) is list else g.size) > most
+                and (target is None or (nodes is not None and size > _SMALL) or _branches(edge)))
         ):  # fmt: skip
             break
         try:
-            found = step(edge, g, None, fitted, _add)
+            found = step(edge, g, grads, fitted, _add)
         except KERNEL_ERRORS as error:
             _fail(cls, edge, error)
+        if grads is None and type(found) is dict:
+            leaves = [below for below in found if type(below) is Accumulate]
+            if target is None and any(leaf.hooks is not None for leaf in leaves):
+                break
+            grads, waiting = found, [below for below in found if type(below) is Node]
+            large = any(math.prod(leaf.shape) > _SMALL for leaf in leaves)
         if nodes is not None:
             nodes.append(edge)
-        if type(found) is dict:
-            if target is None:
-                for onwards in found:
-                    if type(onwards) is Node:
-                        if not cls._policy.serves_second_first:  # in which order it serves leaves the walk knows
-                            _fork(found, cls, passed)
-                        break
-            roots, gradients = _arrivals(found)
-            if len(roots) == 2 and cls._policy.serves_second_first and type(roots[0]) is type(roots[1]) is Accumulate:
-                roots.reverse()
-                gradients.reverse()
-            return roots, gradients
-        edge, g = found
-    return _arrivals({edge: g})
+        if grads is None:
+            edge, g = found
+            continue
+        if target is not None or len(waiting) > _FEW or (large and waiting):
+            return _arrivals(grads)
+        g = None
+        while g is None:
+            if not waiting:
+                return _arrivals(grads)
+            edge = waiting.pop() if len(waiting) == 1 else waiting.pop(waiting.index(max(waiting, key=_seq)))
+            g = grads.pop(edge, None)
+        for below in edge.edges:
+            kind = type(below)
+            if kind is Accumulate:
+                if below not in grads:
+                    if below.hooks is not None:  # called when its gradient is complete, which the walk knows
+                        return _arrivals({**grads, edge: g})
+                    large = large or math.prod(below.shape) > _SMALL
+            elif below is not None:
+                node = below if kind is Node else below.node
+                if node not in waiting:
+                    waiting.append(node)
+    return _arrivals({edge: g} if grads is None else {**grads, edge: g})
 
 
-_FEW = 16
-"""The most edges at which cotangents wait in `_fork`, which looks at each of them before each operation."""
-
-_HELD = 1 << 16
-"""The most numbers in the gradients of leaves that wait there for the pass to be done."""
-
-
-def _fork(grads: dict[Any, Any], cls: type[Value], passed: _Passed) -> None:
-    """Go on from a fork of what `_descend` follows, as long as little waits: `grads` says what has arrived where, and does
-    so afterwards.
-
-    The newest operation has all of its cotangent, since its users are younger, so again nothing is to be known beforehand.
-    """
-    fitted, latest, nodes = _fitted(cls), mutation.latest, passed.nodes
-    while len(grads) <= _FEW:
-        newest, before, held = None, -1, 0
-        for edge, g in grads.items():
-            if type(edge) is Node:
-                if edge.seq > before:
-                    newest, before = edge, edge.seq
-            elif edge.hooks is not None:  # called when its gradient is complete
-                return
-            elif type(g) is _ndarray:
-                held += g.size
-        if newest is None or held > _HELD:
-            return
-        step, saved, g = newest.step, newest.saved, grads[newest]
-        if (
-            step is None or saved is FREED or (saved and before < latest and _changed(saved, before))
-            or (nodes is not None and (_size(g) if type(g) is list else g.size) > _SMALL)
-        ):  # fmt: skip
-            return
-        del grads[newest]
-        try:
-            step(newest, g, grads, fitted, _add)
-        except KERNEL_ERRORS as error:
-            _fail(cls, newest, error)
-        if nodes is not None:
-            nodes.append(newest)
+def _branches(node: Node) -> bool:
+    """Whether several operands of an operation want a gradient."""
+    return node.edges.count(None) < len(node.edges) - 1
 
 
 def _size(parts: list[Any]) -> int:
@@ -656,20 +632,21 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
 
 
 def _fill(leaf: Accumulate, box: list[Any], policy: TapePolicy, create_graph: bool) -> None:
-    """Add the gradient in `box` to the `.grad` of a leaf that still wants one."""
+    """Add the gradient in `box` to the `.grad` of a leaf that still wants one, and call what is to be called then."""
     target = leaf.leaf()
-    if target is None or (target._node is None and not policy.fills_stopped):
+    if target is None:
         return
-    if type(target._node) in _COMPUTED:
-        raise policy.error(GradError)(
-            f"a leaf of shape {tuple(leaf.shape)} was detached and then computed anew in place, after operations had used "
-            "it: what it holds now is no leaf that their gradient could be given to; write into a clone() instead"
-        )
-    for observer in OBSERVERS:
-        observer.arriving(current_run(), target, box[0])
-    accumulate_grad(create_graph, target, box)
-    for observer in OBSERVERS:
-        observer.arrived(current_run(), target)
+    if target._node is not None or policy.fills_stopped:
+        if type(target._node) in _COMPUTED:
+            raise policy.error(GradError)(
+                f"a leaf of shape {tuple(leaf.shape)} was detached and then computed anew in place, after operations had used "
+                "it: what it holds now is no leaf that their gradient could be given to; write into a clone() instead"
+            )
+        for observer in OBSERVERS:
+            observer.arriving(current_run(), target, box[0])
+        accumulate_grad(create_graph, target, box)
+        for observer in OBSERVERS:
+            observer.arrived(current_run(), target)
     if leaf.hooks is not None:
         for hook in list(leaf.hooks.accumulated.values()):
             hook(target)

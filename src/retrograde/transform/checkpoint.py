@@ -44,10 +44,12 @@ class _Kept:
 
 class _Frame:
     """One checkpointed call: what it saved while it runs, from then on only what that looked like, and how to compute it
-    again: at the levels and in the grad modes in which it was computed first."""
+    again: at the levels and in the grad modes in which it was computed first, from the same arguments."""
 
-    def __init__(self, run: Callable[[], Any], recompute_context: Callable[[], Any]) -> None:
+    def __init__(self, run: Callable[[], Any], given: Any, recompute_context: Callable[[], Any]) -> None:
         self._run, self._context = run, recompute_context
+        self._given = [x for x in flatten(given)[0] if isinstance(x, Value)]
+        self._begun = tick()
         self._levels = state.levels
         self._modes = [(tape, tape.mode != OFF) for tape in open_tapes()]
         self._first: _Kept | None = _Kept()
@@ -89,6 +91,12 @@ class _Frame:
         return x
 
     def _recompute(self) -> _Kept:
+        for x in self._given:
+            if mutation.changed_after(x._a, self._begun):
+                raise error_type(type(x), MutationError)(
+                    f"checkpoint: an argument of shape {tuple(shape_of(x))} was changed in place since the function was "
+                    "called with it, so that it cannot be computed again; give it a clone(), or change one"
+                )
         kept = _Kept()
         with self._as_then(), self._context(), saved_hooks(kept.pack, kept.unpack):
             out = self._run()
@@ -134,7 +142,7 @@ def checkpoint(
     Memory for time. `f` must do the same when called again; `recompute_context` makes a context manager for the second
     call (to restore a random state, say). Derivatives of any order work, also where `f` takes gradients itself. Raises
     GradError when the second call saves something else than the first, MutationError for a value that is written after an
-    operation has saved it.
+    operation has saved it, or for an argument that is written after `f` was called.
 
     Examples
     --------
@@ -147,6 +155,6 @@ def checkpoint(
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        return _Frame(lambda: f(*args, **kwargs), recompute_context).first()
+        return _Frame(lambda: f(*args, **kwargs), (args, kwargs), recompute_context).first()
 
     return checkpointed

@@ -202,6 +202,39 @@ def test_a_hessian_of_what_is_linear_inside_a_transform_is_zero():
     assert torch.func.jvp(second, (x,), (x,))[1] == 0
 
 
+FUNCTIONAL = {
+    "jacobian": (lambda J, f, x: J.jacobian(f, x, create_graph=True), 6.0),
+    "jacobian, vectorized": (lambda J, f, x: J.jacobian(f, x, create_graph=True, vectorize=True), 6.0),
+    "hessian": (lambda J, f, x: J.hessian(f, x, create_graph=True), 4.0),
+    "vjp": (lambda J, f, x: J.vjp(f, x, create_graph=True)[1], 6.0),
+    "jvp": (lambda J, f, x: J.jvp(f, x, x.detach(), create_graph=True)[1], 10.0),
+    "hvp": (lambda J, f, x: J.hvp(f, x, x.detach(), create_graph=True)[1], 6.0),
+    "vhp": (lambda J, f, x: J.vhp(f, x, x.detach(), create_graph=True)[1], 6.0),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONAL)
+def test_functional_derivatives_by_an_outer_tensor_of_what_a_transform_follows(name):
+    """Of the sum of w^2 z, at w = [1, 2]: what is left has z as a factor."""
+    call, wanted = FUNCTIONAL[name]
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    found = torch.func.grad(lambda z: call(torch.autograd.functional, lambda w: (w * w).sum() * z, w).sum())(torch.tensor(3.0))
+    assert found == wanted
+    if name == "jacobian":  # what is left of that goes on to w on the tape outside
+        assert torch.autograd.grad(found, w)[0].tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("derivative", [torch.func.jacfwd, torch.func.jacrev, None])
+def test_jacobians_of_complex_results_are_refused(derivative):
+    x = torch.tensor([1.0, 2.0])
+
+    def f(x):
+        return torch.exp(1j * x)
+
+    with pytest.raises(RuntimeError, match="complex64"):
+        derivative(f)(x) if derivative else torch.autograd.functional.jacobian(f, x)
+
+
 def test_derivatives_of_log_ndtr_far_above_zero():
     """By -x phi(x), since the distribution function is 1 there."""
     f = torch.special.log_ndtr

@@ -112,3 +112,14 @@ def test_its_own_other_operand_overwritten():
         y.mul_(y)
     with pytest.raises(RuntimeError, match="changed in place"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_an_argument_that_was_written_since(reentrant: bool):
+    x = leaf()
+    y = x * 2
+    z = checkpoint(lambda y: x * y, y, use_reentrant=reentrant)
+    y[0] = 5.0
+    with pytest.raises(RuntimeError, match="changed in place"):
+        z.sum().backward()
+    assert x.grad is None

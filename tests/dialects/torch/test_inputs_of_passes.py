@@ -184,3 +184,13 @@ def test_what_is_asked_for_at_the_root_is_not_executed(torch: Any) -> None:
     assert seen == []
     torch.autograd.grad(y, x, torch.ones(2))
     assert len(seen) == 1
+
+
+def test_hooks_after_accumulation_of_a_leaf_that_was_detached_since(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    called: list[Any] = []
+    x.register_post_accumulate_grad_hook(lambda p: called.append(p.grad))
+    y = (x * x).sum()
+    x.detach_()
+    y.backward()
+    assert called == [None]

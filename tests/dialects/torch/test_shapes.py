@@ -286,6 +286,9 @@ ORDERED = {
     "masked_fill": (lambda x: x.masked_fill(x > 2, 0.0), "C"), "repeat": (lambda x: x.repeat(*[1] * x.ndim), "C"),
     "flip": (lambda x: x.flip(0), "K"), "zeros_like": (torch.zeros_like, "K"),
     "full_like": (lambda x: torch.full_like(x, 2), "K"),
+    "sort": (lambda x: x.sort(0, descending=True)[0], "K"), "argsort": (lambda x: x.argsort(-1), "K"),
+    "renorm": (lambda x: x.renorm(2, 0, 1.0), "C"), "logcumsumexp": (lambda x: x.logcumsumexp(-1), "C"),
+    "cummax": (lambda x: x.cummax(0)[1], "C"),
     "ones_like in C order": (lambda x: torch.ones_like(x, memory_format=torch.contiguous_format), "C"),
 }  # fmt: skip
 
@@ -308,3 +311,17 @@ def test_a_strided_view_inside_a_transform_is_of_what_lies_without_gaps():
             torch.func.jvp(lambda x: x.as_strided((2,), (1,), 1), (other,), (other,))
     with pytest.raises(RuntimeError, match="no storage"):
         torch.func.vmap(lambda x: x.as_strided((2,), (1,), 0), in_dims=1)(x)
+
+
+def test_products_of_permuted_tensors_lie_in_c_order():
+    x = torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    for axis in range(3):
+        assert x.prod(axis).is_contiguous()
+        assert torch.equal(x.prod(axis), x.contiguous().prod(axis))
+
+
+def test_positions_in_a_permuted_tensor_belong_to_its_axes():
+    x = torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]).T
+    values, at = x.sort(0)
+    assert torch.equal(x.gather(0, at), values)
+    assert at.tolist() == [[1, 0], [2, 2], [0, 1]]

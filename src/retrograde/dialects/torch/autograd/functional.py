@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...._state import grad_mode, is_grad_enabled
+from ...._state import grad_mode, is_grad_enabled, state
 from ....core.dual import DualArray
-from ....core.value import dtype_of, make, shape_of
+from ....core.value import content, dtype_of, make, shape_of
+from ....tape.autograd import leaf
 from .._tensor import Tensor
 from ._entry import grad
 
@@ -26,13 +27,17 @@ def _tuple(op: str, what: str, given: Any) -> tuple[tuple[Any, ...], bool]:
 def _inputs(op: str, inputs: Any, create_graph: bool) -> tuple[tuple[Tensor, ...], bool]:
     """The inputs as tensors whose gradient is wanted: connected to the originals when a graph is wanted."""
     found, single = _tuple(op, "inputs", inputs)
-    fresh = []
-    for x in found:
-        if create_graph and x.requires_grad:
-            fresh.append(x.view_as(x))
-        else:
-            fresh.append(x.detach().requires_grad_())
-    return tuple(fresh), single
+    return tuple([_leaf(x, create_graph) for x in found]), single
+
+
+def _leaf(x: Tensor, connected: bool = False) -> Tensor:
+    """A tensor as one whose gradient is wanted on the innermost tape: inside a transform the function may meet what that
+    transform follows, and a pass takes place on one tape."""
+    if state.tape is not None and x._level < state.tape.id:
+        lifted = make(Tensor, content(x if connected else x.detach()), None, state.tape.id)
+        leaf(lifted)
+        return lifted
+    return x.view_as(x) if connected and x.requires_grad else x.detach().requires_grad_()
 
 
 def _outputs(op: str, outputs: Any) -> tuple[tuple[Tensor, ...], bool]:
@@ -126,7 +131,7 @@ def jvp(
         tangents = _vectors("jvp", v, xs)
         ys, single_out = _outputs("jvp", func(*xs))
         _check_requires("jvp", "output", ys, strict)
-        dummies = tuple(_zeros(tuple(shape_of(y)), y).requires_grad_() for y in ys)
+        dummies = tuple(_leaf(_zeros(tuple(shape_of(y)), y)) for y in ys)
         pulled = _pull(ys, xs, dummies, True)
         _check_requires("jvp", "the gradient of input", tuple(pulled), strict)
         found = _pull(pulled, dummies, tangents, create_graph)
@@ -159,6 +164,8 @@ def jacobian(
         _check_requires("jacobian", "output", ys, strict)
         rows = []
         for i, y in enumerate(ys):
+            if y.is_complex():
+                raise RuntimeError(f"jacobian: output {i} is {y.dtype}; return its real and its imaginary part")
             rows.append(_jacobian_row(y, i, xs, create_graph, strict, vectorize))
     result = tuple(row[0] if single_in else row for row in rows)
     return result[0] if single_out else result
@@ -258,7 +265,7 @@ def hvp(
         y = _single("hvp", func(*xs), strict)
         first = _filled("hvp", _pull((y,), xs, (_ones(y),), True), xs, strict, "the output")
         _check_requires("hvp", "the gradient of input", first, strict)
-        dummies = tuple(_zeros(tuple(shape_of(g)), g).requires_grad_() for g in first)
+        dummies = tuple(_leaf(_zeros(tuple(shape_of(g)), g)) for g in first)
         second = _filled("hvp", _pull(first, xs, dummies, True), xs, strict, "the gradient")
         found = _pull(second, dummies, vectors, create_graph)
     filled = _filled("hvp", found, xs, strict, "the gradient")

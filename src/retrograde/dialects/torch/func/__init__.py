@@ -80,8 +80,17 @@ def jacfwd(
     func: Callable[..., _Any], argnums: _Any = 0, has_aux: bool = False, *, randomness: str = "error",
     chunk_size: int | None = None,
 ) -> Callable[..., _Any]:  # fmt: skip
-    """The Jacobian by forward mode."""
-    derivative = _jacobian.jacfwd(func, argnums, has_aux, randomness=randomness, chunk_size=chunk_size)
+    """The Jacobian by forward mode, of a function with real results, as PyTorch wants it."""
+
+    @_functools.wraps(func)
+    def checked(*args: _Any, **kwargs: _Any) -> _Any:
+        out = func(*args, **kwargs)
+        for y in _flatten(out[0] if has_aux and isinstance(out, tuple) else out)[0]:
+            if isinstance(y, _Tensor) and y.is_complex():
+                raise RuntimeError(f"jacfwd: a result of the function is {y.dtype}; return its real and its imaginary part")
+        return out
+
+    derivative = _jacobian.jacfwd(checked, argnums, has_aux, randomness=randomness, chunk_size=chunk_size)
     return _within("jacfwd", argnums, derivative)
 
 
