@@ -59,6 +59,9 @@ class Deferral(Trace):
         self._known.append(weakref.ref(made))
         return made
 
+    def known(self, array: np.ndarray) -> Traced:
+        return self.begin(array)
+
     def operation(self, prim: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
         if not self.open or threading.get_ident() != self._thread or prim.kind == "data_dependent":
             return NUMPY.evaluate(prim, [self.elements(x) if type(x) is Traced else x for x in arrays], params)
@@ -122,13 +125,9 @@ class Deferral(Trace):
             else:
                 held.arrays[id(x)] = array = value
             held.entered[id(x)] = x._a = self.begin(array)  # what follows looks at the same memory
-        for reference, array in self.replaced:
-            value, now = reference(), None
-            if value is not None and type(now := value._a) is Traced and id(value) not in held.entered:
-                self._apart(array, now)
-                mutation.write(array, self.elements(now))
-                value._a = array
-        self.replaced = []
+
+    def into_memory(self, target: Any, array: Traced) -> np.ndarray:
+        return self.elements(array)
 
     @contextlib.contextmanager
     def suspended(self, what: str, holders: Any) -> Iterator[None]:

@@ -19,6 +19,7 @@ from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode
 from .._tree import TreeDef, flatten, unflatten
 from ..core import value as values
+from ..core.level import Level
 from ..core.node import Accumulate, Node, producer
 from ..core.value import Value, make
 from ..ops.random import GENERATORS
@@ -328,6 +329,10 @@ class Substituted(Observer):
                     autograd.leaf(x)
             for x in views:
                 x._a = inplace.replay(make(values.core_class, x._base._a), x._view_steps)._a
+            level = Level(self.trace.what)
+            level.adopt = self.trace.adopt
+            self._level = level.open()
+            self._level.__enter__()
             OBSERVERS.append(self)
             LOOKED_AT.append(1)
         except BaseException:
@@ -338,6 +343,7 @@ class Substituted(Observer):
     def __exit__(self, *exception: Any) -> None:
         OBSERVERS.remove(self)
         LOOKED_AT.pop()
+        self._level.__exit__(*exception)
         self._restore()
 
     def _restore(self) -> None:

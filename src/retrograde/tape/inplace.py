@@ -24,7 +24,7 @@ from ..core.bind import record
 from ..core.node import FREED, Accumulate, Node, producer, tick
 from ..core.record import Primitive
 from ..core.specialise import looker
-from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ..core.value import LevelArray, Value, dtype_of, error_type, make, shape_of
 from ..ops.structural import cast, getitem, view_scatter
 from . import autograd, hooks, mutation
 
@@ -255,6 +255,10 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
             )
         if dtype_of(new) != dtype_of(target):
             new = cast(new, dtype=dtype_of(target))
+    if type(target._a) is _ndarray and type(new._a) is not _ndarray and not isinstance(new._a, (Value, LevelArray)):
+        elements = backend_of(new._a).into_memory(target, new._a)
+        if elements is not None:
+            new = make(type(new), elements, new._node, new._level)
     recording = levels.mode_at(max(target._level, new._level)) != 0 and (
         new._node is not None or target._node is not None or (target._base is not None and target._base._node is not None)
     )
@@ -377,8 +381,6 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
-    if type(holder._a) is _ndarray:
-        backend_of(core._a).replacing(holder, core._a)
     holder._a, holder._level = core._a, core._level
     if recording:
         holder._node = core._node
