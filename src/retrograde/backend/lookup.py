@@ -67,6 +67,10 @@ class Backend:
         """The array that holds the elements `new` in place of those of `target`: `target` if its memory can be written."""
         return new
 
+    def before_change(self, target: Any) -> None:
+        """Told before a value that holds an array of this type is changed in place: where there is memory behind the array, the
+        value is to hold that."""
+
     def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
         """The elements of an array that is to be written into a value of NumPy's memory; None where the value is to hold `array`
         in place of that. Raises UnsupportedError where others see the memory, and would not see the change."""

@@ -57,6 +57,9 @@ class Traced:
             raise AttributeError(f"an array of {self.trace.what} has no {name!r}")
         return getattr(self.trace.elements(self), name)
 
+    def __len__(self) -> int:
+        return len(self.trace.elements(self))
+
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
 
@@ -120,6 +123,10 @@ class Trace:
         assert variable is not None
         return Traced(self, variable)
 
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Traced:
+        """An array filled with a number; of stride 0, which says so."""
+        return self.known(np.broadcast_to(np.asarray(value, dtype), shape))
+
     def settle(self, array: np.ndarray) -> None:
         """Before memory is written: constants that lie in it keep the elements that they had when they were met."""
         for key, (variable, have) in list(self.constants.items()):
@@ -154,6 +161,9 @@ class Trace:
         constants = dict([*self.constants.values(), *self.settled])
         given = Graph([x.variable for x in inputs], constants, self.equations, results)  # type: ignore[arg-type]
         return given.replaced(given.equations)
+
+    def before_change(self, target: Any) -> None:
+        """See `Backend.before_change`: an array of a trace has no memory."""
 
     def into_memory(self, target: Any, array: Traced) -> np.ndarray | None:
         """See `Backend.into_memory`: nobody else may look at what was made inside, since it becomes an array of the trace."""
@@ -209,7 +219,10 @@ class TraceBackend(Backend):
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
             return np.full(shape, value, dtype)
-        return like.trace.known(np.broadcast_to(np.asarray(value, dtype), shape))
+        return like.trace.full(shape, value, dtype)
+
+    def before_change(self, target: Any) -> None:
+        target._a.trace.before_change(target)
 
     def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
         found: np.ndarray | None = array.trace.into_memory(target, array)
@@ -291,7 +304,7 @@ def _reflected(name: str) -> Any:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     setattr(Traced, f"__{_name}__", _operator(_name))
     setattr(Traced, f"__r{_name}__", _reflected(_name))
-for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge"):
+for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem"):
     setattr(Traced, f"__{_name}__", _operator(_name))
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 

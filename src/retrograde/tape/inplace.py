@@ -150,6 +150,7 @@ def forget_view(view: Value) -> None:
 
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
+    before_change(target)
     check_history(op, target)
     cls, array = type(target)._result, target._a
     if type(array) is _ndarray:
@@ -162,6 +163,13 @@ def check(op: str, target: Value) -> None:
             raise error_type(cls, GradError)(
                 f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
             )
+
+
+def before_change(target: Value) -> None:
+    """Let a value that is to be changed in place hold memory, if its array has some."""
+    array = getattr(target, "_a", None)
+    if type(array) is not _ndarray and array is not None and not isinstance(array, (Value, LevelArray)):
+        backend_of(array).before_change(target)
 
 
 def places(op: str, target: Value, *operands: Any) -> tuple[Value, tuple[int, ...]]:
@@ -236,6 +244,8 @@ def unpacked(compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def assign(op: str, target: Value, new: Value, start: int) -> Value:
     """Write `new`, computed after clock reading `start`, into `target`, history included."""
+    if type(target._a) is not _ndarray:
+        before_change(target)
     cls = type(target)._result
     array, written = target._a, new._a
     plain = type(array) is type(written) is _ndarray
@@ -391,9 +401,15 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     return target
 
 
+def look_again(holder: Value) -> None:
+    """Let the views of a value that got another array, and the values that share its memory, have its elements, with the history
+    that they have."""
+    _look_again(holder)
+    if holder._memory is not None or holder._sharers:
+        _follow(holder)
+
+
 def _follow(holder: Value) -> None:
-    """Let the values that share the memory of `holder`, which got another array, have its elements, with the history that they
-    have."""
     root, steps = holder._memory or (holder, ())
     if root is not holder:
         root._a = _SCATTER.op(root._a, holder._a, steps=steps) if steps else holder._a

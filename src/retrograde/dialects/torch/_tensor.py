@@ -210,6 +210,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def data(self) -> Tensor:
         """The same memory without history, whose in-place changes autograd does not notice."""
+        inplace.before_change(self)
         if type(self._a) is not np.ndarray:
             return constant(self)
         for observer in OBSERVERS:
