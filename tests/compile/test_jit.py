@@ -315,3 +315,28 @@ def test_what_is_made_and_written_inside_is_no_outside():
 
     x = torch.ones(3)
     same(results(jit(f)(x)), results(f(x)))
+
+
+def test_memory_that_others_see_is_not_replaced_in_silence():
+    def aliased(x):
+        z = torch.zeros(3)
+        seen = z.data
+        seen.add_(x)
+        return z * 2
+
+    def parameter(x):
+        torch.manual_seed(1)
+        layer = torch.nn.Linear(3, 2)
+        return layer(x).detach()
+
+    def replaced(x):
+        z = torch.zeros(3)
+        row = z[1:]
+        row += x[1:]
+        z[0] = x[0] * 2
+        return z, row
+
+    x = torch.tensor([1.0, 2.0, 3.0])
+    same(results(jit(replaced)(x)), results(replaced(x)))
+    for f in (aliased, parameter):
+        same(results(jit(f)(x)), results(f(x)))

@@ -67,8 +67,14 @@ class Backend:
         """The array that holds the elements `new` in place of those of `target`: `target` if its memory can be written."""
         return new
 
-    def replacing(self, holder: Any, array: Any) -> None:
-        """Told before a value that holds NumPy's array is to hold `array`, which cannot be written, in its place."""
+    def before_change(self, target: Any) -> None:
+        """Told before a value that holds an array of this type is changed in place: where there is memory behind the array, the
+        value is to hold that."""
+
+    def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
+        """The elements of an array that is to be written into a value of NumPy's memory; None where the value is to hold `array`
+        in place of that. Raises UnsupportedError where others see the memory, and would not see the change."""
+        return None
 
     def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
         """A context in which values that hold arrays of this type hold NumPy's memory, which may be written: for `what`, which

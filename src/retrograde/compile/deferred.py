@@ -21,6 +21,7 @@ from ..core.node import Node, producer, tick
 from ..core.params import params_key
 from ..core.value import Value
 from ..tape import mutation
+from ..tape.inplace import live_views, look_again
 from . import pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
@@ -59,8 +60,14 @@ class Deferral(Trace):
         self._known.append(weakref.ref(made))
         return made
 
+    def known(self, array: np.ndarray) -> Traced:
+        return self.begin(array)
+
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Traced:
+        return self.begin(np.full(shape, value, dtype))
+
     def operation(self, prim: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
-        if not self.open or threading.get_ident() != self._thread or prim.kind == "data_dependent":
+        if not self.open or threading.get_ident() != self._thread or _may_fail(prim, arrays):
             return NUMPY.evaluate(prim, [self.elements(x) if type(x) is Traced else x for x in arrays], params)
         if len(self.equations) >= LONGEST:
             self.flush()
@@ -115,6 +122,8 @@ class Deferral(Trace):
         for x in held.changed_holders():
             now = x._a
             array = held.arrays[id(x)]
+            if now is array:  # changed in its own memory
+                continue
             value = self.elements(now) if type(now) is Traced else now
             if isinstance(x, Value) and value.shape == array.shape and value.dtype == array.dtype:
                 self._apart(array, now)
@@ -122,13 +131,31 @@ class Deferral(Trace):
             else:
                 held.arrays[id(x)] = array = value
             held.entered[id(x)] = x._a = self.begin(array)  # what follows looks at the same memory
-        for reference, array in self.replaced:
-            value, now = reference(), None
-            if value is not None and type(now := value._a) is Traced and id(value) not in held.entered:
-                self._apart(array, now)
-                mutation.write(array, self.elements(now))
-                value._a = array
-        self.replaced = []
+
+    def before_change(self, target: Any) -> None:
+        """Let a value and all that shares its memory hold memory, in which the change is made: all that is asked of changes in
+        place (clocks, views, what may not be changed) is asked of NumPy's arrays, as without."""
+        base = target if target._base is None else target._base
+        base = base if base._memory is None else base._memory[0]
+        if type(base._a) is not Traced:
+            return
+        now = base._a
+        array = self.elements(now)
+        self.flush()
+        if self.held is not None and id(base) in self.held.arrays:
+            array = self.held.arrays[id(base)]
+        elif self._seen_by_others(array, [now, *(v._a for v in live_views(base))]):
+            array = array.copy()
+        base._a = array
+        look_again(base)
+
+    def _seen_by_others(self, array: np.ndarray, own: Sequence[Any]) -> bool:
+        """Whether arrays other than some look at the memory of an array."""
+        alive = [x for reference in self._known if (x := reference()) is not None and x.value is not None]
+        return any(np.may_share_memory(x.value, array) for x in alive if not any(x is y for y in own))
+
+    def into_memory(self, target: Any, array: Traced) -> np.ndarray:
+        return self.elements(array)
 
     @contextlib.contextmanager
     def suspended(self, what: str, holders: Any) -> Iterator[None]:
@@ -159,6 +186,13 @@ class Deferral(Trace):
                 if x is not new and np.may_share_memory(x.value, array):
                     x.value = x.value.copy()
         self._known = kept
+
+
+def _may_fail(prim: Any, arrays: Sequence[Any]) -> bool:
+    """Whether the elements decide what shape the result has, or whether there is one: such an operation is not put off."""
+    if prim.kind == "data_dependent" or "linalg" in prim.module:
+        return True
+    return prim.kind in ("general", "structural") and any(x is not None and x.dtype.kind in "iu" for x in arrays)
 
 
 def run(name: str, roots: Any, leaves: Sequence[Any], call: Callable[[], Any]) -> tuple[Any, Deferral]:

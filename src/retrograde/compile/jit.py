@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import state
+from .._state import SWITCHED, state
 from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
@@ -60,10 +60,16 @@ class Jit:
             parameters = list(inspect.signature(f).parameters)
             self._numbers.update(parameters.index(n) for n in self._names if n in parameters)
         self._versions: dict[Any, Version] = {}
+        self._quick: dict[Any, tuple[Callable[[], bool], Callable[..., Any]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if tracing():  # part of another graph
             return self._f(*args, **kwargs)
+        quick = None if kwargs or SWITCHED else _plain(args)
+        if quick is not None:
+            known = self._quick.get(quick)
+            if known is not None and known[0]():
+                return known[1](*args)
         found, tree = self._flattened(args, kwargs)
         leaves = _arrays(found)
         key = self._key(found, leaves, tree)
@@ -72,6 +78,12 @@ class Jit:
             version = self._versions[key] = self._traced(found, leaves, tree)
             if len(self._versions) > VERSIONS:
                 del self._versions[next(iter(self._versions))]
+        if quick is not None and not self._numbers:
+            call = version.quick()
+            if call is not None:
+                if len(self._quick) >= VERSIONS:
+                    self._quick.clear()
+                self._quick[quick] = version.holds, call
         return version.run(leaves)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -112,6 +124,15 @@ def _arrays(found: list[Any]) -> list[Value]:
         x if isinstance(x, Value) else make(values.core_class, canonical(np.asarray(x))) for x in found if isinstance(x, _ARRAYS)
     ]
     return leaves + [x._grad for x in leaves if x._grad is not None]
+
+
+def _plain(args: tuple[Any, ...]) -> Any:
+    """The key of arguments that are nothing but tensors, each another one, with no history and no gradient; None for others."""
+    try:
+        key = tuple([(x.__class__, (a := x._a).__class__, a.shape, a.dtype, x._node, x._grad, x._level) for x in args])
+    except AttributeError:
+        return None
+    return key if len(args) == 1 or len(set(map(id, args))) == len(args) else None
 
 
 class Static:

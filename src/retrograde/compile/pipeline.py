@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .emit import straight
+from .emit import machine, straight
 from .graph import Graph, Pass
 from .verify import verify
 
@@ -26,5 +26,7 @@ def optimised(graph: Graph) -> Graph:
 
 
 def compiled(graph: Graph) -> Callable[..., Sequence[Any]]:
-    """A function of the inputs' arrays that gives the outputs' arrays."""
-    return straight.emitted(optimised(graph))
+    """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
+    RETROGRADE_COMPILE says "numpy"."""
+    emitter = machine if os.environ.get("RETROGRADE_COMPILE", "llvm") == "llvm" and machine.available() else straight
+    return emitter.emitted(optimised(graph))

@@ -144,11 +144,8 @@ class Reads:
             self._todo.append(x())
         elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)):
             self.opaque.add(type(x))
+        self._todo += [getattr(x, slot) for slot in _slots_of(type(x)) if hasattr(x, slot)]
         for cls in type(x).__mro__:
-            slots = cls.__dict__.get("__slots__", ())
-            for slot in (slots,) if isinstance(slots, str) else slots:
-                if slot not in ("__dict__", "__weakref__") and hasattr(x, slot):
-                    self._todo.append(getattr(x, slot))
             if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
                 for f in vars(cls).values():
                     f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
@@ -185,6 +182,25 @@ class Reads:
 
 def _same(x: Any, y: Any) -> bool:
     return x is y or (type(x) is type(y) and x == y)
+
+
+def _slots_of(cls: type) -> tuple[str, ...]:
+    """The names of the slots of a class's objects."""
+    found = _SLOTS.get(cls)
+    if found is None:
+        found = _SLOTS[cls] = _slots(cls)
+    return found
+
+
+_SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
+
+
+def _slots(cls: type) -> tuple[str, ...]:
+    found: list[str] = []
+    for base in cls.__mro__:
+        slots = base.__dict__.get("__slots__", ())
+        found += (slots,) if isinstance(slots, str) else slots
+    return tuple([slot for slot in found if slot not in ("__dict__", "__weakref__")])
 
 
 def _ours(cls: type) -> bool:
@@ -225,6 +241,7 @@ class Snapshot:
 
     def __init__(self, objects: Iterable[Any]) -> None:
         self._copies: list[tuple[Any, Any]] = []
+        self._slots: list[tuple[Any, str, Any]] = []
         for x in objects:
             if isinstance(x, types.CellType):
                 try:
@@ -233,8 +250,12 @@ class Snapshot:
                     continue
             elif isinstance(x, (list, dict, set)):
                 self._copies.append((x, x.copy()))
-            elif type(getattr(x, "__dict__", None)) is dict and not isinstance(x, Value):
-                self._copies.append((x.__dict__, x.__dict__.copy()))
+            elif not isinstance(x, Value):
+                if type(getattr(x, "__dict__", None)) is dict:
+                    self._copies.append((x.__dict__, x.__dict__.copy()))
+                for slot in _slots_of(type(x)):
+                    if hasattr(x, slot):
+                        self._slots.append((x, slot, getattr(x, slot)))
 
     def restore(self) -> bool:
         """Put back what has changed; whether anything had."""
@@ -247,6 +268,10 @@ class Snapshot:
                 changed = True
                 x.clear()
                 x.extend(before) if isinstance(x, list) else x.update(before)
+        for x, slot, before in self._slots:
+            if getattr(x, slot, None) is not before:
+                setattr(x, slot, before)
+                changed = True
         return changed
 
 

@@ -18,7 +18,9 @@ import numpy as np
 
 from .._errors import LevelError, UnsupportedError
 from ..backend import Backend, register_backend
+from ..backend.numpy import NUMPY
 from ..core.aval import Aval
+from ..tape.inplace import live_views
 from .graph import Equation, Graph, Variable
 
 _PACKAGE = __name__.partition(".")[0]
@@ -55,6 +57,9 @@ class Traced:
             raise AttributeError(f"an array of {self.trace.what} has no {name!r}")
         return getattr(self.trace.elements(self), name)
 
+    def __len__(self) -> int:
+        return len(self.trace.elements(self))
+
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
 
@@ -82,8 +87,21 @@ class Trace:
         return Traced(self, Variable(array.shape, array.dtype))
 
     def elements(self, x: Traced) -> np.ndarray:
-        """The elements of an array; a trace has none."""
-        self.refuse("the elements of an array")
+        """The elements of an array, which only what was made inside of nothing that came in has."""
+        if x.value is None:
+            self.refuse("the elements of an array")
+        return x.value
+
+    def adopt(self, x: Any) -> None:
+        """Let a value that was created inside hold an array of the trace, with its elements: so it can be written like others."""
+        if type(x._a) is np.ndarray:
+            x._a = self.known(x._a)
+
+    def known(self, array: np.ndarray) -> Traced:
+        """An array of the trace with elements."""
+        made = self.constant(array)
+        made.value = array
+        return made
 
     def variable(self, x: Any) -> Variable | None:
         """The variable that stands for an operand."""
@@ -105,6 +123,10 @@ class Trace:
         assert variable is not None
         return Traced(self, variable)
 
+    def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Traced:
+        """An array filled with a number; of stride 0, which says so."""
+        return self.known(np.broadcast_to(np.asarray(value, dtype), shape))
+
     def settle(self, array: np.ndarray) -> None:
         """Before memory is written: constants that lie in it keep the elements that they had when they were met."""
         for key, (variable, have) in list(self.constants.items()):
@@ -119,6 +141,10 @@ class Trace:
                 f"{prim.name}: an array of {self.what} was used after the function had returned; return it from the function "
                 "instead of storing it outside"
             )
+        values = [x.value if type(x) is Traced else x for x in arrays]
+        if self.leaves and all(v is not None or x is None for v, x in zip(values, arrays)):
+            out = NUMPY.evaluate(prim, values, params)
+            return tuple(map(self.known, out)) if prim.multi else self.known(out)
         if prim.kind == "data_dependent":
             self.refuse(f"the result of {prim.name}, whose shape depends on elements,")
         inputs = [self.variable(x) for x in arrays]
@@ -135,6 +161,30 @@ class Trace:
         constants = dict([*self.constants.values(), *self.settled])
         given = Graph([x.variable for x in inputs], constants, self.equations, results)  # type: ignore[arg-type]
         return given.replaced(given.equations)
+
+    def before_change(self, target: Any) -> None:
+        """See `Backend.before_change`: an array of a trace has no memory."""
+
+    def into_memory(self, target: Any, array: Traced) -> np.ndarray | None:
+        """See `Backend.into_memory`: nobody else may look at what was made inside, since it becomes an array of the trace."""
+        holder = target if target._base is None else target._base
+        memory = holder._a
+        self.settle(memory)
+        owner = memory
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        views = sum(v._a.base is owner for v in live_views(holder))
+        # The value, two variables (the caller's, where it is the target's) and the argument refer to the array; a variable and
+        # what looks at it to its owner.
+        own = sys.getrefcount(memory) - 3 - (holder is target) - (owner is memory) * (views + 1)
+        others = 0 if owner is memory else sys.getrefcount(owner) - 3 - views
+        if own > 0 or others > 0 or owner.base is not None:
+            raise UnsupportedError(
+                f"{self.what}: a result is written into a tensor of shape {memory.shape} that shares its memory with "
+                "another one; write into a clone() of it, or compute it out of place"
+            )
+        self.replaced.append((weakref.ref(holder), memory))
+        return None
 
     def suspended(self, what: str, holders: Any) -> AbstractContextManager[None]:
         """A context in which values hold their elements; a trace has none."""
@@ -169,10 +219,14 @@ class TraceBackend(Backend):
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
             return np.full(shape, value, dtype)
-        return like.trace.constant(np.broadcast_to(np.asarray(value, dtype), shape))
+        return like.trace.full(shape, value, dtype)
 
-    def replacing(self, holder: Any, array: Any) -> None:
-        array.trace.replaced.append((weakref.ref(holder), holder._a))
+    def before_change(self, target: Any) -> None:
+        target._a.trace.before_change(target)
+
+    def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
+        found: np.ndarray | None = array.trace.into_memory(target, array)
+        return found
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
@@ -250,7 +304,7 @@ def _reflected(name: str) -> Any:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     setattr(Traced, f"__{_name}__", _operator(_name))
     setattr(Traced, f"__r{_name}__", _reflected(_name))
-for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge"):
+for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem"):
     setattr(Traced, f"__{_name}__", _operator(_name))
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode
-from .._tree import flatten, unflatten
+from .._tree import TreeDef, flatten, unflatten
 from ..core import value as values
+from ..core.level import Level
 from ..core.node import Accumulate, Node, producer
 from ..core.value import Value, make
 from ..ops.random import GENERATORS
@@ -37,10 +38,13 @@ LOCK = threading.RLock()
 TRACING = threading.local()
 """`TRACING.now`: the trace that this thread is in, if any."""
 
+ACTIVE: list[Any] = []
+"""The traces of all threads: asked before TRACING, which takes 60 ns to read."""
+
 
 def tracing() -> bool:
     """Whether this thread traces a function now."""
-    return getattr(TRACING, "now", None) is not None
+    return bool(ACTIVE) and getattr(TRACING, "now", None) is not None
 
 
 class Changes(UnsupportedError):
@@ -166,6 +170,31 @@ class Version:
             self._leave(leaves, found)
         return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
 
+    def quick(self) -> Callable[..., Any] | None:
+        """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
+        history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
+        if self.captured or self._writes or self._gradients or self._given != list(range(len(self._given))):
+            return None
+        scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__}
+        given = ", ".join(f"x{i}" for i in range(len(self._given)))
+        lines = [f"def quick({given}):", f"    found = compiled({', '.join(f'x{i}._a' for i in range(len(self._given)))})"]
+        parts = []
+        for k, (kind, what, more) in enumerate(self._results):
+            if kind == "new" and not more[1]:
+                scope[f"C{k}"] = what
+                lines.append(f"    r{k} = NEW(C{k}); r{k}._a = found[{more[0]}]; r{k}._node = None; r{k}._level = 0")
+                parts.append(f"r{k}")
+            elif kind == "given":
+                parts.append(f"x{what}")
+            else:
+                return None
+        shown = _display(self.tree, iter(parts))
+        if shown is None:
+            return None
+        exec(compile("\n".join([*lines, f"    return {shown}"]), "<retrograde call>", "exec"), scope)  # noqa: S102 - our own source
+        found: Callable[..., Any] = scope["quick"]
+        return found
+
     def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """What a call would give and leave, without leaving it."""
         arrays = [leaves[i]._a for i in self._given] + [x._a for x in self.captured]
@@ -226,6 +255,17 @@ class Version:
         return str(self.graph)
 
 
+def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
+    """The expression that builds a container of some parts; None for containers that have none."""
+    if tree.kind is None:
+        return next(parts)
+    inner = [_display(child, parts) for child in tree.children]
+    if tree.kind not in (tuple, list) or None in inner:
+        return None
+    listed = ", ".join(x for x in inner if x is not None)
+    return f"[{listed}]" if tree.kind is list else f"({listed}{',' if len(inner) == 1 else ''})"
+
+
 def _close(x: Any, y: Any) -> bool:
     """Whether two arrays hold the same numbers but for rounding."""
     if x.shape != y.shape or x.dtype != y.dtype:
@@ -274,6 +314,7 @@ class Substituted(Observer):
 
     def __enter__(self) -> Substituted:
         self._before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
+        ACTIVE.append(self.trace)
         TRACING.now, self._outer = self.trace, getattr(TRACING, "now", None)
         try:
             own = {id(x) for x in self.holders}
@@ -288,6 +329,10 @@ class Substituted(Observer):
                     autograd.leaf(x)
             for x in views:
                 x._a = inplace.replay(make(values.core_class, x._base._a), x._view_steps)._a
+            level = Level(self.trace.what)
+            level.adopt = self.trace.adopt
+            self._level = level.open()
+            self._level.__enter__()
             OBSERVERS.append(self)
             LOOKED_AT.append(1)
         except BaseException:
@@ -298,10 +343,12 @@ class Substituted(Observer):
     def __exit__(self, *exception: Any) -> None:
         OBSERVERS.remove(self)
         LOOKED_AT.pop()
+        self._level.__exit__(*exception)
         self._restore()
 
     def _restore(self) -> None:
         TRACING.now = self._outer
+        ACTIVE.remove(self.trace)
         self.trace.open = False
         for x, node, gradient in self._before:
             x._a = self.arrays[id(x)]

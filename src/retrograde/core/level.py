@@ -23,7 +23,7 @@ _open_in: dict[int, int] = {}  # level -> the thread in which it is open: only f
 class Level:
     """A functional transform, open inside `with level.open():`, for the first time or again (a pullback called later)."""
 
-    __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness")
+    __slots__ = ("id", "name", "tape", "mode", "batch_size", "randomness", "adopt")
 
     def __init__(self, name: str, *, tape: bool = False) -> None:
         self.name, self.tape = name, tape
@@ -34,6 +34,8 @@ class Level:
         self.mode = recording(True)
         self.batch_size: int | None = None
         self.randomness = "same"
+        self.adopt: Any = None
+        """What is done with each value that is created inside, if anything."""
 
     def open(self) -> Opened:
         """A context in which this level is open; nothing is changed where it is open already."""
@@ -96,6 +98,15 @@ def innermost() -> int:
     """The id of the innermost open level, 0 if none is open."""
     levels = state.levels
     return levels[-1].id if levels else 0
+
+
+def born(x: Any) -> None:
+    """Mark a value as created where this thread is; called while a level is open."""
+    x._born = innermost()
+    for level in reversed(state.levels):
+        if level.adopt is not None:
+            level.adopt(x)
+            return
 
 
 def tape_of(level: int) -> Any:

@@ -24,7 +24,7 @@ from ..core.bind import record
 from ..core.node import FREED, Accumulate, Node, producer, tick
 from ..core.record import Primitive
 from ..core.specialise import looker
-from ..core.value import Value, dtype_of, error_type, make, shape_of
+from ..core.value import LevelArray, Value, dtype_of, error_type, make, shape_of
 from ..ops.structural import cast, getitem, view_scatter
 from . import autograd, hooks, mutation
 
@@ -150,6 +150,7 @@ def forget_view(view: Value) -> None:
 
 def check(op: str, target: Value) -> None:
     """Raise where `target` may not be changed in place now; nothing has been changed then."""
+    before_change(target)
     check_history(op, target)
     cls, array = type(target)._result, target._a
     if type(array) is _ndarray:
@@ -162,6 +163,13 @@ def check(op: str, target: Value) -> None:
             raise error_type(cls, GradError)(
                 f"{op}: the NumPy array behind this tensor is read-only; use clone() first"
             )
+
+
+def before_change(target: Value) -> None:
+    """Let a value that is to be changed in place hold memory, if its array has some."""
+    array = getattr(target, "_a", None)
+    if type(array) is not _ndarray and array is not None and not isinstance(array, (Value, LevelArray)):
+        backend_of(array).before_change(target)
 
 
 def places(op: str, target: Value, *operands: Any) -> tuple[Value, tuple[int, ...]]:
@@ -236,6 +244,8 @@ def unpacked(compute: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def assign(op: str, target: Value, new: Value, start: int) -> Value:
     """Write `new`, computed after clock reading `start`, into `target`, history included."""
+    if type(target._a) is not _ndarray:
+        before_change(target)
     cls = type(target)._result
     array, written = target._a, new._a
     plain = type(array) is type(written) is _ndarray
@@ -255,6 +265,10 @@ def assign(op: str, target: Value, new: Value, start: int) -> Value:
             )
         if dtype_of(new) != dtype_of(target):
             new = cast(new, dtype=dtype_of(target))
+    if type(target._a) is _ndarray and type(new._a) is not _ndarray and not isinstance(new._a, (Value, LevelArray)):
+        elements = backend_of(new._a).into_memory(target, new._a)
+        if elements is not None:
+            new = make(type(new), elements, new._node, new._level)
     recording = levels.mode_at(max(target._level, new._level)) != 0 and (
         new._node is not None or target._node is not None or (target._base is not None and target._base._node is not None)
     )
@@ -405,8 +419,6 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
-    if type(holder._a) is _ndarray:
-        backend_of(core._a).replacing(holder, core._a)
     holder._a, holder._level = core._a, core._level
     if recording:
         holder._node = core._node
@@ -417,9 +429,15 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     return target
 
 
+def look_again(holder: Value) -> None:
+    """Let the views of a value that got another array, and the values that share its memory, have its elements, with the history
+    that they have."""
+    _look_again(holder)
+    if holder._memory is not None or holder._sharers:
+        _follow(holder)
+
+
 def _follow(holder: Value) -> None:
-    """Let the values that share the memory of `holder`, which got another array, have its elements, with the history that they
-    have."""
     root, steps = holder._memory or (holder, ())
     if root is not holder:
         root._a = _SCATTER.op(root._a, holder._a, steps=steps) if steps else holder._a

@@ -31,6 +31,8 @@ def owner_of(array: Any) -> Any:
     """The array that owns the memory of `array`: itself, or the end of its chain of bases."""
     while isinstance(array, Value):
         array = array._a
+    if type(array) is not _ndarray:
+        array = getattr(array, "value", array)  # a deferred array that has its elements
     if type(array) is _ndarray:
         base = array.base
         while base is not None:

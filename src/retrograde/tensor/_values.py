@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .._state import OPENED
 from ..core import value as values
-from ..core.level import innermost
+from ..core.level import born, innermost
 from ..core.value import dtype_of, make, shape_of
 
 
 def new(array: Any) -> Any:
     """A Tensor around an array that a creation function has made."""
     tensor = make(values.core_class, array)
-    level = innermost()
-    if level:
-        tensor._born = level
+    if OPENED and innermost():
+        born(tensor)
     return tensor
 
 

@@ -117,9 +117,10 @@ class _Program:
 class _Emitter:
     """A program's instructions for one vector of elements after another."""
 
-    def __init__(self, code: Any, program: _Program) -> None:
+    def __init__(self, code: Any, program: _Program, lanes: int | None = None) -> None:
         self.code, self.program = code, program
-        lanes = LANES // 2 if any(kind in "dl" for _, _, kind in program.steps) else LANES
+        if lanes is None:
+            lanes = LANES // 2 if any(kind in "dl" for _, _, kind in program.steps) else LANES
         self.lanes = lanes
         self.single, self.double = Vectors(code, lanes), Vectors(code, lanes, "double")
         self.stored = {

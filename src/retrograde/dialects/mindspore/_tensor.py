@@ -12,7 +12,7 @@ from ... import _errors
 from ..._state import state
 from ...backend.canonical import canonical
 from ...core import value as values
-from ...core.level import innermost
+from ...core.level import born
 from ...core.node import Accumulate
 from ...core.policy import TapePolicy
 from ...core.unwrap import concrete
@@ -297,7 +297,7 @@ def from_array(array: np.ndarray) -> Tensor:
     """A new tensor around a NumPy array (shared), as creation functions make it."""
     tensor = make(Tensor, array)
     if state.levels:
-        tensor._born = innermost()
+        born(tensor)
     return tensor
 
 
@@ -333,5 +333,5 @@ def _construct(cls: type[Tensor], data: Any, dtype: Any, shape: Any, init: Any) 
     if isinstance(data, Value) and data._node is not None and array.dtype == values.dtype_of(data):
         tensor._node, tensor._level = data._node, data._level
     if state.levels:
-        tensor._born = innermost()
+        born(tensor)
     return tensor

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._state import OBSERVERS, grad_mode, state
 from ...core import value as values
-from ...core.level import innermost
+from ...core.level import born
 from ...core.node import Accumulate, producer, tick
 from ...core.value import Value, make
 from ...ops import structural as st
@@ -412,7 +412,7 @@ def from_array(array: np.ndarray, stop_gradient: bool = True) -> Tensor:
     """A new tensor around a NumPy array (shared), as creation functions make it."""
     tensor = make(Tensor, array)
     if state.levels:
-        tensor._born = innermost()
+        born(tensor)
     if not stop_gradient:
         tape.leaf(tensor)
     return tensor

@@ -11,7 +11,7 @@ import numpy as np
 from ..._state import OBSERVERS, state
 from ...core import value as values
 from ...core.dual import DualArray
-from ...core.level import innermost
+from ...core.level import born
 from ...core.node import Accumulate, Slot
 from ...core.unwrap import constant
 from ...core.value import Value, make
@@ -210,6 +210,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def data(self) -> Tensor:
         """The same memory without history, whose in-place changes autograd does not notice."""
+        inplace.before_change(self)
         if type(self._a) is not np.ndarray:
             return constant(self)
         for observer in OBSERVERS:
@@ -343,7 +344,7 @@ def from_array(array: np.ndarray, requires_grad: bool = False) -> Tensor:
     """A new tensor around a NumPy array (shared), as creation functions make it."""
     tensor = make(Tensor, array)
     if state.levels:
-        tensor._born = innermost()
+        born(tensor)
     if state.mark is not None:
         state.mark(tensor)
     return tensor.requires_grad_() if requires_grad else tensor

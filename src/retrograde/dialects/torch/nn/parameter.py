@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.unwrap import share
 from ....core.value import make
 from ....tape import autograd as tape
 from ..._shared.guard import kind_of
@@ -46,6 +47,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta, result=Tensor):
             x._is_param = True  # type: ignore[attr-defined]
         else:
             x = make(cls, data._a, None, data._level)
+            if type(data._a) is not np.ndarray and not data._level:
+                share(x, data)
         if requires_grad:
             if data.dtype.category < 2:
                 raise RuntimeError(f"Parameter: only floating and complex tensors can require grad, not {data.dtype}")

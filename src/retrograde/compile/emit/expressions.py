@@ -1,0 +1,41 @@
+"""Elementwise equations as expressions that generated code computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._errors import UnsupportedError
+from ...backend.jit import llvm, pointwise
+from ...backend.jit.functions import Unsupported
+from ...core.expression import Expr
+from ...core.params import params_key
+from ..graph import Equation
+
+_KNOWN: dict[Any, Expr | None] = {}
+
+
+def expression(e: Equation) -> Expr | None:
+    """The expression of an elementwise equation by its operands' indices; None where there is no code for it."""
+    if e.prim.kind != "elementwise" or e.prim.large is None:  # None: its NumPy kernel has more digits than its expression
+        return None
+    key = (e.prim.name, *[None if v is None else v.dtype for v in e.inputs], params_key(e.prim, e.params))
+    if key not in _KNOWN:
+        _KNOWN[key] = _expression(e)
+    return _KNOWN[key]
+
+
+def _expression(e: Equation) -> Expr | None:
+    assert e.prim.large is not None
+    try:
+        found = e.prim.large.trace(tuple(None if v is None else v.dtype for v in e.inputs), e.params)
+        if not isinstance(found, Expr) or found.dtype != e.outputs[0].dtype:
+            return None
+        program = pointwise._Program([found])
+        code = llvm.Code()
+        emitter = pointwise._Emitter(code, program)
+        emitter.take(["0.0"] * len(program.constants))
+        emitter.computed({k: emitter.read(program.type(i), "%x") for k, i in program.operands.items()})
+        emitter.written(program.type(program.outputs[0]), "%y")
+    except (UnsupportedError, Unsupported):
+        return None
+    return found

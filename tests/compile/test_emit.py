@@ -1,0 +1,313 @@
+"""What machine code computes for a graph is what its primitives compute one after the other, for all shapes and layouts."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import retrograde as rg
+import retrograde.dialects.torch  # registers its operations
+from retrograde.backend.jit import threads
+from retrograde.compile import jit, pipeline
+from retrograde.compile.emit import machine
+from retrograde.compile.graph import Equation, Graph, Variable
+from retrograde.core.record import PRIMITIVES
+
+pytestmark = pytest.mark.skipif(not machine.available(), reason="no machine code is made here")
+
+NAMES = [n for n, p in PRIMITIVES.items() if p.kind in ("elementwise", "reduction", "structural", "composite")]
+
+
+def emitted(f, *arrays):
+    """The graph of a function, emitted."""
+    return machine.Emitted(pipeline.optimised(jit(f).lower(*arrays).graph))
+
+
+def arrays_of(out):
+    return [np.asarray(y._a) for y in (out if isinstance(out, (tuple, list)) else (out,))]
+
+
+def draws(*shape, dtype=np.float32, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def close(found, wanted, scale, units=4):
+    """Within units in the last place of the largest number on the way."""
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
+    if found.dtype.kind != "f":
+        np.testing.assert_array_equal(found, wanted)
+        return
+    eps = np.finfo(found.dtype).eps
+    np.testing.assert_allclose(found, wanted, rtol=units * eps, atol=units * eps * scale, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_primitive_is_what_it_is_alone(name):
+    prim = PRIMITIVES[name]
+    for sample in prim.samples():
+        for dtype in (np.float32, np.float64):
+            given = [None if x is None else np.asarray(x) for x in sample.operands]
+            given = [x.astype(dtype) if x is not None and x.dtype == np.float64 else x for x in given]
+            with np.errstate(all="ignore"):
+                wanted = prim.op(*given, **sample.params)
+            wanted = [np.asarray(y) for y in (wanted if prim.multi else (wanted,))]
+            inputs = [None if x is None else Variable(x.shape, x.dtype) for x in given]
+            outputs = [Variable(y.shape, y.dtype) for y in wanted]
+            graph = Graph([v for v in inputs if v is not None], {}, [Equation(prim, inputs, sample.params, outputs)], outputs)
+            with np.errstate(all="ignore"):
+                found = machine.emitted(graph)(*[x for x in given if x is not None])
+            scale = max((float(np.max(np.abs(x))) for x in given if x is not None and x.size and x.dtype.kind == "f"), default=1)
+            for y, z in zip(found, wanted):
+                close(y, z, scale if np.isfinite(scale) else 1)
+
+
+def mixed(x, w, b):
+    """Elementwise operations, reductions along rows and down columns and of everything, and what is made of them."""
+    top = rg.max(x, axis=1, keepdims=True)
+    e = rg.exp(x - top)
+    p = e / rg.sum(e, axis=1, keepdims=True)
+    d = p - rg.mean(p, axis=1, keepdims=True)
+    y = d / rg.sqrt(rg.mean(d * d, axis=1, keepdims=True) + 0.01) * w + b
+    return rg.sum(y * y, axis=0), rg.sum(rg.tanh(y)), rg.max(y), y, rg.min(x * 2, axis=1), top
+
+
+@pytest.mark.parametrize("rows", [1, 2, 33, 300])
+@pytest.mark.parametrize("width", [1, 3, 15, 16, 17, 31, 513, 5000])
+def test_rows_of_every_width(rows, width):
+    given = draws(rows, width), draws(width, seed=1), draws(width, seed=2)
+    for x, y in zip(arrays_of(jit(mixed)(*given)), arrays_of(mixed(*[rg.asarray(z.astype(np.float64)) for z in given]))):
+        np.testing.assert_allclose(x, y, rtol=3e-6 * max(1, width**0.5), atol=1e-6 * max(1, np.abs(y).max()))
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 15, 16, 17, 4095, 4096, 4097, 9000, 70000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_a_sum_and_its_gradient_of_every_size(size, dtype):
+    def f(x):
+        return rg.sum(rg.tanh(2 * x + 1) * rg.exp(-x * x) + rg.sin(x))
+
+    x = draws(size, dtype=dtype) / 4
+    found = jit(rg.value_and_grad(f))(x)
+    value, slope = rg.value_and_grad(f)(rg.asarray(x.astype(np.float64)))
+    eps = float(np.finfo(dtype).eps)
+    assert found[0]._a.dtype == found[1]._a.dtype == dtype
+    np.testing.assert_allclose(found[0]._a, value._a, rtol=8 * eps, atol=8 * eps * max(1, size) ** 0.5)
+    np.testing.assert_allclose(found[1]._a, slope._a, rtol=16 * eps, atol=16 * eps)
+
+
+def test_the_chain_of_a_small_vector_is_one_function_without_loops():
+    def f(x, y):
+        for _ in range(100):
+            x = x * y
+        return rg.sum(x)
+
+    x, y = draws(4), 1 + draws(4, seed=1) / 50
+    step = rg.value_and_grad(f, argnums=(0, 1))
+    found = emitted(step, x, y)
+    (segment,) = found.pieces
+    assert "<4 x float>" in segment.text()
+    value, (dx, dy) = jit(step)(x, y)
+    want, (wx, wy) = step(rg.asarray(x.astype(np.float64)), rg.asarray(y.astype(np.float64)))
+    for a, b in ((value, want), (dx, wx), (dy, wy)):
+        np.testing.assert_allclose(a._a, b._a, rtol=1e-5)
+
+
+def test_operands_lie_as_they_like():
+    def f(x, y):
+        return rg.exp(x) * y + rg.sum(x * y, axis=1, keepdims=True)
+
+    x, y = draws(37, 21), draws(37, 21, seed=1)
+    wanted = arrays_of(f(rg.asarray(x), rg.asarray(y)))[0]
+    buffer = np.zeros(x.nbytes + 1, np.uint8)
+    odd = buffer[1:].view(x.dtype).reshape(x.shape)
+    odd[...] = x
+    wide = np.zeros((37, 42), np.float32)
+    wide[:, ::2] = x
+    for z in (np.asfortranarray(x), odd, wide[:, ::2], x[::-1].copy()[::-1]):
+        np.testing.assert_array_equal(arrays_of(jit(f)(z, y))[0], arrays_of(jit(f)(x, y))[0])
+        close(arrays_of(jit(f)(z, y))[0], wanted, 30)
+
+
+def test_operands_are_broadcast_over_axes_in_between():
+    def f(x, y, z, s):
+        return rg.tanh(x) * y + z * s, rg.sum(x * y, axis=2)
+
+    given = draws(3, 5, 8), draws(3, 1, 8, seed=1), draws(5, 1, seed=2), draws(seed=3)
+    assert len(emitted(f, *given).pieces) == 1
+    for x, y in zip(arrays_of(jit(f)(*given)), arrays_of(f(*map(rg.asarray, given)))):
+        close(x, y, 8)
+
+
+def test_what_no_kernel_computes_stands_between_segments():
+    def f(x, w):
+        h = rg.tanh(rg.matmul(x, w) * 0.5)
+        return rg.sum(rg.matmul(h, w) ** 2), rg.sort(rg.sum(h, axis=0)), rg.permute_dims(h, (1, 0))
+
+    given = draws(9, 6), draws(6, 6, seed=1)
+    for x, y in zip(arrays_of(jit(f)(*given)), arrays_of(f(*map(rg.asarray, given)))):
+        close(x, y, 30)
+
+
+def test_no_result_shares_memory_with_an_operand_or_another_result():
+    c = rg.asarray(draws(4))
+
+    def f(x):
+        y = x + 1
+        return rg.reshape(x, (2, 2)), y, rg.reshape(y, (2, 2)), x * 2, x * 2, rg.broadcast_to(c, (3, 4)), rg.flip(x)
+
+    x = draws(4)
+    graph = jit(f).lower(x).graph
+    outputs = machine.emitted(Graph(graph.inputs, graph.constants, graph.equations, (*graph.outputs, graph.outputs[3])))(x, c._a)
+    for i, a in enumerate(outputs):
+        assert a.flags.writeable
+        assert not any(np.shares_memory(a, b) for b in (x, c._a, *outputs[:i]))
+
+
+def test_nan_and_infinities_go_their_way():
+    x = draws(40, 50)
+    x[3, 4], x[5, 6], x[7, :], x[9, 49] = np.nan, np.inf, -np.inf, np.nan
+
+    def f(x):
+        return rg.max(x), rg.min(x, axis=1), rg.max(x, axis=1), rg.sum(x, axis=0), rg.maximum(x, 0.5)
+
+    with np.errstate(invalid="ignore"):
+        for a, b in zip(arrays_of(jit(f)(x)), arrays_of(f(rg.asarray(x)))):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+def test_sums_are_as_accurate_as_pairwise_ones():
+    x = np.full((3000, 1200), 0.1, np.float32)
+    total, rows, columns = arrays_of(jit(lambda x: (rg.sum(x), rg.sum(x, axis=1), rg.sum(x, axis=0)))(x))
+    exact = float(np.float32(0.1))
+    assert abs(total / (exact * x.size) - 1) < 5e-7
+    assert np.abs(rows / (exact * 1200) - 1).max() < 5e-7
+    assert np.abs(columns / (exact * 3000) - 1).max() < 5e-7
+
+
+def test_no_byte_beside_an_array_is_written_or_decides():
+    for rows, width in ((1, 13), (5, 16), (7, 33), (3, 4100)):
+        given = draws(rows, width), draws(width, seed=1), draws(width, seed=2)
+        for piece in emitted(mixed, *given).pieces:
+            assert isinstance(piece, machine.Segment)
+            results = []
+            for pad in (0x00, 0xFF):
+                arrays, memory = [], []
+                sources = dict(zip(piece.takes, given))
+                for v in (*piece.gives, *piece.takes):
+                    size = v.size * v.dtype.itemsize
+                    around = np.full(size + 256, pad, np.uint8)
+                    array = around[128 : 128 + size].view(v.dtype).reshape(v.shape)
+                    if v in sources:
+                        array[...] = sources[v]
+                    arrays.append(array)
+                    memory.append(around)
+                if piece.room:
+                    arrays.append(np.full(piece.room + 64, pad, np.uint8))
+                piece.call()(0, *arrays)
+                for around in memory:
+                    assert (around[:128] == pad).all()
+                    assert (around[-128:] == pad).all()
+                results.append([a.copy() for a in arrays[: len(piece.gives)]])
+            for a, b in zip(*results):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_the_same_bits_whatever_the_number_of_threads():
+    given = draws(600, 700), draws(700, seed=1), draws(700, seed=2)
+    compiled, before, found = jit(mixed), threads.count(), []
+    try:
+        for n in (1, 2, 3):
+            threads.set_count(n)
+            found.append(arrays_of(compiled(*given)))
+    finally:
+        threads.set_count(before)
+    for other in found[1:]:
+        for x, y in zip(found[0], other):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_the_text_of_the_code_is_the_same_in_another_process():
+    source = (
+        "import numpy as np, retrograde as rg, hashlib\n"
+        "from retrograde.compile import jit\n"
+        "from retrograde.compile.emit import machine\n"
+        "f = rg.value_and_grad(lambda x: rg.sum(rg.exp(x) / rg.sum(x, axis=1, keepdims=True)))\n"
+        "g = jit(f).lower(np.ones((5, 70))).graph\n"
+        "print([hashlib.sha256(p.text().encode()).hexdigest() for p in machine.Emitted(g).pieces])\n"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, env=os.environ).stdout
+        for _ in range(2)
+    )
+    assert first == second
+    assert "[]" not in first
+
+
+def test_numpy_is_asked_for_by_name(monkeypatch):
+    monkeypatch.setenv("RETROGRADE_COMPILE", "numpy")
+    monkeypatch.setattr(machine, "emitted", None)
+    assert jit(lambda x: rg.sum(x * x))(np.ones(5)).item() == 5
+
+
+# ------------------------------------------------------------------------------------------ random graphs
+
+UNARY = [rg.exp, rg.tanh, rg.sin, rg.negative, rg.abs, rg.square, lambda x: rg.sqrt(rg.abs(x) + 1), lambda x: 0.5 * x + 1]
+BINARY = [rg.add, rg.subtract, rg.multiply, rg.maximum, lambda x, y: x / (2 + rg.abs(y)), lambda x, y: rg.where(x > y, x, 2 * y)]
+SHAPES = [(4, 6), (6,), (4, 1), (), (1, 6), (3, 4, 6), (3, 1, 1), (17,), (5, 17), (2, 33)]
+
+
+def program(choices, shapes):
+    """A function of arrays, made of random choices; its values stay near 1."""
+
+    def f(*arrays):
+        values, rest = list(arrays), iter(choices)
+        for what, i, j in zip(rest, rest, rest):
+            x, y = values[i % len(values)], values[j % len(values)]
+            if what < 6:
+                z = UNARY[(what + j) % len(UNARY)](x)
+            elif what < 12:
+                try:
+                    np.broadcast_shapes(x.shape, y.shape)
+                except ValueError:
+                    continue
+                z = BINARY[what - 6](x, y)
+            elif what < 16 and x.ndim:
+                reduce = (rg.sum, rg.mean, rg.max, rg.min)[what - 12]
+                z = reduce(x, axis=(None, 0, -1)[j % 3], keepdims=bool(i % 2))
+            else:
+                z = rg.reshape(x, (-1,)) if what % 2 else rg.broadcast_to(x, (2, *x.shape))
+            if z.size <= 4096:
+                values.append(rg.tanh(z) if z.ndim == 0 or what < 12 else z / (1 + rg.abs(z)))
+        total = sum(rg.sum(v) for v in values[-3:])
+        return total, values[-1], values[len(values) // 2]
+
+    return f
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(0, 17), min_size=9, max_size=45),
+    st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3), st.sampled_from([np.float32, np.float64]), st.booleans(),
+)  # fmt: skip
+def test_random_graphs_have_the_error_of_eager_ones(choices, shapes, dtype, with_gradient):
+    f = program(choices, shapes)
+    arrays = [draws(*shape, dtype=dtype, seed=k) for k, shape in enumerate(shapes)]
+
+    def step(*xs):
+        if not with_gradient:
+            return f(*xs)
+        value, slopes = rg.value_and_grad(lambda *ys: f(*ys)[0], argnums=tuple(range(len(xs))))(*xs)
+        return value, *slopes
+
+    found, eager = arrays_of(jit(step)(*arrays)), arrays_of(step(*map(rg.asarray, arrays)))
+    exact = arrays_of(step(*[rg.asarray(x.astype(np.float64)) for x in arrays]))
+    eps = float(np.finfo(dtype).eps)
+    for x, y, z in zip(found, eager, exact):
+        assert x.shape == y.shape
+        assert x.dtype == y.dtype
+        own, theirs, scale = (float(np.max(np.abs(d), initial=0)) for d in (x - z, y - z, z))
+        assert own <= 4 * theirs + 64 * eps * max(scale, 1)
