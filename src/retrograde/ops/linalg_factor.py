@@ -78,7 +78,8 @@ def _cholesky_pull(g: Any, out: Any, upper: bool) -> Any:
         g, out = adjoint(g), adjoint(out)
     inner = tril(matmul(adjoint(out), g), k=0)
     middle = (inner + adjoint(tril(inner, k=-1))) * 0.5
-    return solve_triangular(out, solve_triangular(adjoint(out), middle, upper=True), upper=False, left=False)
+    half = solve_triangular(adjoint(out), middle, upper=True)
+    return adjoint(solve_triangular(adjoint(out), adjoint(half), upper=True))  # a system from the right takes more copies
 
 
 def _cholesky_push(t: Any, out: Any, upper: bool) -> Any:
