@@ -6,6 +6,7 @@ float32 gives complex64. NumPy's transforms take one thread; for many numbers Sc
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -97,12 +98,19 @@ def _c2r_numpy(x: Any, *, axes: tuple[int, ...], n: int, norm: str) -> Any:
 
 def _weighted(g: Any, axis: int, n: int, inner: float) -> Any:
     """A half spectrum times `inner` where it stands for two frequencies: neither 0 nor, for even n, n/2."""
-    count = n // 2 + 1
-    weights = np.full(count, inner, real_of(dtype_of(g)))
+    weights = _weights(n, inner, real_of(dtype_of(g)), ndim_of(g) - axis - 1)
+    return g * from_host(weights, g)
+
+
+@functools.lru_cache(64)
+def _weights(n: int, inner: float, dtype: np.dtype, behind: int) -> np.ndarray:
+    """The weights, with so many axes of length 1 behind them."""
+    weights = np.full(n // 2 + 1, inner, dtype)
     weights[0] = 1
     if n % 2 == 0:
         weights[-1] = 1
-    return g * from_host(weights.reshape((-1,) + (1,) * (ndim_of(g) - axis - 1)), g)
+    weights.flags.writeable = False
+    return weights.reshape((-1,) + (1,) * behind)
 
 
 def _half(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

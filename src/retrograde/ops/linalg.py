@@ -308,7 +308,7 @@ def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
 @matrices_numpy
 def _inv_numpy(x: Any, *, check: bool) -> Any:
     n = x.shape[-1]
-    if _by_factors(x) and x.size:
+    if n >= FEWEST and _by_factors(x) and x.size:
         out = _inverse_numpy(x)
         if out is not None:
             return out
@@ -356,7 +356,7 @@ def _solve_numpy(a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> An
     if not left:
         a, b = a.swapaxes(-1, -2), b.swapaxes(-1, -2)
     out: Any
-    if _by_factors(a, b) and a.shape[-1] == b.shape[-2] and b.size:
+    if a.shape[-1] >= FEWEST and _by_factors(a, b) and a.shape[-1] == b.shape[-2] and b.size:
         out = _solved_numpy(a, b)
         if out is None and check:
             _singular()
@@ -488,8 +488,8 @@ _solve_kept = primitive(
 
 def solve(a: Any, b: Any, *, left: bool = True, vector: bool = False, check: bool = True) -> Any:
     """The x with `a @ x = b` (`x @ a = b` unless `left`); `b` is a batch of vectors instead of matrices if `vector`."""
-    core = 1 if vector else 2
-    if _keeps_factors(a, b, core) and shape_of(b)[-core if left else -1] == shape_of(a)[-1]:
+    core, shape = 1 if vector else 2, shape_of(a)
+    if shape[-1] >= FEWEST and _keeps_factors(a, b, core) and shape_of(b)[-core if left else -1] == shape[-1]:
         return _solve_kept(a, b, left=left, vector=vector, check=check)[0]
     return _solve(a, b, left=left, vector=vector, check=check)
 
@@ -760,7 +760,7 @@ _slogdet_kept = primitive(
 
 def slogdet(x: Any) -> tuple[Any, Any]:
     """The signs (of complex matrices the phases) of determinants and the logarithms of their absolute values."""
-    sign, size = _slogdet_kept(x)[:2] if _keeps_factors(x) else _slogdet(x)
+    sign, size = _slogdet_kept(x)[:2] if shape_of(x)[-1] >= FEWEST and _keeps_factors(x) else _slogdet(x)
     return sign, size
 
 
