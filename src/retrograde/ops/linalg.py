@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..backend.dtypes import astype, dtype_in, real_of
-from ..backend.jit.factor import FEWEST, MOST, Triangle, solved, suited
+from ..backend.jit.factor import MOST, Triangle, solved, suited
 from ..core.arrays import bottom, from_host, full
 from ..core.aval import Aval
 from ..core.bind import recorded
@@ -191,18 +191,23 @@ _LT, _UT = Triangle(upper=True, unit=True), Triangle(upper=False)
 _DOUBLE = np.empty((1, 1))
 
 
-def _by_factors(a: Any, b: Any = None, core: int = 2) -> bool:
-    """Whether matrices, and right sides (with so many axes) for each, are of a size at which LAPACK's factors and generated code
-    for the two triangles are faster than NumPy's function (100x100: 90 µs against 200)."""
+_LEAST, _FEW, _LEAST_FOR_FEW = 32, 4, 48
+"""Rows of matrices from which on LAPACK's factors and generated code for the two triangles are faster than NumPy's function
+(100x100: 90 µs against 200), which takes half of the time of a smaller one (16x16: 8 µs against 18). With a few right sides it is
+as fast, so that keeping the factors is all that is gained."""
+
+
+def _by_factors(a: Any, b: Any = None) -> bool:
+    """Whether `_factored` is the faster way for matrices, and with matrices of right sides for each."""
     shape, dtype = shape_of(a), dtype_of(a)
-    if len(shape) < 2 or not (FEWEST <= shape[-1] <= MOST and shape[-1] == shape[-2] and dtype.char in "fd"):
+    if len(shape) < 2 or not (_LEAST <= shape[-1] <= MOST and shape[-1] == shape[-2] and dtype.char in "fd"):
         return False
-    return b is None or (dtype_of(b) == dtype and tuple(shape_of(b))[: ndim_of(b) - core] == tuple(shape[:-2]))
+    return b is None or dtype_of(b) == dtype
 
 
-def _keeps_factors(a: Any, b: Any = None, core: int = 2) -> bool:
+def _keeps_factors(a: Any, b: Any = None) -> bool:
     """Whether an operation keeps a matrix's factors for its derivative: it may be recorded, and what is kept are arrays."""
-    return _by_factors(a, b, core) and recorded(a, *(() if b is None else (b,))) and type(bottom(a)) is np.ndarray
+    return _by_factors(a, b) and recorded(a, *(() if b is None else (b,))) and type(bottom(a)) is np.ndarray
 
 
 def _factored(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -308,7 +313,7 @@ def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
 @matrices_numpy
 def _inv_numpy(x: Any, *, check: bool) -> Any:
     n = x.shape[-1]
-    if n >= FEWEST and _by_factors(x) and x.size:
+    if n >= _LEAST and _by_factors(x) and x.size:
         out = _inverse_numpy(x)
         if out is not None:
             return out
@@ -356,7 +361,7 @@ def _solve_numpy(a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> An
     if not left:
         a, b = a.swapaxes(-1, -2), b.swapaxes(-1, -2)
     out: Any
-    if a.shape[-1] >= FEWEST and _by_factors(a, b) and a.shape[-1] == b.shape[-2] and b.size:
+    if b.shape[-1] >= _FEW and a.shape[-1] >= _LEAST and _by_factors(a, b) and a.shape[:-1] == b.shape[:-1] and b.size:
         out = _solved_numpy(a, b)
         if out is None and check:
             _singular()
@@ -486,10 +491,19 @@ _solve_kept = primitive(
 )  # fmt: skip
 
 
+def _solve_keeps(a: Any, b: Any, left: bool, vector: bool) -> bool:
+    """Whether `solve` does, of matrices and right sides that fit."""
+    n, shape = shape_of(a)[-1], (*shape_of(b), 1) if vector else tuple(shape_of(b))
+    if len(shape) < 2:
+        return False
+    rows, columns = shape[-2:] if left or vector else shape[:-3:-1]
+    least = _LEAST if columns >= _FEW else _LEAST_FOR_FEW
+    return rows == n >= least and shape[:-2] == tuple(shape_of(a)[:-2]) and _keeps_factors(a, b)
+
+
 def solve(a: Any, b: Any, *, left: bool = True, vector: bool = False, check: bool = True) -> Any:
     """The x with `a @ x = b` (`x @ a = b` unless `left`); `b` is a batch of vectors instead of matrices if `vector`."""
-    core, shape = 1 if vector else 2, shape_of(a)
-    if shape[-1] >= FEWEST and _keeps_factors(a, b, core) and shape_of(b)[-core if left else -1] == shape[-1]:
+    if shape_of(a)[-1] >= _LEAST and _solve_keeps(a, b, left, vector):
         return _solve_kept(a, b, left=left, vector=vector, check=check)[0]
     return _solve(a, b, left=left, vector=vector, check=check)
 
@@ -760,7 +774,7 @@ _slogdet_kept = primitive(
 
 def slogdet(x: Any) -> tuple[Any, Any]:
     """The signs (of complex matrices the phases) of determinants and the logarithms of their absolute values."""
-    sign, size = _slogdet_kept(x)[:2] if shape_of(x)[-1] >= FEWEST and _keeps_factors(x) else _slogdet(x)
+    sign, size = _slogdet_kept(x)[:2] if shape_of(x)[-1] >= _LEAST and _keeps_factors(x) else _slogdet(x)
     return sign, size
 
 
