@@ -369,6 +369,8 @@ def _sgn_kernel(xp: Any, x: Any) -> Any:
     if not is_complex(x):
         return _sign(xp, x, nan_to_zero=True)
     size = xp.abs(x)
+    if type(size) is np.ndarray and no_zeros(size):
+        return x / size
     return xp.where(size == 0, zero_of(x), x / xp.where(size == 0, scalar(1, size), size))
 
 

@@ -1,16 +1,18 @@
 """Discrete Fourier transforms: complex, real to half spectrum and back, and what is composed of them.
 
 `norm` says which direction carries the factor 1/n: "backward" (the inverse), "forward", or "ortho" (both its root).
-float32 gives complex64.
+float32 gives complex64. NumPy's transforms take one thread; for many numbers SciPy's, which are the same algorithm, take all.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ..backend.dtypes import complex_of, real_of
+from ..backend.jit import threads
 from ..core.arrays import from_host, full
 from ..core.aval import Aval
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -28,9 +30,41 @@ def _c2c_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], norm: str, inverse: b
     return (xp.fft.ifftn if inverse else xp.fft.fftn)(x, axes=axes, norm=norm)
 
 
+_SHARED = 1 << 16
+"""Numbers from which on several threads are faster, and loading SciPy's transforms (0.1 s) is not much beside them."""
+
+
+def _along(name: str, x: np.ndarray, axis: int, norm: str, n: int | None = None) -> Any:
+    """A transform of NumPy's along one axis; by SciPy's algorithm, which is the same, and all threads if it is large."""
+    if x.size < _SHARED or x.dtype.char not in "fdFD":
+        return getattr(np.fft, name)(x, n, axis, norm)
+    import scipy.fft
+
+    # NumPy transforms single numbers in double precision unless there is a factor.
+    scaled = norm == "ortho" or (norm == "backward") == (name in ("ifft", "irfft"))
+    narrow = not scaled and x.dtype.char in "fF"
+    x = _in_precision(x, np.float64) if narrow else x
+    out = getattr(scipy.fft, name)(x, n, axis, norm, overwrite_x=narrow, workers=threads.count())
+    return _in_precision(out, np.float32) if narrow else out
+
+
+def _in_precision(x: np.ndarray, real: type) -> Any:
+    """A copy in another precision: complex numbers as pairs of real ones, whose casts are shared out to the threads."""
+    dtype = np.dtype(real)
+    if x.dtype.kind == "f":
+        return cast(x, dtype=dtype)
+    return cast(np.ascontiguousarray(x).view(real_of(x.dtype)), dtype=dtype).view(complex_of(dtype))
+
+
+def _c2c_numpy(x: Any, *, axes: tuple[int, ...], norm: str, inverse: bool) -> Any:
+    for axis in reversed(axes):
+        x = _along("ifft" if inverse else "fft", x, axis, norm)
+    return x
+
+
 # Complex to complex, over all of `axes`.
 fft_c2c = linear(
-    "fft_c2c", kernel=_c2c_kernel,
+    "fft_c2c", kernel=_c2c_kernel, numpy=_c2c_numpy,
     transpose=lambda g, _x, *, axes, norm, inverse: fft_c2c(
         g, axes=axes, norm=_TRANSPOSED[norm], inverse=not inverse),
     batch=batch_axes("axes"), infer=infer_along("axes"),
@@ -52,14 +86,31 @@ def _c2r_kernel(xp: Any, x: Any, *, axes: tuple[int, ...], n: int, norm: str) ->
     return xp.fft.irfftn(x, s=(*(x.shape[a] for a in axes[:-1]), n), axes=axes, norm=norm)
 
 
+def _r2c_numpy(x: Any, *, axes: tuple[int, ...], norm: str) -> Any:
+    return _c2c_numpy(_along("rfft", x, axes[-1], norm), axes=axes[:-1], norm=norm, inverse=False)
+
+
+def _c2r_numpy(x: Any, *, axes: tuple[int, ...], n: int, norm: str) -> Any:
+    for axis in axes[:-1]:
+        x = _along("ifft", x, axis, norm)
+    return _along("irfft", x, axes[-1], norm, n)
+
+
 def _weighted(g: Any, axis: int, n: int, inner: float) -> Any:
     """A half spectrum times `inner` where it stands for two frequencies: neither 0 nor, for even n, n/2."""
-    count = n // 2 + 1
-    weights = np.full(count, inner, real_of(dtype_of(g)))
+    weights = _weights(n, inner, real_of(dtype_of(g)), ndim_of(g) - axis - 1)
+    return g * from_host(weights, g)
+
+
+@functools.lru_cache(64)
+def _weights(n: int, inner: float, dtype: np.dtype, behind: int) -> np.ndarray:
+    """The weights, with so many axes of length 1 behind them."""
+    weights = np.full(n // 2 + 1, inner, dtype)
     weights[0] = 1
     if n % 2 == 0:
         weights[-1] = 1
-    return g * from_host(weights.reshape((-1,) + (1,) * (ndim_of(g) - axis - 1)), g)
+    weights.flags.writeable = False
+    return weights.reshape((-1,) + (1,) * behind)
 
 
 def _half(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
@@ -79,7 +130,7 @@ def _infer_c2r(avals: Any, params: dict[str, Any]) -> Aval:
 
 # Real to the half spectrum of the last of `axes`; complex over the others.
 fft_r2c = linear(
-    "fft_r2c", kernel=_r2c_kernel,
+    "fft_r2c", kernel=_r2c_kernel, numpy=_r2c_numpy,
     transpose=lambda g, x_, *, axes, norm: fft_c2r(
         _weighted(g, axes[-1], shape_of(x_)[axes[-1]], 0.5), axes=axes, n=shape_of(x_)[axes[-1]],
         norm=_TRANSPOSED[norm]),
@@ -91,7 +142,7 @@ fft_r2c = linear(
 
 # A half spectrum of the last of `axes` to n real numbers; the imaginary parts that have no counterpart are not read.
 fft_c2r = linear(
-    "fft_c2r", kernel=_c2r_kernel,
+    "fft_c2r", kernel=_c2r_kernel, numpy=_c2r_numpy,
     transpose=lambda g, _x, *, axes, n, norm: _weighted(
         fft_r2c(g, axes=axes, norm=_TRANSPOSED[norm]), axes[-1], n, 2.0),
     batch=batch_axes("axes"),

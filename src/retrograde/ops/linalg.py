@@ -12,16 +12,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..backend.dtypes import real_of
+from ..backend.dtypes import astype, dtype_in, real_of
+from ..backend.jit.factor import MOST, Triangle, solved, suited
 from ..core.arrays import bottom, from_host, full
 from ..core.aval import Aval
+from ..core.bind import recorded
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
 from . import linalg_standard as standard
 from .contraction import matmul, matrix_transpose
-from .kernels import matrices_numpy, widened
+from .kernels import matrices_numpy, no_zeros, widened
 from .reduction import sum as reduce_sum
-from .rules import batch_size, conj, from_vjp, linear, move_batch, sum_tangents
+from .rules import batch_size, conj, from_vjp, linear, materialise_batch, move_batch, sum_tangents
 from .samples import complex_normal, normal, sample
 from .shapes import at_least, leading, meeting, square
 from .structural import broadcast_to, concatenate, getitem, imag, real, reshape
@@ -182,6 +184,127 @@ def plain_solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return trsm(1.0, lu, y)
 
 
+# What LAPACK leaves of a matrix is kept as the transpose of its packed factors, in double precision whatever the matrix has
+# (NumPy solves in double precision, too), and the order in which the rows of a right side stand beside them.
+_L, _U = Triangle(upper=True, unit=True, transposed=True), Triangle(upper=False, transposed=True)
+_LT, _UT = Triangle(upper=True, unit=True), Triangle(upper=False)
+_DOUBLE = np.empty((1, 1))
+
+
+_LEAST, _FEW, _LEAST_FOR_FEW = 32, 4, 48
+"""Rows of matrices from which on LAPACK's factors and generated code for the two triangles are faster than NumPy's function
+(100x100: 90 µs against 200), which takes half of the time of a smaller one (16x16: 8 µs against 18). With a few right sides it is
+as fast, so that keeping the factors is all that is gained."""
+
+
+def _by_factors(a: Any, b: Any = None) -> bool:
+    """Whether `_factored` is the faster way for matrices, and with matrices of right sides for each."""
+    shape, dtype = shape_of(a), dtype_of(a)
+    if len(shape) < 2 or not (_LEAST <= shape[-1] <= MOST and shape[-1] == shape[-2] and dtype.char in "fd"):
+        return False
+    return b is None or dtype_of(b) == dtype
+
+
+def _keeps_factors(a: Any, b: Any = None) -> bool:
+    """Whether an operation keeps a matrix's factors for its derivative: it may be recorded, and what is kept are arrays."""
+    return _by_factors(a, b) and recorded(a, *(() if b is None else (b,))) and type(bottom(a)) is np.ndarray
+
+
+def _factored(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The factors of square matrices as they are kept, the order of the rows, and how many exchanges lead to it."""
+    routine, n = lapack("getrf", _DOUBLE), x.shape[-1]
+    if x.ndim == 2 and n:
+        lu, pivots, _ = routine(x)
+        return lu.T, *_order(pivots)
+    factors, rows, exchanges = np.empty(x.shape), np.empty(x.shape[:-1], np.int64), np.zeros(x.shape[:-2], np.int64)
+    if n:
+        for index in np.ndindex(x.shape[:-2]):
+            lu, pivots, _ = routine(x[index])
+            factors[index] = lu.T
+            rows[index], exchanges[index] = _order(pivots)
+    return factors, rows, exchanges
+
+
+def _order(pivots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each row comes from, after the exchanges that LAPACK tells one after the other, and how many they are."""
+    rows = np.arange(len(pivots))
+    moved = (pivots != rows).nonzero()[0]
+    if moved.size:
+        order = rows.tolist()
+        for i, p in zip(moved.tolist(), pivots[moved].tolist()):
+            order[i], order[p] = order[p], order[i]
+        rows = np.array(order)
+    return rows, np.array(moved.size)
+
+
+def _straight(rows: np.ndarray) -> bool:
+    """Whether no rows change places."""
+    return bool((rows == _numbers(rows.shape[-1])).all())
+
+
+@functools.lru_cache(64)
+def _numbers(n: int) -> np.ndarray:
+    return np.arange(n)
+
+
+def _pivots(factors: np.ndarray) -> np.ndarray:
+    """The diagonals of the upper factors."""
+    return factors.diagonal(0, -2, -1)
+
+
+def _at_rows(x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return x[rows] if x.ndim == 2 else np.take_along_axis(x, rows[..., None], -2)
+
+
+def _with_factors(factors: np.ndarray, rows: np.ndarray, b: np.ndarray, transposed: bool) -> np.ndarray:
+    """The x with `a @ x = b` for the matrices `a` (or their transposes) that these are the factors of, in double precision."""
+    straight = _straight(rows)
+    if not transposed:
+        given = np.array(b, np.float64, order="C") if straight else _at_rows(b, rows).astype(np.float64, copy=False)
+        return _both(factors, given, _L, _U)
+    found = _both(factors, np.array(b, np.float64, order="C"), _UT, _LT)
+    return found if straight else _at_rows(found, np.argsort(rows, axis=-1))
+
+
+def _inverse(factors: np.ndarray, rows: np.ndarray, size: Any, transposed: bool) -> np.ndarray:
+    """The inverses (or their transposes) of the matrices that these are the factors of, times a number for each."""
+    n = rows.shape[-1]
+    b = np.zeros(factors.shape)
+    b.reshape(*rows.shape[:-1], n * n)[..., :: n + 1] = size
+    found = _both(factors, b, *((_UT, _LT) if transposed else (_L, _U)), lower=True)
+    if _straight(rows):
+        return found
+    back = np.argsort(rows, axis=-1)
+    return _at_rows(found, back) if transposed else np.take_along_axis(found, back[..., None, :], -1)
+
+
+def _both(factors: np.ndarray, b: np.ndarray, *triangles: Triangle, lower: bool = False) -> np.ndarray:
+    """Solve with two triangles one after the other; b may be overwritten."""
+    if suited(factors, b):
+        return solved(factors, b, *triangles, lower=lower)
+    for t in triangles:
+        a = factors.swapaxes(-1, -2) if t.transposed else factors
+        one = functools.partial(_by_blas, upper=t.upper != t.transposed, left=True, unit=t.unit)
+        b = over_batch(one, [(a, 2), (b, 2)], [(b.shape[-2:], b.dtype)])[0]
+    return b
+
+
+def _solved_numpy(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """The x with `a @ x = b`; None where a matrix is singular."""
+    factors, rows, _ = _factored(a)
+    return _with_factors(factors, rows, b, False).astype(a.dtype, copy=False) if _pivots(factors).all() else None
+
+
+def _inverse_numpy(a: np.ndarray) -> np.ndarray | None:
+    """The inverses; None where a matrix is singular."""
+    factors, rows, _ = _factored(a)
+    return _inverse(factors, rows, 1.0, False).astype(a.dtype, copy=False) if _pivots(factors).all() else None
+
+
+def _singular() -> NoReturn:
+    raise np.linalg.LinAlgError("a matrix is singular: elimination comes to a column without a pivot other than zero")
+
+
 @widened
 def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
     return xp.linalg.inv(x)  # what a singular matrix gives, or raises, is the library's
@@ -189,12 +312,19 @@ def _inv_kernel(xp: Any, x: Any, *, check: bool) -> Any:
 
 @matrices_numpy
 def _inv_numpy(x: Any, *, check: bool) -> Any:
-    try:
-        return np.linalg.inv(x)
-    except np.linalg.LinAlgError:
-        if check:
-            raise
     n = x.shape[-1]
+    if n >= _LEAST and _by_factors(x) and x.size:
+        out = _inverse_numpy(x)
+        if out is not None:
+            return out
+        if check:
+            _singular()
+    else:
+        try:
+            return np.linalg.inv(x)
+        except np.linalg.LinAlgError:
+            if check:
+                raise
     return over_batch(lambda a: plain_solve(a, np.eye(n, dtype=a.dtype)), [(x, 2)], [((n, n), x.dtype)])[0]
 
 
@@ -230,18 +360,30 @@ def _solve_numpy(a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> An
         b = b[..., None]
     if not left:
         a, b = a.swapaxes(-1, -2), b.swapaxes(-1, -2)
-    try:
-        out = np.linalg.solve(a, b)
-    except np.linalg.LinAlgError:
-        if check:
-            raise
+    out: Any
+    if b.shape[-1] >= _FEW and a.shape[-1] >= _LEAST and _by_factors(a, b) and a.shape[:-1] == b.shape[:-1] and b.size:
+        out = _solved_numpy(a, b)
+        if out is None and check:
+            _singular()
+    else:
+        try:
+            out = np.linalg.solve(a, b)
+        except np.linalg.LinAlgError:
+            if check:
+                raise
+            out = None
+    if out is None:
         out = over_batch(plain_solve, [(a, 2), (b, 2)], [(b.shape[-2:], a.dtype)])[0]
     out = out[..., 0] if vector else out
     return out if left else out.swapaxes(-1, -2)
 
 
 def _solve_pull(needs: Any, g: Any, out: Any, a: Any, _b: Any, *, left: bool, vector: bool, check: bool) -> Any:
-    gb = solve(adjoint(a), g, left=left, vector=vector, check=check)
+    return _solve_pulled(needs, solve(adjoint(a), g, left=left, vector=vector, check=check), out, left, vector)
+
+
+def _solve_pulled(needs: Any, gb: Any, out: Any, left: bool, vector: bool) -> Any:
+    """The cotangents of the matrices and of the right sides, from the latter."""
     if not needs[0]:
         return None, gb
     x, y = (column(out), column(gb)) if vector else (out, gb)
@@ -283,21 +425,111 @@ _solve = primitive(
 )  # fmt: skip
 
 
+def _kept_kernel(xp: Any, x: Any) -> tuple[Any, Any]:
+    """The factors and the order of the rows, as they are kept."""
+    lu, pivots, _ = standard.lu_factor(xp, astype(xp, x, dtype_in(xp, np.float64)))
+    exchanged = standard.permutation(xp, pivots, x.shape[-1], lu.dtype)
+    return xp.matrix_transpose(lu), xp.argmax(exchanged, axis=-2)
+
+
+def _infer_kept(aval: Any) -> tuple[Aval, Aval]:
+    return Aval(aval.shape, np.dtype(np.float64)), Aval(aval.shape[:-1], np.dtype(np.int64))
+
+
+def _solve_kept_kernel(xp: Any, a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> Any:
+    return _solve_kernel(xp, a, b, left=left, vector=vector, check=check), *_kept_kernel(xp, a)
+
+
+def _solve_kept_with(
+    factors: np.ndarray, rows: np.ndarray, b: np.ndarray, left: bool, vector: bool, transposed: bool
+) -> np.ndarray:
+    """The solution, or with the transposes of the matrices, in the dtype of b."""
+    given = b[..., None] if vector else b if left else b.swapaxes(-1, -2)
+    out = _with_factors(factors, rows, given, transposed == left).astype(b.dtype, copy=False)
+    return out[..., 0] if vector else out if left else np.ascontiguousarray(out.swapaxes(-1, -2))
+
+
+@matrices_numpy
+def _solve_kept_numpy(a: Any, b: Any, *, left: bool, vector: bool, check: bool) -> Any:
+    factors, rows, _ = _factored(a)
+    if _pivots(factors).all():
+        return _solve_kept_with(factors, rows, b, left, vector, False), factors, rows
+    if check:
+        _singular()
+    return _solve_numpy(a, b, left=left, vector=vector, check=False), factors, rows
+
+
+def _solve_kept_pull(
+    needs: Any, g: Any, out: Any, a: Any, _b: Any, *, left: bool, vector: bool, check: bool
+) -> Any:
+    (x, factors, rows), g = out, g[0]
+    if type(g) is np.ndarray and type(factors) is np.ndarray and _pivots(factors).all():
+        gb = _solve_kept_with(factors, rows, g, left, vector, True)
+    else:
+        gb = solve(adjoint(a), g, left=left, vector=vector, check=check)
+    return _solve_pulled(needs, gb, x, left, vector)
+
+
+def _batch_solve_kept(op: Any, arrays: Any, dims: Any, params: dict[str, Any]) -> Any:
+    """Matrices and right sides have the same leading axes: what lacks the batch gets it."""
+    size = batch_size(arrays, dims)
+    return op(*(materialise_batch(x, d, size) for x, d in zip(arrays, dims)), **params), (0, 0, 0)
+
+
+# `solve`, for where it is recorded, with what its derivative solves with.
+_solve_kept = primitive(
+    "solve_kept", kernel=_solve_kept_kernel, numpy=_solve_kept_numpy, vjp=_solve_kept_pull, multi=True,
+    diff_outs=(True, False, False),
+    jvp=lambda tangents, out, a, b, **params: (_solve_push(tangents, out[0], a, b, **params), None, None),
+    batch=_batch_solve_kept, infer=lambda avals, p: (_infer_solve(avals, p), *_infer_kept(avals[0])),
+    params=("left", "vector", "check"),
+    samples=lambda: [
+        sample(well_conditioned(3, 3), normal(3, 2), left=True, vector=False, check=True),
+        sample(normal(3, 3), normal(3), left=True, vector=True, check=True),
+        sample(normal(2, 3, 3), normal(2, 2, 3), left=False, vector=False, check=False),
+    ],
+)  # fmt: skip
+
+
+def _solve_keeps(a: Any, b: Any, left: bool, vector: bool) -> bool:
+    """Whether `solve` does, of matrices and right sides that fit."""
+    n, shape = shape_of(a)[-1], (*shape_of(b), 1) if vector else tuple(shape_of(b))
+    if len(shape) < 2:
+        return False
+    rows, columns = shape[-2:] if left or vector else shape[:-3:-1]
+    least = _LEAST if columns >= _FEW else _LEAST_FOR_FEW
+    return rows == n >= least and shape[:-2] == tuple(shape_of(a)[:-2]) and _keeps_factors(a, b)
+
+
 def solve(a: Any, b: Any, *, left: bool = True, vector: bool = False, check: bool = True) -> Any:
     """The x with `a @ x = b` (`x @ a = b` unless `left`); `b` is a batch of vectors instead of matrices if `vector`."""
+    if shape_of(a)[-1] >= _LEAST and _solve_keeps(a, b, left, vector):
+        return _solve_kept(a, b, left=left, vector=vector, check=check)[0]
     return _solve(a, b, left=left, vector=vector, check=check)
 
 
 # ------------------------------------------------------------------------------------------ triangular matrices
 
 
-def _triangular(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> np.ndarray:
+def _by_blas(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> np.ndarray:
     if not b.size:
         return b
     solver = _trsm(a.dtype, b.dtype)
     if a.flags.c_contiguous:  # whose transpose BLAS takes as it is
         return solver(1.0, a.T, b, side=0 if left else 1, lower=upper, trans_a=1, diag=unit)
     return solver(1.0, a, b, side=0 if left else 1, lower=not upper, diag=unit)
+
+
+def _triangular(a: np.ndarray, b: np.ndarray, upper: bool, left: bool, unit: bool) -> np.ndarray:
+    """The solution for matrices or batches of them, in C order."""
+    x, y, system = (a, b, Triangle(upper, unit)) if left else (a.swapaxes(-1, -2), b.swapaxes(-1, -2), Triangle(not upper, unit))
+    if suited(x, y):
+        out = solved(x, np.array(y, order="C"), system)
+        return out if left else np.ascontiguousarray(out.swapaxes(-1, -2))
+    if a.ndim == 2 and b.ndim == 2:
+        return np.ascontiguousarray(_by_blas(a, b, upper, left, unit))
+    one = functools.partial(_by_blas, upper=upper, left=left, unit=unit)
+    return over_batch(one, [(a, 2), (b, 2)], [(b.shape[-2:], a.dtype)])[0]
 
 
 @widened
@@ -307,13 +539,7 @@ def _triangular_kernel(xp: Any, a: Any, b: Any, *, upper: bool, left: bool, unit
 
 @matrices_numpy
 def _triangular_numpy(a: Any, b: Any, *, upper: bool, left: bool, unit: bool) -> Any:
-    if a.ndim == 2 and b.ndim == 2:
-        return np.ascontiguousarray(_triangular(a, b, upper, left, unit))
-
-    def one(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return _triangular(a, b, upper, left, unit)
-
-    return over_batch(one, [(a, 2), (b, 2)], [(b.shape[-2:], a.dtype)])[0]
+    return _triangular(a, b, upper, left, unit)
 
 
 def _triangle(x: Any, upper: bool, unit: bool) -> Any:
@@ -501,13 +727,56 @@ def _slogdet_push(tangents: Any, out: Any, x: Any) -> Any:
     return out[0] * 0, change
 
 
-slogdet = primitive(
+_slogdet = primitive(
     "slogdet", kernel=widened(lambda xp, x: tuple(xp.linalg.slogdet(x))), vjp=_slogdet_pull, jvp=_slogdet_push, multi=True,
     batch=batch_matrices(2),
     infer=lambda avals, p: (_infer_numbers(avals, p), Aval(avals[0].shape[:-2], real_of(avals[0].dtype))),
     samples=lambda: [sample(well_conditioned(3, 3)), sample(-well_conditioned(2, 3, 3)),
                      sample(complex_well_conditioned(2, 2))],
 )  # fmt: skip
+
+
+def _slogdet_kept_kernel(xp: Any, x: Any) -> Any:
+    return *xp.linalg.slogdet(x), *_kept_kernel(xp, x)
+
+
+@matrices_numpy
+def _slogdet_kept_numpy(x: Any) -> Any:
+    factors, rows, exchanges = _factored(x)
+    pivots = _pivots(factors)
+    sign = 1.0 - 2.0 * ((np.count_nonzero(pivots < 0, axis=-1) + exchanges) & 1)
+    if no_zeros(pivots):
+        size = np.log(np.abs(pivots)).sum(-1)
+    else:
+        with np.errstate(divide="ignore"):
+            size = np.log(np.abs(pivots)).sum(-1)
+        sign = np.where(pivots.all(-1), sign, 0.0)
+    return np.asarray(np.where(np.isnan(size), size, sign), x.dtype), np.asarray(size, x.dtype), factors, rows
+
+
+def _slogdet_kept_pull(needs: Any, g: Any, out: Any, x: Any) -> Any:
+    factors, rows = out[2:]
+    glog = g[1]
+    if type(glog) is not np.ndarray or type(factors) is not np.ndarray or not _pivots(factors).all():
+        return _slogdet_pull(needs, g[:2], None, x)
+    return (_inverse(factors, rows, glog[..., None], True).astype(x.dtype, copy=False),)
+
+
+# `slogdet` of real matrices, for where it is recorded, with what its derivative solves with.
+_slogdet_kept = primitive(
+    "slogdet_kept", kernel=_slogdet_kept_kernel, numpy=_slogdet_kept_numpy, vjp=_slogdet_kept_pull, multi=True,
+    diff_outs=(True, True, False, False), used_outs=(False, False, True, True),
+    jvp=lambda tangents, out, x: (*_slogdet_push(tangents, out, x), None, None), batch=batch_matrices(2),
+    infer=lambda avals, p: (_infer_numbers(avals, p), Aval(avals[0].shape[:-2], avals[0].dtype), *_infer_kept(avals[0])),
+    samples=lambda: [sample(well_conditioned(3, 3)), sample(-well_conditioned(2, 3, 3)), sample(normal(4, 4))],
+)  # fmt: skip
+
+
+def slogdet(x: Any) -> tuple[Any, Any]:
+    """The signs (of complex matrices the phases) of determinants and the logarithms of their absolute values."""
+    sign, size = _slogdet_kept(x)[:2] if shape_of(x)[-1] >= _LEAST and _keeps_factors(x) else _slogdet(x)
+    return sign, size
+
 
 # ------------------------------------------------------------------------------------------ the exponential
 

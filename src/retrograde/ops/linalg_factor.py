@@ -76,9 +76,11 @@ def _cholesky_pull(g: Any, out: Any, upper: bool) -> Any:
     """Murray 2016, symmetrised: the matrix is taken to be Hermitian although one triangle is read."""
     if upper:
         g, out = adjoint(g), adjoint(out)
-    inner = tril(matmul(adjoint(out), g), k=0)
+    above = adjoint(out)
+    inner = tril(matmul(above, g), k=0)
     middle = (inner + adjoint(tril(inner, k=-1))) * 0.5
-    return solve_triangular(out, solve_triangular(adjoint(out), middle, upper=True), upper=False, left=False)
+    half = solve_triangular(above, middle, upper=True)
+    return adjoint(solve_triangular(above, adjoint(half), upper=True))  # a system from the right takes more copies
 
 
 def _cholesky_push(t: Any, out: Any, upper: bool) -> Any:

@@ -20,6 +20,7 @@ from ._checks import broadcast, fit, floating, matrices, same_dtype, takes_out, 
 NAMES.update({
     "inv": "LinalgInvExBackward0", "solve": "LinalgSolveExBackward0", "det": "LinalgDetBackward0",
     "solve_triangular": "LinalgSolveTriangularBackward0", "slogdet": "LinalgSlogdetBackward0",
+    "solve_kept": "LinalgSolveExBackward0", "slogdet_kept": "LinalgSlogdetBackward0",
     "matrix_exp": "LinalgMatrixExpBackward0", "pinv": "LinalgPinvBackward0", "lstsq": "LinalgLstsqBackward0",
 })  # fmt: skip
 
