@@ -24,6 +24,11 @@ def expression(e: Equation) -> Expr | None:
     return _KNOWN[key]
 
 
+def expressible(e: Equation) -> bool:
+    """Whether an equation has one."""
+    return expression(e) is not None
+
+
 def _expression(e: Equation) -> Expr | None:
     assert e.prim.large is not None
     try:

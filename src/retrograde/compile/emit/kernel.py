@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.jit import pointwise, reductions, threads
+from ...backend.jit import llvm, pointwise, reductions, threads
 from ...backend.jit.vectors import LANES, SUMMED, Part, Vectors
 from ...core.expression import Expr
 from ..graph import Equation, Variable
@@ -79,6 +79,9 @@ class Kernel:
         wide = {v.dtype for e in self.group.equations for v in (*e.inputs, *e.outputs) if v is not None}
         inner = {x.dtype for e in self.group.equations if e not in self.group.reductions for x in _nodes(expression(e))}
         lanes = LANES // 2 if any(d.itemsize == 8 for d in wide | inner) else LANES
+        processor = llvm.processor()
+        if processor is not None and processor.register == 64:
+            lanes *= 2  # two registers: one's instructions fill the other's waiting
         extremes = any(r.how != "sum" for r in self.group.reductions.values())
         width = self.width
         return width if width < lanes and not (extremes and width & (width - 1)) else lanes
@@ -172,8 +175,8 @@ class Kernel:
         self.row_programs = [self._row_program(p) for p in range(max(self.phase.values(), default=0) + 1)]
         self._ones: dict[tuple[Variable, Place], str] = {}
         for base, at in self.numbers:
-            if at.kind == "one":
-                self._ones[base, at] = self._one(base)
+            if at.kind in ("one", "scale one"):
+                self._ones[base, at._replace(kind="one")] = self._one(base)
         code.loop("%first", "%last", 1, self._unit)
         code.do("ret void")
         head = f"define internal void @{self.name}(ptr %frame, i64 %first, i64 %last) #0 {{"
@@ -237,7 +240,24 @@ class Kernel:
         found = expression(e)
         assert found is not None
         given = [None if v is None else self._expr(v, self.group.places[e, i], p, known) for i, v in enumerate(e.inputs)]
-        return _substituted(found, given)
+        return self._multiplied(_substituted(found, given))
+
+    def _multiplied(self, x: Expr) -> Expr:
+        """An expression with products in place of divisions by what is the same for a whole row.
+
+        x / s is (x a) (1 / (s a)), where a is a power of 2 for which the reciprocal neither overflows nor loses digits: off by
+        1.5 units in the last place, and right for zeros, infinities, nan and subnormal numbers.
+        """
+        if self.width < 4 * self.lanes or x.name != "divide" or x.dtype.char not in "fd":
+            return x
+        top, s = x.args
+        if not isinstance(top, Expr) or not isinstance(s, Expr) or s.name != "operand" or s.dtype != x.dtype:
+            return x
+        base, at = list(self.numbers)[s.args[0]]
+        if at.kind not in ("rows", "one") and not (at.kind == "part" and not at.inner):
+            return x
+        scale, inverse = (self._operand(base, at._replace(kind=f"{what} {at.kind}")) for what in ("scale", "inverse"))
+        return Expr("multiply", (Expr("multiply", (top, scale), x.dtype), inverse), x.dtype)
 
     def _row_program(self, p: int) -> tuple[Any, dict[Variable, int]]:
         """The program of what is one number for each row, of a phase."""
@@ -367,9 +387,10 @@ class Kernel:
                 begin = code.add(begin, self.chunk)
         self.at_row: dict[tuple[Variable, Place], tuple[str, str]] = {}  # the pointer that goes with the row, or the value
         self.row_values: dict[Variable, str] = {}
+        self.inverses: dict[tuple[Variable, Place], tuple[str, str]] = {}
         plain = self._emitter(pointwise._Program([]))
         for base, at in self.numbers:
-            if at.kind == "one" or base in self.row_values:
+            if at.kind == "one" or " " in at.kind:
                 continue
             kind = pointwise._type_of(base.dtype)
             number = plain.stored[kind].number
@@ -417,7 +438,10 @@ class Kernel:
         for k in program.operands:
             base, at = keys[k]
             kind = pointwise._type_of(base.dtype)
-            if (base, at) in self._ones:
+            if " " in at.kind:
+                what, _, where = at.kind.partition(" ")
+                found[k] = self._inverse(base, at._replace(kind=where), e.vectors(kind))[what == "inverse"]
+            elif (base, at) in self._ones:
                 found[k] = self._ones[base, at]
             elif base in self.row_values:
                 found[k] = self.row_values[base]
@@ -433,6 +457,19 @@ class Kernel:
                     assert part is not None
                     found[k] = e.read(kind, part.load(e.stored[kind], x, i))
         return found
+
+    def _inverse(self, base: Variable, at: Place, v: Vectors) -> tuple[str, str]:
+        """The factors that stand for the division by a row's number: found before the loop over the row."""
+        known = self.inverses.get((base, at))
+        if known is None:
+            if (base, at) in self._ones:
+                s = self._ones[base, at]
+            else:
+                s = self.row_values[base] if base in self.row_values else self.at_row[base, at][1]
+            size, far = v.call("fabs", s), 2.0 ** (64 if v.number == "float" else 512)
+            scale = v.choose("fcmp ogt", size, far, 1 / far, v.choose("fcmp olt", size, 1 / far, far, 1.0))
+            known = self.inverses[base, at] = scale, v.divide(1.0, v.multiply(s, scale))
+        return known
 
     def _of_row(self, p: int) -> None:
         program, steps = self.row_programs[p]
@@ -475,6 +512,11 @@ class Kernel:
         if not steps:
             return
         code, e = self.code, self._emitter(program)
+        for k in program.operands:
+            base, at = list(self.numbers)[k]
+            if " " in at.kind:
+                where = at._replace(kind=at.kind.partition(" ")[2])
+                self._inverse(base, where, e.vectors(pointwise._type_of(base.dtype)))
         ends = [x for x in steps if isinstance(x, Equation)]
         lines = [x for x in ends if self.group.reductions[x].over != "columns"]
         targets = {

@@ -15,9 +15,13 @@ import numpy as np
 from ...backend.jit import llvm, threads
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
+from ..passes.decompose import decomposed
 from ..passes.fuse import Group, Partition, partition
-from .expressions import expression
+from .expressions import expressible
 from .kernel import Kernel
+
+_RARE = ", label %far"
+"""What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
 
 _RELEASED = 1 << 17
 """Steps of work from which on the interpreter's lock is released."""
@@ -95,7 +99,9 @@ class Segment:
         code.do("ret void")
         listed = ["ptr %pool", *(f"ptr %a{i}" for i in range(len(arrays)))] + (["ptr %buffers"] if self.room else [])
         functions.append([f"define void @segment({', '.join(listed)}) #0 {{", *code.lines, "}"])
-        return "\n".join([*declared, *(line for f in functions for line in f), "attributes #0 = { nounwind }"])
+        lines = [f"{line}, !prof !0" if _RARE in line else line for f in functions for line in f]
+        weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
+        return "\n".join([*declared, *lines, "attributes #0 = { nounwind }", weights])
 
     def call(self) -> Callable[..., None]:
         """Its machine code: called with the pool, what it gives, what it takes, and a block of buffers if there is `room` for
@@ -139,7 +145,8 @@ class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        self.parts = parts = partition(graph, lambda e: expression(e) is not None)
+        graph = decomposed(graph, expressible)
+        self.parts = parts = partition(graph, expressible)
         self.graph, self.segments = graph, list[Segment]()
         constants = {v: a.flat[0].item() for v, a in graph.constants.items() if uniform(a)}
         blocks: list[list[Any]] = []
