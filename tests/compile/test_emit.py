@@ -167,6 +167,38 @@ def test_no_result_shares_memory_with_an_operand_or_another_result():
         assert not any(np.shares_memory(a, b) for b in (x, c._a, *outputs[:i]))
 
 
+def test_a_call_keeps_and_loses_nothing():
+    x, y = draws(4), draws(4, seed=1)
+    graph = jit(lambda x, y: (x * y, rg.sum(x), rg.astype(x, rg.float64))).lower(x, y).graph
+    run = machine.emitted(graph)
+    kinds = [v.dtype for v in graph.outputs]
+
+    def counts():
+        return [sys.getrefcount(z) for z in (x, y, *kinds)]
+
+    run(x, y)
+    before = counts()
+    for _ in range(100):
+        found = run(x, y)
+    del found
+    assert counts() == before
+    found = run(x, y)
+    assert [sys.getrefcount(z) for z in found] == [3] * 3  # the tuple, the loop and the call
+    assert [z.dtype for z in found] == kinds
+
+
+def test_compiled_code_refuses_other_arrays():
+    x = draws(4)
+    run = machine.emitted(jit(lambda x, y: x * y).lower(x, x).graph)
+    np.testing.assert_array_equal(run(x, np.broadcast_to(x[1], 4))[0], x * x[1])
+    with pytest.raises(TypeError, match=r"float32\[5\] as operand 1, and is for float32\[4\]"):
+        run(x, draws(5))
+    with pytest.raises(TypeError, match="float64"):
+        run(x, x.astype(np.float64))
+    with pytest.raises(TypeError, match="of 2 arrays was given 1"):
+        run(x)
+
+
 def test_nan_and_infinities_go_their_way():
     x = draws(40, 50)
     x[3, 4], x[5, 6], x[7, :], x[9, 49] = np.nan, np.inf, -np.inf, np.nan

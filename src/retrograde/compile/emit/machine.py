@@ -17,6 +17,7 @@ from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
 from ..passes.decompose import decomposed
 from ..passes.fuse import Group, Partition, partition
+from . import entry
 from .expressions import expressible
 from .kernel import Kernel
 
@@ -54,6 +55,8 @@ class Segment:
         self.gives = [v for k in self.kernels for v in k.gives() if v in wanted]
         self.work = max(k.work for k in self.kernels)
         self._plan()
+        self.direct = self.work < threads.WORTH and self.room <= entry.ROOM and entry.offered()
+        """Whether the code is called without Python's help: it takes a few microseconds, by one thread."""
 
     def _plan(self) -> None:
         buffers: dict[Any, plan.Needed] = {}
@@ -99,6 +102,8 @@ class Segment:
         code.do("ret void")
         listed = ["ptr %pool", *(f"ptr %a{i}" for i in range(len(arrays)))] + (["ptr %buffers"] if self.room else [])
         functions.append([f"define void @segment({', '.join(listed)}) #0 {{", *code.lines, "}"])
+        if self.direct:
+            functions.append(entry.text(llvm.Code(), self.takes, self.gives, self.room))
         lines = [f"{line}, !prof !0" if _RARE in line else line for f in functions for line in f]
         weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
         return "\n".join([*declared, *lines, "attributes #0 = { nounwind }", weights])
@@ -112,6 +117,8 @@ class Segment:
 
     def function(self) -> Callable[..., Any]:
         """segment(operands...): the tuple of what it gives."""
+        if self.direct:
+            return entry.function(llvm.assembled("entry", self.text()), self.takes, self.gives)
         lines = [f"def segment({', '.join(f'x{i}' for i in range(len(self.takes)))}):"]
         lines += [f"    if x{i}.flags.num & 257 != 257: x{i} = in_order(x{i})" for i in range(len(self.takes))]
         scope: dict[str, Any] = {
