@@ -87,7 +87,9 @@ class Kernel:
         return width if width < lanes and not (extremes and width & (width - 1)) else lanes
 
     def _cost(self, e: Equation) -> int:
-        found = expression(e)
+        found, by = expression(e), self.group.places.get((e, 1))
+        if found is not None and found.name == "divide" and by is not None and by.kind in ("rows", "one"):
+            return 2  # by products
         return 1 if found is None else sum(pointwise._COSTS.get(x.name, 1) for x in _nodes(found)) or 1
 
     def _plan(self) -> None:
@@ -98,16 +100,20 @@ class Kernel:
         for v in self.stored:
             if self.group.made[v] == "all":
                 roots[self.phase[v]].append(v)
-        self.kept: list[Variable] = []  # in buffers beside the row
-        again: set[Variable] = set()  # read by a later phase, from a buffer or where it is stored
+        later: set[Variable] = set()  # what a later phase than its own takes, were nothing kept
+        for p, wanted in enumerate(roots):
+            later.update(v for v in self._within(wanted, p, set()) if self.phase[v] < p)
+        chosen: set[Variable] = set()
+        for v in self.by:  # the first ones first: what is made of a kept value is cheap
+            if v in later and len(chosen) < _KEPT and self._dear(v, chosen):
+                chosen.add(v)
+        self.again: set[Variable] = set()  # read by a later phase, from a buffer or where it is stored
         for p in range(self.last, -1, -1):
-            for v in self._within(roots[p], p, again):
-                if v not in again and self.phase[v] < p and self._dear(v, again):
-                    again.add(v)
-                    roots[self.phase[v]].append(v)
-                    if v not in self.stored:
-                        self.kept.append(v)
-        self.again = again
+            read = [v for v in self._within(roots[p], p, chosen) if v in chosen and self.phase[v] < p and v not in self.again]
+            self.again.update(read)
+            for v in read:
+                roots[self.phase[v]].append(v)
+        self.kept = [v for v in self.by if v in self.again and v not in self.stored]  # in buffers beside the row
 
     def _within(self, roots: Sequence[Variable], p: int, again: set[Variable]) -> list[Variable]:
         """The group's values of all elements that a phase takes for its roots, the last ones first."""
@@ -126,7 +132,7 @@ class Kernel:
 
     def _dear(self, v: Variable, again: set[Variable]) -> bool:
         """Whether it is better kept than computed again. A truth is computed again with the comparison."""
-        if v.dtype.kind == "b" or len(self.kept) >= _KEPT:
+        if v.dtype.kind == "b":
             return False
         total, seen, todo = 0, set[Variable](), [v]
         while todo and total <= _CHEAP:
