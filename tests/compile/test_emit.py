@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import retrograde as rg
-import retrograde.dialects.torch  # registers its operations
+import retrograde.dialects.torch as torch
 from retrograde.backend.jit import threads
 from retrograde.compile import jit, pipeline
 from retrograde.compile.emit import machine
@@ -140,6 +140,42 @@ def test_operands_are_broadcast_over_axes_in_between():
     assert len(emitted(f, *given).pieces) == 1
     for x, y in zip(arrays_of(jit(f)(*given)), arrays_of(f(*map(rg.asarray, given)))):
         close(x, y, 8)
+
+
+def test_softmax_normalisation_and_losses_are_fused():
+    F = torch.nn.functional
+
+    def f(x, w, b, t):
+        y = F.layer_norm(torch.softmax(x, -1), (33,), w, b)
+        loss = F.mse_loss(y, t) + F.cross_entropy(y, t.softmax(-1)) + y.var()
+        return loss, *torch.autograd.grad(loss, [x, w, b])
+
+    given = [torch.tensor(draws(*shape, seed=k)) for k, shape in enumerate([(20, 33), (33,), (33,), (20, 33)])]
+    for x in given[:3]:
+        x.requires_grad_()
+    for x, y in zip(arrays_of(jit(f)(*given)), arrays_of(f(*given))):
+        close(x, y, 4)
+    graph = pipeline.optimised(jit(f).lower(*given).graph)
+    assert all(isinstance(p, machine.Segment) for p in machine.Emitted(graph).pieces)
+
+
+def test_a_batch_is_normalised_over_axes_that_lie_apart():
+    def f(x):
+        d = x - rg.mean(x, axis=(0, 2, 3), keepdims=True)
+        return d / rg.sqrt(rg.mean(d * d, axis=(0, 2, 3), keepdims=True) + 1e-5), rg.max(x, axis=(0, 3))
+
+    x = draws(6, 5, 7, 9)
+    assert all(isinstance(p, machine.Segment) for p in emitted(f, x).pieces)
+    for a, b in zip(arrays_of(jit(f)(x)), arrays_of(f(rg.asarray(x)))):
+        close(a, b, 8)
+
+
+def test_the_text_says_what_is_run():
+    text = emitted(lambda x: rg.sort(rg.exp(x) + rg.sum(x, axis=1, keepdims=True)), draws(6, 40)).text()
+    assert "6 rows of 40, 2 phases" in text
+    assert "= exp(x0)" in text
+    assert "call sort" in text or "call argsort" in text
+    assert "define internal void @kernel0(ptr %frame, i64 %first, i64 %last)" in text
 
 
 def test_what_no_kernel_computes_stands_between_segments():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
+
+import numpy as np
 
 from ..._errors import UnsupportedError
 from ...backend.jit import llvm, pointwise
@@ -25,8 +28,21 @@ def expression(e: Equation) -> Expr | None:
 
 
 def expressible(e: Equation) -> bool:
-    """Whether an equation has one."""
-    return expression(e) is not None
+    """Whether an elementwise equation has one, or a reduction is of numbers that there is code for."""
+    x = e.inputs[0] if e.inputs else None
+    if x is None or e.prim.kind != "reduction":
+        return expression(e) is not None
+    return _computed(x.dtype)
+
+
+@functools.cache
+def _computed(dtype: np.dtype) -> bool:
+    """Whether there is code for numbers of a dtype."""
+    try:
+        pointwise._Emitter(llvm.Code(), pointwise._Program([Expr("operand", (0,), dtype)]))
+    except Unsupported:
+        return False
+    return True
 
 
 def _expression(e: Equation) -> Expr | None:

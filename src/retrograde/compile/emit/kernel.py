@@ -7,6 +7,7 @@ added in blocks that depend on the shape alone, each lane for itself and the blo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -344,7 +345,8 @@ class Kernel:
         if r.over == "columns":
             self.partial = getattr(self, "partial", {})
             self.partial[e] = self._partial(e, block)
-            self._span(self.n, lambda i, part: part.store(self.double, self.double.constant(0.0), self.partial[e], i))
+            first = self.double.constant(reductions._FIRST[r.how])
+            self._span(self.n, lambda i, part: part.store(self.double, first, self.partial[e], i))
         elif r.how == "sum":
             self.double.store(self.double.constant(0.0), places[0])
         else:
@@ -369,19 +371,21 @@ class Kernel:
         columns = [e for e, r in self.group.reductions.items() if r.over == "columns"]
         for e in columns:
             v, buffer = self.v[self._number(e.outputs[0].dtype)], self.totals[e][0]
-            self._span(self.n, lambda i, part, v=v, buffer=buffer: v.store(v.constant(0.0), buffer, i))
+            first_of = reductions._FIRST[self.group.reductions[e].how]
+            self._span(self.n, lambda i, part, v=v, buffer=buffer, x=first_of: v.store(v.constant(x), buffer, i))
         if self.rows == 1:
             self._row("0")
         else:
             code.loop(first, last, 1, self._row)
         for e in columns:
-            v, buffer, partial = self.v[self._number(e.outputs[0].dtype)], self.totals[e][0], self.partial[e]
+            self._span(self.n, functools.partial(self._flush, e))
 
-            def flush(i: str, part: Part, v: Vectors = v, buffer: str = buffer, partial: str = partial) -> None:
-                more = v.widened(v.load(buffer, i))
-                part.store(self.double, self.double.add(part.load(self.double, partial, i), more), partial, i)
-
-            self._span(self.n, flush)
+    def _flush(self, e: Equation, i: str, part: Part) -> None:
+        """Put what some rows give for the columns from i on to what the unit has found."""
+        v, how = self.v[self._number(e.outputs[0].dtype)], self.group.reductions[e].how
+        more = v.widened(v.load(self.totals[e][0], i))
+        found = _joined(self.double, how, more, part.load(self.double, self.partial[e], i))
+        part.store(self.double, found, self.partial[e], i)
 
     def _row(self, r: str) -> None:
         code = self.code
@@ -548,7 +552,7 @@ class Kernel:
                 r, v = self.group.reductions[key], e.vectors(kind)
                 if r.over == "columns":
                     buffer = self.totals[key][0]
-                    v.store(v.add(v.load(buffer, at), values[k]), buffer, at)
+                    v.store(_joined(v, r.how, values[k], v.load(buffer, at)), buffer, at)
                 elif r.how == "sum":
                     following.append(v.add(next(rest), part.keep(v, values[k])))
                 else:
@@ -680,6 +684,13 @@ class Kernel:
 
 _TILES = 32
 """Tiles that a kernel is shared out in, about."""
+
+
+def _joined(v: Vectors, how: str, here: str, before: str) -> str:
+    """A sum or an extreme with one element more; nan stays."""
+    if how == "sum":
+        return v.add(before, here)
+    return v.choose("fcmp uno", here, here, here, v.choose(reductions._CONDITIONS[how], here, before, here, before))
 
 
 def _mask(n: int, lanes: int) -> str:

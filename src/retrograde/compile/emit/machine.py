@@ -21,6 +21,9 @@ from . import entry
 from .expressions import expressible
 from .kernel import Kernel
 
+_KEPT = 1 << 22
+"""Bytes of buffers that are kept from call to call."""
+
 _RARE = ", label %far"
 """What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
 
@@ -135,7 +138,7 @@ class Segment:
             lines.append(f"    except IndexError: b = empty({self.room + plan.ALIGNED}, uint8)")
             given.append("b")
         lines.append(f"    call({', '.join(given)})")
-        if self.room:
+        if 0 < self.room <= _KEPT:
             lines.append("    kept.append(b)")
         lines.append(f"    return ({''.join(f'y{i}, ' for i in range(len(self.gives)))})")
         exec(compile("\n".join(lines), "<retrograde segment>", "exec"), scope)  # noqa: S102 - our own source
@@ -153,6 +156,7 @@ class Emitted:
 
     def __init__(self, graph: Graph) -> None:
         graph = decomposed(graph, expressible)
+        self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph, self.segments = graph, list[Segment]()
         constants = {v: a.flat[0].item() for v, a in graph.constants.items() if uniform(a)}
@@ -179,6 +183,25 @@ class Emitted:
                     self.pieces.append(segment)
             else:
                 self.pieces.append(block[0])
+
+    def text(self) -> str:
+        """What is run, for reading: kernels with their equations, primitives that are called, and the code of the kernels."""
+        name = self.names
+        lines: list[str] = []
+        for number, piece in enumerate(self.pieces):
+            if isinstance(piece, Equation):
+                lines.append(f"call {piece.prim.name} -> {', '.join(name[v] for v in piece.outputs)}")
+                continue
+            takes, gives = (", ".join(name[v] for v in some) for some in (piece.takes, piece.gives))
+            lines.append(f"segment {number}: ({takes}) -> {gives}")
+            for k in piece.kernels:
+                phases = f", {k.last + 1} phases" if k.last else ""
+                lines.append(f"  {k.name}: {k.rows} rows of {k.width}{phases}, {k.units} units of work")
+                for e in k.group.equations:
+                    given = ", ".join("none" if v is None else name[v] for v in e.inputs)
+                    lines.append(f"    {name[e.outputs[0]]}: {e.outputs[0]!r} = {e.prim.name}({given})")
+            lines += ["", piece.text(), ""]
+        return "\n".join(lines)
 
     def _wanted(self) -> set[Variable]:
         """What Python sees: operands of primitives that are called, and outputs, with what they are views of."""
@@ -208,7 +231,7 @@ class Emitted:
 
     def function(self) -> Callable[..., Sequence[Any]]:
         """Of the inputs' arrays, the outputs' arrays."""
-        graph, name = self.graph, self.graph.names()
+        graph, name = self.graph, self.names
         if len(self.pieces) == 1 and isinstance(self.pieces[0], Segment):
             s = self.pieces[0]
             if s.takes == list(graph.inputs) and tuple(s.gives) == graph.outputs:

@@ -15,6 +15,7 @@ from ..._errors import UnsupportedError
 from ..._state import grad_mode
 from ...core import value as values
 from ...core.value import Value, make
+from ...ops.structural import reshape
 from ..graph import Equation, Graph, Variable
 from ..trace import Trace, Traced
 from .fuse import reduced
@@ -35,10 +36,32 @@ def decomposed(graph: Graph, expressible: Callable[[Equation], bool]) -> Graph:
     return Graph(graph.inputs, constants, equations, graph.outputs).replaced(equations)
 
 
+def _one_after_the_other(e: Equation) -> list[Equation] | None:
+    """A reduction over axes that lie apart, as a batch normalisation's: one over the last of them and another over the rest."""
+    x, out = e.inputs[0] if e.inputs else None, e.outputs[0]
+    if x is None or e.prim.name not in ("sum", "mean", "amax", "amin") or x.dtype.char not in "fd" or not x.size:
+        return None
+    axis, n = e.params["axis"], x.ndim
+    last = tuple(range(n - next((k for k in range(n) if n - 1 - k not in axis), n), n))
+    first = tuple(a for a in axis if a not in last)
+    if not last or not first or first == tuple(range(len(first))) == axis:
+        return None
+    middle = Variable([1 if a in last else size for a, size in enumerate(x.shape)], x.dtype)
+    rest = Variable([1 if a in axis else size for a, size in enumerate(x.shape)], x.dtype)
+    params = e.params | {"keepdims": True}
+    inner = Equation(e.prim, [x], params | {"axis": last}, [middle], e.at)
+    outer = Equation(e.prim, [middle], params | {"axis": first}, [rest], e.at)
+    if reduced(inner) is None or reduced(outer) is None:
+        return None
+    return [inner, outer, Equation(reshape.prim, [rest], {"shape": out.shape}, [out], e.at)]
+
+
 def _parts(
     e: Equation, expressible: Callable[[Equation], bool], constants: dict[Variable, np.ndarray], deep: int
 ) -> list[Equation] | None:  # fmt: skip
     """The equations that give an equation's outputs; None where some of them are no part of a kernel."""
+    if (split := _one_after_the_other(e)) is not None:
+        return split
     if e.prim.kind in _NEVER or reduced(e) is not None or not deep or any(0 in v.shape for v in (*e.inputs, *e.outputs) if v):
         return None
     if any(v.dtype.kind != "f" and v.dtype.name != "bfloat16" for v in (*e.inputs, *e.outputs) if v is not None):
@@ -66,7 +89,8 @@ def _parts(
     for part in trace.equations:
         renamed = Equation(part.prim, part.inputs, part.params, [given.get(v, v) for v in part.outputs], e.at)
         renamed = renamed.on([None if v is None else given.get(v, v) for v in part.inputs])
-        if part.prim.name in ("reshape", "broadcast_to") or reduced(renamed) is not None or expressible(renamed):
+        kernel = reduced(renamed) is not None or part.prim.kind == "elementwise"
+        if part.prim.name in ("reshape", "broadcast_to") or (kernel and expressible(renamed)):
             found.append(renamed)
             continue
         inner = _parts(renamed, expressible, constants, deep - 1)
