@@ -76,15 +76,17 @@ def mixed(x, w, b):
     return rg.sum(y * y, axis=0), rg.sum(rg.tanh(y)), rg.max(y), y, rg.min(x * 2, axis=1), top
 
 
-@pytest.mark.parametrize("rows", [1, 2, 33, 300])
-@pytest.mark.parametrize("width", [1, 3, 15, 16, 17, 31, 513, 5000])
+@pytest.mark.parametrize(
+    ("rows", "width"),
+    [(1, 1), (2, 1), (5, 3), (33, 7), (4, 15), (2, 16), (3, 17), (1, 31), (300, 32), (5, 33), (9, 63), (2, 513), (3, 5000)],
+)
 def test_rows_of_every_width(rows, width):
     given = draws(rows, width), draws(width, seed=1), draws(width, seed=2)
     for x, y in zip(arrays_of(jit(mixed)(*given)), arrays_of(mixed(*[rg.asarray(z.astype(np.float64)) for z in given]))):
         np.testing.assert_allclose(x, y, rtol=3e-6 * max(1, width**0.5), atol=1e-6 * max(1, np.abs(y).max()))
 
 
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 15, 16, 17, 4095, 4096, 4097, 9000, 70000])
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 15, 17, 31, 32, 33, 4096, 4097, 70000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 def test_a_sum_and_its_gradient_of_every_size(size, dtype):
     def f(x):
@@ -240,7 +242,7 @@ def test_nan_and_infinities_go_their_way():
     x[3, 4], x[5, 6], x[7, :], x[9, 49] = np.nan, np.inf, -np.inf, np.nan
 
     def f(x):
-        return rg.max(x), rg.min(x, axis=1), rg.max(x, axis=1), rg.sum(x, axis=0), rg.maximum(x, 0.5)
+        return rg.max(x), rg.min(x, axis=1), rg.max(x, axis=1), rg.min(x, axis=0), rg.sum(x, axis=0), rg.maximum(x, 0.5)
 
     with np.errstate(invalid="ignore"):
         for a, b in zip(arrays_of(jit(f)(x)), arrays_of(f(rg.asarray(x)))):
@@ -356,7 +358,7 @@ def program(choices, shapes):
     return f
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.integers(0, 17), min_size=9, max_size=45),
     st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3), st.sampled_from([np.float32, np.float64]), st.booleans(),

@@ -178,6 +178,7 @@ class Kernel:
         self._pointers = {key: self._pointer(k) for key, k in slots.items()}
         self._allocate()
         self.numbers: dict[tuple[Variable, Place], int] = {}
+        self.operands: list[tuple[Variable, Place]] = []
         self.programs = [self._program(p) for p in range(self.last + 1)]
         self.row_programs = [self._row_program(p) for p in range(max(self.phase.values(), default=0) + 1)]
         self._ones: dict[tuple[Variable, Place], str] = {}
@@ -216,6 +217,8 @@ class Kernel:
 
     def _operand(self, base: Variable, at: Place) -> Expr:
         k = self.numbers.setdefault((base, at), len(self.numbers))
+        if k == len(self.operands):
+            self.operands.append((base, at))
         return Expr("operand", (k,), base.dtype)
 
     def _expr(self, v: Variable, at: Place, p: int, known: dict[Variable, Expr]) -> Expr:
@@ -260,7 +263,7 @@ class Kernel:
         top, s = x.args
         if not isinstance(top, Expr) or not isinstance(s, Expr) or s.name != "operand" or s.dtype != x.dtype:
             return x
-        base, at = list(self.numbers)[s.args[0]]
+        base, at = self.operands[s.args[0]]
         if at.kind not in ("rows", "one") and not (at.kind == "part" and not at.inner):
             return x
         scale, inverse = (self._operand(base, at._replace(kind=f"{what} {at.kind}")) for what in ("scale", "inverse"))
@@ -444,9 +447,8 @@ class Kernel:
     def _given(self, program: Any, i: str | None, part: Part | None, e: pointwise._Emitter) -> dict[int, str]:
         """The operands of a program, for the elements from i on."""
         found = {}
-        keys = list(self.numbers)
         for k in program.operands:
-            base, at = keys[k]
+            base, at = self.operands[k]
             kind = pointwise._type_of(base.dtype)
             if " " in at.kind:
                 what, _, where = at.kind.partition(" ")
@@ -523,7 +525,7 @@ class Kernel:
             return
         code, e = self.code, self._emitter(program)
         for k in program.operands:
-            base, at = list(self.numbers)[k]
+            base, at = self.operands[k]
             if " " in at.kind:
                 where = at._replace(kind=at.kind.partition(" ")[2])
                 self._inverse(base, where, e.vectors(pointwise._type_of(base.dtype)))

@@ -158,7 +158,7 @@ class Emitted:
         graph = decomposed(graph, expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
-        self.graph, self.segments = graph, list[Segment]()
+        self.graph = graph
         constants = {v: a.flat[0].item() for v, a in graph.constants.items() if uniform(a)}
         blocks: list[list[Any]] = []
         for step in parts.steps:
@@ -166,19 +166,17 @@ class Emitted:
                 blocks[-1].append(step)
             else:
                 blocks.append([step])
-        wanted = self._wanted()
+        block_of = {v: k for k, block in enumerate(blocks) for g in block if isinstance(g, Group) for v in g.made}
+        outside = self._wanted()  # what more than one block or Python takes
+        for number, block in enumerate(blocks):
+            for g in block:
+                if isinstance(g, Group):
+                    bases = {parts.accesses[v].base for e in g.equations for v in e.inputs if v is not None}
+                    outside.update(b for b in bases if block_of.get(b) != number)
         self.pieces: list[Segment | Equation] = []
         for block in blocks:
             if isinstance(block[0], Group):
-                mine = {v for g in block for v in g.made}
-                others = set(wanted)
-                for also in blocks:
-                    if also is not block and isinstance(also[0], Group):
-                        others.update(
-                            b for g in also for e in g.equations for v in e.inputs
-                            if v is not None and (b := parts.accesses[v].base) in mine
-                        )  # fmt: skip
-                segment = Segment(block, parts, constants, others)
+                segment = Segment(block, parts, constants, outside)
                 if segment.gives:
                     self.pieces.append(segment)
             else:
