@@ -53,7 +53,8 @@ class Kernel:
         self.columns = 1 if self.several else -(-self.width // BLOCK)
         self.together = max(1, BLOCK // self.width)
         if any(r.over == "columns" for r in group.reductions.values()):
-            self.together = max(self.together, -(-self.rows // _BLOCKS))
+            blocks = max(1, _BLOCKS // self.columns)
+            self.together = max(self.together, _ROWS, -(-self.rows // blocks))
         self.blocks = -(-self.rows // self.together)
         self.units = self.blocks * self.columns
         self.lanes = self._lanes()
@@ -76,7 +77,7 @@ class Kernel:
         self.last = max([*self.ends.values(), *(self.phase[v] for v in self.stored if self.group.made[v] == "all")], default=0)
 
     def _lanes(self) -> int:
-        """Of the vectors: as many as a short row has elements, if they can be put together."""
+        """Of the vectors: as many as a short row has elements, or a power of 2 where extremes are found by halves."""
         wide = {v.dtype for e in self.group.equations for v in (*e.inputs, *e.outputs) if v is not None}
         inner = {x.dtype for e in self.group.equations if e not in self.group.reductions for x in _nodes(expression(e))}
         lanes = LANES // 2 if any(d.itemsize == 8 for d in wide | inner) else LANES
@@ -85,7 +86,7 @@ class Kernel:
             lanes *= 2  # two registers: one's instructions fill the other's waiting
         extremes = any(r.how != "sum" for r in self.group.reductions.values())
         width = self.width
-        return width if width < lanes and not (extremes and width & (width - 1)) else lanes
+        return min(lanes, 1 << (width - 1).bit_length() if extremes else width)
 
     def _cost(self, e: Equation) -> int:
         found, by = expression(e), self.group.places.get((e, 1))
