@@ -13,7 +13,7 @@ import retrograde as rg
 import retrograde.dialects.torch as torch
 from retrograde.backend.jit import threads
 from retrograde.compile import jit, pipeline
-from retrograde.compile.emit import machine
+from retrograde.compile.emit import machine, straight
 from retrograde.compile.graph import Equation, Graph, Variable
 from retrograde.core.record import PRIMITIVES
 
@@ -321,6 +321,24 @@ def test_numpy_is_asked_for_by_name(monkeypatch):
     monkeypatch.setenv("RETROGRADE_COMPILE", "numpy")
     monkeypatch.setattr(machine, "emitted", None)
     assert jit(lambda x: rg.sum(x * x))(np.ones(5)).item() == 5
+
+
+def test_without_machine_code_numpy_writes_where_nothing_is_needed_any_more(monkeypatch):
+    monkeypatch.setenv("RETROGRADE_JIT", "0")
+
+    def f(x, y):
+        z = rg.exp(x) * y
+        return rg.tanh(z + 1) / (z - y), x + y, rg.reshape(rg.sin(x), (-1,)) * 2
+
+    x, y = draws(5, 4), 3 + draws(4, seed=1)
+    graph = jit(f).lower(x, y).graph
+    _, scope = straight.text(graph)
+    assert sum(isinstance(g, np.ufunc) for g in scope.values()) >= 3
+    before = x.copy(), y.copy()
+    for a, b in zip(straight.emitted(graph)(x, y), graph.run(x, y)):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(x, before[0])
+    np.testing.assert_array_equal(y, before[1])
 
 
 # ------------------------------------------------------------------------------------------ random graphs
