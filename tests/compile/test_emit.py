@@ -300,6 +300,17 @@ def test_the_same_bits_whatever_the_number_of_threads():
             np.testing.assert_array_equal(x, y)
 
 
+def test_many_reductions_of_wide_rows_fit_on_the_stack():
+    def f(x):
+        y = rg.exp(x - rg.max(x, axis=1, keepdims=True))
+        rows = [rg.sum(y * rg.sin(x + k), axis=1, keepdims=True) * rg.cos(x * k) for k in range(12)]
+        return [rg.sum(z, axis=0) for z in rows]
+
+    x = draws(150, 4096, dtype=np.float64)
+    for a, b in zip(arrays_of(jit(f)(x)), arrays_of(f(rg.asarray(x)))):
+        close(a, b, 1e4)
+
+
 def test_the_text_of_the_code_is_the_same_in_another_process():
     source = (
         "import numpy as np, retrograde as rg, hashlib\n"

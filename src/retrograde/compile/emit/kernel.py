@@ -27,8 +27,8 @@ _ROWS = 32
 """Rows whose columns are added up before their sums go on in double precision."""
 _CHEAP = 6
 """Steps of work up to which a value is computed again in a later phase."""
-_KEPT = 12
-"""Values at most that are kept beside a row."""
+_KEPT = 8
+"""Values at most that are kept beside a row, on the stack: 256 KiB."""
 
 
 class Kernel:

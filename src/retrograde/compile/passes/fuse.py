@@ -18,6 +18,9 @@ from ..graph import Equation, Graph, Variable, uniform
 WIDEST = 1 << 12
 """Elements of a row at most whose reduction is taken again in the same kernel: several passes go over the row in the cache."""
 
+COLUMNS = 8
+"""Reductions down the columns in a kernel at most: each has a row of its own on the stack."""
+
 MOST = 600
 """Equations of a group: a kernel of more is slow to translate, and its values do not stay in registers anyway."""
 
@@ -270,6 +273,8 @@ class _Partition:
     def _reduces(self, g: Group, e: Equation, how: Reduced) -> bool:
         x = e.inputs[0]
         assert x is not None
+        if how.over == "columns" and sum(r.over == "columns" for r in g.reductions.values()) == COLUMNS:
+            return False
         ends = how.over != "rows" or how.of > WIDEST
         if not self._takes(g, e, [self.accesses[x]], how.width, "end" if ends else "rows"):
             return False
