@@ -1,5 +1,6 @@
 """What machine code computes for a graph is what its primitives compute one after the other, for all shapes and layouts."""
 
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -256,6 +257,36 @@ def test_sums_are_as_accurate_as_pairwise_ones():
     assert abs(total / (exact * x.size) - 1) < 5e-7
     assert np.abs(rows / (exact * 1200) - 1).max() < 5e-7
     assert np.abs(columns / (exact * 3000) - 1).max() < 5e-7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_divided_as_elements_are(dtype):
+    info = np.finfo(dtype)
+    small, large = [info.smallest_subnormal, 5 * info.tiny / 8, info.tiny, 1e-30], [1e30, info.max / 3, info.max]
+    s = np.array([0, -0.0, np.inf, -np.inf, np.nan, *small, 3, -7.7, *large], dtype)[:, None]
+    special = np.concatenate([s[:, 0], [1, 1.5, 1e-20, 1e20, info.tiny * 3, info.max / 2]])
+    x = np.broadcast_to(np.concatenate([special, -special, draws(300, dtype=dtype)]).astype(dtype), (len(s), 340)).copy()
+    with np.errstate(all="ignore"):
+        wanted = x / s
+    found = arrays_of(jit(lambda x, s: x / s)(x, s))[0]
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+    np.testing.assert_array_equal(np.signbit(found[~np.isnan(wanted)]), np.signbit(wanted[~np.isnan(wanted)]))
+    number = np.isfinite(wanted)
+    limit = np.abs(wanted[number]) < info.max * (1 - 4 * info.eps)  # beside the largest number either may be infinite
+    np.testing.assert_allclose(
+        found[number][limit], wanted[number][limit], rtol=2 * info.eps, atol=2 * float(info.smallest_subnormal)
+    )
+    np.testing.assert_array_equal(found[np.isinf(wanted)], wanted[np.isinf(wanted)])
+
+
+def test_threads_call_one_function_at_once():
+    given = draws(64, 300), draws(300, seed=1), draws(300, seed=2)
+    compiled = jit(mixed)
+    wanted = arrays_of(compiled(*given))
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: arrays_of(compiled(*given)), range(40)):
+            for x, y in zip(found, wanted):
+                np.testing.assert_array_equal(x, y)
 
 
 def test_no_byte_beside_an_array_is_written_or_decides():

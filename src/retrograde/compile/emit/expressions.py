@@ -15,6 +15,8 @@ from ...core.params import params_key
 from ..graph import Equation
 
 _KNOWN: dict[Any, Expr | None] = {}
+_MOST = 1 << 12
+"""Expressions that are kept: with ever new parameters there are ever new ones."""
 
 
 def expression(e: Equation) -> Expr | None:
@@ -23,6 +25,8 @@ def expression(e: Equation) -> Expr | None:
         return None
     key = (e.prim.name, *[None if v is None else v.dtype for v in e.inputs], params_key(e.prim, e.params))
     if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST:
+            _KNOWN.clear()
         _KNOWN[key] = _expression(e)
     return _KNOWN[key]
 
