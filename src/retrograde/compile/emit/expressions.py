@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
+
+import numpy as np
 
 from ..._errors import UnsupportedError
 from ...backend.jit import llvm, pointwise
@@ -12,6 +15,8 @@ from ...core.params import params_key
 from ..graph import Equation
 
 _KNOWN: dict[Any, Expr | None] = {}
+_MOST = 1 << 12
+"""Expressions that are kept: with ever new parameters there are ever new ones."""
 
 
 def expression(e: Equation) -> Expr | None:
@@ -20,8 +25,28 @@ def expression(e: Equation) -> Expr | None:
         return None
     key = (e.prim.name, *[None if v is None else v.dtype for v in e.inputs], params_key(e.prim, e.params))
     if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST:
+            _KNOWN.clear()
         _KNOWN[key] = _expression(e)
     return _KNOWN[key]
+
+
+def expressible(e: Equation) -> bool:
+    """Whether an elementwise equation has one, or a reduction is of numbers that there is code for."""
+    x = e.inputs[0] if e.inputs else None
+    if x is None or e.prim.kind != "reduction":
+        return expression(e) is not None
+    return _computed(x.dtype)
+
+
+@functools.cache
+def _computed(dtype: np.dtype) -> bool:
+    """Whether there is code for numbers of a dtype."""
+    try:
+        pointwise._Emitter(llvm.Code(), pointwise._Program([Expr("operand", (0,), dtype)]))
+    except Unsupported:
+        return False
+    return True
 
 
 def _expression(e: Equation) -> Expr | None:

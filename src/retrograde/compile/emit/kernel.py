@@ -7,12 +7,13 @@ added in blocks that depend on the shape alone, each lane for itself and the blo
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...backend.jit import pointwise, reductions, threads
+from ...backend.jit import llvm, pointwise, reductions, threads
 from ...backend.jit.vectors import LANES, SUMMED, Part, Vectors
 from ...core.expression import Expr
 from ..graph import Equation, Variable
@@ -26,8 +27,8 @@ _ROWS = 32
 """Rows whose columns are added up before their sums go on in double precision."""
 _CHEAP = 6
 """Steps of work up to which a value is computed again in a later phase."""
-_KEPT = 12
-"""Values at most that are kept beside a row."""
+_KEPT = 8
+"""Values at most that are kept beside a row, on the stack: 256 KiB."""
 
 
 class Kernel:
@@ -52,7 +53,8 @@ class Kernel:
         self.columns = 1 if self.several else -(-self.width // BLOCK)
         self.together = max(1, BLOCK // self.width)
         if any(r.over == "columns" for r in group.reductions.values()):
-            self.together = max(self.together, -(-self.rows // _BLOCKS))
+            blocks = max(1, _BLOCKS // self.columns)
+            self.together = max(self.together, _ROWS, -(-self.rows // blocks))
         self.blocks = -(-self.rows // self.together)
         self.units = self.blocks * self.columns
         self.lanes = self._lanes()
@@ -75,16 +77,21 @@ class Kernel:
         self.last = max([*self.ends.values(), *(self.phase[v] for v in self.stored if self.group.made[v] == "all")], default=0)
 
     def _lanes(self) -> int:
-        """Of the vectors: as many as a short row has elements, if they can be put together."""
+        """Of the vectors: as many as a short row has elements, or a power of 2 where extremes are found by halves."""
         wide = {v.dtype for e in self.group.equations for v in (*e.inputs, *e.outputs) if v is not None}
         inner = {x.dtype for e in self.group.equations if e not in self.group.reductions for x in _nodes(expression(e))}
         lanes = LANES // 2 if any(d.itemsize == 8 for d in wide | inner) else LANES
+        processor = llvm.processor()
+        if processor is not None and processor.register == 64:
+            lanes *= 2  # two registers: one's instructions fill the other's waiting
         extremes = any(r.how != "sum" for r in self.group.reductions.values())
         width = self.width
-        return width if width < lanes and not (extremes and width & (width - 1)) else lanes
+        return min(lanes, 1 << (width - 1).bit_length() if extremes else width)
 
     def _cost(self, e: Equation) -> int:
-        found = expression(e)
+        found, by = expression(e), self.group.places.get((e, 1))
+        if found is not None and found.name == "divide" and by is not None and by.kind in ("rows", "one"):
+            return 2  # by products
         return 1 if found is None else sum(pointwise._COSTS.get(x.name, 1) for x in _nodes(found)) or 1
 
     def _plan(self) -> None:
@@ -95,16 +102,20 @@ class Kernel:
         for v in self.stored:
             if self.group.made[v] == "all":
                 roots[self.phase[v]].append(v)
-        self.kept: list[Variable] = []  # in buffers beside the row
-        again: set[Variable] = set()  # read by a later phase, from a buffer or where it is stored
+        later: set[Variable] = set()  # what a later phase than its own takes, were nothing kept
+        for p, wanted in enumerate(roots):
+            later.update(v for v in self._within(wanted, p, set()) if self.phase[v] < p)
+        chosen: set[Variable] = set()
+        for v in self.by:  # the first ones first: what is made of a kept value is cheap
+            if v in later and len(chosen) < _KEPT and self._dear(v, chosen):
+                chosen.add(v)
+        self.again: set[Variable] = set()  # read by a later phase, from a buffer or where it is stored
         for p in range(self.last, -1, -1):
-            for v in self._within(roots[p], p, again):
-                if v not in again and self.phase[v] < p and self._dear(v, again):
-                    again.add(v)
-                    roots[self.phase[v]].append(v)
-                    if v not in self.stored:
-                        self.kept.append(v)
-        self.again = again
+            read = [v for v in self._within(roots[p], p, chosen) if v in chosen and self.phase[v] < p and v not in self.again]
+            self.again.update(read)
+            for v in read:
+                roots[self.phase[v]].append(v)
+        self.kept = [v for v in self.by if v in self.again and v not in self.stored]  # in buffers beside the row
 
     def _within(self, roots: Sequence[Variable], p: int, again: set[Variable]) -> list[Variable]:
         """The group's values of all elements that a phase takes for its roots, the last ones first."""
@@ -123,7 +134,7 @@ class Kernel:
 
     def _dear(self, v: Variable, again: set[Variable]) -> bool:
         """Whether it is better kept than computed again. A truth is computed again with the comparison."""
-        if v.dtype.kind == "b" or len(self.kept) >= _KEPT:
+        if v.dtype.kind == "b":
             return False
         total, seen, todo = 0, set[Variable](), [v]
         while todo and total <= _CHEAP:
@@ -168,12 +179,13 @@ class Kernel:
         self._pointers = {key: self._pointer(k) for key, k in slots.items()}
         self._allocate()
         self.numbers: dict[tuple[Variable, Place], int] = {}
+        self.operands: list[tuple[Variable, Place]] = []
         self.programs = [self._program(p) for p in range(self.last + 1)]
         self.row_programs = [self._row_program(p) for p in range(max(self.phase.values(), default=0) + 1)]
         self._ones: dict[tuple[Variable, Place], str] = {}
         for base, at in self.numbers:
-            if at.kind == "one":
-                self._ones[base, at] = self._one(base)
+            if at.kind in ("one", "scale one"):
+                self._ones[base, at._replace(kind="one")] = self._one(base)
         code.loop("%first", "%last", 1, self._unit)
         code.do("ret void")
         head = f"define internal void @{self.name}(ptr %frame, i64 %first, i64 %last) #0 {{"
@@ -206,6 +218,8 @@ class Kernel:
 
     def _operand(self, base: Variable, at: Place) -> Expr:
         k = self.numbers.setdefault((base, at), len(self.numbers))
+        if k == len(self.operands):
+            self.operands.append((base, at))
         return Expr("operand", (k,), base.dtype)
 
     def _expr(self, v: Variable, at: Place, p: int, known: dict[Variable, Expr]) -> Expr:
@@ -237,7 +251,24 @@ class Kernel:
         found = expression(e)
         assert found is not None
         given = [None if v is None else self._expr(v, self.group.places[e, i], p, known) for i, v in enumerate(e.inputs)]
-        return _substituted(found, given)
+        return self._multiplied(_substituted(found, given))
+
+    def _multiplied(self, x: Expr) -> Expr:
+        """An expression with products in place of divisions by what is the same for a whole row.
+
+        x / s is (x a) (1 / (s a)), where a is a power of 2 for which the reciprocal neither overflows nor loses digits: off by
+        1.5 units in the last place, and right for zeros, infinities, nan and subnormal numbers.
+        """
+        if self.width < 4 * self.lanes or x.name != "divide" or x.dtype.char not in "fd":
+            return x
+        top, s = x.args
+        if not isinstance(top, Expr) or not isinstance(s, Expr) or s.name != "operand" or s.dtype != x.dtype:
+            return x
+        base, at = self.operands[s.args[0]]
+        if at.kind not in ("rows", "one") and not (at.kind == "part" and not at.inner):
+            return x
+        scale, inverse = (self._operand(base, at._replace(kind=f"{what} {at.kind}")) for what in ("scale", "inverse"))
+        return Expr("multiply", (Expr("multiply", (top, scale), x.dtype), inverse), x.dtype)
 
     def _row_program(self, p: int) -> tuple[Any, dict[Variable, int]]:
         """The program of what is one number for each row, of a phase."""
@@ -318,7 +349,8 @@ class Kernel:
         if r.over == "columns":
             self.partial = getattr(self, "partial", {})
             self.partial[e] = self._partial(e, block)
-            self._span(self.n, lambda i, part: part.store(self.double, self.double.constant(0.0), self.partial[e], i))
+            first = self.double.constant(reductions._FIRST[r.how])
+            self._span(self.n, lambda i, part: part.store(self.double, first, self.partial[e], i))
         elif r.how == "sum":
             self.double.store(self.double.constant(0.0), places[0])
         else:
@@ -343,19 +375,21 @@ class Kernel:
         columns = [e for e, r in self.group.reductions.items() if r.over == "columns"]
         for e in columns:
             v, buffer = self.v[self._number(e.outputs[0].dtype)], self.totals[e][0]
-            self._span(self.n, lambda i, part, v=v, buffer=buffer: v.store(v.constant(0.0), buffer, i))
+            first_of = reductions._FIRST[self.group.reductions[e].how]
+            self._span(self.n, lambda i, part, v=v, buffer=buffer, x=first_of: v.store(v.constant(x), buffer, i))
         if self.rows == 1:
             self._row("0")
         else:
             code.loop(first, last, 1, self._row)
         for e in columns:
-            v, buffer, partial = self.v[self._number(e.outputs[0].dtype)], self.totals[e][0], self.partial[e]
+            self._span(self.n, functools.partial(self._flush, e))
 
-            def flush(i: str, part: Part, v: Vectors = v, buffer: str = buffer, partial: str = partial) -> None:
-                more = v.widened(v.load(buffer, i))
-                part.store(self.double, self.double.add(part.load(self.double, partial, i), more), partial, i)
-
-            self._span(self.n, flush)
+    def _flush(self, e: Equation, i: str, part: Part) -> None:
+        """Put what some rows give for the columns from i on to what the unit has found."""
+        v, how = self.v[self._number(e.outputs[0].dtype)], self.group.reductions[e].how
+        more = v.widened(v.load(self.totals[e][0], i))
+        found = _joined(self.double, how, more, part.load(self.double, self.partial[e], i))
+        part.store(self.double, found, self.partial[e], i)
 
     def _row(self, r: str) -> None:
         code = self.code
@@ -367,9 +401,10 @@ class Kernel:
                 begin = code.add(begin, self.chunk)
         self.at_row: dict[tuple[Variable, Place], tuple[str, str]] = {}  # the pointer that goes with the row, or the value
         self.row_values: dict[Variable, str] = {}
+        self.inverses: dict[tuple[Variable, Place], tuple[str, str]] = {}
         plain = self._emitter(pointwise._Program([]))
         for base, at in self.numbers:
-            if at.kind == "one" or base in self.row_values:
+            if at.kind == "one" or " " in at.kind:
                 continue
             kind = pointwise._type_of(base.dtype)
             number = plain.stored[kind].number
@@ -413,11 +448,13 @@ class Kernel:
     def _given(self, program: Any, i: str | None, part: Part | None, e: pointwise._Emitter) -> dict[int, str]:
         """The operands of a program, for the elements from i on."""
         found = {}
-        keys = list(self.numbers)
         for k in program.operands:
-            base, at = keys[k]
+            base, at = self.operands[k]
             kind = pointwise._type_of(base.dtype)
-            if (base, at) in self._ones:
+            if " " in at.kind:
+                what, _, where = at.kind.partition(" ")
+                found[k] = self._inverse(base, at._replace(kind=where), e.vectors(kind))[what == "inverse"]
+            elif (base, at) in self._ones:
                 found[k] = self._ones[base, at]
             elif base in self.row_values:
                 found[k] = self.row_values[base]
@@ -433,6 +470,19 @@ class Kernel:
                     assert part is not None
                     found[k] = e.read(kind, part.load(e.stored[kind], x, i))
         return found
+
+    def _inverse(self, base: Variable, at: Place, v: Vectors) -> tuple[str, str]:
+        """The factors that stand for the division by a row's number: found before the loop over the row."""
+        known = self.inverses.get((base, at))
+        if known is None:
+            if (base, at) in self._ones:
+                s = self._ones[base, at]
+            else:
+                s = self.row_values[base] if base in self.row_values else self.at_row[base, at][1]
+            size, far = v.call("fabs", s), 2.0 ** (64 if v.number == "float" else 512)
+            scale = v.choose("fcmp ogt", size, far, 1 / far, v.choose("fcmp olt", size, 1 / far, far, 1.0))
+            known = self.inverses[base, at] = scale, v.divide(1.0, v.multiply(s, scale))
+        return known
 
     def _of_row(self, p: int) -> None:
         program, steps = self.row_programs[p]
@@ -475,6 +525,11 @@ class Kernel:
         if not steps:
             return
         code, e = self.code, self._emitter(program)
+        for k in program.operands:
+            base, at = self.operands[k]
+            if " " in at.kind:
+                where = at._replace(kind=at.kind.partition(" ")[2])
+                self._inverse(base, where, e.vectors(pointwise._type_of(base.dtype)))
         ends = [x for x in steps if isinstance(x, Equation)]
         lines = [x for x in ends if self.group.reductions[x].over != "columns"]
         targets = {
@@ -500,7 +555,7 @@ class Kernel:
                 r, v = self.group.reductions[key], e.vectors(kind)
                 if r.over == "columns":
                     buffer = self.totals[key][0]
-                    v.store(v.add(v.load(buffer, at), values[k]), buffer, at)
+                    v.store(_joined(v, r.how, values[k], v.load(buffer, at)), buffer, at)
                 elif r.how == "sum":
                     following.append(v.add(next(rest), part.keep(v, values[k])))
                 else:
@@ -632,6 +687,13 @@ class Kernel:
 
 _TILES = 32
 """Tiles that a kernel is shared out in, about."""
+
+
+def _joined(v: Vectors, how: str, here: str, before: str) -> str:
+    """A sum or an extreme with one element more; nan stays."""
+    if how == "sum":
+        return v.add(before, here)
+    return v.choose("fcmp uno", here, here, here, v.choose(reductions._CONDITIONS[how], here, before, here, before))
 
 
 def _mask(n: int, lanes: int) -> str:

@@ -15,9 +15,17 @@ import numpy as np
 from ...backend.jit import llvm, threads
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
+from ..passes.decompose import decomposed
 from ..passes.fuse import Group, Partition, partition
-from .expressions import expression
+from . import entry
+from .expressions import expressible
 from .kernel import Kernel
+
+_KEPT = 1 << 22
+"""Bytes of buffers that are kept from call to call."""
+
+_RARE = ", label %far"
+"""What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
 
 _RELEASED = 1 << 17
 """Steps of work from which on the interpreter's lock is released."""
@@ -50,6 +58,8 @@ class Segment:
         self.gives = [v for k in self.kernels for v in k.gives() if v in wanted]
         self.work = max(k.work for k in self.kernels)
         self._plan()
+        self.direct = self.work < threads.WORTH and self.room <= entry.ROOM and entry.offered()
+        """Whether the code is called without Python's help: it takes a few microseconds, by one thread."""
 
     def _plan(self) -> None:
         buffers: dict[Any, plan.Needed] = {}
@@ -95,7 +105,11 @@ class Segment:
         code.do("ret void")
         listed = ["ptr %pool", *(f"ptr %a{i}" for i in range(len(arrays)))] + (["ptr %buffers"] if self.room else [])
         functions.append([f"define void @segment({', '.join(listed)}) #0 {{", *code.lines, "}"])
-        return "\n".join([*declared, *(line for f in functions for line in f), "attributes #0 = { nounwind }"])
+        if self.direct:
+            functions.append(entry.text(llvm.Code(), self.takes, self.gives, self.room))
+        lines = [f"{line}, !prof !0" if _RARE in line else line for f in functions for line in f]
+        weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
+        return "\n".join([*declared, *lines, "attributes #0 = { nounwind }", weights])
 
     def call(self) -> Callable[..., None]:
         """Its machine code: called with the pool, what it gives, what it takes, and a block of buffers if there is `room` for
@@ -106,6 +120,8 @@ class Segment:
 
     def function(self) -> Callable[..., Any]:
         """segment(operands...): the tuple of what it gives."""
+        if self.direct:
+            return entry.function(llvm.assembled("entry", self.text()), self.takes, self.gives)
         lines = [f"def segment({', '.join(f'x{i}' for i in range(len(self.takes)))}):"]
         lines += [f"    if x{i}.flags.num & 257 != 257: x{i} = in_order(x{i})" for i in range(len(self.takes))]
         scope: dict[str, Any] = {
@@ -122,7 +138,7 @@ class Segment:
             lines.append(f"    except IndexError: b = empty({self.room + plan.ALIGNED}, uint8)")
             given.append("b")
         lines.append(f"    call({', '.join(given)})")
-        if self.room:
+        if 0 < self.room <= _KEPT:
             lines.append("    kept.append(b)")
         lines.append(f"    return ({''.join(f'y{i}, ' for i in range(len(self.gives)))})")
         exec(compile("\n".join(lines), "<retrograde segment>", "exec"), scope)  # noqa: S102 - our own source
@@ -139,8 +155,10 @@ class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        self.parts = parts = partition(graph, lambda e: expression(e) is not None)
-        self.graph, self.segments = graph, list[Segment]()
+        graph = decomposed(graph, expressible)
+        self.names = graph.names()
+        self.parts = parts = partition(graph, expressible)
+        self.graph = graph
         constants = {v: a.flat[0].item() for v, a in graph.constants.items() if uniform(a)}
         blocks: list[list[Any]] = []
         for step in parts.steps:
@@ -148,23 +166,40 @@ class Emitted:
                 blocks[-1].append(step)
             else:
                 blocks.append([step])
-        wanted = self._wanted()
+        block_of = {v: k for k, block in enumerate(blocks) for g in block if isinstance(g, Group) for v in g.made}
+        outside = self._wanted()  # what more than one block or Python takes
+        for number, block in enumerate(blocks):
+            for g in block:
+                if isinstance(g, Group):
+                    bases = {parts.accesses[v].base for e in g.equations for v in e.inputs if v is not None}
+                    outside.update(b for b in bases if block_of.get(b) != number)
         self.pieces: list[Segment | Equation] = []
         for block in blocks:
             if isinstance(block[0], Group):
-                mine = {v for g in block for v in g.made}
-                others = set(wanted)
-                for also in blocks:
-                    if also is not block and isinstance(also[0], Group):
-                        others.update(
-                            b for g in also for e in g.equations for v in e.inputs
-                            if v is not None and (b := parts.accesses[v].base) in mine
-                        )  # fmt: skip
-                segment = Segment(block, parts, constants, others)
+                segment = Segment(block, parts, constants, outside)
                 if segment.gives:
                     self.pieces.append(segment)
             else:
                 self.pieces.append(block[0])
+
+    def text(self) -> str:
+        """What is run, for reading: kernels with their equations, primitives that are called, and the code of the kernels."""
+        name = self.names
+        lines: list[str] = []
+        for number, piece in enumerate(self.pieces):
+            if isinstance(piece, Equation):
+                lines.append(f"call {piece.prim.name} -> {', '.join(name[v] for v in piece.outputs)}")
+                continue
+            takes, gives = (", ".join(name[v] for v in some) for some in (piece.takes, piece.gives))
+            lines.append(f"segment {number}: ({takes}) -> {gives}")
+            for k in piece.kernels:
+                phases = f", {k.last + 1} phases" if k.last else ""
+                lines.append(f"  {k.name}: {k.rows} rows of {k.width}{phases}, {k.units} units of work")
+                for e in k.group.equations:
+                    given = ", ".join("none" if v is None else name[v] for v in e.inputs)
+                    lines.append(f"    {name[e.outputs[0]]}: {e.outputs[0]!r} = {e.prim.name}({given})")
+            lines += ["", piece.text(), ""]
+        return "\n".join(lines)
 
     def _wanted(self) -> set[Variable]:
         """What Python sees: operands of primitives that are called, and outputs, with what they are views of."""
@@ -194,7 +229,7 @@ class Emitted:
 
     def function(self) -> Callable[..., Sequence[Any]]:
         """Of the inputs' arrays, the outputs' arrays."""
-        graph, name = self.graph, self.graph.names()
+        graph, name = self.graph, self.names
         if len(self.pieces) == 1 and isinstance(self.pieces[0], Segment):
             s = self.pieces[0]
             if s.takes == list(graph.inputs) and tuple(s.gives) == graph.outputs:

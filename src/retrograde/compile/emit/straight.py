@@ -1,4 +1,7 @@
-"""A graph as straight-line Python over NumPy: one kernel after the other, arrays freed after their last use."""
+"""A graph as straight-line Python over NumPy: one kernel after the other, arrays freed after their last use.
+
+Where no code is generated, one of NumPy's functions writes into an operand that nothing else needs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Graph, Variable
+from ...backend.jit import llvm
+from ...core.record import Ufunc
+from ..graph import Equation, Graph, Variable
 
 
 def emitted(graph: Graph) -> Callable[..., Sequence[Any]]:
@@ -27,8 +32,14 @@ def text(graph: Graph) -> tuple[str, dict[str, Any]]:
     for i, e in enumerate(graph.equations):
         last.update((v, i) for v in (*e.inputs, *e.outputs) if v is not None)
     kept = {*graph.outputs, *graph.constants}
+    own = set() if llvm.available() else _own(graph)
     lines = [f"def run({', '.join(name[v] for v in graph.inputs)}):"]
     for i, e in enumerate(graph.equations):
+        free = next((v for v in e.inputs if v in own and last[v] == i and _takes(e, v)), None)
+        if free is not None:
+            scope[f"op{i}"] = e.prim.kernel.numpy  # type: ignore[attr-defined]
+            lines.append(f"    {name[e.outputs[0]]} = op{i}({', '.join(name[v] for v in (*e.inputs, free) if v is not None)})")
+            continue
         scope[f"op{i}"] = e.prim.op
         scope.update((f"p{i}_{k}", x) for k, x in e.params.items())
         given = ["None" if v is None else name[v] for v in e.inputs] + [f"{k}=p{i}_{k}" for k in e.params]
@@ -39,3 +50,21 @@ def text(graph: Graph) -> tuple[str, dict[str, Any]]:
             lines.append(f"    {' = '.join(gone)} = None")
     lines.append(f"    return [{', '.join(name[v] for v in graph.outputs)}]")
     return "\n".join(lines), scope
+
+
+def _function(e: Equation) -> bool:
+    """Whether an equation is one of NumPy's functions on corresponding elements, whose result is an array of its own."""
+    kernel = e.prim.kernel
+    return isinstance(kernel, Ufunc) and isinstance(kernel.numpy, np.ufunc) and not e.params and None not in e.inputs
+
+
+def _own(graph: Graph) -> set[Variable]:
+    """Variables whose array nothing else refers to: functions give them, and take them."""
+    shared = {v for e in graph.equations if not _function(e) for v in e.inputs} | set(graph.outputs)
+    return {e.outputs[0] for e in graph.equations if _function(e) and e.outputs[0] not in shared and e.outputs[0].ndim}
+
+
+def _takes(e: Equation, v: Variable) -> bool:
+    """Whether a function may write its result into an operand."""
+    out = e.outputs[0]
+    return _function(e) and (out.shape, out.dtype) == (v.shape, v.dtype)

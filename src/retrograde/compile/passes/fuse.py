@@ -18,6 +18,9 @@ from ..graph import Equation, Graph, Variable, uniform
 WIDEST = 1 << 12
 """Elements of a row at most whose reduction is taken again in the same kernel: several passes go over the row in the cache."""
 
+COLUMNS = 8
+"""Reductions down the columns in a kernel at most: each has a row of its own on the stack."""
+
 MOST = 600
 """Equations of a group: a kernel of more is slow to translate, and its values do not stay in registers anyway."""
 
@@ -146,7 +149,7 @@ def reduced(e: Equation) -> Reduced | None:
         return Reduced("all", None, how, count, mean)
     if over == axes[len(axes) - len(over) :]:
         return Reduced("rows", count, how, count, mean)
-    if over == axes[: len(over)] and how == "sum":
+    if over == axes[: len(over)]:
         return Reduced("columns", x.size // count, how, count, mean)
     return None
 
@@ -182,7 +185,8 @@ class Partition(NamedTuple):
 
 
 def partition(graph: Graph, expressible: Callable[[Equation], bool]) -> Partition:
-    """The steps of a graph. expressible: whether an elementwise equation is one of machine code."""
+    """The steps of a graph. expressible: whether there is machine code for an elementwise equation, or for the
+    numbers of a reduction."""
     return _Partition(graph, expressible).found()
 
 
@@ -236,10 +240,12 @@ class _Partition:
         x, out, how = e.inputs[0] if e.inputs else None, e.outputs[0], reduced(e)
         if 0 in out.shape or any(v is not None and 0 in v.shape for v in e.inputs):
             return None
+        if not self.expressible(e):
+            return None
         if how is not None:
             assert x is not None
             return self._first(x.size, floor, lambda g: self._reduces(g, e, how))
-        if e.prim.multi or not self.expressible(e):
+        if e.prim.kind == "reduction" or e.prim.multi:
             return None
         g = self.steps[floor] if self.steps else None
         if isinstance(g, Group) and self._of_rows(g, e):  # one number for each row
@@ -267,6 +273,8 @@ class _Partition:
     def _reduces(self, g: Group, e: Equation, how: Reduced) -> bool:
         x = e.inputs[0]
         assert x is not None
+        if how.over == "columns" and sum(r.over == "columns" for r in g.reductions.values()) == COLUMNS:
+            return False
         ends = how.over != "rows" or how.of > WIDEST
         if not self._takes(g, e, [self.accesses[x]], how.width, "end" if ends else "rows"):
             return False
