@@ -2,13 +2,15 @@
 
     python -m benchmarks [--quick] [--only NAMES] [--torch-python PATH] [--paddle-python PATH] [--mindspore-python PATH]
     python -m benchmarks --operations [--quick] [--only BEGINNINGS] [--torch-python PATH]
+    python -m benchmarks --compiled [--quick] [--only BEGINNINGS] [--torch-python PATH] [--jax-python PATH]
 
 A peer is timed where an interpreter has it: this one, or the one that the option (or RETROGRADE_TORCH_PYTHON,
 RETROGRADE_PADDLE_PYTHON, RETROGRADE_MINDSPORE_PYTHON) names; HIPS autograd is looked for beside PyTorch. For each workload
 retrograde and its peer take turns in short rounds, and the ratio is the median over the rounds, so that a busy machine
 slows both sides of a ratio alike. Each is timed twice: held to one thread, and with as many threads as it takes by itself
 ("all cores": the ratio that a user of an idle machine sees). With --operations it is single operations of the torch dialect, by
-how many numbers they have, and whole networks: means of each group, and what is behind PyTorch.
+how many numbers they have, and whole networks: means of each group, and what is behind PyTorch. With --compiled it is functions
+with their gradients: how many times longer PyTorch eager and jax.jit take than `rg.jit`.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ class Worker:
         environment = {name: value for name, value in os.environ.items() if name not in THREADS}
         if not all_cores:
             environment |= dict.fromkeys(THREADS, "1")
+            environment["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
         if python == sys.executable:
             environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), environment.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
@@ -113,12 +116,37 @@ def operations(python: str, beginnings: tuple[str, ...], rounds: int, seconds: f
     return 0
 
 
+def compiled(pythons: dict[str, str], beginnings: tuple[str, ...], rounds: int, seconds: float) -> int:
+    """Compare `rg.jit` with PyTorch eager and jax.jit: times of the peers over ours, on one thread, then on all cores."""
+    from .compiled import GOALS
+
+    present = {peer: python for peer, python in pythons.items() if has(python, peer)}
+    for peer in pythons.keys() - present.keys():
+        print(f"{peer} is not installed for {pythons[peer]}: not compared")
+    for all_cores in (False, True):
+        workers = {"ours": Worker("native", sys.executable, all_cores=all_cores, module="compiled")}
+        for peer, python in present.items():
+            workers[peer] = Worker(peer, python, all_cores=all_cores, module="compiled")
+        print("all cores" if all_cores else "one thread")
+        for name in workers["ours"].workloads:
+            if name.startswith(beginnings):
+                times = in_turns(name, workers, rounds, seconds)
+                row = f"    {name:20s} {statistics.median(times['ours']) * 1e6:10.1f} us"
+                for goal, peer in zip(GOALS[name], ("torch", "jax")):
+                    if peer in times:
+                        wanted = 0.7 * goal if all_cores else goal
+                        row += f"   {peer} {ratio(times[peer], times['ours']):6.2f} (wanted {wanted:g})"
+                print(row, flush=True)
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument("--only", help="comma-separated workloads")
     parser.add_argument("--operations", action="store_true", help="single operations of the torch dialect instead")
-    for framework in FRAMEWORKS:
+    parser.add_argument("--compiled", action="store_true", help="compiled functions with their gradients instead")
+    for framework in (*FRAMEWORKS, "jax"):
         variable = f"RETROGRADE_{framework.upper()}_PYTHON"
         parser.add_argument(f"--{framework}-python", default=os.environ.get(variable, sys.executable))
     options = parser.parse_args()
@@ -126,6 +154,9 @@ def main() -> int:
     chosen = options.only.split(",") if options.only else None
     if options.operations:
         return operations(options.torch_python, tuple(chosen or ("",)), 3 if options.quick else 9, seconds / 5)
+    if options.compiled:
+        pythons = {"torch": options.torch_python, "jax": options.jax_python}
+        return compiled(pythons, tuple(chosen or ("",)), 5 if options.quick else 11, seconds)
     print(f"{'':30s} {'one thread':>33s} {'all cores':>34s}")
     sides = f"{'retrograde':>12s} {'framework':>12s} {'ratio':>7s}"
     print(f"{'workload':30s} {sides}  {sides}  target for one thread")
