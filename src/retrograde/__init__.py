@@ -217,6 +217,7 @@ from .transform import (  # noqa: E402
 )
 
 if _TYPE_CHECKING:
+    from .compile import compile_report, jit
     from .tensor import fft, linalg
     from .tensor.saving import load, save
 
@@ -230,7 +231,9 @@ del _paused
 
 # What few programs use is imported when it is asked for.
 _LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
-_LAZY_NAMES = {"load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes"}
+_LAZY_NAMES = {
+    "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:
@@ -274,13 +277,14 @@ __all__ = [
     "argsort",
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "autograd", "bfloat16", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
-    "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "complex128", "complex64", "concat",
+    "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "compile_report",
+    "complex128", "complex64", "concat",
     "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp",
     "diff", "divide", "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "exp", "exp2", "expand_dims",
     "expm1", "eye", "fft", "finfo", "flip", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack",
     "full", "full_like", "grad", "greater", "greater_equal", "hessian", "hvp", "hypot", "iinfo", "imag", "inf", "int16",
     "int32", "int64", "int8", "is_grad_enabled", "isclose", "isdtype", "isfinite", "isinf", "isnan", "jacfwd", "jacrev",
-    "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
+    "jit", "jvp", "less", "less_equal", "linalg", "linearize", "linspace", "load", "log", "log10", "log1p", "log2",
     "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logsumexp", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
     "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,14 @@ class Backend:
         """The array that holds the elements `new` in place of those of `target`: `target` if its memory can be written."""
         return new
 
+    def replacing(self, holder: Any, array: Any) -> None:
+        """Told before a value that holds NumPy's array is to hold `array`, which cannot be written, in its place."""
+
+    def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
+        """A context in which values that hold arrays of this type hold NumPy's memory, which may be written: for `what`, which
+        reads and writes elements itself. Raises UnsupportedError where there is no such memory."""
+        raise UnsupportedError(f"{what}: a parameter is an array of {self.name}; keep the parameters in NumPy arrays")
+
     def snapshot(self, array: Any) -> Any:
         """The array with its elements as they are now, whatever is written later: itself if nothing can be."""
         return array
@@ -73,6 +82,10 @@ class Backend:
     def to_host(self, array: Any) -> np.ndarray:
         """The array's elements as a NumPy array (shared where the library can share)."""
         return np.asarray(array)
+
+    def asked_for_number(self, array: Any) -> Any:
+        """What `item()` takes the number out of: the elements."""
+        return self.to_host(array)
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         """NumPy's array as one of this type, where `like` is."""

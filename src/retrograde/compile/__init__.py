@@ -1,5 +1,6 @@
 """Floor 7: the compiler. `jit` traces a function into a graph (graph.py) and runs it as generated code."""
 
+from .compiled import report as compile_report
 from .jit import jit
 
-__all__ = ["jit"]
+__all__ = ["compile_report", "jit"]

@@ -102,7 +102,8 @@ class Jit:
         args, kwargs = unflatten(tree, given)
         args = [x.x if type(x) is Static else x for x in args]
         kwargs = {k: x.x if type(x) is Static else x for k, x in kwargs.items()}
-        return Version(self._name, self._f, leaves, lambda: self._f(*args, **kwargs))
+        roots = [self._f, *(x for x in found if not isinstance(x, _ARRAYS))]
+        return Version(self._name, roots, leaves, lambda: self._f(*args, **kwargs))
 
 
 def _arrays(found: list[Any]) -> list[Value]:

@@ -10,20 +10,28 @@ from __future__ import annotations
 
 import dis
 import functools
+import operator
+import os
+import re
+import sys
 import types
-from collections.abc import Iterable
+import weakref
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.value import LevelArray, Value
 
-_PACKAGE = __name__.partition(".")[0]
+_OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
+"""The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
+_FOLDER = os.path.dirname(os.path.dirname(__file__))
 _NUMBERS = (int, float, complex, bool, str, bytes)
 _LEAVES = (
     *_NUMBERS, type(None), np.ndarray, np.generic, np.dtype, LevelArray, type, types.ModuleType, types.BuiltinFunctionType,
     types.CodeType, property,
 )  # fmt: skip
+_TRANSPARENT = (slice, range, type(Ellipsis), type(NotImplemented), operator.itemgetter, operator.attrgetter, re.Pattern)
 MOST = 20_000
 """Things that a function may lead to. What leads to more (a data set that is held in lists) is looked at no further, and the
 function is not compiled once and for all."""
@@ -39,6 +47,10 @@ class Reads:
     def __init__(self, *roots: Any) -> None:
         self.holders: list[Any] = []
         """Whatever holds its array in `_a`, each once, in the order in which it was met."""
+        self.functions: list[types.FunctionType] = []
+        """The user's functions among what was met."""
+        self.opaque: set[type] = set()
+        """The types of objects that nothing can be said of: iterators, files, what comes from compiled modules."""
         self._seen: dict[int, Any] = {}  # by id, and kept, so that no id comes again
         self._lines: list[str] = []  # of the check
         self._scope: dict[str, Any] = {"same": _same}
@@ -52,15 +64,18 @@ class Reads:
                     raise TooMuch(f"more than {MOST} objects can be reached from it")
                 self._open(x)
 
+    def snapshot(self) -> Snapshot:
+        """What all that was met holds now."""
+        return Snapshot(self._seen.values())
+
     def check(self) -> Any:
         """A function that says whether everything but the holders' arrays is as it is now. What the function itself has changed
         since it was looked at does not count: it would never be the same again."""
-        kept = []
-        for line in self._lines:
-            exec(compile(f"def check():\n    {line}\n    return True\n", "<retrograde guard>", "exec"), self._scope)  # noqa: S102
-            if self._scope["check"]():
-                kept.append(line)
-        body = "".join(f"    {line}\n" for line in kept)
+        kept = [line for line in self._lines if self._written([line])()]
+        return self._written(kept)
+
+    def _written(self, lines: Sequence[str]) -> Any:
+        body = "".join(f"    {line}\n" for line in lines)
         exec(compile(f"def check():\n{body}    return True\n", "<retrograde guard>", "exec"), self._scope)  # noqa: S102 - our own source
         return self._scope["check"]
 
@@ -96,11 +111,16 @@ class Reads:
         self._todo += f.__defaults__ or ()
         self._todo += (f.__kwdefaults__ or {}).values()
         self._todo += f.__dict__.values()
-        if (f.__module__ or "").partition(".")[0] == _PACKAGE:
-            return  # of our own code: what it reads from its module is not the program's
-        names, written = _globals_of(f.__code__)
+        if f.__code__.co_filename.startswith((_FOLDER, "<retrograde")) or _standard(f.__module__):
+            return
+        self.functions.append(f)
+        names, attributes, written = _names_in(f.__code__)
         read = [(n, f.__globals__[n]) for n in names if n in f.__globals__ and n not in written]
         self._entries(f.__globals__, read, "{0}.get({1})")
+        for _, x in read:
+            if isinstance(x, types.ModuleType) and _of_the_user(x):
+                inside = vars(x)
+                self._entries(inside, [(n, inside[n]) for n in attributes if n in inside], "{0}.get({1})")
 
     def _cell(self, cell: types.CellType) -> None:
         try:
@@ -112,18 +132,24 @@ class Reads:
 
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
+        if type(x).__module__.startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
+            self._todo += [x.__dict__[key] for key in ("_f", "root") if key in x.__dict__]
+            return
         if "_a" in (own or ()) or hasattr(type(x), "_a"):
             self.holders.append(x)
             return
         if type(own) is dict:
             self._entries(own, list(own.items()), "{0}.get({1})")
+        elif isinstance(x, weakref.ref):
+            self._todo.append(x())
+        elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)):
+            self.opaque.add(type(x))
         for cls in type(x).__mro__:
-            ours = cls.__module__.partition(".")[0] == _PACKAGE
             slots = cls.__dict__.get("__slots__", ())
             for slot in (slots,) if isinstance(slots, str) else slots:
                 if slot not in ("__dict__", "__weakref__") and hasattr(x, slot):
                     self._todo.append(getattr(x, slot))
-            if not ours and cls.__module__ != "builtins":  # what the methods of a user's class read
+            if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
                 for f in vars(cls).values():
                     f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
                     f = f.fget if isinstance(f, property) else f
@@ -161,16 +187,73 @@ def _same(x: Any, y: Any) -> bool:
     return x is y or (type(x) is type(y) and x == y)
 
 
+def _ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in _OURS
+
+
+def _standard(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in sys.stdlib_module_names and module != "__main__"
+
+
+def _of_the_user(module: types.ModuleType) -> bool:
+    """Whether a module is part of the program, not one of Python's, of an installed package or of ours."""
+    file = getattr(module, "__file__", None) or ""
+    return bool(file) and not file.startswith(_FOLDER) and "site-packages" not in file and not _standard(module.__name__)
+
+
 @functools.lru_cache(4096)
-def _globals_of(code: types.CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The names that a function and those defined in it may read from its globals, and those that they store there."""
-    names, written = list(code.co_names), set()
+def _names_in(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...], frozenset[str]]:
+    """The names of the globals that a function and those defined in it read, of attributes, and of the globals they store."""
+    names, attributes, written = dict[str, None](), dict[str, None](), set()
     for instruction in dis.get_instructions(code):
-        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            names[instruction.argval] = None
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes[instruction.argval] = None
+        elif instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             written.add(instruction.argval)
     for x in code.co_consts:
         if isinstance(x, types.CodeType):
-            inner, more = _globals_of(x)
-            names += inner
-            written |= more
-    return tuple(dict.fromkeys(names)), frozenset(written)
+            for mine, inner in zip((names, attributes), _names_in(x)):
+                mine.update(dict.fromkeys(inner))
+            written |= _names_in(x)[2]
+    return tuple(names), tuple(attributes), frozenset(written)
+
+
+class Snapshot:
+    """The containers, attributes and variables of some objects as they are now, to be put back."""
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self._copies: list[tuple[Any, Any]] = []
+        for x in objects:
+            if isinstance(x, types.CellType):
+                try:
+                    self._copies.append((x, x.cell_contents))
+                except ValueError:  # empty yet
+                    continue
+            elif isinstance(x, (list, dict, set)):
+                self._copies.append((x, x.copy()))
+            elif type(getattr(x, "__dict__", None)) is dict and not isinstance(x, Value):
+                self._copies.append((x.__dict__, x.__dict__.copy()))
+
+    def restore(self) -> bool:
+        """Put back what has changed; whether anything had."""
+        changed = False
+        for x, before in self._copies:
+            if isinstance(x, types.CellType):
+                if x.cell_contents is not before:
+                    x.cell_contents, changed = before, True
+            elif not _alike(x, before):
+                changed = True
+                x.clear()
+                x.extend(before) if isinstance(x, list) else x.update(before)
+        return changed
+
+
+def _alike(x: Any, y: Any) -> bool:
+    """Whether two containers hold the same objects in the same order."""
+    if len(x) != len(y):
+        return False
+    if isinstance(x, dict):
+        return all(a is c and b is d for (a, b), (c, d) in zip(x.items(), y.items()))
+    return all(a is b for a, b in zip(x, y))

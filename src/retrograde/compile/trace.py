@@ -6,8 +6,12 @@ place work on them as they are, and so a trace sees forward and backward alike.
 
 from __future__ import annotations
 
+import math
+import operator
 import sys
+import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,12 +27,16 @@ _PACKAGE = __name__.partition(".")[0]
 class Traced:
     """An array of a trace: a variable of its graph."""
 
-    __slots__ = ("__weakref__", "dtype", "shape", "trace", "variable")
+    __slots__ = ("__weakref__", "dtype", "shape", "trace", "value", "variable")
+
+    value: np.ndarray | None
+    """The elements, once they are there (deferred.py)."""
 
     __array_ufunc__ = None  # NumPy leaves operators to the tensors around it
 
     def __init__(self, trace: Trace, variable: Variable) -> None:
         self.trace, self.variable, self.shape, self.dtype = trace, variable, variable.shape, variable.dtype
+        self.value = None
 
     @property
     def ndim(self) -> int:
@@ -38,8 +46,14 @@ class Traced:
     def size(self) -> int:
         return self.variable.size
 
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        self.trace.refuse("the elements of an array")
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return np.asarray(self.trace.elements(self), *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        # What the protocol does not have is asked of the elements, where there are any.
+        if name[:1] == "_" or (self.value is None and self.trace.leaves):
+            raise AttributeError(f"an array of {self.trace.what} has no {name!r}")
+        return getattr(self.trace.elements(self), name)
 
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
@@ -57,10 +71,19 @@ class Trace:
         self.constants: dict[int, tuple[Variable, np.ndarray]] = {}  # by the id of the array that was met, which is kept
         self.settled: list[tuple[Variable, np.ndarray]] = []
         """Constants that were written after they had been met, as they were then."""
+        self.replaced: list[tuple[weakref.ref[Any], np.ndarray]] = []
+        """The values that had an array with elements and got one of the trace by a change in place, and that array."""
 
-    def input(self, shape: Sequence[int], dtype: np.dtype) -> Traced:
-        """A new array of which nothing but shape and dtype is known."""
-        return Traced(self, Variable(shape, dtype))
+    leaves = True
+    """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""
+
+    def begin(self, array: np.ndarray) -> Traced:
+        """What stands for an array that comes in: of a trace, something of which nothing but shape and dtype is known."""
+        return Traced(self, Variable(array.shape, array.dtype))
+
+    def elements(self, x: Traced) -> np.ndarray:
+        """The elements of an array; a trace has none."""
+        self.refuse("the elements of an array")
 
     def variable(self, x: Any) -> Variable | None:
         """The variable that stands for an operand."""
@@ -113,6 +136,10 @@ class Trace:
         given = Graph([x.variable for x in inputs], constants, self.equations, results)  # type: ignore[arg-type]
         return given.replaced(given.equations)
 
+    def suspended(self, what: str, holders: Any) -> AbstractContextManager[None]:
+        """A context in which values hold their elements; a trace has none."""
+        self.refuse(f"the parameters' elements, by {what},")
+
     def refuse(self, what: str) -> NoReturn:
         """Say that the trace has no elements to give."""
         at = user_line()
@@ -140,17 +167,92 @@ class TraceBackend(Backend):
         return trace.operation(prim, arrays, params)
 
     def full(self, shape: tuple[int, ...], value: Any, dtype: np.dtype, like: Any) -> Any:
+        if not like.trace.open and like.value is not None:
+            return np.full(shape, value, dtype)
         return like.trace.constant(np.broadcast_to(np.asarray(value, dtype), shape))
 
+    def replacing(self, holder: Any, array: Any) -> None:
+        array.trace.replaced.append((weakref.ref(holder), holder._a))
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
+        if not like.trace.open and like.value is not None:
+            return array
         return like.trace.constant(array)
 
     def to_host(self, array: Any) -> np.ndarray:
-        trace: Trace = array.trace
-        trace.refuse("the elements of an array")
+        found: np.ndarray = array.trace.elements(array)
+        return found
 
+
+    def eagerly(self, what: str, holders: Any) -> AbstractContextManager[None]:
+        trace: Trace = next(x._a.trace for x in holders if type(x._a) is Traced)
+        return trace.suspended(what, holders)
+
+    def asked_for_number(self, array: Any) -> Any:
+        if array.trace.leaves and array.value is None and array.dtype.kind == "f":
+            return _Asked(array)
+        return self.to_host(array)
+
+
+class _Asked:
+    """An array that `item()` is asked of: the number is promised, to be returned and for nothing else."""
+
+    def __init__(self, array: Traced) -> None:
+        self.array, self.shape, self.size, self.ndim, self.dtype = array, array.shape, array.size, array.ndim, array.dtype
+
+    def item(self, *index: Any) -> Promised:
+        if self.size != 1 or index:
+            self.array.trace.refuse("the elements of an array")
+        found = Promised(math.nan)
+        found.array = self.array
+        return found
+
+
+class Promised(float):
+    """A number that a function may return: every call gives its own. Whatever else is done with it needs its value."""
+
+    array: Traced
+
+
+def _needs_value(name: str) -> Any:
+    def method(self: Promised, *args: Any) -> NoReturn:
+        self.array.trace.refuse("the value of a number that item() gave")
+
+    method.__name__ = name
+    return method
+
+
+for _name in (
+    "abs", "add", "bool", "divmod", "eq", "float", "floordiv", "format", "ge", "gt", "hash", "int", "le", "lt", "mod", "mul",
+    "ne", "neg", "pos", "pow", "radd", "rdivmod", "repr", "rfloordiv", "rmod", "rmul", "round", "rpow", "rsub", "rtruediv", "str",
+    "sub", "truediv", "trunc", "ceil", "floor",
+):  # fmt: skip
+    setattr(Promised, f"__{_name}__", _needs_value(_name))
 
 register_backend(Traced, TraceBackend())
+
+
+def _operator(name: str) -> Any:
+    def method(self: Traced, *others: Any) -> Any:
+        given = [x.trace.elements(x) if type(x) is Traced else x for x in (self, *others)]
+        return getattr(operator, name)(*given)
+
+    return method
+
+
+def _reflected(name: str) -> Any:
+    def method(self: Traced, other: Any) -> Any:
+        return getattr(operator, name)(other, self.trace.elements(self))
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    setattr(Traced, f"__{_name}__", _operator(_name))
+    setattr(Traced, f"__r{_name}__", _reflected(_name))
+for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Traced, f"__{_name}__", _operator(_name))
+Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def user_line() -> tuple[str, int] | None:

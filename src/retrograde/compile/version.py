@@ -11,7 +11,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,14 +19,15 @@ from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode
 from .._tree import flatten, unflatten
 from ..core import value as values
-from ..core.node import Accumulate
+from ..core.node import Accumulate, Node, producer
 from ..core.value import Value, make
 from ..ops.random import GENERATORS
 from ..tape import autograd, inplace, mutation
 from . import pipeline
+from .effects import impure
 from .graph import Graph
 from .reads import Reads
-from .trace import Trace, Traced
+from .trace import Promised, Trace, Traced
 
 _ndarray = np.ndarray
 
@@ -42,27 +43,58 @@ def tracing() -> bool:
     return getattr(TRACING, "now", None) is not None
 
 
+class Changes(UnsupportedError):
+    """A function has an effect on something else than tensors."""
+
+
 class Version:
     """graph: as it was traced; its inputs are the arguments' arrays, then those of `captured`, what the function reads from
     outside; its outputs the arrays that it returns, then those that it leaves in holders, then gradients.
 
-    leaves: the arrays and tensors among the arguments, as the function is given them. call: what runs it.
+    roots: the function, and arguments that lead to tensors. leaves: the arrays and tensors among the arguments, as the function
+    is given them. call: what runs it. arguments: all of them. pure: whether the function is to be refused where it has other
+    effects, or reads what no guard can be put on.
     """
 
-    def __init__(self, name: str, f: Any, leaves: Sequence[Any], call: Callable[[], Any]) -> None:
-        self.reads = Reads(f)
+    def __init__(
+        self, name: str, roots: Sequence[Any], leaves: Sequence[Any], call: Callable[[], Any], *, pure: bool = False,
+        arguments: Any = (),
+    ) -> None:  # fmt: skip
+        self.reads = Reads(*roots)
+        if pure:
+            self._refuse_impure(leaves)
+        before = Reads(*roots, arguments).snapshot() if pure else None
         self.trace = trace = Trace(name)
         given = {id(x): x for x in leaves}
         outside = [x for x in (*self.reads.holders, *GENERATORS) if id(x) not in given]
         self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
-        with LOCK, _Substituted(trace, list(given.values()), outside) as held:
-            results, self.tree = flatten(call())
+        changed = False
+        with LOCK, Substituted(trace, list(given.values()), outside) as held:
+            try:
+                results, self.tree = flatten(call())
+            finally:
+                changed = before is not None and before.restore()
             self._take(held, results, leaves)
+        del results  # and with them what only they have kept
+        trace.constants, trace.settled = {}, []
+        held.refuse_hidden_writes(list(self.graph.constants.values()))
+        if changed:
+            raise Changes("it changes an attribute, a container or a variable outside")
         self._known = [(x, x._a.shape, x._a.dtype) for x in self.captured if isinstance(x, Value)]
         self._unchanged = self.reads.check()
         self.compiled = pipeline.compiled(self.graph)
 
-    def _take(self, held: _Substituted, results: Sequence[Any], leaves: Sequence[Any]) -> None:
+    def _refuse_impure(self, leaves: Sequence[Any]) -> None:
+        reason = impure(self.reads.functions)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        if self.reads.opaque:
+            raise UnsupportedError(f"it reads {' and '.join(sorted(x.__name__ for x in self.reads.opaque))}, which has no guard")
+        for x in (*self.reads.holders, *leaves):
+            if isinstance(x, Value) and getattr(producer(x._node), "hooks", None) is not None:
+                raise UnsupportedError("a tensor that it reads has hooks")
+
+    def _take(self, held: Substituted, results: Sequence[Any], leaves: Sequence[Any]) -> None:
         """Read what the function has returned and left behind."""
         trace, outputs = self.trace, list[Any]()
 
@@ -71,18 +103,22 @@ class Version:
             return len(outputs) - 1
 
         known = {id(x) for x in held.holders}
-        held.results = {id(mutation.owner_of(y._a)) for y in results if isinstance(y, Value)}
         owners = {id(g): x for x, g in held.graded() if g is not None}
         outer = {key: GradientOf(x) for key, x in owners.items() if id(x) not in self._positions}
 
         def place(x: Any) -> Any:
             return self._positions.get(id(x), outer.get(id(x), x))
 
+        self.recorded = any(isinstance(y, Value) and isinstance(producer(y._node), Node) for y in results)
+        """Whether something that the function returns has a history of its own."""
         self._results: list[tuple[str, Any, Any]] = []
         """Of each leaf of the result what it is: a tensor ("new": its class and whether it is a leaf that wants a gradient), an
-        argument ("given": its position), a tensor from outside ("held": itself), anything else ("other": itself)."""
+        argument ("given": its position), a tensor from outside ("held": itself), a number ("number"), anything else ("other":
+        itself)."""
         for y in results:
-            if not isinstance(y, Value):
+            if type(y) is Promised:
+                self._results.append(("number", output(y.array), None))
+            elif not isinstance(y, Value):
                 self._results.append(("other", y, None))
             elif id(y) in self._positions:
                 self._results.append(("given", self._positions[id(y)], None))
@@ -130,6 +166,37 @@ class Version:
             self._leave(leaves, found)
         return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
 
+    def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """What a call would give and leave, without leaving it."""
+        arrays = [leaves[i]._a for i in self._given] + [x._a for x in self.captured]
+        return self.compiled(*[x.copy() for x in arrays])
+
+    def unlike(self, found: Sequence[Any], leaves: Sequence[Any], out: Any) -> str | None:
+        """How what a call of the function itself gave and left differs from what was found for it; None where it does not."""
+        results, tree = flatten(out)
+        if tree != self.tree:
+            return "a result of another structure"
+        for (kind, what, more), y in zip(self._results, results):
+            if kind == "new":
+                if not isinstance(y, Value) or not _close(found[more[0]], y._a):
+                    return "another value"
+            elif kind == "number":
+                if type(y) is not float or not _close(found[what].reshape(()), np.asarray(y, found[what].dtype)):
+                    return "another number"
+            elif kind == "other":
+                if not (y is what or (type(y) is type(what) and bool(np.all(y == what)))):
+                    return f"{y!r} in place of {what!r}"
+            elif y is not _found(what, leaves):
+                return "another object"
+        for place, at in self._writes:
+            if not _close(found[at], _found(place, leaves)._a):
+                return "another value of what it writes"
+        for place, left in self._gradients:
+            gradient = _found(place, leaves)._grad
+            if (gradient is None) != (left is None) or (left is not None and not _close(found[left[1]], gradient._a)):
+                return "another gradient"
+        return None
+
     def _result(self, result: tuple[str, Any, Any], leaves: Sequence[Any], found: Sequence[Any]) -> Any:
         kind, what, more = result
         if kind == "new":
@@ -138,6 +205,8 @@ class Version:
             if wants:
                 autograd.leaf(made)
             return made
+        if kind == "number":
+            return found[what].item()
         return what if kind == "other" else _found(what, leaves)
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
@@ -155,6 +224,18 @@ class Version:
 
     def __str__(self) -> str:
         return str(self.graph)
+
+
+def _close(x: Any, y: Any) -> bool:
+    """Whether two arrays hold the same numbers but for rounding."""
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    if x.dtype.kind not in "fc" and x.dtype.name != "bfloat16":
+        return bool(np.array_equal(x, y))
+    digits = np.finfo(x.dtype).eps if x.dtype.kind in "fc" else 2.0**-8
+    x, y = (np.asarray(z, np.complex128 if x.dtype.kind == "c" else np.float64) for z in (x, y))
+    scale = float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
+    return bool(np.allclose(x, y, rtol=float(digits) ** 0.5, atol=float(digits) ** 0.5 * scale, equal_nan=True))
 
 
 class GradientOf:
@@ -177,7 +258,7 @@ def _found(place: Any, leaves: Sequence[Any]) -> Any:
     return place.of._grad if type(place) is GradientOf else place
 
 
-class _Substituted(Observer):
+class Substituted(Observer):
     """While the function is traced: holders with traced arrays in the place of theirs, leaves without history in the place of
     what has one, and a watch over memory that is written beside the trace."""
 
@@ -185,13 +266,14 @@ class _Substituted(Observer):
         self.trace = trace
         outside = [x for x in outside if not isinstance(x, Value) or (type(x._a) is _ndarray and not x._level)]
         self.holders = [*leaves, *outside]
-        self.entered: dict[int, Traced] = {}
-        self._written: dict[int, tuple[Any, np.ndarray]] = {}
-        self.results: set[int] = set()
-        """The ids of what owns the memory of the function's results."""
+        self.entered: dict[int, Any] = {}
+        """What each holder was given, by its id."""
+        self.arrays = {id(x): x._a for x in self.holders}
+        """The arrays that they had."""
+        self._written: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
-    def __enter__(self) -> _Substituted:
-        self._before = [(x, *_kept(x)) for x in self.holders]
+    def __enter__(self) -> Substituted:
+        self._before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
         TRACING.now, self._outer = self.trace, getattr(TRACING, "now", None)
         try:
             own = {id(x) for x in self.holders}
@@ -200,15 +282,10 @@ class _Substituted(Observer):
             for x in self.holders:
                 if id(x) in apart:
                     continue
-                if isinstance(x, Value):
-                    array = x._a
-                    x._a = self.entered[id(x)] = self.trace.input(array.shape, array.dtype)
-                    if x._node is not None and type(x._node) is not Accumulate:
-                        autograd.leaf(x)
-                else:  # a generator: whether its state is asked for shows in the graph
-                    state = x._a
-                    self.entered[id(x)] = self.trace.input(state.shape, state.dtype)
-                    x._a = self.entered[id(x)]
+                self.entered[id(x)] = self.trace.begin(self.arrays[id(x)])
+                x._a = self.entered[id(x)]
+                if self.trace.leaves and isinstance(x, Value) and x._node is not None and type(x._node) is not Accumulate:
+                    autograd.leaf(x)
             for x in views:
                 x._a = inplace.replay(make(values.core_class, x._base._a), x._view_steps)._a
             OBSERVERS.append(self)
@@ -218,19 +295,17 @@ class _Substituted(Observer):
             raise
         return self
 
-    def __exit__(self, kind: Any, *exception: Any) -> None:
+    def __exit__(self, *exception: Any) -> None:
         OBSERVERS.remove(self)
         LOOKED_AT.pop()
         self._restore()
-        if kind is None:
-            self._refuse_hidden_writes()
 
     def _restore(self) -> None:
         TRACING.now = self._outer
         self.trace.open = False
-        for x, array, node, gradient in self._before:
-            x._a = array
-            if isinstance(x, Value):
+        for x, node, gradient in self._before:
+            x._a = self.arrays[id(x)]
+            if isinstance(x, Value) and self.trace.leaves:
                 x._node = node
                 if gradient is None:
                     x.__dict__.pop("_grad", None)
@@ -243,11 +318,11 @@ class _Substituted(Observer):
 
     def graded(self) -> list[tuple[Any, Any]]:
         """The tensors, and the gradient that each had before."""
-        return [(x, g) for x, _, _, g in self._before if isinstance(x, Value)]
+        return [(x, g) for x, _, g in self._before if isinstance(x, Value)]
 
     def gradients(self) -> list[tuple[Any, Any]]:
         """The holders that have another `.grad` than before, and it."""
-        return [(x, x._grad) for x, _, _, before in self._before if isinstance(x, Value) and x._grad is not before]
+        return [(x, x._grad) for x, _, before in self._before if isinstance(x, Value) and x._grad is not before]
 
     # ---------------------------------------------------------------------------------------- memory written beside the trace
 
@@ -261,20 +336,24 @@ class _Substituted(Observer):
             if isinstance(owner, _ndarray) and id(owner) not in self._written:
                 self._written[id(owner)] = weakref.ref(owner), owner.copy()
 
-    def _refuse_hidden_writes(self) -> None:
-        """Raise where memory was written that is still there: it was not made by the function."""
-        hidden = [(owner(), before) for owner, before in self._written.values()]
-        for owner, before in hidden:
-            if owner is not None and id(owner) not in self.results and sys.getrefcount(owner) > 3:
+    def refuse_hidden_writes(self, constants: Sequence[np.ndarray]) -> None:
+        """Raise where something was written that is still there when the function's results are gone, but for the graph's
+        constants: it was not made by the function."""
+        for reference, array in self.trace.replaced:
+            value = reference()
+            if value is not None and id(value) not in self.arrays and type(value._a) is Traced:
+                value._a = array
+                self._hidden(array)
+        owners = [mutation.owner_of(x) for x in constants]
+        for reference, before in self._written.values():
+            owner = reference()
+            ours = sum((3 if x is owner else 2) * (y is owner) for x, y in zip(constants, owners))  # references to it
+            if owner is not None and sys.getrefcount(owner) > 2 + ours:
                 np.copyto(owner, before)
-                raise UnsupportedError(
-                    f"{self.trace.what}: the function writes into a tensor of shape {owner.shape} from outside that is found "
-                    "neither among its arguments nor through its closure, globals or attributes; pass it as an argument"
-                )
+                self._hidden(owner)
 
-
-def _kept(x: Any) -> tuple[Any, Any, Any]:
-    if isinstance(x, Value):
-        return x._a, x._node, x._grad
-    return x._a, None, None
-
+    def _hidden(self, array: np.ndarray) -> NoReturn:
+        raise UnsupportedError(
+            f"{self.trace.what}: the function writes into a tensor of shape {array.shape} from outside that is found neither "
+            "among its arguments nor through its closure, globals or attributes; pass it as an argument"
+        )

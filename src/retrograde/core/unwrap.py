@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -46,7 +47,16 @@ def constant(x: V) -> V:
     array = bare(x._a)
     level = getattr(array, "_level", 0)
     found: V = make(type(x)._result, array, None, level)
+    if not level and type(array) is not np.ndarray and array is x._a:
+        share(found, x)
     return found
+
+
+def share(x: Value, of: Value) -> None:
+    """Let `x`, whose array cannot be written, share the memory of another value: what is written into one is seen in both."""
+    root, steps = of._memory or (of if of._base is None else of._base, () if of._base is None else of._view_steps)
+    x._memory = root, steps
+    root._sharers = [reference for reference in root._sharers or () if reference() is not None] + [weakref.ref(x)]
 
 
 def concrete(op: str, x: Any) -> np.ndarray:
@@ -63,7 +73,9 @@ def concrete(op: str, x: Any) -> np.ndarray:
             f"{op}: inside vmap a tensor stands for one of many, so its elements cannot become Python objects; choose with "
             "where(), or take this step outside vmap"
         )
-    return backend_of(array).to_host(array)
+    library = backend_of(array)
+    found: np.ndarray = library.asked_for_number(array) if op == "item" else library.to_host(array)
+    return found
 
 
 def unrecorded(xs: Iterable[Any]) -> list[Any] | None:

@@ -70,6 +70,10 @@ class Value:
     """How this view comes from its base: a tuple of (operation, parameters)."""
     _view_restriction: str | None = None
     """Why this view may not be written while recording, if so (tape/inplace.py)."""
+    _memory: Any = None
+    """Of a value whose array cannot be written, and that was made to share another's memory: that one, and the view steps."""
+    _sharers: Any = None
+    """Weak references to the values that share the memory of this one so."""
     _born: int = 0
     """The innermost level that was open when this value was created."""
     def __init_subclass__(cls, result: type | None = None, **kwargs: Any) -> None:

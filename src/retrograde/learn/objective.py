@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from .._errors import UnsupportedError
 from .._state import grad_mode
+from ..backend import backend_of
 from ..core.value import Value
 from . import bridge
+
+
+def in_memory(params: Sequence[Value]) -> AbstractContextManager[None]:
+    """A context in which the parameters are NumPy's arrays. Raises UnsupportedError where they cannot be."""
+    other = next((p._a for p in params if not isinstance(p._a, np.ndarray)), None)
+    return nullcontext() if other is None else backend_of(other).eagerly("LBFGS", params)
 
 
 class Objective:
@@ -20,9 +27,6 @@ class Objective:
     """
 
     def __init__(self, params: Sequence[Value], closure: Callable[[], Any]) -> None:
-        for p in params:
-            if not isinstance(p._a, np.ndarray):
-                raise UnsupportedError("LBFGS: a parameter is not a NumPy array; keep the parameters in NumPy arrays")
         self.params, self.closure = params, closure
 
     def call(self) -> Any:

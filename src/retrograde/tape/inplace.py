@@ -17,6 +17,7 @@ import numpy as np
 
 from .._errors import GradError, LevelError, ShapeError
 from .._state import OFF, OPENED, SAVE_CHECKS, SWITCHED, grad_mode, is_grad_enabled, state
+from ..backend import backend_of
 from ..core import level as levels
 from ..core import value as values
 from ..core.bind import record
@@ -376,12 +377,35 @@ def _replace(op: str, target: Value, new: Value, recording: bool) -> Value:
     if target._base is not None:
         root = values.as_core(holder)
         core = view_scatter(root, core, steps=target._view_steps)
+    if type(holder._a) is _ndarray:
+        backend_of(core._a).replacing(holder, core._a)
     holder._a, holder._level = core._a, core._level
     if recording:
         holder._node = core._node
     for v, fresh in _anew(holder, values.as_core(holder)):
         v._node, v._a, v._level = fresh._node, fresh._a, fresh._level
+    if holder._memory is not None or holder._sharers:
+        _follow(holder)
     return target
+
+
+def _follow(holder: Value) -> None:
+    """Let the values that share the memory of `holder`, which got another array, have its elements, with the history that they
+    have."""
+    root, steps = holder._memory or (holder, ())
+    if root is not holder:
+        root._a = _SCATTER.op(root._a, holder._a, steps=steps) if steps else holder._a
+        _look_again(root)
+    for reference in root._sharers or ():
+        x = reference()
+        if x is not None and x is not holder:
+            x._a = replay(root._a, x._memory[1])
+            _look_again(x)
+
+
+def _look_again(base: Value) -> None:
+    for v in live_views(base):
+        v._a = replay(base._a, v._view_steps)
 
 
 def _new_nodes(new: Value, start: int) -> list[Node]:

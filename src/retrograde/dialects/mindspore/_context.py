@@ -1,6 +1,6 @@
 """Global settings: `set_context`, `set_device`, the execution modes, the global seed.
 
-Programs run eagerly in either mode: GRAPH_MODE is remembered, and changes nothing that a program computes.
+In GRAPH_MODE cells that are called are compiled, which changes nothing that a program computes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 from ._api import near
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
+IN_GRAPHS: list[bool] = []
+"""Not empty in GRAPH_MODE."""
 STRICT, COMPATIBLE, LAX = 0, 1, 2
 """The levels of `jit_syntax_level`: how much of Python compiled code may use."""
 
@@ -103,6 +105,8 @@ def set_context(**kwargs: Any) -> None:
         if key == "device_target":
             _refuse_device("set_context", value)
     _settings.update(kwargs)
+    if "mode" in kwargs:
+        IN_GRAPHS[:] = [True] if kwargs["mode"] == GRAPH_MODE else []
 
 
 def get_context(attr_key: str) -> Any:

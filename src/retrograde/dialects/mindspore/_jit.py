@@ -1,4 +1,4 @@
-"""`jit` and its companions. Functions run eagerly: the decorators check their arguments and return what they are given."""
+"""`jit` and its companions: functions are compiled by `retrograde.compile`; the other decorators check their arguments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def jit(
     function: Callable[..., Any] | None = None, *, capture_mode: str = "ast", jit_level: str = "O0", dynamic: int = 0,
     fullgraph: bool = False, backend: str = "", **options: Any,
 ) -> Any:  # fmt: skip
-    """Mark a function (or a Cell) to be compiled: it computes the same, eagerly. Works with and without arguments.
+    """A function, or a Cell, compiled: it computes the same. Works with and without arguments.
+
+    Traced once where that is shown to give the same, deferred elsewhere (`retrograde.compile_report()` says which). Raises
+    UnsupportedError, when it is called, for what cannot be traced with `fullgraph=True`.
 
     Raises ValueError for an option's value that there is not, TypeError for one of another type.
 
@@ -69,7 +72,7 @@ def jit(
         raise TypeError(f"jit: fullgraph must be True or False, got {fullgraph!r}")
     _check_options("jit", options)
     if backend in _BACKENDS:
-        return _unchanged(function)
+        return _compiled(function, fullgraph)
 
     def refused(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"jit: backend must be one of {_BACKENDS}, got {backend!r}")
@@ -80,7 +83,33 @@ def jit(
 def ms_function(fn: Callable[..., Any] | None = None, input_signature: Any = None, hash_args: Any = None,
                 jit_config: Any = None) -> Any:  # fmt: skip
     """What `jit` was called in MindSpore 1."""
-    return _unchanged(fn)
+    return _compiled(fn, False)
+
+
+def _compiled(f: Any, whole: bool) -> Any:
+    """A function, or the construction of a cell, compiled; without one, a decorator."""
+    if f is None:
+        return lambda g: _compiled(g, whole)
+    from ...compile.compiled import Compiled  # 10 ms, for programs that compile
+
+    if isinstance(f, Compiled):
+        return f
+    if hasattr(f, "construct"):
+        made = Compiled(f.construct, root=f, whole=whole, name=f"{type(f).__qualname__}.construct")
+        object.__setattr__(f, "construct", made)
+        return f
+    return Compiled(f, whole=whole)
+
+
+def in_graph(cell: Any) -> Any:
+    """The construction of a cell compiled; kept with the cell, whose copies make their own."""
+    found = cell.__dict__.get("_in_graph")
+    if found is None or found.root is not cell:
+        from ...compile.compiled import Compiled
+
+        found = Compiled(cell.construct, root=cell, name=f"{type(cell).__qualname__}.construct")
+        object.__setattr__(cell, "_in_graph", found)
+    return found
 
 
 def _unchanged(f: Any) -> Any:

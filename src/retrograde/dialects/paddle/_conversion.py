@@ -56,7 +56,7 @@ def item(self: Tensor, *args: int) -> Any:
         value = array.item(*args)
     except IndexError as error:
         raise ValueError(f"item: {error}") from None
-    return value if type(value) in (float, int, bool, complex) else float(value)  # bfloat16 stays a NumPy scalar
+    return value if isinstance(value, (float, int, complex)) else float(value)  # bfloat16 stays a NumPy scalar
 
 
 @api(method=True)

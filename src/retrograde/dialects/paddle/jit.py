@@ -1,4 +1,4 @@
-"""`paddle.jit`: `to_static` gives the function back as it is, run operation by operation; there is no compiler yet."""
+"""`paddle.jit`: `to_static` compiles functions and layers (`retrograde.compile`)."""
 
 from __future__ import annotations
 
@@ -6,28 +6,57 @@ from collections.abc import Callable
 from typing import Any
 
 from ._api import missing as _missing
+from ._dtype import get_default_dtype
+
+_enabled = [True]
 
 
 def to_static(
-    function: Any = None, input_spec: Any = None, build_strategy: Any = None, backend: str | None = "CINN", **options: Any
-) -> Any:
-    """The function or layer itself; without one, a decorator that gives it back."""
+    function: Any = None, input_spec: Any = None, build_strategy: Any = None, backend: str | None = "CINN", *,
+    full_graph: bool = False, **options: Any,
+) -> Any:  # fmt: skip
+    """The function compiled, or the layer with its `forward` compiled; without one, a decorator that does so.
+
+    Traced once where that is shown to give the same, deferred elsewhere (`retrograde.compile_report()` says which). Raises
+    UnsupportedError, when it is called, for what cannot be traced with `full_graph=True`.
+    """
     if function is None:
-        return lambda f: f
+        return lambda f: to_static(f, input_spec, build_strategy, backend, full_graph=full_graph, **options)
+    if getattr(function, "_not_compiled", False):
+        return function
+    if not hasattr(function, "sublayers"):
+        return _compiled(function, whole=full_graph)
+    name = f"{type(function).__qualname__}.forward"
+    made = _compiled(function.forward, root=function, whole=full_graph, name=name)
+    object.__setattr__(function, "forward", made)
     return function
 
 
+def _compiled(f: Callable[..., Any], **options: Any) -> Any:
+    from ...compile.compiled import Compiled  # 10 ms, for programs that compile
+
+    return f if isinstance(f, Compiled) else Compiled(f, ambient=get_default_dtype, plain=_switched_off, **options)
+
+
+def _switched_off() -> bool:
+    return not _enabled[0]
+
+
 def not_to_static(func: Callable[..., Any] | None = None) -> Any:
-    """The function itself."""
-    return (lambda f: f) if func is None else func
+    """The function itself, which `to_static` leaves as it is."""
+    if func is None:
+        return not_to_static
+    func._not_compiled = True  # type: ignore[attr-defined]
+    return func
 
 
 def enable_to_static(enable_to_static_bool: bool) -> None:
-    """Say whether `to_static` compiles; it does not yet, so this changes nothing."""
+    """Say whether what `to_static` has made runs compiled."""
+    _enabled[0] = bool(enable_to_static_bool)
 
 
 def ignore_module(modules: list[Any]) -> None:
-    """Name modules that `to_static` leaves alone; it leaves all of them alone."""
+    """Name modules that a compiler is not to look into; here none is looked into but the program's own."""
 
 
 def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:

@@ -73,7 +73,7 @@ def item(self: Tensor) -> Any:
     if type(a) is not _ndarray or a.size != 1:
         a = _only("item", self, RuntimeError)
     value = a.item()
-    return value if type(value) in (float, int, bool, complex) else float(value)  # bfloat16 stays a NumPy scalar
+    return value if isinstance(value, (float, int, complex)) else float(value)  # bfloat16 stays a NumPy scalar
 
 
 @api()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .compiler import compiled
 from .nn.modules.module import Module
 
 
@@ -12,13 +13,19 @@ class OptimizedModule(Module):
 
     _orig_mod: Module
 
-    def __init__(self, mod: Module) -> None:
+    def __init__(self, mod: Module, whole: bool = False) -> None:
         super().__init__()
         self._orig_mod = mod
+        self.__dict__["_whole"] = whole
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module around which this is gives."""
-        return self._orig_mod(*args, **kwargs)
+        found = self.__dict__.get("_compiled")
+        mod = self._orig_mod
+        if found is None or found.root is not mod:
+            name = f"{type(mod).__qualname__}.forward"
+            found = self.__dict__["_compiled"] = compiled(mod, root=mod, whole=self._whole, name=name)
+        return found(*args, **kwargs)
 
     @property
     def training(self) -> bool:  # type: ignore[override]

@@ -1,20 +1,25 @@
-"""`torch.compile` and `torch.compiler`: the identity until retrograde's compiler is there."""
+"""`torch.compile` and `torch.compiler`: functions and modules are compiled by `retrograde.compile`."""
 
 from __future__ import annotations
 
-import functools
-import warnings
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..._state import state
+from . import _autocast
 from ._api import api
+from ._dtype import get_default_dtype
+from .nn.modules import _module_hooks
+
+_VERSION = __name__.replace("dialects.torch.compiler", "compile.version")
+_BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs", "onnxrt", "tvm")
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
-@functools.cache
-def _say_once() -> None:
-    warnings.warn(
-        "torch.compile does nothing yet in retrograde's torch dialect: the function runs as it is", stacklevel=3
-    )
+def _ambient() -> Any:
+    """What the dialect's functions depend on besides what they are given."""
+    return get_default_dtype(), state.mark, len(_module_hooks.GLOBAL)
 
 
 @api(method=False)
@@ -28,27 +33,70 @@ def compile(
     options: Any = None,
     disable: bool = False,
 ) -> Any:
-    """The function itself, or a module around the one given; says once that nothing is compiled yet."""
+    """The function, or a module around the one given, compiled: the same results, traced once where that is shown to be the
+    same, deferred elsewhere (`retrograde.compile_report()` says which).
+
+    Raises UnsupportedError, when it is called, for what cannot be traced with `fullgraph=True`.
+    """
     if model is None:
-        return lambda f: compile(f)
-    if not disable:
-        _say_once()
-    if not disable and hasattr(model, "named_modules"):
+        return lambda f: compile(
+            f, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
+        )
+    if mode not in _MODES:
+        raise RuntimeError(f"compile: mode must be one of {', '.join(map(str, _MODES))}, got {mode!r}")
+    if mode is not None and options is not None:
+        raise RuntimeError("compile: give either mode or options, not both")
+    if callable(backend) or (backend not in _BACKENDS and not disable):
+        raise NotImplementedError(
+            f"compile: retrograde's compiler is the only backend there is (the names {', '.join(_BACKENDS)} are taken for it), "
+            f"got {backend!r}"
+        )
+    if disable or backend == "eager" or getattr(model, "_not_compiled", False):
+        return model
+    if hasattr(model, "named_modules"):
         from ._optimized_module import OptimizedModule
 
-        return model if isinstance(model, OptimizedModule) else OptimizedModule(model)
-    return model
+        return model if isinstance(model, OptimizedModule) else OptimizedModule(model, fullgraph)
+    return compiled(model, whole=fullgraph)
+
+
+def compiled(f: Callable[..., Any], **options: Any) -> Any:
+    """A function of the dialect's compiled; see `Compiled` in compile/compiled.py."""
+    from ...compile.compiled import Compiled  # 10 ms, for programs that compile
+
+    if isinstance(f, Compiled):
+        return f
+    return Compiled(f, ambient=_ambient, plain=_in_autocast, **options)
+
+
+def _in_autocast() -> bool:
+    """A region keeps what it has cast, for longer than a trace lasts."""
+    return _autocast.state.enabled
 
 
 def is_compiling() -> bool:
-    """Whether a compilation is running: never."""
-    return False
+    """Whether a function is being traced, or runs deferred."""
+    found = sys.modules.get(_VERSION)
+    return found is not None and bool(found.tracing())
+
+
+def is_dynamo_compiling() -> bool:
+    """The same."""
+    return is_compiling()
 
 
 def disable(fn: Any = None, recursive: bool = True, **_: Any) -> Any:
-    """The function itself."""
-    return fn if fn is not None else lambda f: f
+    """The function itself, which `torch.compile` leaves as it is."""
+    if fn is None:
+        return lambda f: disable(f)
+    fn._not_compiled = True
+    return fn
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """The function itself: what it computes is always part of the graph."""
+    return fn
 
 
 def reset() -> None:
-    """Nothing: there are no compiled functions."""
+    """Nothing: what is compiled belongs to the functions."""

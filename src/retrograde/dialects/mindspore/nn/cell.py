@@ -28,7 +28,9 @@ from ..._shared.module_hooks import MarkedHandle, register
 from ..._shared.state_dicts import _IncompatibleKeys, collected, new_destination
 from .._api import missing
 from .._backward import saved_tensors_hooks
+from .._context import IN_GRAPHS
 from .._dtype import Number, bfloat16, float16, float32
+from .._jit import in_graph
 from .._parameter import Parameter, ParameterTuple
 from .._recompute import recomputed
 from .._recording import keep
@@ -128,6 +130,8 @@ class Cell(Tree):
             guard.check_call("mindspore", self, args)
         if self._special:
             return _calls.call(self, args, kwargs)
+        if IN_GRAPHS:
+            return in_graph(self)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
     # -------------------------------------------------------------------- members

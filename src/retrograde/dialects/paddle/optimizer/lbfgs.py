@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....learn import quasi_newton
-from ....learn.objective import Objective, number
+from ....learn.objective import Objective, in_memory, number
 from .optimizer import Optimizer
 
 # The names under which the memory of the method stands in the state.
@@ -44,6 +44,10 @@ class LBFGS(Optimizer):
         """
         if self.line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError(f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {self.line_search_fn!r}")
+        with in_memory(self._parameters()):
+            return self._minimised(closure)
+
+    def _minimised(self, closure: Callable[[], Any]) -> Any:
         objective = Objective(self._parameters(), closure)
         first = objective.call()
         gradient = objective.gradient()

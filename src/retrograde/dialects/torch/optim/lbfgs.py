@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....learn import bridge, quasi_newton
-from ....learn.objective import Objective, number
+from ....learn.objective import Objective, in_memory, number
 from .._tensor import Tensor
 from . import _bridge
 from .optimizer import Optimizer, ParamsT, check_lr
@@ -83,6 +83,10 @@ class LBFGS(Optimizer):
         Raises:
             RuntimeError: `line_search_fn` is neither None nor "strong_wolfe".
         """
+        with in_memory(self.param_groups[0]["params"]):
+            return self._minimised(closure)
+
+    def _minimised(self, closure: Callable[[], Any]) -> Any:
         group = self.param_groups[0]
         params = group["params"]
         state = self.state[params[0]]

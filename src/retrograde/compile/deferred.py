@@ -1,0 +1,237 @@
+"""Deferred mode: Python runs at every call, operations only append to a graph, and when a value is needed (`item`, a branch,
+print, NumPy, the end of the call) what has been appended so far runs, compiled by its structure.
+
+Always right: effects, branches on values and prints happen as they do without. `Deferral` is a trace whose arrays get their
+elements when they are asked for; `run` calls a function in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._tree import flatten
+from ..backend.numpy import NUMPY
+from ..core.node import Node, producer, tick
+from ..core.params import params_key
+from ..core.value import Value
+from ..tape import mutation
+from . import pipeline
+from .graph import Graph, Variable
+from .reads import Reads, TooMuch
+from .trace import Trace, Traced
+from .version import LOCK, TRACING, Substituted
+
+_ndarray = np.ndarray
+
+SEGMENTS: dict[Any, Any] = {}
+"""What segments of each structure are compiled to."""
+_MOST = 1024
+LONGEST = 2000
+"""Operations that wait at most: then a segment runs though nobody asks."""
+
+
+class Deferral(Trace):
+    """A trace that can say what its arrays hold.
+
+    segments: how many have run; new: how many of these for the first time.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.segments = self.new = 0
+        self._thread = threading.get_ident()
+        self._waiting: list[weakref.ref[Traced]] = []
+        self._known: list[weakref.ref[Traced]] = []  # those that have their elements
+        self.held: Substituted | None = None
+
+    leaves = False
+
+    def begin(self, array: np.ndarray) -> Traced:
+        """An array that has its elements from the beginning."""
+        made = Traced(self, Variable(array.shape, array.dtype))
+        made.value = array
+        self._known.append(weakref.ref(made))
+        return made
+
+    def operation(self, prim: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+        if not self.open or threading.get_ident() != self._thread or prim.kind == "data_dependent":
+            return NUMPY.evaluate(prim, [self.elements(x) if type(x) is Traced else x for x in arrays], params)
+        if len(self.equations) >= LONGEST:
+            self.flush()
+        made = super().operation(prim, [x.value if type(x) is Traced and x.value is not None else x for x in arrays], params)
+        self._waiting += [weakref.ref(x) for x in (made if type(made) is tuple else (made,))]
+        return made
+
+    def settle(self, array: np.ndarray) -> None:
+        super().settle(array)
+        self._apart(array, None)
+
+    def elements(self, x: Traced) -> np.ndarray:
+        """The elements of an array."""
+        if x.value is None:
+            if x.trace is not self:
+                return x.trace.elements(x)
+            self.flush()
+        assert x.value is not None
+        return x.value
+
+    def flush(self) -> None:
+        """Run what is waiting, for those who still want it."""
+        wanted = [x for reference in self._waiting if (x := reference()) is not None]
+        self._waiting = []
+        if wanted:
+            constants = [*self.constants.values(), *self.settled]
+            outputs = [x.variable for x in wanted]
+            graph = Graph([v for v, _ in constants], {}, self.equations, outputs)
+            found = self._compiled(graph)(*[array for _, array in constants])
+            for x, array in zip(wanted, found):
+                x.value = array
+            self._known += map(weakref.ref, wanted)
+            self.segments += 1
+        self.equations, self.constants, self.settled = [], {}, []
+        if self.held is not None:
+            self._commit(self.held)
+
+    def _compiled(self, graph: Graph) -> Any:
+        key = _structure(graph)
+        found = SEGMENTS.get(key) if key is not None else None
+        if found is None:
+            self.new += 1
+            found = pipeline.compiled(graph)
+            if key is not None:
+                while len(SEGMENTS) >= _MOST:
+                    del SEGMENTS[next(iter(SEGMENTS))]
+                SEGMENTS[key] = found
+        return found
+
+    def _commit(self, held: Substituted) -> None:
+        """Write into memory what holders have become."""
+        for x in held.changed_holders():
+            now = x._a
+            array = held.arrays[id(x)]
+            value = self.elements(now) if type(now) is Traced else now
+            if isinstance(x, Value) and value.shape == array.shape and value.dtype == array.dtype:
+                self._apart(array, now)
+                mutation.write(array, value)
+            else:
+                held.arrays[id(x)] = array = value
+            held.entered[id(x)] = x._a = self.begin(array)  # what follows looks at the same memory
+        for reference, array in self.replaced:
+            value, now = reference(), None
+            if value is not None and type(now := value._a) is Traced and id(value) not in held.entered:
+                self._apart(array, now)
+                mutation.write(array, self.elements(now))
+                value._a = array
+        self.replaced = []
+
+    @contextlib.contextmanager
+    def suspended(self, what: str, holders: Any) -> Iterator[None]:
+        """A context in which nothing is deferred: what came in has its own arrays, and so have other holders."""
+        assert self.held is not None
+        self.flush()
+        held, TRACING.now = self.held, None
+        for x in held.holders:
+            x._a = held.arrays[id(x)]
+        for x in holders:
+            if type(x._a) is Traced:
+                x._a = self.elements(x._a)
+        try:
+            yield
+        finally:
+            for x in held.holders:
+                held.arrays[id(x)] = x._a
+                held.entered[id(x)] = x._a = self.begin(x._a)
+            TRACING.now = self
+
+    def _apart(self, array: np.ndarray, new: Any) -> None:
+        """Before memory is written: arrays that lie in it keep their elements in memory of their own."""
+        kept = []
+        for reference in self._known:
+            x = reference()
+            if x is not None and x.value is not None:
+                kept.append(reference)
+                if x is not new and np.may_share_memory(x.value, array):
+                    x.value = x.value.copy()
+        self._known = kept
+
+
+def run(name: str, roots: Any, leaves: Sequence[Any], call: Callable[[], Any]) -> tuple[Any, Deferral]:
+    """The result of `call()`, deferred; and what was deferred.
+
+    roots: the function that it calls, and arguments that lead to tensors. leaves: the tensors among the arguments, and their
+    gradients.
+    """
+    deferral = Deferral(name)
+    try:
+        outside = Reads(*roots).holders
+    except TooMuch:
+        outside = []
+    given = {id(x): x for x in leaves}
+    start = tick()
+    with LOCK, Substituted(deferral, list(given.values()), [x for x in outside if id(x) not in given]) as held:
+        deferral.held = held
+        try:
+            out = call()
+        finally:
+            deferral.flush()
+            _settle(held, start)
+        results, _ = flatten(out)
+        for y in results:
+            if isinstance(y, Value):
+                _with_elements(y, start)
+    return out, deferral
+
+
+def _settle(held: Substituted, start: int) -> None:
+    """Give what the call leaves behind its elements."""
+    for x in held.holders:
+        if isinstance(x, Value) and x._grad is not None:
+            _with_elements(x._grad, start)
+
+
+def _with_elements(x: Value, start: int) -> None:
+    if type(x._a) is Traced:
+        x._a = x._a.trace.elements(x._a)
+    for node in _recorded(x, start):
+        if node.saved and type(node.saved) is tuple:
+            node.saved = _elements(node.saved)
+
+
+def _elements(saved: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([
+        x.trace.elements(x) if type(x) is Traced else _elements(x) if type(x) is tuple else x for x in saved
+    ])  # fmt: skip
+
+
+def _recorded(x: Value, start: int) -> Iterator[Node]:
+    """The nodes below a value that were recorded after `start`."""
+    stack, seen = [producer(x._node)], set()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and node.seq > start and id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack += [producer(edge) for edge in node.edges if edge is not None]
+
+
+def _structure(graph: Graph) -> Any:
+    """What two segments have in common that can run the same code; None where a parameter has no key."""
+    numbers = {v: i for i, v in enumerate(graph.inputs)}
+    parts: list[Any] = [tuple([(v.shape, v.dtype) for v in graph.inputs])]
+    try:
+        for e in graph.equations:
+            inputs = tuple([None if v is None else numbers[v] for v in e.inputs])
+            parts.append((e.prim.name, inputs, params_key(e.prim, e.params)))
+            for v in e.outputs:
+                numbers[v] = len(numbers)
+        parts.append(tuple([numbers[v] for v in graph.outputs]))
+        hash(tuple(parts))
+    except TypeError:
+        return None
+    return tuple(parts)

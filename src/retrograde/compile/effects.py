@@ -1,0 +1,64 @@
+"""What in a function's code happens outside of it when it runs, or depends on more than what it reads: then it is not run from a
+trace, which happens once.
+
+Two looks: at the code, for calls of what prints, reads clocks, files or NumPy's random numbers (`impure`); and after a trace, at
+what it has changed of the containers and attributes that it can reach (`Reads.changed` in reads.py).
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from typing import Any
+
+_PACKAGE = __name__.partition(".")[0]
+_BUILTINS = frozenset({
+    "print", "input", "open", "exec", "eval", "compile", "globals", "locals", "vars", "next", "breakpoint", "id", "__import__",
+    "memoryview",
+})  # fmt: skip
+"""Functions that do something outside, or give what depends on more than their arguments."""
+_MODULES = frozenset({
+    "random", "time", "os", "sys", "io", "logging", "warnings", "subprocess", "socket", "threading", "multiprocessing",
+    "datetime", "secrets", "uuid", "gc", "weakref", "tempfile", "shutil", "pickle", "queue", "asyncio", "inspect", "traceback",
+    "contextvars", "signal", "atexit", "urllib", "http", "sqlite3", "csv", "json", "pathlib",
+})  # fmt: skip
+"""Modules whose functions do."""
+
+
+def impure(functions: list[types.FunctionType]) -> str | None:
+    """Why some functions, which call each other, are not to be run once and for all; None where nothing speaks against it."""
+    for f in functions:
+        reason = _reason(f.__code__, f.__globals__)
+        if reason is not None:
+            return f"{f.__qualname__} {reason}"
+    return None
+
+
+def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
+    if code.co_flags & 0x2A0 and not code.co_name.startswith("<"):  # a generator or a coroutine
+        return "is a generator or a coroutine"
+    for instruction in dis.get_instructions(code):
+        name, what = instruction.opname, instruction.argval
+        if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            return f"stores the global {what}"
+        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found = scope.get(what, getattr(builtins, what, None))
+            if what in _BUILTINS and found is getattr(builtins, what):
+                return f"calls {what}()"
+            if isinstance(found, types.ModuleType) and found.__name__.partition(".")[0] in _MODULES:
+                return f"uses the module {found.__name__}"
+            owner = str(getattr(found, "__module__", None))
+            function = isinstance(found, (types.FunctionType, types.BuiltinFunctionType, type))
+            if function and owner.partition(".")[0] in _MODULES:
+                return f"uses {owner}.{what}"
+        elif name == "IMPORT_NAME" and str(what).partition(".")[0] in _MODULES:
+            return f"imports {what}"
+        elif name in ("LOAD_ATTR", "LOAD_METHOD") and what == "random" and scope.get("np") is not None:
+            return "uses NumPy's random numbers"
+    for x in code.co_consts:
+        if isinstance(x, types.CodeType):
+            reason = _reason(x, scope)
+            if reason is not None and "generator" not in reason:
+                return reason
+    return None

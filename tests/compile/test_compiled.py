@@ -1,0 +1,293 @@
+"""Functions under `torch.compile` do what they do without, whatever that is; and the report says how they were run."""
+
+import math
+
+import numpy as np
+import pytest
+import test_trace as programs
+from test_trace import bits, numbers, same, tensor
+
+import retrograde as rg
+import retrograde.dialects.torch as torch
+from retrograde.compile import compile_report, deferred
+
+F = torch.nn.functional
+
+
+def results(out):
+    return [y._a for y in (out if isinstance(out, tuple) else (out,))]
+
+
+def row():
+    return compile_report().to_dict()["functions"][-1]
+
+
+def run_deferred(f, *args):
+    leaves = [x for x in args if isinstance(x, torch.Tensor)]
+    return deferred.run("f", [f], leaves, lambda: f(*args))[0]
+
+
+@pytest.mark.parametrize("name", programs.PROGRAMS)
+@pytest.mark.parametrize("how", ["compiled", "deferred"])
+def test_a_program_gives_what_it_gives_without(name, how):
+    program, *shapes = programs.PROGRAMS[name]
+    compiled = torch.compile(program) if how == "compiled" else lambda *args: run_deferred(program, *args)
+    for seed in range(4):
+        given = [tensor(shape, seed + i) for i, shape in enumerate(shapes)]
+        got = results(compiled(*given))
+        assert all(type(a) is np.ndarray for a in got)
+        same(got, results(program(*given)))
+    if how == "compiled":
+        assert row()["calls"] == 4
+        assert row()["compiled_calls"] == 2, row()
+
+
+@pytest.mark.parametrize("optimiser", ["SGD", "Adam", "RMSprop"])
+@pytest.mark.parametrize("how", ["compiled", "deferred"])
+def test_a_step_of_training_is_compiled(optimiser, how):
+    step, state = programs.training(optimiser)
+    eager, wanted = programs.training(optimiser)
+    compiled = torch.compile(step) if how == "compiled" else lambda *args: run_deferred(step, *args)
+    losses = []
+    for program in (compiled, eager):
+        torch.manual_seed(3)
+        losses.append([program(torch.tensor(numbers((4, 3), seed)))._a for seed in range(5)])
+    same(*losses, 1e-4)
+    same([x._a for x in state], [x._a for x in wanted], 1e-4)
+    assert all(type(x._a) is np.ndarray for x in state)
+    if how == "compiled":
+        assert row()["compiled_calls"] == 3, row()
+
+
+def test_a_loss_whose_gradient_is_taken_outside():
+    nets = [torch.nn.Linear(3, 2) for _ in range(2)]
+    nets[1].load_state_dict(nets[0].state_dict())
+    compiled = torch.compile(lambda x: (nets[0](x) ** 2).sum())
+    for seed in range(4):
+        x = tensor((4, 3), seed)
+        compiled(x).backward()
+        (nets[1](x) ** 2).sum().backward()
+    same([p.grad._a for p in nets[0].parameters()], [p.grad._a for p in nets[1].parameters()])
+
+
+# ------------------------------------------------------------------------------------------ effects and branches
+
+
+def test_what_is_printed_is_printed_at_every_call(capsys):
+    @torch.compile
+    def f(x):
+        y = x * 2
+        print(y.sum().item())
+        return y + 1
+
+    for k in range(4):
+        assert f(torch.full((2,), float(k))).tolist() == [2 * k + 1] * 2
+    assert capsys.readouterr().out == "0.0\n4.0\n8.0\n12.0\n"
+    assert row()["compiled_calls"] == 0
+    assert "print" in row()["reasons"][0]
+    assert row()["segments"] >= 8
+
+
+def test_a_branch_on_a_value_goes_either_way():
+    @torch.compile
+    def f(x):
+        if x.sum() > 0:
+            return x * 2
+        return x - 1
+
+    for k in (1.0, -1.0, 2.0, -2.0):
+        assert f(torch.full((2,), k)).tolist() == ([2 * k] * 2 if k > 0 else [k - 1] * 2)
+    assert "test_compiled.py" in row()["reasons"][0]
+
+
+class Counting(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls, self.seen, self.layer = 0, [], torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        self.calls += 1
+        self.seen.append(x.shape)
+        self.last = self.layer(x)
+        return self.last
+
+
+def test_attributes_that_are_stored_are_stored_at_every_call():
+    net = Counting()
+    compiled = torch.compile(net)
+    with torch.no_grad():
+        for k in range(4):
+            x = tensor((k + 1, 2))
+            out = compiled(x)
+            assert net.calls == k + 1 == len(net.seen)
+            assert out is net.last
+            same([net.last._a], [net.layer(x)._a])
+
+
+def test_a_number_that_is_only_returned_needs_no_value():
+    @torch.compile
+    def f(x):
+        y = x * 2
+        return y, (y.sum().item(), [y[0].item()])
+
+    for k in range(4):
+        assert f(torch.full((2,), float(k)))[1] == (4 * k, [2 * k])
+    assert row()["compiled_calls"] == 2
+
+
+def test_a_number_that_is_computed_with_is_right():
+    def f(x):
+        n = x.sum().item()
+        return x * n, math.sqrt(n), f"{n:.2f}", n > 1, [n, max(n, 1.0)], x + torch.tensor(n)
+
+    compiled = torch.compile(f)
+    for k in range(4):
+        x = torch.full((2,), float(k))
+        for got, want in zip(compiled(x), f(x), strict=True):
+            assert got.tolist() == want.tolist() if isinstance(want, torch.Tensor) else got == want
+    for g in (lambda x: math.sqrt(x.sum().item()), lambda x: (x * x.sum().item()).tolist()):
+        compiled = torch.compile(g)
+        for k in range(1, 5):
+            assert compiled(torch.full((1,), float(k))) == g(torch.full((1,), float(k)))
+
+
+def test_an_exception_leaves_what_happened_before_it():
+    w = torch.zeros(2)
+
+    @torch.compile
+    def f(x):
+        w.add_(x)
+        if x.sum().item() > 2:
+            raise ValueError("too large")
+        return w * 1
+
+    assert f(torch.ones(2)).tolist() == [1, 1]
+    with pytest.raises(ValueError, match="too large"):
+        f(torch.full((2,), 2.0))
+    assert w.tolist() == [3, 3]
+
+
+def test_numbers_that_come_from_values_are_right_when_they_are_used_again():
+    def f(x):
+        scale = x.abs().max().item()
+        y = x / scale
+        y[0] = float(y.sum())
+        return y, torch.tensor(scale)
+
+    for seed in range(3):
+        x = tensor(5, seed)
+        same(results(run_deferred(f, x)), results(f(x)))
+
+
+# ------------------------------------------------------------------------------------------ memory that is shared
+
+
+def shared_by_detach(x):
+    y = x * 1
+    z = y.detach()
+    z.add_(1)
+    return y * 2, z
+
+
+def shared_by_data(x):
+    y = x * 1
+    y.data[0] = 7
+    return y.view(-1)[:2] * 2
+
+
+def views_of_shared(x):
+    y = (x * 1).view(3)
+    z = y[1:].detach()
+    z.mul_(10)
+    y[1] += 1
+    return y, z
+
+
+SHARING = [shared_by_detach, shared_by_data, views_of_shared]
+
+
+@pytest.mark.parametrize("f", SHARING)
+@pytest.mark.parametrize("how", ["jit", "compiled", "deferred"])
+def test_memory_that_is_shared_is_seen_through_both(f, how):
+    compiled = {"jit": rg.jit, "compiled": torch.compile, "deferred": lambda f: lambda x: run_deferred(f, x)}[how](f)
+    for seed in range(4):
+        x = tensor(3, seed)
+        same(results(compiled(x)), results(f(x)))
+
+
+def test_parameters_that_are_written_through_data():
+    nets = [torch.nn.Linear(3, 2) for _ in range(2)]
+    nets[1].load_state_dict(nets[0].state_dict())
+
+    def step(net):
+        def f(x):
+            for p in net.parameters():
+                p.grad = None
+            loss = (net(x) ** 2).sum()
+            loss.backward()
+            for p in net.parameters():
+                p.data -= 0.01 * p.grad
+            with torch.no_grad():
+                for p in net.parameters():
+                    p.add_(p.grad, alpha=-0.01)
+            return loss.detach()
+
+        return f
+
+    compiled, eager = torch.compile(step(nets[0])), step(nets[1])
+    for seed in range(4):
+        x = tensor((4, 3), seed)
+        same([compiled(x)._a], [eager(x)._a], 1e-5)
+    same([p._a for p in nets[0].parameters()], [p._a for p in nets[1].parameters()], 1e-5)
+
+
+def test_draws_are_those_of_the_generator():
+    compiled = torch.compile(lambda x: F.dropout(x) + torch.rand(3))
+    drawn = []
+    for f in (compiled, lambda x: F.dropout(x) + torch.rand(3)):
+        torch.manual_seed(3)
+        drawn.append([bits(f(torch.ones(3))._a) for _ in range(4)] + [bits(torch.rand(1)._a)])
+    assert drawn[0] == drawn[1]
+
+
+# ------------------------------------------------------------------------------------------ the entry
+
+
+def test_what_cannot_be_traced_is_an_error_when_a_whole_graph_is_asked_for():
+    @torch.compile(fullgraph=True)
+    def f(x):
+        return x * 2 if x.sum() > 0 else x
+
+    with pytest.raises(rg.UnsupportedError, match=r"test_compiled\.py"):
+        f(torch.ones(2))
+
+
+def test_too_many_versions_are_deferred_with_one_warning():
+    compiled = torch.compile(lambda x, k: x * k)
+    for k in range(8):
+        assert compiled(torch.ones(2), k).tolist() == [k, k]
+    with pytest.warns(UserWarning, match="8 kinds of calls"):
+        compiled(torch.ones(2), 8)
+    assert compiled(torch.ones(2), 9).tolist() == [9, 9]
+
+
+def test_a_custom_backend_is_refused():
+    with pytest.raises(NotImplementedError, match="only backend"):
+        torch.compile(lambda x: x, backend=lambda graph, inputs: graph)
+
+
+def test_a_method_that_reads_and_writes_elements_itself_is_run_as_it_is():
+    def fit(f):
+        w = torch.zeros(2, requires_grad=True)
+        optimizer = torch.optim.LBFGS([w], line_search_fn="strong_wolfe")
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((w - 3) ** 4).sum() + (w[0] * w[1] - 9) ** 2
+            loss.backward()
+            return loss
+
+        step = f(lambda: optimizer.step(closure) * 2)
+        return [step().item() for _ in range(4)], w.tolist()
+
+    assert fit(torch.compile) == fit(lambda f: f)
