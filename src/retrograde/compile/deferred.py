@@ -24,8 +24,8 @@ from ..tape import mutation
 from . import pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
-from .trace import Trace, Traced
-from .version import LOCK, TRACING, Substituted
+from .trace import LOCK, TRACING, Trace, Traced
+from .version import Substituted
 
 _ndarray = np.ndarray
 

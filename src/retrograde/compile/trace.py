@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
+import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -22,6 +23,17 @@ from ..core.aval import Aval
 from .graph import Equation, Graph, Variable
 
 _PACKAGE = __name__.partition(".")[0]
+
+LOCK = threading.RLock()
+"""Held while a function is traced: what it reads from outside holds traced arrays then."""
+
+TRACING = threading.local()
+"""`TRACING.now`: the trace that this thread is in, if any."""
+
+
+def tracing() -> bool:
+    """Whether this thread traces a function now."""
+    return getattr(TRACING, "now", None) is not None
 
 
 class Traced:

@@ -14,7 +14,7 @@ MOST = 1 << 16
 
 REPEATING = frozenset({
     "as_strided", "broadcast_to", "concatenate", "copy", "diagonal", "flip", "getitem", "rearrange", "repeat_elements", "reshape",
-    "roll", "rot90", "sliding_windows", "split", "stack", "tile", "transpose", "unstack",
+    "roll", "rot90", "sliding_windows", "split", "stack", "stop_gradient", "tile", "transpose", "unstack",
 })  # fmt: skip
 """Primitives whose results hold nothing but elements of their operands."""
 

@@ -11,9 +11,12 @@ from ..graph import Equation, Graph, Variable
 
 VIEWS = frozenset({
     "as_strided", "broadcast_to", "conj", "diagonal", "getitem", "im2col", "imag", "real", "reshape", "sliding_windows", "split",
-    "transpose", "unstack", "view_as_complex", "view_as_real",
+    "stop_gradient", "transpose", "unstack", "view_as_complex", "view_as_real",
 })  # fmt: skip
 """Primitives whose result may lie in the memory of their first operand."""
+
+ALWAYS = VIEWS - {"im2col", "reshape"}
+"""Those whose result always does, where it has as many elements."""
 
 
 class Memory:
@@ -21,6 +24,8 @@ class Memory:
 
     def __init__(self, graph: Graph) -> None:
         self._views = {v: e.inputs[0] for e in graph.equations if e.prim.name in VIEWS for v in e.outputs}
+        self._copied = {v for e in graph.equations if e.prim.name not in ALWAYS for v in e.outputs}
+        """What may be a copy, though it is a view."""
         self._outside = {*graph.inputs, *graph.constants}
         self._visible: set[Variable] = set()
         self.show(graph.outputs)
@@ -51,7 +56,7 @@ class Memory:
 
     def may_stand(self, w: Variable, v: Variable) -> bool:
         """Whether `w` may stand in place of `v`, or `v` be a view of it; if so, this counts as done."""
-        if v in self._visible:
+        if v in self._visible and not (self._views.get(v) is w and v not in self._copied):
             root = self.root(w)
             if root in self._outside or root in self._visible:
                 return False

@@ -245,6 +245,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "power_by": (_to_the_first_power,),
     "cast": (_itself, _cast_back),
     "copy": (_itself,),
+    "stop_gradient": (_itself,),
     "reshape": (_unmoved, _last_shape),
     "broadcast_to": (_unmoved, _last_shape),
     "transpose": (_in_order, _both_orders),
