@@ -325,6 +325,15 @@ def test_parameters_tell_equations_apart():
     assert len(common(b.graph(y)).equations) == 3
 
 
+def test_results_of_several_outputs_are_told_apart():
+    b = Builder()
+    x = b.input(2)
+    first, second = b("unstack", x, **_sample("unstack"))
+    other, last = b("unstack", b("exp", x), **_sample("unstack"))
+    y = b("subtract", b("subtract", first, second), b("subtract", other, last))
+    computes_the_same(b.graph(y), [optimised], [numbers(2)])
+
+
 def test_two_outputs_are_two_arrays():
     b = Builder()
     x = b.input(3)

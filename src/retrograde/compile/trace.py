@@ -20,6 +20,7 @@ import numpy as np
 from .._errors import LevelError, UnsupportedError
 from ..backend import Backend, register_backend
 from ..core.aval import Aval
+from ..core.primitive import PRIMITIVES
 from .graph import Equation, Graph, Variable
 
 _PACKAGE = __name__.partition(".")[0]
@@ -244,8 +245,18 @@ for _name in (
 register_backend(Traced, TraceBackend())
 
 
+_OPERATIONS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "modulo",
+    "pow": "power", "matmul": "matmul", "neg": "negative", "abs": "absolute", "eq": "equal", "ne": "not_equal", "lt": "less",
+    "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+}  # fmt: skip
+"""What rules mean by operators, which they may use on arrays of any library."""
+
+
 def _operator(name: str) -> Any:
     def method(self: Traced, *others: Any) -> Any:
+        if self.trace.leaves:
+            return PRIMITIVES[_OPERATIONS[name]].op(self, *others)
         given = [x.trace.elements(x) if type(x) is Traced else x for x in (self, *others)]
         return getattr(operator, name)(*given)
 
@@ -254,6 +265,8 @@ def _operator(name: str) -> Any:
 
 def _reflected(name: str) -> Any:
     def method(self: Traced, other: Any) -> Any:
+        if self.trace.leaves:
+            return PRIMITIVES[_OPERATIONS[name]].op(other, self)
         return getattr(operator, name)(other, self.trace.elements(self))
 
     return method

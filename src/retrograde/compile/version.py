@@ -138,8 +138,9 @@ class Version:
         edges = [held.leaves.get(id(x)) for x in (*arguments, *captured)]
         begun = [held.entered[id(x)] for x in (*arguments, *captured)]
         historic = any(isinstance(producer(y._node), Node) for y in outputs) and any(edge is not None for edge in edges)
-        self._history: Any = (begun, edges, outputs, None if held.cut else {}) if historic else None
+        self._history: Any = (begun, edges, outputs) if historic else None
         """What the trace has recorded of the outputs, for `Forward`; None where it has recorded nothing."""
+        self._natural = not held.cut
         self.opaque = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
         touched = [x for x, _ in gradients] + [owners[id(x)] for x in captured if id(x) in owners]
@@ -181,7 +182,9 @@ class Version:
         if not state.mode or self._history is None:
             return self.compiled(*arrays)
         if self.forward is None:
-            self.forward = calls.Forward(self.program.name, self.trace, *self._history, constants=self.graph.constants)
+            begun, edges, outputs = self._history
+            have: Any = {} if self._natural else None
+            self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
         edges = [x._node if isinstance(x, Value) else None for x in holders]
         return self.forward.called(arrays, edges, holders, values.core_class, 0)
 

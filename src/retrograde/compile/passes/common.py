@@ -35,7 +35,8 @@ def common(graph: Graph) -> Graph:
     for e in graph.equations:
         if any(v in place for v in e.inputs):
             e = e.on([None if v is None else place.get(v, v) for v in e.inputs])
-        number.update((v, len(number) + i) for i, v in enumerate(e.outputs))
+        for v in e.outputs:
+            number[v] = len(number)
         key = _key(e, number)
         first = found.get(key) if key is not None else None
         if first is None:
