@@ -127,3 +127,40 @@ def test_compiled_equals_eager_in_batches(name, i):
     xs = [make(rg.Tensor, np.stack([x, x], axis=-1)) for x in given]
     f = rg.vmap(one, in_axes=-1)
     same(jit(f)(*xs), f(*xs), name)
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_a_compiled_primitive_is_transformed_as_the_primitive_is(name):
+    """Gradients of first and second order, tangents and batches, taken of the compiled function."""
+    prim, given, there, params = case(name, 0)
+    if not given or prim.tolerances.get("gauge") or prim.kind == "data_dependent":
+        return
+    xs = [make(rg.Tensor, x) for x in given]
+    smooth = [j for j, x in enumerate(given) if x.dtype.kind in "fc" and _has_rule(prim, there, j)]
+
+    def one(*xs):
+        rest = iter(xs)
+        out = prim.op(*(next(rest) if is_there else None for is_there in there), **params)
+        return out if prim.multi else (out,)
+
+    def results(f):
+        def loss(*chosen):
+            rest = iter(chosen)
+            outs = f(*(next(rest) if j in smooth else x for j, x in enumerate(xs)))
+            smoothly = prim.diff_outs or [y.dtype.kind in "fc" for y in outs]
+            return sum((weighted(y, 1.0 + k) for k, y in enumerate(outs) if smoothly[k]), rg.asarray(0.0))
+
+        def of_gradient(*chosen):
+            gs = gradient(*chosen)
+            return sum((rg.real(rg.sum(g * rg.conj(g))) if g.dtype.kind == "c" else rg.sum(g * g) for g in gs), rg.asarray(0.0))
+
+        found = [rg.vmap(f, in_axes=-1)(*(make(rg.Tensor, np.stack([x, x], axis=-1)) for x in given))]
+        if smooth:
+            gradient = rg.grad(loss, argnums=tuple(range(len(smooth))))
+            chosen = [xs[j] for j in smooth]
+            found += [gradient(*chosen), rg.jvp(loss, chosen, chosen)[1]]
+            if prim.tolerances.get("second") is not False:
+                found.append(rg.grad(of_gradient, argnums=tuple(range(len(smooth))))(*chosen))
+        return found
+
+    same(results(jit(one)), results(one), name)
