@@ -46,13 +46,13 @@ class Program:
 
     def __call__(self, operands: Sequence[Any]) -> list[Any]:
         """The outputs for operands of any kind, at the highest level among them."""
+        if not any(type(x) is not _ndarray for x in operands):
+            return list(self._run(operands))
         top = max(map(level_of, operands), default=0)
         if any(isinstance(x, Value) and x._level == top for x in operands):
             return self._taped(operands, top)
         if top:
             return self._under(operands, top)
-        if all(type(x) is _ndarray for x in operands):
-            return list(self._run(operands))
         return self.graph.run(*operands)  # another library's arrays, and those of another trace, which then goes on with them
 
     def _run(self, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
@@ -257,8 +257,10 @@ class Forward:
         node.saved = tuple([arrays[i] if kind == "operand" else outs[i] for kind, i in self._where])
         node.dialect, node.shown_as = cls, self.name  # type: ignore[attr-defined]
         node.level = level  # type: ignore[attr-defined]
-        node.outs = tuple([(tuple(shape_of(y)), dtype_of(y)) for y in outs])
-        node.step, node.seq = None, tick()
+        node.outs = tuple([
+            (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs
+        ])  # fmt: skip
+        node.step, node.seq = _step, tick()
         made = [
             make(cls, y, None if root is None else Slot(node, i, *node.outs[i]), level)
             for i, (y, root) in enumerate(zip(outs[: self._count], self.roots))
@@ -426,6 +428,17 @@ class _Call(Custom):
     def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
         kept = node.saved if node.packed is None else node.packed(node, node.saved)
         return self.forward.pulled(node, [_array(x, node.level) for x in kept], g, needs)  # type: ignore[attr-defined]
+
+
+def _step(node: Node, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
+    """`step` of a call's node (core/specialise.py)."""
+    found = {} if grads is None else grads
+    for edge, r in zip(node.edges, node.prim.pull(node, node.saved, g, node.edges)):
+        if r is not None and edge is not None:
+            if r.shape != edge.shape or r.dtype is not edge.dtype:
+                r = fit(r, edge)
+            add(found, edge, r)
+    return None if grads is not None else found.popitem() if len(found) == 1 else found
 
 
 def _array(x: Any, level: int) -> Any:
