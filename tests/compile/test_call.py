@@ -1,5 +1,7 @@
 """Compiled functions under transforms and on tensors that want gradients give what the functions give, to every order."""
 
+import threading
+
 import pytest
 from test_trace import numbers, same, tensor
 
@@ -242,6 +244,38 @@ def test_an_argument_that_is_written_has_the_history_of_what_is_written():
         x.sum().backward()
         found.append((x.tolist(), w.grad.tolist()))
     assert found[0] == found[1] == ([2, 2, 2], [4, 4, 4])
+
+
+def test_what_was_computed_is_no_leaf_inside():
+    seen = []
+
+    def f(x):
+        seen.append((x.is_leaf, x.requires_grad))
+        return x * 2
+
+    x = torch.ones(3, requires_grad=True) * 3
+    jit(f)(x).sum().backward()
+    with torch.no_grad():
+        jit(f)(x)
+    assert seen == [(False, True)] * 2
+
+
+def test_threads_call_one_compiled_function():
+    compiled, found = jit(lambda x, w: torch.tanh(x * w) * x), []
+
+    def work(k):
+        for _ in range(5):
+            x, w = (torch.full((k,), 0.5, requires_grad=True) for _ in range(2))
+            compiled(x, w).sum().backward()
+            found.append((x.grad.tolist(), w.grad.tolist()))
+
+    threads = [threading.Thread(target=work, args=(3,)) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(found) == 20
+    assert all(g == found[0] for g in found)
 
 
 def test_hooks_of_leaves_are_called_once():

@@ -269,11 +269,13 @@ class Forward:
             bind.watched(node, cls, operands, tuple(made))
         return made
 
-    def pulled(self, node: Node, saved: Sequence[Any], g: Sequence[Any], needs: Sequence[Any]) -> list[Any]:
-        """The cotangents of the operands that are needed, from those of the outputs."""
+    def pulled(
+        self, node: Node, saved: Sequence[Any], g: Sequence[Any], needs: Sequence[Any], create_graph: bool
+    ) -> list[Any]:  # fmt: skip
+        """The cotangents of the operands that are needed, from those of the outputs; with `create_graph` with their history."""
         level: int = node.level  # type: ignore[attr-defined]
         wrap = any(isinstance(part, Value) for part in g)
-        if wrap and levels.mode_at(level):
+        if create_graph:
             lifted = []
             for (kind, i), array in zip(self._where, saved):
                 edge = node.edges[i] if kind == "operand" else None if self.roots[i] is None else Slot(node, i, *node.outs[i])
@@ -426,14 +428,16 @@ class _Call(Custom):
         self.name, self.forward = name, forward
 
     def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
+        level: int = node.level  # type: ignore[attr-defined]
         kept = node.saved if node.packed is None else node.packed(node, node.saved)
-        return self.forward.pulled(node, [_array(x, node.level) for x in kept], g, needs)  # type: ignore[attr-defined]
+        create_graph = any(isinstance(part, Value) for part in g) and levels.mode_at(level) != 0
+        return self.forward.pulled(node, [_array(x, level) for x in kept], g, needs, create_graph)
 
 
 def _step(node: Node, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
-    """`step` of a call's node (core/specialise.py)."""
+    """`step` of a call's node (core/specialise.py): the pass keeps no history, whatever the mode still is."""
     found = {} if grads is None else grads
-    for edge, r in zip(node.edges, node.prim.pull(node, node.saved, g, node.edges)):
+    for edge, r in zip(node.edges, node.prim.forward.pulled(node, node.saved, g, node.edges, False)):
         if r is not None and edge is not None:
             if r.shape != edge.shape or r.dtype is not edge.dtype:
                 r = fit(r, edge)

@@ -20,6 +20,7 @@ from .._tree import flatten, unflatten
 from ..core import level as levels
 from ..core import value as values
 from ..core.aval import Aval
+from ..core.bind import record
 from ..core.node import Accumulate, Node, producer
 from ..core.record import Primitive
 from ..core.value import LevelArray, Value, dtype_of, make, shape_of
@@ -181,12 +182,17 @@ class Version:
         arrays = [x._a for x in holders]
         if not state.mode or self._history is None:
             return self.compiled(*arrays)
-        if self.forward is None:
-            begun, edges, outputs = self._history
-            have: Any = {} if self._natural else None
-            self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
+        with LOCK:
+            forward = self.forward or self._forward()
         edges = [x._node if isinstance(x, Value) else None for x in holders]
-        return self.forward.called(arrays, edges, holders, values.core_class, 0)
+        return forward.called(arrays, edges, holders, values.core_class, 0)
+
+    def _forward(self) -> calls.Forward:
+        """What is called where something wants a gradient, made at the first such call."""
+        begun, edges, outputs = self._history
+        have: Any = {} if self._natural else None
+        self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
+        return self.forward
 
     def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """What a call would give and leave, without leaving it."""
@@ -335,11 +341,13 @@ class Substituted(Observer):
 
     def _begin_history(self, x: Value) -> None:
         """Let the history of a tensor begin here: a leaf stays one, what was computed is computed from one."""
-        if type(x._node) is not Accumulate:
+        edge = x._node
+        if type(edge) is not Accumulate:
             begin = make(values.core_class, x._a)
             autograd.leaf(begin)
-            x._node = copy(begin)._node
-        self.leaves[id(x)] = x._node if type(x._node) is Accumulate else x._node.edges[0]
+            edge = begin._node
+            x._node = record(copy.prim, {}, (edge,), (x._a,), x._a) or edge
+        self.leaves[id(x)] = edge
 
     def __exit__(self, *exception: Any) -> None:
         OBSERVERS.remove(self)
