@@ -24,7 +24,8 @@ from ..core.node import Accumulate
 from ..core.value import Value
 from . import deferred
 from .reads import TooMuch
-from .version import Changes, Version, tracing
+from .trace import tracing
+from .version import Changes, Version
 
 _ndarray = np.ndarray
 
@@ -181,8 +182,8 @@ class Compiled:
                 self.row.name, roots, leaves, lambda: self._f(*args, **kwargs), pure=True, arguments=(args, kwargs)
             )
             self.row.counts["traced"] += 1
-            if version.recorded:
-                raise UnsupportedError("what it returns has a history")
+            if version.opaque:
+                raise UnsupportedError("what it returns has a history with functions of the user's")
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise

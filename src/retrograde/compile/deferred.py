@@ -25,8 +25,8 @@ from ..tape.inplace import live_views, look_again
 from . import pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
-from .trace import Trace, Traced
-from .version import LOCK, TRACING, Substituted
+from .trace import LOCK, TRACING, Trace, Traced
+from .version import Substituted
 
 _ndarray = np.ndarray
 

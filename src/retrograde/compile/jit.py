@@ -14,7 +14,8 @@ from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, make
-from .version import Version, tracing
+from .trace import tracing
+from .version import Version
 
 _ndarray = np.ndarray
 _ARRAYS = (Value, np.ndarray, np.generic)
@@ -78,12 +79,14 @@ class Jit:
             version = self._versions[key] = self._traced(found, leaves, tree)
             if len(self._versions) > VERSIONS:
                 del self._versions[next(iter(self._versions))]
-        if quick is not None and not self._numbers:
+        if quick is not None and not self._numbers and not version.opaque:
             call = version.quick()
             if call is not None:
                 if len(self._quick) >= VERSIONS:
                     self._quick.clear()
                 self._quick[quick] = version.holds, call
+        if version.opaque or (state.levels and not version.clean):  # its derivatives are what the function makes them
+            return self._f(*args, **kwargs)
         return version.run(leaves)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

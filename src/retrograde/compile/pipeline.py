@@ -8,9 +8,22 @@ from typing import Any
 
 from .emit import machine, straight
 from .graph import Graph, Pass
+from .passes.common import common
+from .passes.dead import dead
+from .passes.fold import fold
+from .passes.simplify import simplify
 from .verify import verify
 
-PASSES: list[Pass] = []
+PASSES: list[Pass] = [
+    fold,  # before the others: numbers are what most simplifications ask for
+    simplify,
+    common,  # after what says the same in the same words
+    dead,
+]
+"""They run in this order until none of them changes the graph: a pass that changes nothing gives the graph itself."""
+
+ROUNDS = 8
+"""How often at most. Each round leaves out equations; two are the rule."""
 
 
 def optimised(graph: Graph) -> Graph:
@@ -18,10 +31,14 @@ def optimised(graph: Graph) -> Graph:
     checked = os.environ.get("RETROGRADE_VERIFY") == "1"
     if checked:
         verify(graph)
-    for step in PASSES:
-        graph = step(graph)
-        if checked:
-            verify(graph, step.__name__)
+    for _ in range(ROUNDS):
+        before = graph
+        for step in PASSES:
+            graph = step(graph)
+            if checked:
+                verify(graph, step.__name__)
+        if graph is before:
+            break
     return graph
 
 

@@ -8,7 +8,6 @@ views. What it leaves in them, arrays, gradients and states of generators, is wh
 from __future__ import annotations
 
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -16,36 +15,27 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._errors import UnsupportedError
-from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode
+from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode, state
 from .._tree import TreeDef, flatten, unflatten
+from ..core import level as levels
 from ..core import value as values
+from ..core.aval import Aval
+from ..core.bind import record
 from ..core.level import Level
 from ..core.node import Accumulate, Node, producer
-from ..core.value import Value, make
+from ..core.record import Primitive
+from ..core.value import LevelArray, Value, dtype_of, make, shape_of
 from ..ops.random import GENERATORS
+from ..ops.structural import copy
 from ..tape import autograd, inplace, mutation
+from . import call as calls
 from . import pipeline
 from .effects import impure
 from .graph import Graph
 from .reads import Reads
-from .trace import Promised, Trace, Traced
+from .trace import ACTIVE, LOCK, TRACING, Promised, Trace, Traced
 
 _ndarray = np.ndarray
-
-LOCK = threading.RLock()
-"""Held while a function is traced: what it reads from outside holds traced arrays then."""
-
-TRACING = threading.local()
-"""`TRACING.now`: the trace that this thread is in, if any."""
-
-ACTIVE: list[Any] = []
-"""The traces of all threads: asked before TRACING, which takes 60 ns to read."""
-
-
-def tracing() -> bool:
-    """Whether this thread traces a function now."""
-    return bool(ACTIVE) and getattr(TRACING, "now", None) is not None
-
 
 class Changes(UnsupportedError):
     """A function has an effect on something else than tensors."""
@@ -73,7 +63,7 @@ class Version:
         outside = [x for x in (*self.reads.holders, *GENERATORS) if id(x) not in given]
         self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
         changed = False
-        with LOCK, Substituted(trace, list(given.values()), outside) as held:
+        with LOCK, levels.exactly(()), Substituted(trace, list(given.values()), outside) as held:
             try:
                 results, self.tree = flatten(call())
             finally:
@@ -87,6 +77,8 @@ class Version:
         self._known = [(x, x._a.shape, x._a.dtype) for x in self.captured if isinstance(x, Value)]
         self._unchanged = self.reads.check()
         self.compiled = pipeline.compiled(self.graph)
+        self.program = calls.Program(name, self.graph, self.compiled)
+        self.forward: calls.Forward | None = None
 
     def _refuse_impure(self, leaves: Sequence[Any]) -> None:
         reason = impure(self.reads.functions)
@@ -102,8 +94,8 @@ class Version:
         """Read what the function has returned and left behind."""
         trace, outputs = self.trace, list[Any]()
 
-        def output(array: Any) -> int:
-            outputs.append(array)
+        def output(array: Any, node: Any = None) -> int:
+            outputs.append(make(values.core_class, array, node))
             return len(outputs) - 1
 
         known = {id(x) for x in held.holders}
@@ -113,8 +105,6 @@ class Version:
         def place(x: Any) -> Any:
             return self._positions.get(id(x), outer.get(id(x), x))
 
-        self.recorded = any(isinstance(y, Value) and isinstance(producer(y._node), Node) for y in results)
-        """Whether something that the function returns has a history of its own."""
         self._results: list[tuple[str, Any, Any]] = []
         """Of each leaf of the result what it is: a tensor ("new": its class and whether it is a leaf that wants a gradient), an
         argument ("given": its position), a tensor from outside ("held": itself), a number ("number"), anything else ("other":
@@ -129,12 +119,14 @@ class Version:
             elif id(y) in known:
                 self._results.append(("held", place(y), None))
             else:
-                self._results.append(("new", type(y)._result, (output(y._a), type(y._node) is Accumulate)))
-        self._writes = [(place(x), output(x._a)) for x in held.changed_holders()]
+                self._results.append(("new", type(y)._result, (output(y._a, y._node), type(y._node) is Accumulate)))
+        self._writes = [
+            (place(x), output(x._a, x._node if isinstance(x, Value) else None)) for x in held.changed_holders()
+        ]  # fmt: skip
         gradients = held.gradients()
         self._gradients = [(place(x), None if g is None else (type(g), output(g._a))) for x, g in gradients]
         entered = [x for x in held.holders if id(x) in held.entered]
-        graph = trace.graph([held.entered[id(x)] for x in entered], outputs)
+        graph = trace.graph([held.entered[id(x)] for x in entered], [y._a for y in outputs])
         used, inputs = set(graph.uses()), dict(zip(map(id, entered), graph.inputs))
         arguments = [x for x in entered if id(x) in self._positions]
         captured = [x for x in entered if id(x) not in self._positions and inputs[id(x)] in used]
@@ -143,6 +135,16 @@ class Version:
         self.graph = Graph(
             [inputs[id(x)] for x in (*arguments, *captured)], graph.constants, graph.equations, graph.outputs
         )  # fmt: skip
+        self.clean = not (held.cut or self._writes or self._gradients or any(not isinstance(x, Value) for x in captured))
+        """Whether the graph alone says what the derivatives are: nothing was detached, and nothing is left behind."""
+        edges = [held.leaves.get(id(x)) for x in (*arguments, *captured)]
+        begun = [held.entered[id(x)] for x in (*arguments, *captured)]
+        historic = any(isinstance(producer(y._node), Node) for y in outputs) and any(edge is not None for edge in edges)
+        self._history: Any = (begun, edges, outputs) if historic else None
+        """What the trace has recorded of the outputs, for `Forward`; None where it has recorded nothing."""
+        self._natural = not held.cut
+        self.opaque = historic and calls.opaque([y._node for y in outputs])
+        """Whether that holds functions of the user's, which would find other tensors than they have seen."""
         touched = [x for x, _ in gradients] + [owners[id(x)] for x in captured if id(x) in owners]
         self._having = [
             (x, g is None) for x, g in held.graded() if id(x) not in self._positions and any(x is y for y in touched)
@@ -163,9 +165,12 @@ class Version:
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """The function's result for such arguments."""
-        arrays = [leaves[i]._a for i in self._given]
-        arrays += [x._a for x in self.captured]
-        found = self.compiled(*arrays)
+        if self._history is not None or state.levels:
+            found = self._recorded(leaves)
+        else:
+            arrays = [leaves[i]._a for i in self._given]
+            arrays += [x._a for x in self.captured]
+            found = self.compiled(*arrays)
         if self._writes or self._gradients:
             self._leave(leaves, found)
         return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
@@ -173,7 +178,7 @@ class Version:
     def quick(self) -> Callable[..., Any] | None:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
-        if self.captured or self._writes or self._gradients or self._given != list(range(len(self._given))):
+        if self._history is not None or self.captured or self._writes or self._gradients or self._given != list(range(len(self._given))):
             return None
         scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__}
         given = ", ".join(f"x{i}" for i in range(len(self._given)))
@@ -194,6 +199,26 @@ class Version:
         exec(compile("\n".join([*lines, f"    return {shown}"]), "<retrograde call>", "exec"), scope)  # noqa: S102 - our own source
         found: Callable[..., Any] = scope["quick"]
         return found
+
+    def _recorded(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """The outputs among transforms and where something wants a gradient: values that have their history."""
+        holders = [*(leaves[i] for i in self._given), *self.captured]
+        if state.levels:
+            return self.program([x if isinstance(x, Value) else x._a for x in holders])
+        arrays = [x._a for x in holders]
+        if not state.mode or self._history is None:
+            return self.compiled(*arrays)
+        with LOCK:
+            forward = self.forward or self._forward()
+        edges = [x._node if isinstance(x, Value) else None for x in holders]
+        return forward.called(arrays, edges, holders, values.core_class, 0)
+
+    def _forward(self) -> calls.Forward:
+        """What is called where something wants a gradient, made at the first such call."""
+        begun, edges, outputs = self._history
+        have: Any = {} if self._natural else None
+        self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
+        return self.forward
 
     def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """What a call would give and leave, without leaving it."""
@@ -230,7 +255,7 @@ class Version:
         kind, what, more = result
         if kind == "new":
             at, wants = more
-            made = make(what, found[at])
+            made = values.as_value(what, found[at])
             if wants:
                 autograd.leaf(made)
             return made
@@ -240,13 +265,20 @@ class Version:
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
         """Write into holders what the call leaves there."""
+        for place, at in self._writes:
+            new, holder = found[at], _found(place, leaves)
+            if isinstance(new, Value) and new._node is not None:
+                new = values.as_value(type(holder)._result, new)
+                inplace.assign(self.program.name, holder, new, new._node.seq - 1)
+                continue
+            if isinstance(new, Value):
+                new = new._a
+            if isinstance(holder, Value) and type(holder._a) is _ndarray:
+                mutation.write(holder._a, new)
+            else:
+                holder._a = new
         with grad_mode(False):
-            for place, at in self._writes:
-                holder = _found(place, leaves)
-                if isinstance(holder, Value) and type(holder._a) is _ndarray:
-                    mutation.write(holder._a, found[at])
-                else:
-                    holder._a = found[at]
+            found = [y._a if isinstance(y, Value) else y for y in found]
             for place, left in self._gradients:
                 holder = _found(place, leaves)
                 holder._grad = None if left is None else make(left[0], found[left[1]])
@@ -304,17 +336,22 @@ class Substituted(Observer):
 
     def __init__(self, trace: Trace, leaves: list[Any], outside: list[Any]) -> None:
         self.trace = trace
-        outside = [x for x in outside if not isinstance(x, Value) or (type(x._a) is _ndarray and not x._level)]
+        outside = [x for x in outside if not isinstance(x, Value) or isinstance(x._a, (_ndarray, LevelArray, Value))]
         self.holders = [*leaves, *outside]
         self.entered: dict[int, Any] = {}
         """What each holder was given, by its id."""
         self.arrays = {id(x): x._a for x in self.holders}
         """The arrays that they had."""
+        self.leaves: dict[int, Any] = {}
+        """The edge of each holder that wants a gradient, by its id."""
+        self.cut = False
+        """Whether something was computed that has another derivative than the graph says."""
         self._written: dict[int, tuple[weakref.ref[np.ndarray], np.ndarray]] = {}
 
     def __enter__(self) -> Substituted:
         self._before = [(x, x._node, x._grad) if isinstance(x, Value) else (x, None, None) for x in self.holders]
         ACTIVE.append(self.trace)
+        self._at = [(x, x._level) for x in self.holders if isinstance(x, Value) and x._level]
         TRACING.now, self._outer = self.trace, getattr(TRACING, "now", None)
         try:
             own = {id(x) for x in self.holders}
@@ -323,10 +360,14 @@ class Substituted(Observer):
             for x in self.holders:
                 if id(x) in apart:
                     continue
-                self.entered[id(x)] = self.trace.begin(self.arrays[id(x)])
-                x._a = self.entered[id(x)]
-                if self.trace.leaves and isinstance(x, Value) and x._node is not None and type(x._node) is not Accumulate:
-                    autograd.leaf(x)
+                array = self.arrays[id(x)]
+                if isinstance(array, Value):
+                    array = Aval(tuple(shape_of(array)), dtype_of(array))
+                x._a = self.entered[id(x)] = self.trace.begin(array)
+                if isinstance(x, Value):
+                    x._level = 0
+                    if self.trace.leaves and x._node is not None:
+                        self._begin_history(x)
             for x in views:
                 x._a = inplace.replay(make(values.core_class, x._base._a), x._view_steps)._a
             level = Level(self.trace.what)
@@ -339,6 +380,16 @@ class Substituted(Observer):
             self._restore()
             raise
         return self
+
+    def _begin_history(self, x: Value) -> None:
+        """Let the history of a tensor begin here: a leaf stays one, what was computed is computed from one."""
+        edge = x._node
+        if type(edge) is not Accumulate:
+            begin = make(values.core_class, x._a)
+            autograd.leaf(begin)
+            edge = begin._node
+            x._node = record(copy.prim, {}, (edge,), (x._a,), x._a) or edge
+        self.leaves[id(x)] = edge
 
     def __exit__(self, *exception: Any) -> None:
         OBSERVERS.remove(self)
@@ -353,11 +404,15 @@ class Substituted(Observer):
         for x, node, gradient in self._before:
             x._a = self.arrays[id(x)]
             if isinstance(x, Value) and self.trace.leaves:
+                x._level = 0
                 x._node = node
                 if gradient is None:
                     x.__dict__.pop("_grad", None)
                 else:
                     x._grad = gradient
+
+        for x, level in self._at:
+            x._level = level
 
     def changed_holders(self) -> list[Any]:
         """The holders that hold another array than they were given."""
@@ -370,6 +425,22 @@ class Substituted(Observer):
     def gradients(self) -> list[tuple[Any, Any]]:
         """The holders that have another `.grad` than before, and it."""
         return [(x, x._grad) for x, _, before in self._before if isinstance(x, Value) and x._grad is not before]
+
+    # ---------------------------------------------------------------------------------------- history
+
+    def operation(self, prim: Any, operands: Any, params: Any, results: Any, node: Any) -> None:
+        if node is None:
+            made = results if isinstance(results, tuple) else (results,)
+            wanting = any(isinstance(x, Value) and x._node is not None for x in operands)
+            self.cut |= wanting and prim.differentiable and any(dtype_of(y).kind not in "iub" for y in made)
+        else:
+            self.cut |= not isinstance(node.prim, Primitive)
+
+    def detached(self, x: Any) -> None:
+        self.cut = True
+
+    def pass_begins(self, run: Any, roots: Any, gradients: Any, inputs: Any) -> None:
+        self.cut |= not run.level and not run.create_graph
 
     # ---------------------------------------------------------------------------------------- memory written beside the trace
 

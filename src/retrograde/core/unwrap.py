@@ -21,6 +21,7 @@ from ..backend import backend_of
 from . import value as values
 from .batched import BatchedArray
 from .dual import DualArray
+from .record import PRIMITIVES
 from .value import LevelArray, V, Value, content, error_type, make
 
 __all__ = ["bare", "concrete", "constant", "content", "unrecorded"]
@@ -49,6 +50,8 @@ def constant(x: V) -> V:
     found: V = make(type(x)._result, array, None, level)
     if not level and type(array) is not np.ndarray and array is x._a:
         share(found, x)
+        if x._node is not None:  # a trace has to tell the two apart, since their derivatives differ
+            found._a = PRIMITIVES["stop_gradient"].op(array)
     return found
 
 

@@ -28,6 +28,7 @@ from .rules import (
     linear,
     materialise_batch,
     move_batch,
+    nondifferentiable,
 )
 from .samples import complex_normal, normal, sample
 
@@ -297,6 +298,12 @@ copy = linear(
     "copy", kernel=lambda xp, x: xp.asarray(x, copy=True), numpy=_copied, transpose=lambda g, _x: g,
     batch=lambda op, arrays, dims, params: (op(arrays[0]), dims[0]), infer=infer_same, kind="structural",
     samples=lambda: [sample(normal(3))],
+)  # fmt: skip
+
+# The same elements, of which every derivative is zero: what a trace writes where a value loses its history.
+stop_gradient = nondifferentiable(
+    "stop_gradient", kernel=lambda xp, x: x, infer=infer_same, kind="structural",
+    batch=lambda op, arrays, dims, params: (op(arrays[0]), dims[0]), samples=lambda: [sample(normal(3))],
 )  # fmt: skip
 
 # `new` in place of `x`: what an overwritten operand becomes. Its gradient is zero, not absent, as in PyTorch.

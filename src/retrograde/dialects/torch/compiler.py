@@ -12,7 +12,7 @@ from ._api import api
 from ._dtype import get_default_dtype
 from .nn.modules import _module_hooks
 
-_VERSION = __name__.replace("dialects.torch.compiler", "compile.version")
+_VERSION = "retrograde.compile.trace"
 _BACKENDS = ("inductor", "eager", "aot_eager", "cudagraphs", "onnxrt", "tvm")
 _MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 

@@ -1,0 +1,450 @@
+"""A compiled graph among tensors that want gradients and arrays of transforms: an operation of its own, with derivatives of every
+order that are compiled as well.
+
+A `Program` is a graph with its code. On values of a tape it becomes a `Forward`: a program that gives, besides the outputs, the
+residuals that the backward pass needs, and one backward program for each choice of cotangents and operands that is asked for.
+Residuals count as outputs with a history, and backward programs are called on values like any other: so derivatives of
+derivatives need nothing of their own. Arrays of vmap and forward mode run a program traced for their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._state import WATCHED, grad_mode, refresh, state
+from ..core import bind
+from ..core import level as levels
+from ..core import value as values
+from ..core.batched import BatchedArray
+from ..core.dual import DualArray
+from ..core.level import Level
+from ..core.node import Accumulate, Node, Slot, producer, tick
+from ..core.record import Primitive
+from ..core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
+from ..tape import autograd, engine
+from ..tape.function import Custom
+from . import pipeline
+from .graph import Equation, Graph, Variable
+from .trace import LOCK, TRACING, Trace, Traced
+
+_ndarray = np.ndarray
+
+
+class Program:
+    """A graph that is called with arrays, values or arrays of transforms.
+
+    name: how messages and nodes call it. code: what runs the graph, if that is there already.
+    """
+
+    def __init__(self, name: str, graph: Graph, code: Callable[..., Sequence[Any]] | None = None) -> None:
+        self.name, self.graph, self._code = name, graph, code
+        self._forwards: dict[tuple[int, ...], Forward] = {}
+        self._transformed: dict[Any, tuple[Program, Callable[[list[Any], int], list[Any]]]] = {}
+
+    def __call__(self, operands: Sequence[Any]) -> list[Any]:
+        """The outputs for operands of any kind, at the highest level among them."""
+        if not any(type(x) is not _ndarray for x in operands):
+            return list(self._run(operands))
+        top = max(map(level_of, operands), default=0)
+        if any(isinstance(x, Value) and x._level == top for x in operands):
+            return self._taped(operands, top)
+        if top:
+            return self._under(operands, top)
+        return self.graph.run(*operands)  # another library's arrays, and those of another trace, which then goes on with them
+
+    def _run(self, arrays: Sequence[np.ndarray]) -> Sequence[Any]:
+        if self._code is None:
+            self._code = pipeline.compiled(self.graph)
+        return self._code(*arrays)
+
+    def _taped(self, operands: Sequence[Any], top: int) -> list[Any]:
+        """One tape off: what is below is computed with, and recorded where an operand wants a gradient."""
+        if top:
+            levels.check_open(top)
+        arrays, edges = [], list[Any]()
+        for x in operands:
+            own = isinstance(x, Value) and x._level == top
+            arrays.append(x._a if own else values.content(x) if isinstance(x, Value) else x)
+            edges.append(x._node if own else None)
+        cls = values.result_class(operands)
+        wanted = tuple([i for i, edge in enumerate(edges) if edge is not None and edge.dtype.kind not in "iub"])
+        if not wanted or levels.mode_at(top) == 0:
+            return [make(cls, y, None, top) for y in self(arrays)]
+        return self.forward(wanted).called(arrays, edges, operands, cls, top)
+
+    def forward(self, wanted: tuple[int, ...]) -> Forward:
+        """The program to be recorded where these operands want a gradient."""
+        found = self._forwards.get(wanted)
+        if found is None:
+            with traced(Trace(self.name)) as trace:
+                given = [Traced(trace, v) for v in self.graph.inputs]
+                tensors = [make(values.core_class, x) for x in given]
+                for i in wanted:
+                    autograd.leaf(tensors[i])
+                edges = [x._node for x in tensors]
+                at: dict[Variable, Any] = dict(zip(self.graph.inputs, tensors)) | dict(self.graph.constants)
+                for e in self.graph.equations:
+                    out = e.prim.op(*(None if v is None else at[v] for v in e.inputs), **e.params)
+                    at.update(zip(e.outputs, out if e.prim.multi else (out,)))
+                outputs = [at[v] for v in self.graph.outputs]
+                have = {x._a.variable: x._node for x in at.values() if isinstance(x, Value) and type(x._a) is Traced}
+                found = Forward(self.name, trace, given, edges, outputs, have)
+            self._forwards[wanted] = found
+        return found
+
+    def _under(self, operands: Sequence[Any], top: int) -> list[Any]:
+        """One transform off: the same graph, traced under one of its kind."""
+        levels.check_open(top)
+        kinds = tuple([
+            None if level_of(x) != top else x.dim if type(x) is BatchedArray else x.tangent is not None for x in operands
+        ])  # fmt: skip
+        batched = any(type(x) is BatchedArray and x._level == top for x in operands)
+        sizes = tuple([
+            shape_of(x.content)[x.dim] for x in operands if type(x) is BatchedArray and x._level == top
+        ])[:1]  # fmt: skip
+        key = batched, kinds, sizes
+        if key not in self._transformed:
+            self._transformed[key] = self._traced_under(operands, top, batched, sizes)
+        program, rebuilt = self._transformed[key]
+        parts: list[Any] = []
+        for x in operands:
+            parts += _parts(x) if level_of(x) == top else [values.content(x) if isinstance(x, Value) else x]
+        return rebuilt(program(parts), top)
+
+    def _traced_under(self, operands: Sequence[Any], top: int, batched: bool, sizes: tuple[int, ...]) -> Any:
+        with traced(Trace(self.name)) as trace, Level("vmap" if batched else "jvp").open() as level:
+            level.batch_size = next(iter(sizes), None)
+            given: list[Any] = []
+
+            def begin(x: Any) -> Any:
+                given.append(_like(trace, x))
+                return given[-1]
+
+            def entered(x: Any) -> Any:
+                if level_of(x) != top or isinstance(x, Value):
+                    return begin(x)
+                inside = [begin(part) for part in _parts(x)]
+                return _whole(x, inside, level.id)
+
+            outs = self.graph.run(*[entered(x) for x in operands])
+            kinds, parts = [], []
+            for y in outs:
+                y = y._a if isinstance(y, Value) else y
+                own = isinstance(y, LevelArray)
+                kinds.append(y.dim if type(y) is BatchedArray else own)
+                parts.append([_bare(p) for p in _parts(y)] if own else [_bare(y)])
+            graph = trace.graph(given, [p for ps in parts for p in ps])
+        counts = list(map(len, parts))
+
+        def rebuilt(found: list[Any], at: int) -> list[Any]:
+            rest = iter(found)
+            made = []
+            for kind, count in zip(kinds, counts):
+                inside = [next(rest) for _ in range(count)]
+                if kind is False:
+                    made += inside
+                else:
+                    made.append(DualArray(inside[0], inside[1], at) if kind is True else BatchedArray(inside[0], kind, at))
+            return made
+
+        return Program(self.name, graph), rebuilt
+
+
+def _like(trace: Trace, x: Any) -> Traced:
+    """An array of the trace that looks as another."""
+    return Traced(trace, Variable(shape_of(x), dtype_of(x)))
+
+
+def _parts(x: Any) -> list[Any]:
+    """What is under an array of a transform, one level down."""
+    if type(x) is BatchedArray:
+        return [x.content]
+    return [x.primal] if x.tangent is None else [x.primal, x.tangent]
+
+
+def _whole(like: Any, parts: list[Any], level: int) -> Any:
+    if type(like) is BatchedArray:
+        return BatchedArray(parts[0], like.dim, level)
+    return DualArray(parts[0], parts[1] if len(parts) > 1 else None, level)
+
+
+def _bare(x: Any) -> Any:
+    return x._a if isinstance(x, Value) else x
+
+
+class traced:
+    """Context manager: what is computed with arrays of the trace is written into it, at no level and with nobody looking."""
+
+    def __init__(self, trace: Trace, create_graph: bool = True) -> None:
+        self.trace, self._create_graph = trace, create_graph
+
+    def __enter__(self) -> Trace:
+        LOCK.acquire()
+        self._outer = getattr(TRACING, "now", None)
+        self._levels = levels.exactly(())
+        self._levels.__enter__()
+        self._saved_hooks, state.saved_hooks = state.saved_hooks, ()  # they are for what the program saves
+        refresh()
+        self._mode = grad_mode(self._create_graph)
+        self._mode.__enter__()
+        TRACING.now, self.trace.open = self.trace, True
+        return self.trace
+
+    def __exit__(self, *exception: Any) -> None:
+        TRACING.now, self.trace.open = self._outer, False
+        self._mode.__exit__(*exception)
+        state.saved_hooks = self._saved_hooks
+        refresh()
+        self._levels.__exit__(*exception)
+        LOCK.release()
+
+
+class Forward:
+    """What a trace has recorded, as an operation.
+
+    inputs: the traced arrays that it began with; edges: those of them that were leaves (None elsewhere); outputs: what it gave;
+    have: the edges along which gradients of variables leave, as far as nodes do not say it; None where a variable may have been
+    computed without history, which it would get were it computed again. constants: those of the trace that it knows no more.
+    """
+
+    def __init__(
+        self, name: str, trace: Trace, inputs: Sequence[Traced], edges: Sequence[Any], outputs: Sequence[Any],
+        have: dict[Variable, Any] | None, constants: dict[Variable, np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self._trace, self._edges = name, trace, list(edges)
+        self._again = have is not None
+        self._have = (have or {}) | {x.variable: edge for x, edge in zip(inputs, edges)}
+        self._constants = constants or {}
+        graph = self._graph(inputs, [_bare(y) for y in outputs])
+        self._inputs, self._count = graph.inputs, len(outputs)
+        self.roots: list[Any] = [
+            y._node if isinstance(y, Value) and type(producer(y._node)) in (Node, Accumulate) else None for y in outputs
+        ]
+        for node in _nodes(self.roots):
+            self._have |= {v: edge for v, edge in _saved_edges(node) if edge is not None}
+        self._pulls: dict[Any, tuple[Program, list[int | None]]] = {}
+        self._residuals = self._needed(graph)
+        """The variables that backward programs begin with."""
+        given = {v: i for i, v in enumerate(self._inputs)}
+        out = {v: i for i, v in reversed(list(enumerate(graph.outputs)))}
+        extra = [v for v in self._residuals if v not in given and v not in out]
+        self.roots += [self._have.get(v) for v in extra]
+        where = {v: ("output", len(outputs) + i) for i, v in enumerate(extra)}
+        where |= {v: ("output", i) for v, i in out.items()} | {v: ("operand", i) for v, i in given.items()}
+        self._where = [where[v] for v in self._residuals]
+        """Where each of them is found in a call: among its operands or its outputs."""
+        self.program = Program(name, Graph(graph.inputs, graph.constants, graph.equations, (*graph.outputs, *extra)))
+
+    def _graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
+        graph = self._trace.graph(inputs, outputs)
+        return Graph(graph.inputs, self._constants | graph.constants, graph.equations, graph.outputs)
+
+    # ------------------------------------------------------------------------------------------ a call
+
+    def called(self, arrays: list[Any], edges: list[Any], operands: Any, cls: type[Value], level: int) -> list[Value]:
+        """The outputs for what is below a tape, as values of it, recorded."""
+        return self.recorded(self.program(arrays), arrays, edges, operands, cls, level)
+
+    def recorded(
+        self, outs: Sequence[Any], arrays: Sequence[Any], edges: Sequence[Any], operands: Any, cls: type[Value], level: int
+    ) -> list[Value]:  # fmt: skip
+        """Values around what the program gave for these arrays, whose history leaves along these edges."""
+        node = Node()
+        node.prim, node.params, node.edges = _Call(self.name, self), {}, tuple(edges)
+        node.saved = tuple([arrays[i] if kind == "operand" else outs[i] for kind, i in self._where])
+        node.dialect, node.shown_as = cls, self.name  # type: ignore[attr-defined]
+        node.level = level  # type: ignore[attr-defined]
+        node.outs = tuple([
+            (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs
+        ])  # fmt: skip
+        node.step, node.seq = _step, tick()
+        made = [
+            make(cls, y, None if root is None else Slot(node, i, *node.outs[i]), level)
+            for i, (y, root) in enumerate(zip(outs[: self._count], self.roots))
+        ]
+        if levels.mode_at(level) == WATCHED:
+            bind.watched(node, cls, operands, tuple(made))
+        return made
+
+    def pulled(
+        self, node: Node, saved: Sequence[Any], g: Sequence[Any], needs: Sequence[Any], create_graph: bool
+    ) -> list[Any]:  # fmt: skip
+        """The cotangents of the operands that are needed, from those of the outputs; with `create_graph` with their history."""
+        level: int = node.level  # type: ignore[attr-defined]
+        wrap = any(isinstance(part, Value) for part in g)
+        if create_graph:
+            lifted = []
+            for (kind, i), array in zip(self._where, saved):
+                edge = node.edges[i] if kind == "operand" else None if self.roots[i] is None else Slot(node, i, *node.outs[i])
+                lifted.append(make(values.core_class, array, edge, level))
+            saved = lifted
+        present = tuple([i for i, part in enumerate(g) if part is not None and self.roots[i] is not None])
+        asked = tuple([i for i, need in enumerate(needs) if need is not None and self._edges[i] is not None])
+        program, places = self._pull(present, asked)
+        found = program([*saved, *(g[i] for i in present)])
+        results: list[Any] = [None] * len(needs)
+        for i, at in zip(asked, places):
+            if at is not None:
+                y = found[at]
+                results[i] = values.as_value(values.core_class, y) if wrap else y
+        return results
+
+    # ------------------------------------------------------------------------------------------ backward programs
+
+    def _pull(self, present: tuple[int, ...], asked: tuple[int, ...]) -> tuple[Program, list[int | None]]:
+        """The program for cotangents of some outputs and the gradients of some operands, and which of its outputs each is."""
+        key = present, asked
+        if key not in self._pulls:
+            graph, places = self._backward(present, asked, self._residuals)
+            self._pulls[key] = Program(f"{self.name}, backwards", graph), places
+        return self._pulls[key]
+
+    def _backward(
+        self, present: Sequence[int], asked: Sequence[int], residuals: Sequence[Variable] | None
+    ) -> tuple[Graph, list[int | None]]:  # fmt: skip
+        trace, roots = self._trace, [self.roots[i] for i in present]
+        wanted = [self._edges[i] for i in asked]
+        hooks = [edge.hooks for edge in wanted]
+        with traced(trace, create_graph=False):
+            seeds = [Traced(trace, Variable(edge.shape, edge.dtype)) for edge in roots]
+            try:
+                for edge in wanted:
+                    edge.hooks = None  # they are called by the pass that the program runs
+                found = engine.run(
+                    roots, seeds, cls=values.core_class, inputs=wanted, retain_graph=True, accumulate=False
+                ) if roots and wanted else [None] * len(wanted)
+            finally:
+                for edge, before in zip(wanted, hooks):
+                    edge.hooks = before
+            given = [_bare(x) for x in found if x is not None]
+            graph = self._graph(seeds, given)
+        places = iter(range(len(given)))
+        where = [None if x is None else next(places) for x in found]
+        return _from(graph, [*(residuals or ()), *graph.inputs], self._inputs if residuals is None else ()), where
+
+    def _needed(self, graph: Graph) -> list[Variable]:
+        """The residuals: what nodes have saved, which is enough for derivatives of every order, without what is computed from
+        the rest by a few operations on elements; and whatever else a backward program begins with."""
+        saved = dict.fromkeys(v for node in _nodes(self.roots) for v in _variables(node.saved))
+        every = [i for i, root in enumerate(self.roots) if root is not None]
+        asked = [i for i, edge in enumerate(self._edges) if edge is not None]
+        backward, _ = self._backward(every, asked, None)
+        made = graph.producers()
+        inputs = set(self._inputs)
+        order = {v: i for i, v in enumerate((*self._inputs, *(v for e in graph.equations for v in e.outputs)))}
+        kept = {v for v in saved if v in order}
+        for v in sorted(kept, key=order.__getitem__, reverse=True) if self._again else ():
+            if _computed_again(v, made, {*kept, *graph.constants} - {v}):
+                kept.remove(v)
+        needed = _from(backward, sorted(kept, key=order.__getitem__), self._inputs)
+        beyond = [v for v in needed.uses() if v in inputs and v not in kept]
+        return sorted({*kept, *beyond}, key=order.__getitem__)
+
+
+MOST = 16
+"""Equations that are computed again, at most, in place of one residual."""
+
+
+def _computed_again(v: Variable, made: dict[Variable, Equation], known: set[Variable]) -> bool:
+    """Whether a variable follows from known ones by a few cheap equations."""
+    todo, seen = [v], set[Variable]()
+    while todo:
+        w = todo.pop()
+        if w in known or w in seen:
+            continue
+        e = made.get(w)
+        if e is None or not _cheap(e) or len(seen) == MOST:
+            return False
+        seen.add(w)
+        todo += [x for x in e.inputs if x is not None]
+    return True
+
+
+def _cheap(e: Equation) -> bool:
+    """Whether an equation is computed again rather than kept: elements of the same number, or a view."""
+    if e.prim.multi or e.prim.name in ("copy", "draw"):
+        return False
+    return e.prim.kind == "elementwise" or e.prim.name in ("reshape", "transpose", "broadcast_to")
+
+
+def _from(graph: Graph, begin: Sequence[Variable], also: Sequence[Variable] = ()) -> Graph:
+    """The part of a graph that leads from some variables, which become its inputs, to its outputs."""
+    given = [*begin, *(v for v in also if v not in set(begin))]
+    have, wanted, left = set(given), set(graph.outputs) - set(given), list[Equation]()
+    for e in reversed(graph.equations):
+        if not wanted.isdisjoint(e.outputs):
+            left.append(e)
+            wanted.update(v for v in e.inputs if v is not None and v not in have)
+    return Graph(given, graph.constants, left[::-1], graph.outputs).replaced(left[::-1])
+
+
+def opaque(edges: Sequence[Any]) -> bool:
+    """Whether the history behind some edges holds user's functions or values that hooks have packed."""
+    return any(not isinstance(node.prim, Primitive) or node.packed is not None for node in _nodes(edges))
+
+
+def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
+    stack, seen = [producer(edge) for edge in roots if edge is not None], set[int]()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack += [producer(edge) for edge in node.edges if edge is not None]
+
+
+def _saved_edges(node: Node) -> Iterator[tuple[Variable, Any]]:
+    """The variables that an operation has saved, with the edges along which their gradients leave."""
+    for x, edge in zip(node.saved, (*node.edges, node)):
+        if type(x) is tuple:
+            slots = [Slot(node, i, *node.outs[i]) for i in range(len(x))]
+            yield from ((v, slot) for y, slot in zip(x, slots) for v in _variables(y) if slot.dtype.kind not in "iub")
+        else:
+            yield from ((v, edge) for v in _variables(x))
+
+
+def _variables(saved: Any) -> Iterator[Variable]:
+    """The variables among what a node has saved."""
+    for x in saved if type(saved) is tuple else (saved,):
+        if type(x) is tuple:
+            yield from _variables(x)
+        elif isinstance(x, Value):
+            yield from _variables(x._a)
+        elif type(x) is Traced:
+            yield x.variable
+
+
+class _Call(Custom):
+    """What stands in the node of a call."""
+
+    __slots__ = ("forward",)
+
+    multi = True
+
+    def __init__(self, name: str, forward: Forward) -> None:
+        self.name, self.forward = name, forward
+
+    def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
+        level: int = node.level  # type: ignore[attr-defined]
+        kept = node.saved if node.packed is None else node.packed(node, node.saved)
+        create_graph = any(isinstance(part, Value) for part in g) and levels.mode_at(level) != 0
+        return self.forward.pulled(node, [_array(x, level) for x in kept], g, needs, create_graph)
+
+
+def _step(node: Node, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:
+    """`step` of a call's node (core/specialise.py): the pass keeps no history, whatever the mode still is."""
+    found = {} if grads is None else grads
+    for edge, r in zip(node.edges, node.prim.forward.pulled(node, node.saved, g, node.edges, False)):
+        if r is not None and edge is not None:
+            if r.shape != edge.shape or r.dtype is not edge.dtype:
+                r = fit(r, edge)
+            add(found, edge, r)
+    return None if grads is not None else found.popitem() if len(found) == 1 else found
+
+
+def _array(x: Any, level: int) -> Any:
+    """What a node at a level has saved, as it was below the level."""
+    return x._a if isinstance(x, Value) and x._level == level else x
