@@ -17,7 +17,6 @@ import numpy as np
 from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode, state
 from .._tree import flatten, unflatten
-from ..core import level as levels
 from ..core import value as values
 from ..core.aval import Aval
 from ..core.bind import record
@@ -62,7 +61,7 @@ class Version:
         outside = [x for x in (*self.reads.holders, *GENERATORS) if id(x) not in given]
         self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
         changed = False
-        with LOCK, levels.exactly(()), Substituted(trace, list(given.values()), outside) as held:
+        with LOCK, calls.alone(), Substituted(trace, list(given.values()), outside) as held:
             try:
                 results, self.tree = flatten(call())
             finally:
