@@ -278,6 +278,19 @@ def test_threads_call_one_compiled_function():
     assert all(g == found[0] for g in found)
 
 
+def test_what_is_kept_may_be_packed_or_computed_again():
+    calls, f = [], jit(lambda x, w: torch.tanh(x * w) * x)
+    x, w = (torch.tensor([0.3, 0.5], requires_grad=True) for _ in range(2))
+    want = torch.autograd.grad(f(x, w).sum(), (x, w))
+    for fresh in (f, jit(lambda x, w: torch.tanh(x * w) * x)):
+        y = torch.utils.checkpoint.checkpoint(lambda *xs, f=fresh: calls.append(1) or f(*xs), x, w, use_reentrant=False)
+        assert [g.tolist() for g in torch.autograd.grad(y.sum(), (x, w))] == [g.tolist() for g in want]
+    assert len(calls) == 4
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t / 2):
+        y = f(x, w)
+    assert [g.tolist() for g in torch.autograd.grad(y.sum(), (x, w), create_graph=True)] == [g.tolist() for g in want]
+
+
 def test_hooks_of_leaves_are_called_once():
     seen = []
     x = torch.ones(3, requires_grad=True)

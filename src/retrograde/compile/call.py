@@ -9,6 +9,7 @@ derivatives need nothing of their own. Arrays of vmap and forward mode run a pro
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ from ..tape import autograd, engine
 from ..tape.function import Custom
 from . import pipeline
 from .graph import Equation, Graph, Variable
-from .trace import LOCK, TRACING, Trace, Traced
+from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
 
@@ -175,6 +176,20 @@ def _bare(x: Any) -> Any:
     return x._a if isinstance(x, Value) else x
 
 
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """A context at no level, in which no hooks see what is saved: they are for what the program saves, and a trace is none."""
+    before = state.saved_hooks
+    with levels.exactly(()):
+        state.saved_hooks = ()
+        refresh()
+        try:
+            yield
+        finally:
+            state.saved_hooks = before
+            refresh()
+
+
 class traced:
     """Context manager: what is computed with arrays of the trace is written into it, at no level and with nobody looking."""
 
@@ -184,21 +199,19 @@ class traced:
     def __enter__(self) -> Trace:
         LOCK.acquire()
         self._outer = getattr(TRACING, "now", None)
-        self._levels = levels.exactly(())
-        self._levels.__enter__()
-        self._saved_hooks, state.saved_hooks = state.saved_hooks, ()  # they are for what the program saves
-        refresh()
+        self._alone = alone()
+        self._alone.__enter__()
         self._mode = grad_mode(self._create_graph)
         self._mode.__enter__()
+        ACTIVE.append(self.trace)
         TRACING.now, self.trace.open = self.trace, True
         return self.trace
 
     def __exit__(self, *exception: Any) -> None:
         TRACING.now, self.trace.open = self._outer, False
+        ACTIVE.remove(self.trace)
         self._mode.__exit__(*exception)
-        state.saved_hooks = self._saved_hooks
-        refresh()
-        self._levels.__exit__(*exception)
+        self._alone.__exit__(*exception)
         LOCK.release()
 
 
@@ -429,9 +442,8 @@ class _Call(Custom):
 
     def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
         level: int = node.level  # type: ignore[attr-defined]
-        kept = node.saved if node.packed is None else node.packed(node, node.saved)
         create_graph = any(isinstance(part, Value) for part in g) and levels.mode_at(level) != 0
-        return self.forward.pulled(node, [_array(x, level) for x in kept], g, needs, create_graph)
+        return self.forward.pulled(node, [_array(x, level) for x in saved], g, needs, create_graph)
 
 
 def _step(node: Node, g: Any, grads: dict[Any, Any] | None, fit: Any, add: Any) -> Any:

@@ -17,7 +17,6 @@ import numpy as np
 from .._errors import UnsupportedError
 from .._state import LOOKED_AT, OBSERVERS, Observer, grad_mode, state
 from .._tree import TreeDef, flatten, unflatten
-from ..core import level as levels
 from ..core import value as values
 from ..core.aval import Aval
 from ..core.bind import record
@@ -63,7 +62,7 @@ class Version:
         outside = [x for x in (*self.reads.holders, *GENERATORS) if id(x) not in given]
         self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
         changed = False
-        with LOCK, levels.exactly(()), Substituted(trace, list(given.values()), outside) as held:
+        with LOCK, calls.alone(), Substituted(trace, list(given.values()), outside) as held:
             try:
                 results, self.tree = flatten(call())
             finally:
@@ -182,7 +181,8 @@ class Version:
             return None
         scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__}
         given = ", ".join(f"x{i}" for i in range(len(self._given)))
-        lines = [f"def quick({given}):", f"    found = compiled({', '.join(f'x{i}._a' for i in range(len(self._given)))})"]
+        arrays = ", ".join(f"x{i}._a" for i in range(len(self._given)))
+        lines = [f"def quick({given}):", f"    found = compiled({arrays})"]
         parts = []
         for k, (kind, what, more) in enumerate(self._results):
             if kind == "new" and not more[1]:

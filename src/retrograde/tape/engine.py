@@ -507,7 +507,7 @@ def _pull(
     saved = node.saved
     if node.packed is not None:
         saved = node.packed(node, saved)
-    if wrap:
+    if wrap and isinstance(node.prim, Primitive):  # a custom function knows what it has saved
         saved = _wrapped(this, node, saved)
     try:
         results = node.prim.pull(node, saved, g, needs)
