@@ -22,7 +22,7 @@ import numpy as np
 
 from . import llvm, threads
 from .copies import packed
-from .functions import FUNCTIONS, Unsupported, atan2, power
+from .functions import FUNCTIONS, OF_TWO, Unsupported, signbit
 from .gamma import GAMMA
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
@@ -381,7 +381,7 @@ _FORMS: dict[str, Form] = {
     "sqrt": _one(lambda v, x: v.call("sqrt", x)), "abs": _one(_size), "sign": _one(_sign),
     "floor": _one(lambda v, x: v.call("floor", x)), "ceil": _one(lambda v, x: v.call("ceil", x)),
     "trunc": _one(lambda v, x: v.call("trunc", x)), "round": _one(lambda v, x: v.call("rint", x)),
-    "copysign": _of_two(lambda v, x, y: v.call("copysign", x, y)), "atan2": _of_two(atan2), "pow": _of_two(power),
+    "copysign": _of_two(lambda v, x, y: v.call("copysign", x, y)), "signbit": _question(signbit),
     "maximum": _extreme("oge"), "minimum": _extreme("ole"), "clip": _clip, "where": _where, "astype": _cast,
     "zeros_like": lambda e, kind, args, values: e.vectors(kind).constant(0.0),
     "ones_like": lambda e, kind, args, values: e.vectors(kind).constant(1.0),
@@ -393,9 +393,10 @@ _FORMS: dict[str, Form] = {
     **{f"{kind}_{name}": _truths(name) for kind in ("logical", "bitwise") for name in ("and", "or", "xor")},
     "logical_not": _invert, "bitwise_invert": _invert,
     **{name: _one(function) for name, function in (FUNCTIONS | GAMMA).items()},
+    **{name: _of_two(function) for name, function in OF_TWO.items()},
 }  # fmt: skip
 _COSTS = {
-    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40,
+    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), **dict.fromkeys(OF_TWO, 16), "pow": 40,
     **dict.fromkeys(GAMMA, 60),
 }  # fmt: skip
 """Steps of work per element, counted as in threads.py."""
