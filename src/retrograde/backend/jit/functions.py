@@ -775,6 +775,36 @@ def _raised(v: Vectors, x: str, y: str) -> str:
     return v.choose("fcmp oeq", x, math.inf, v.choose("fcmp ogt", y, 0.0, math.inf, 0.0), found)
 
 
+_SINGLE_LOG = 0.6666666667052026, 0.3999999705333538, 0.2857197972692193, 0.2218097820291513, 0.1952164776611948
+"""(2 artanh(s) - 2 s) / s³ by s², as for `log`, to 44 bits."""
+_SINGLE_EXP = (
+    0.5000000056441958, 0.16666665829592947, 0.0416663216353786, 0.00833350951532492, 0.001394317983416853,
+    0.0001978235526283777,
+)  # fmt: skip
+"""(exp(r) - 1 - r) / r², as for `exp`, to 34 bits."""
+
+
+def _raised_singly(v: Vectors, x: str, y: str) -> str:
+    """x^y of doubles that are float32 numbers, x at least 0: as exact as to be rounded to float32."""
+    words = _words(v)
+    exponent, m = _parted(v, x)
+    f = v.subtract(m, 1.0)
+    s = v.divide(f, v.add(f, 2.0))
+    z = v.multiply(s, s)
+    log = v.call("fma", v.multiply(s, z), v.polynomial(_SINGLE_LOG, z), v.add(s, s))
+    log = v.call("fma", words.convert("sitofp", exponent, v), math.log(2), log)
+    log = v.choose("fcmp oeq", x, 0.0, -math.inf, v.choose("fcmp oeq", x, math.inf, x, log))
+    power = v.multiply(y, log)
+    power = v.choose("fcmp olt", power, -110.0, -110.0, v.choose("fcmp ogt", power, 90.0, 90.0, power))
+    shifted = v.call("fma", power, 1 / math.log(2), _KINDS["double"].magic)
+    r = v.call("fma", v.subtract(shifted, _KINDS["double"].magic), -math.log(2), power)
+    less = v.call("fma", v.polynomial(_SINGLE_EXP, r), v.multiply(r, r), r)
+    # The low bits of the shifted number are those of n, which becomes the exponent.
+    scale = words.two("shl", words.add(v.convert("bitcast", shifted, words), 1023), 52)
+    scale = words.convert("bitcast", scale, v)
+    return v.call("fma", less, scale, scale)
+
+
 def power(v: Vectors, x: str, y: str) -> str:
     """x^y, as C's; of float32 numbers with the logarithm and the exponential in double precision, so that it is rounded
     once."""
@@ -782,7 +812,7 @@ def power(v: Vectors, x: str, y: str) -> str:
     if v.number == "float":
         wide = _wide(v)
         a, b = (v.convert("fpext", z, wide) for z in (size, y))
-        found = wide.convert("fptrunc", exp(wide, wide.multiply(b, log(wide, a))), v)
+        found = wide.convert("fptrunc", _raised_singly(wide, a, b), v)
     else:
         found = _raised(v, size, y)
     whole = v.two("fcmp oeq", v.call("rint", y), y)
@@ -821,7 +851,8 @@ def _left(v: Vectors, x: str, y: str) -> str:
     r = v.choose("fcmp oeq", b, math.inf, a, r)
     far = v.two("fcmp oge", quotient, 2.0 ** (kind.digits - 1))
     if not v.fused:  # the products of halves would be infinite, or subnormal
-        ends = v.code.value(f"or {v.mask} {v.two('fcmp ogt', a, 2.0**990)}, {v.two('fcmp olt', b, 2.0**-900)}")
+        larger = v.choose("fcmp ogt", a, b, a, b)
+        ends = v.code.value(f"or {v.mask} {v.two('fcmp ogt', larger, 2.0**990)}, {v.two('fcmp olt', b, 2.0**-900)}")
         far = v.code.value(f"or {v.mask} {far}, {ends}")
     (r,) = rarely(v, far, [r], lambda: [v.two("frem", a, b)], [v])
     r = v.choose("fcmp oeq", a, math.inf, math.nan, v.choose("fcmp oeq", b, 0.0, math.nan, r))
