@@ -1,14 +1,14 @@
 """Expressions of corresponding elements as generated code: whatever is made of arithmetic, comparisons, choices, casts and
-the functions of functions.py becomes one loop over the memory, on all cores.
+the functions of functions.py and integers.py becomes one loop over the memory, on all cores.
 
 An expression's nodes are anything with `name` (a function of the array-API standard, "operand", or a special function by
 SciPy's name), `args` (nodes and Python numbers; of an "operand" its index) and `dtype`: those of core/expression.py are meant.
 `Fused` takes several at once, which share what they have in common: it computes arrays of float32, float64, float16,
-bfloat16 and truths that broadcast against each other, as long as they have elements side by side along the last axis or
-are spread along it. What it sums up (`sums`) it adds in blocks that depend on the shape alone.
+bfloat16, integers and truths that broadcast against each other, as long as they have elements side by side along the last axis
+or are spread along it. What it sums up (`sums`; no integers) it adds in blocks that depend on the shape alone.
 
-Numbers in an expression are operands of the code, but for those that many have (0, 1, 2...): another learning rate is no
-other code.
+Numbers in an expression are operands of the code, but for those that many have (0, 1, 2...) and those among integers: another
+learning rate is no other code.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _Program:
         if isinstance(x, complex) or not isinstance(x, (bool, int, float)):
             raise Unsupported(f"the operand {x!r}")
         if _whole(node):
-            if x != x or abs(x) > 2**63 or x != int(x):  # as large ones no integer is
+            if x != x or abs(x) > 2**63 or x != int(x):
                 raise Unsupported(f"{x!r} among integers")
             return "n", int(x)
         value = float(x)
