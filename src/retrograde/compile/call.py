@@ -22,7 +22,7 @@ from ..core import value as values
 from ..core.batched import BatchedArray
 from ..core.dual import DualArray
 from ..core.level import Level
-from ..core.node import Accumulate, Node, Slot, producer, tick
+from ..core.node import FREED, Accumulate, Node, Slot, producer, tick
 from ..core.record import Primitive
 from ..core.value import LevelArray, Value, dtype_of, level_of, make, shape_of
 from ..tape import autograd, engine
@@ -411,6 +411,8 @@ def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
 
 def _saved_edges(node: Node) -> Iterator[tuple[Variable, Any]]:
     """The variables that an operation has saved, with the edges along which their gradients leave."""
+    if node.saved is FREED:  # a pass inside has released them: a pull says so
+        return
     for x, edge in zip(node.saved, (*node.edges, node)):
         if type(x) is tuple:
             slots = [Slot(node, i, *node.outs[i]) for i in range(len(x))]

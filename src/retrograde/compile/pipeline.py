@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core import level as levels
 from .emit import machine, straight
 from .graph import Graph, Pass
 from .passes.common import common
@@ -46,4 +47,5 @@ def compiled(graph: Graph) -> Callable[..., Sequence[Any]]:
     """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
     RETROGRADE_COMPILE says "numpy"."""
     emitter = machine if os.environ.get("RETROGRADE_COMPILE", "llvm") == "llvm" and machine.available() else straight
-    return emitter.emitted(optimised(graph))
+    with levels.exactly(()):  # kernels that passes look into make arrays of theirs, which belong to no trace around
+        return emitter.emitted(optimised(graph))

@@ -177,7 +177,8 @@ class Version:
     def quick(self) -> Callable[..., Any] | None:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
-        if self._history is not None or self.captured or self._writes or self._gradients or self._given != list(range(len(self._given))):
+        more = self._history is not None or self.captured or self._writes or self._gradients
+        if more or self._given != list(range(len(self._given))):
             return None
         scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__}
         given = ", ".join(f"x{i}" for i in range(len(self._given)))

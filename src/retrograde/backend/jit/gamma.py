@@ -86,12 +86,12 @@ def gammaln(v: Vectors, x: str) -> str:
     far = v.call("fma", v.subtract(z, 0.5), v.subtract(logarithm, 1.0), rest)
     found = v.select(large, far, near)
 
-    def reflected() -> str:
+    def reflected() -> list[str]:
         sine = v.call("fabs", _sine(v, v.subtract(z, v.call("rint", z))))
         mirrored = v.subtract(v.subtract(math.log(math.pi), log(v, v.multiply(z, sine))), found)
-        return v.choose("fcmp ogt", sine, 0.0, mirrored, math.inf)  # the poles, and -inf
+        return [v.choose("fcmp ogt", sine, 0.0, mirrored, math.inf)]  # the poles, and -inf
 
-    return rarely(v, below, found, reflected)
+    return rarely(v, below, [found], reflected, [v])[0]
 
 
 @_widely
@@ -114,13 +114,13 @@ def digamma(v: Vectors, x: str) -> str:
     tail = v.call("fma", v.polynomial(_SERIES, square), square, v.multiply(inverse, 0.5))
     found = v.select(large, v.subtract(log(v, z), tail), near)
 
-    def reflected() -> str:
+    def reflected() -> list[str]:
         r = v.subtract(x, v.call("rint", x))
         sine, cosine = _sine(v, r), _sine(v, v.subtract(0.5, v.call("fabs", r)))
         mirrored = v.subtract(found, v.multiply(math.pi, v.divide(cosine, sine)))
-        return v.choose("fcmp oeq", r, 0.0, math.nan, mirrored)
+        return [v.choose("fcmp oeq", r, 0.0, math.nan, mirrored)]
 
-    return rarely(v, below, found, reflected)
+    return rarely(v, below, [found], reflected, [v])[0]
 
 
 GAMMA = {"gammaln": gammaln, "digamma": digamma}

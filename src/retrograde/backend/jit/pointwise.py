@@ -1,14 +1,14 @@
 """Expressions of corresponding elements as generated code: whatever is made of arithmetic, comparisons, choices, casts and
-the functions of functions.py becomes one loop over the memory, on all cores.
+the functions of functions.py and integers.py becomes one loop over the memory, on all cores.
 
 An expression's nodes are anything with `name` (a function of the array-API standard, "operand", or a special function by
 SciPy's name), `args` (nodes and Python numbers; of an "operand" its index) and `dtype`: those of core/expression.py are meant.
 `Fused` takes several at once, which share what they have in common: it computes arrays of float32, float64, float16,
-bfloat16 and truths that broadcast against each other, as long as they have elements side by side along the last axis or
-are spread along it. What it sums up (`sums`) it adds in blocks that depend on the shape alone.
+bfloat16, integers and truths that broadcast against each other, as long as they have elements side by side along the last axis
+or are spread along it. What it sums up (`sums`; no integers) it adds in blocks that depend on the shape alone.
 
-Numbers in an expression are operands of the code, but for those that many have (0, 1, 2...): another learning rate is no
-other code.
+Numbers in an expression are operands of the code, but for those that many have (0, 1, 2...) and those among integers: another
+learning rate is no other code.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from . import llvm, threads
+from . import integers, llvm, threads
 from .copies import packed
-from .functions import FUNCTIONS, Unsupported, atan2, power
+from .functions import FUNCTIONS, OF_TWO, Unsupported, signbit
 from .gamma import GAMMA
 from .operands import address, aligned
 from .vectors import LANES, Part, Vectors
@@ -39,9 +39,11 @@ Place = tuple[int, str, str]
 Step = tuple[str, tuple[Any, ...], str]
 """What is computed: a function, its operands (steps by their number, constants as `_Constant`) and the type of the result."""
 
-_TYPES = {"f4": "f", "f8": "d", "b1": "?", "f2": "e", "i1": "b", "i4": "i", "i8": "l"}
-"""By NumPy's names: float, double, truths, half; bytes that truths are counted in on the way (computed as float); integers
-that are cast. E is bfloat16."""
+_TYPES = {"f4": "f", "f8": "d", "b1": "?", "f2": "e", "i1": "b", "u1": "B", "i2": "h", "i4": "i", "i8": "l"}
+"""By NumPy's names: float, double, truths, half; integers of 8 bits, with a sign and without, of 16, 32 and 64. E is
+bfloat16."""
+_INTEGERS = "Bbhil"  # a type holds those before it, but for b and B
+_LIMITS = {"B": (0, 255), **{kind: (-(1 << n - 1), (1 << n - 1) - 1) for kind, n in zip("bhil", (8, 16, 32, 64))}}
 _EMBEDDED = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 3.0, 4.0, 6.0, math.inf, -math.inf})
 
 
@@ -80,10 +82,6 @@ class _Program:
                 step: Step = "operand", (node.args[0],), kind
             elif node.name in _FORMS:
                 step = node.name, tuple(self._operand(x, node) for x in node.args), kind
-                if kind == "b" and node.name not in ("astype", "where"):  # what is computed as float cannot overflow
-                    given = [self.steps[x] for x in step[1] if isinstance(x, int)]
-                    if any(name != "astype" or self.type(args[0]) != "?" for name, args, _ in given):
-                        raise Unsupported("numbers of int8")
             else:
                 raise Unsupported(f"the function {node.name}")
             found = self._numbers.get(step)
@@ -102,6 +100,10 @@ class _Program:
             return self._add(x)
         if isinstance(x, complex) or not isinstance(x, (bool, int, float)):
             raise Unsupported(f"the operand {x!r}")
+        if _whole(node):
+            if x != x or abs(x) > 2**63 or x != int(x):
+                raise Unsupported(f"{x!r} among integers")
+            return "n", int(x)
         value = float(x)
         if value != value or ((value in _EMBEDDED and math.copysign(1, value) > 0) or (value < 0 and value in _EMBEDDED)):
             return "c", repr(value)
@@ -109,6 +111,14 @@ class _Program:
             return "s", self.constants.index(value)
         self.constants.append(value)
         return "s", len(self.constants) - 1
+
+
+def _whole(node: Any) -> bool:
+    """Whether a function is of integers: its result, or what it compares."""
+    if node.dtype.kind != "b":
+        return bool(node.dtype.kind in "iu")
+    kinds = [x.dtype.kind for x in node.args if hasattr(x, "args")]
+    return "f" not in kinds and bool(set(kinds) & set("iu"))
 
 
 # ------------------------------------------------------------------------------------------ the code of a program
@@ -126,7 +136,7 @@ class _Emitter:
         self.stored = {
             "f": self.single, "d": self.double, "?": Vectors(code, lanes, "i8"), "e": Vectors(code, lanes, "i16"),
             "E": Vectors(code, lanes, "i16"), "i": Vectors(code, lanes, "i32"), "l": Vectors(code, lanes, "i64"),
-            "b": Vectors(code, lanes, "i8"),
+            "b": Vectors(code, lanes, "i8"), "B": Vectors(code, lanes, "i8"), "h": Vectors(code, lanes, "i16"),
         }  # fmt: skip
         self.scalars: list[tuple[str, str]] = []
         kind = llvm.processor()
@@ -135,21 +145,23 @@ class _Emitter:
 
     def vectors(self, kind: str) -> Vectors:
         """The numbers that elements of a type are computed with."""
-        if kind in "feEb":
+        if kind in "feE":
             return self.single
         if kind == "d":
             return self.double
-        raise Unsupported(f"arithmetic of type {kind}")
+        raise Unsupported(f"this function of type {kind}")
+
+    def numbers(self, kind: str) -> Vectors:
+        """The same, of integers, too."""
+        return self.stored[kind] if kind in _INTEGERS else self.vectors(kind)
 
     def read(self, kind: str, raw: str) -> str:
         """What was loaded, as it is computed with."""
-        if kind in "fdil":
+        if kind in "fd" or kind in _INTEGERS:
             return raw
         words = self.stored[kind]
         if kind == "?":
             return words.two("icmp ne", raw, 0)
-        if kind == "b":
-            return words.convert("sitofp", raw, self.single)
         if kind == "e":
             half = self.code.value(f"bitcast {words.type} {raw} to <{self.lanes} x half>")
             return self.code.value(f"fpext <{self.lanes} x half> {half} to {self.single.type}")
@@ -162,13 +174,11 @@ class _Emitter:
 
     def written(self, kind: str, x: str) -> str:
         """What is stored for a result."""
-        if kind in "fdil":
+        if kind in "fd" or kind in _INTEGERS:
             return x
         words = self.stored[kind]
         if kind == "?":
             return self.code.value(f"zext {words.mask} {x} to {words.type}")
-        if kind == "b":
-            return self.single.convert("fptosi", x, words)
         if kind == "e":
             half = self.code.value(f"fptrunc {self.single.type} {x} to <{self.lanes} x half>")
             return self.code.value(f"bitcast <{self.lanes} x half> {half} to {words.type}")
@@ -186,30 +196,39 @@ class _Emitter:
 
     def converted(self, x: str, have: str, want: str) -> str:
         """A number in another type."""
-        if have == want or (have in "eEb" and want == "f"):
+        if have == want or (have in "eE" and want == "f"):
             return x
-        if want == "b" and have != "?":
-            raise Unsupported(f"{have} to int8")
         if want == "?":
-            if have in "il":
+            if have in _INTEGERS:
                 return self.stored[have].two("icmp ne", x, 0)
             return self.vectors(have).two("fcmp une", x, 0.0)
-        if want in "il":
-            if have == "?":
-                return self.code.value(f"zext {self.single.mask} {x} to {self.stored[want].type}")
-            if have == "i" and want == "l":
-                return self.stored["i"].convert("sext", x, self.stored["l"])
-            raise Unsupported(f"{have} to {want}")
+        if want in _INTEGERS:
+            return self._integer(x, have, self.stored[want])
         if have == "?":
             to = self.vectors(want)
             return to.select(x, 1.0, 0.0)
-        if have in "il":
-            return self.rounded(want, self.stored[have].convert("sitofp", x, self.vectors(want)))
+        if have in _INTEGERS:
+            how = "uitofp" if have == "B" else "sitofp"
+            return self.rounded(want, self.stored[have].convert(how, x, self.vectors(want)))
         if want == "d":
             return self.single.convert("fpext", x, self.double)
         if have == "d":
             x = self._odd(x) if want == "e" else self.double.convert("fptrunc", x, self.single)
         return self.rounded(want, x)
+
+    def _integer(self, x: str, have: str, to: Vectors) -> str:
+        """A number as an integer: of more than the type holds the lower bits, as C's casts give them here."""
+        if have == "?":
+            return self.code.value(f"zext {to.mask} {x} to {to.type}")
+        if have in _INTEGERS:
+            words = self.stored[have]
+            if words.size == to.size:
+                return x
+            return words.convert("trunc" if words.size > to.size else "zext" if have == "B" else "sext", x, to)
+        if to.size >= 4:
+            return self.vectors(have).convert("fptosi", x, to)
+        integers = self.stored["i"]
+        return integers.convert("trunc", self.vectors(have).convert("fptosi", x, integers), to)
 
     def _odd(self, x: str) -> str:
         """A double as a single number whose last bit says whether digits were lost, so that it can be rounded again as if it
@@ -230,7 +249,11 @@ class _Emitter:
         what, value = x
         if kind == "?":
             raise Unsupported("a number among truths")
-        v = self.vectors(kind)
+        v = self.numbers(kind)
+        if what == "n":
+            if kind in _INTEGERS and not _LIMITS[kind][0] <= value <= _LIMITS[kind][1]:
+                raise Unsupported(f"{value}, which is beyond the integers beside it")
+            return v.constant(value)
         if what == "c":
             return v.constant(float(value))
         single, double = self.scalars[value]
@@ -264,20 +287,33 @@ Form = Callable[[_Emitter, str, tuple[Any, ...], Sequence[str]], str]
 def _common(e: _Emitter, args: tuple[Any, ...]) -> str:
     """The type that operands are compared in."""
     kinds = [e.program.type(x) for x in args if isinstance(x, int)]
-    return "d" if "d" in kinds else "f" if set(kinds) & set("feEb") else kinds[0]
+    if set(kinds) & set("fdeE"):
+        return "d" if set(kinds) & set("dil") else "f"
+    if {"b", "B"} <= set(kinds):
+        kinds.append("h")
+    return max(kinds, key=("?" + _INTEGERS).index)
 
 
-def _arithmetic(instruction: str) -> Form:
+def _arithmetic(name: str, instruction: str) -> Form:
+    whole = integers.OF_TWO.get(name)
+
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
         x, y = (e.operand(a, kind, values) for a in args)
+        if kind in _INTEGERS and whole is not None:
+            return whole(e.stored[kind], kind != "B", x, y)
         return e.vectors(kind).two(instruction, x, y)
 
     return form
 
 
-def _one(function: Callable[[Vectors, str], str]) -> Form:
+def _one(function: Callable[[Vectors, str], str], name: str = "") -> Form:
+    whole = integers.OF_ONE.get(name)
+
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
-        return function(e.vectors(kind), e.operand(args[0], kind, values))
+        x = e.operand(args[0], kind, values)
+        if kind in _INTEGERS and whole is not None:
+            return whole(e.stored[kind], kind != "B", x)
+        return function(e.vectors(kind), x)
 
     return form
 
@@ -285,9 +321,15 @@ def _one(function: Callable[[Vectors, str], str]) -> Form:
 def _comparison(condition: str) -> Form:
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
         common = _common(e, args)
-        if common in "?il":
-            raise Unsupported("a comparison of integers")
+        if common == "?" and any(not isinstance(a, int) for a in args):
+            raise Unsupported("a comparison of truths with a number")
         x, y = (e.operand(a, common, values) for a in args)
+        if common == "?" or common in _INTEGERS:
+            order = condition[1:]
+            if order not in ("eq", "ne"):
+                order = ("u" if common in "?B" else "s") + order
+            kind = e.single.mask if common == "?" else e.stored[common].type
+            return e.code.value(f"icmp {order} {kind} {x}, {y}")
         return e.vectors(common).two(f"fcmp {condition}", x, y)
 
     return form
@@ -296,9 +338,13 @@ def _comparison(condition: str) -> Form:
 def _extreme(condition: str) -> Form:
     """The larger or smaller one; nan where one is nan."""
 
+    whole = integers.OF_TWO["maximum" if condition == "oge" else "minimum"]
+
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
-        v = e.vectors(kind)
         x, y = (e.operand(a, kind, values) for a in args)
+        if kind in _INTEGERS:
+            return whole(e.stored[kind], kind != "B", x, y)
+        v = e.vectors(kind)
         if not isinstance(args[1], int):  # where a number comes first, nan is the other one
             x, y, args = y, x, args[::-1]
         found = v.choose(f"fcmp {condition}", x, y, x, y)
@@ -309,20 +355,23 @@ def _extreme(condition: str) -> Form:
 
 def _where(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
     mask, x, y = args
-    if not isinstance(mask, int) or kind in "il":
-        raise Unsupported("a choice of integers")
+    if not isinstance(mask, int):
+        raise Unsupported("a choice by a number")
     condition = e.converted(values[mask], e.program.type(mask), "?")
     if kind == "?":
         a, b = (e.operand(z, "?", values) for z in (x, y))
         return e.code.value(f"select {e.single.mask} {condition}, {e.single.mask} {a}, {e.single.mask} {b}")
-    return e.vectors(kind).select(condition, e.operand(x, kind, values), e.operand(y, kind, values))
+    return e.numbers(kind).select(condition, e.operand(x, kind, values), e.operand(y, kind, values))
 
 
 def _clip(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
-    v, x = e.vectors(kind), e.operand(args[0], kind, values)
-    for bound, condition in zip(args[1:], ("olt", "ogt")):
+    v, x = e.numbers(kind), e.operand(args[0], kind, values)
+    for bound, condition, whole in zip(args[1:], ("olt", "ogt"), ("maximum", "minimum")):
         if bound is not None:
             y = e.operand(bound, kind, values)
+            if kind in _INTEGERS:
+                x = integers.OF_TWO[whole](v, kind != "B", x, y)
+                continue
             x = v.choose(f"fcmp {condition}", x, y, y, x)
             if isinstance(bound, int):
                 x = v.choose("fcmp uno", y, y, y, x)
@@ -331,17 +380,21 @@ def _clip(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) 
 
 def _truths(instruction: str) -> Form:
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        x, y = (e.operand(a, kind, values) for a in args)
+        if kind in _INTEGERS:
+            return e.stored[kind].two(instruction, x, y)
         if kind != "?":
-            raise Unsupported("the bits of integers")
-        x, y = (e.operand(a, "?", values) for a in args)
+            raise Unsupported(f"the bits of type {kind}")
         return e.code.value(f"{instruction} {e.single.mask} {x}, {y}")
 
     return form
 
 
 def _invert(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+    if kind in _INTEGERS:
+        return e.stored[kind].two("xor", e.operand(args[0], kind, values), -1)
     if kind != "?":
-        raise Unsupported("the bits of integers")
+        raise Unsupported(f"the bits of type {kind}")
     ones = "<" + ", ".join(["i1 true"] * e.lanes) + ">"
     return e.code.value(f"xor {e.single.mask} {e.operand(args[0], '?', values)}, {ones}")
 
@@ -349,6 +402,8 @@ def _invert(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]
 def _question(test: Callable[[Vectors, str], str]) -> Form:
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
         common = _common(e, args)
+        if common == "?" or common in _INTEGERS:
+            common = "d"
         return test(e.vectors(common), e.operand(args[0], common, values))
 
     return form
@@ -359,10 +414,24 @@ def _cast(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) 
     return e.converted(values[args[0]], have, kind)
 
 
-def _of_two(function: Callable[[Vectors, str, str], str]) -> Form:
+def _of_two(function: Callable[[Vectors, str, str], str], name: str = "") -> Form:
+    whole = integers.OF_TWO.get(name)
+
     def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
         x, y = (e.operand(a, kind, values) for a in args)
+        if kind in _INTEGERS and whole is not None:
+            return whole(e.stored[kind], kind != "B", x, y)
         return function(e.vectors(kind), x, y)
+
+    return form
+
+
+def _shift(name: str) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        if kind not in _INTEGERS:
+            raise Unsupported(f"the bits of type {kind}")
+        x, y = (e.operand(a, kind, values) for a in args)
+        return integers.OF_TWO[name](e.stored[kind], kind != "B", x, y)
 
     return form
 
@@ -375,17 +444,32 @@ def _size(v: Vectors, x: str) -> str:
     return v.call("fabs", x)
 
 
+def _alike(number: float) -> Form:
+    def form(e: _Emitter, kind: str, args: tuple[Any, ...], values: Sequence[str]) -> str:
+        if kind == "?":
+            return "<" + ", ".join([f"i1 {'true' if number else 'false'}"] * e.lanes) + ">"
+        return e.numbers(kind).constant(number)
+
+    return form
+
+
+def _nothing(v: Vectors, x: str) -> str:
+    return v.constant(0.0)
+
+
+_ONES: dict[str, Callable[[Vectors, str], str]] = {
+    "negative": lambda v, x: v.negative(x), "positive": lambda v, x: x, "real": lambda v, x: x, "conj": lambda v, x: x,
+    "imag": _nothing, "reciprocal": lambda v, x: v.divide(1.0, x), "square": lambda v, x: v.multiply(x, x),
+    "sqrt": lambda v, x: v.call("sqrt", x), "abs": _size, "sign": _sign, "floor": lambda v, x: v.call("floor", x),
+    "ceil": lambda v, x: v.call("ceil", x), "trunc": lambda v, x: v.call("trunc", x), "round": lambda v, x: v.call("rint", x),
+    **FUNCTIONS, **GAMMA,
+}  # fmt: skip
 _FORMS: dict[str, Form] = {
-    "add": _arithmetic("fadd"), "subtract": _arithmetic("fsub"), "multiply": _arithmetic("fmul"), "divide": _arithmetic("fdiv"),
-    "negative": _one(lambda v, x: v.code.value(f"fneg {v.type} {x}")), "positive": _one(lambda v, x: x),
-    "reciprocal": _one(lambda v, x: v.divide(1.0, x)), "square": _one(lambda v, x: v.multiply(x, x)),
-    "sqrt": _one(lambda v, x: v.call("sqrt", x)), "abs": _one(_size), "sign": _one(_sign),
-    "floor": _one(lambda v, x: v.call("floor", x)), "ceil": _one(lambda v, x: v.call("ceil", x)),
-    "trunc": _one(lambda v, x: v.call("trunc", x)), "round": _one(lambda v, x: v.call("rint", x)),
-    "copysign": _of_two(lambda v, x, y: v.call("copysign", x, y)), "atan2": _of_two(atan2), "pow": _of_two(power),
+    "add": _arithmetic("add", "fadd"), "subtract": _arithmetic("subtract", "fsub"), "multiply": _arithmetic("multiply", "fmul"),
+    "divide": _arithmetic("divide", "fdiv"), **{name: _one(function, name) for name, function in _ONES.items()},
+    "copysign": _of_two(lambda v, x, y: v.call("copysign", x, y)), "signbit": _question(signbit),
     "maximum": _extreme("oge"), "minimum": _extreme("ole"), "clip": _clip, "where": _where, "astype": _cast,
-    "zeros_like": lambda e, kind, args, values: e.vectors(kind).constant(0.0),
-    "ones_like": lambda e, kind, args, values: e.vectors(kind).constant(1.0),
+    "zeros_like": _alike(0.0), "ones_like": _alike(1.0),
     "equal": _comparison("oeq"), "not_equal": _comparison("une"), "less": _comparison("olt"), "less_equal": _comparison("ole"),
     "greater": _comparison("ogt"), "greater_equal": _comparison("oge"),
     "isnan": _question(lambda v, x: v.two("fcmp uno", x, x)),
@@ -393,10 +477,11 @@ _FORMS: dict[str, Form] = {
     "isfinite": _question(lambda v, x: v.two("fcmp olt", _size(v, x), math.inf)),
     **{f"{kind}_{name}": _truths(name) for kind in ("logical", "bitwise") for name in ("and", "or", "xor")},
     "logical_not": _invert, "bitwise_invert": _invert,
-    **{name: _one(function) for name, function in (FUNCTIONS | GAMMA).items()},
+    **{name: _shift(name) for name in ("bitwise_left_shift", "bitwise_right_shift")},
+    **{name: _of_two(function, name) for name, function in OF_TWO.items()},
 }  # fmt: skip
 _COSTS = {
-    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), "atan2": 16, "pow": 40,
+    "operand": 0, "divide": 4, "sqrt": 4, "reciprocal": 4, **dict.fromkeys(FUNCTIONS, 12), **dict.fromkeys(OF_TWO, 16), "pow": 40,
     **dict.fromkeys(GAMMA, 60),
 }  # fmt: skip
 """Steps of work per element, counted as in threads.py."""
@@ -519,7 +604,7 @@ _ADDED = 512
 def _added(e: _Emitter, n: str, values: Callable[[str, Part], list[str]], totals: Sequence[str]) -> list[str]:
     """The totals (vectors of doubles) and the outputs of n elements."""
     code, outputs = e.code, e.program.outputs
-    kinds = [e.program.type(step) for step in outputs]
+    kinds = [e.program.type(step) for step in outputs]  # of integers there are no sums: `vectors` refuses them
     zeros = [e.vectors(kind).constant(0.0) for kind in kinds]
 
     def chunk(start: str, *before: str) -> list[str]:

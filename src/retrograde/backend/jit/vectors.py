@@ -125,6 +125,12 @@ class Vectors:
         t = self.call("fma", part, scale, self.subtract(scale, 1.0))
         return self.call("copysign", self.divide(t, self.add(t, 2.0)), x)
 
+    def negative(self, x: Operand) -> str:
+        """-x."""
+        if not self._float:
+            return self.subtract(0, x)
+        return self.code.value(f"fneg {self.type} {self.constant(x)}")
+
     def divide(self, x: Operand, y: Operand) -> str:
         """x / y."""
         return self.two("fdiv" if self._float else "sdiv", x, y)
