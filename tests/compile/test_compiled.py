@@ -291,3 +291,21 @@ def test_a_method_that_reads_and_writes_elements_itself_is_run_as_it_is():
         return [step().item() for _ in range(4)], w.tolist()
 
     assert fit(torch.compile) == fit(lambda f: f)
+
+
+def test_a_history_that_a_pass_inside_has_used_up_is_shown_and_refused_as_without():
+    net = torch.nn.Linear(3, 2)
+
+    @torch.compile
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        return loss
+
+    for _ in range(5):
+        loss = step(torch.ones(4, 3))
+        assert loss.requires_grad
+        assert "MeanBackward0" in repr(loss)
+        with pytest.raises(RuntimeError, match="freed"):
+            loss.backward()
+    assert row()["compiled_calls"] >= 2

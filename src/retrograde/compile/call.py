@@ -409,6 +409,24 @@ def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
             stack += [producer(edge) for edge in node.edges if edge is not None]
 
 
+def end_of(edge: Any) -> Any:
+    """The operation at the end of a history of which a pass has released something; None for one that can be pulled back."""
+    end = producer(edge)
+    return end if isinstance(end, Node) and any(node.saved is FREED for node in _nodes([edge])) else None
+
+
+def used_up(end: Node) -> Node:
+    """An operation like one whose history has been released: a value that it gave still says what it comes from."""
+    node = Node()
+    node.prim, node.params, node.edges, node.saved = end.prim, end.params, (None,) * len(end.edges), FREED
+    node.seq, node.step = tick(), None
+    if end.prim.multi if isinstance(end.prim, Primitive) else False:
+        node.outs = end.outs
+    else:
+        node.shape, node.dtype = end.shape, end.dtype
+    return node
+
+
 def _saved_edges(node: Node) -> Iterator[tuple[Variable, Any]]:
     """The variables that an operation has saved, with the edges along which their gradients leave."""
     if node.saved is FREED:  # a pass inside has released them: a pull says so

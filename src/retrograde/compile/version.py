@@ -105,9 +105,9 @@ class Version:
             return self._positions.get(id(x), outer.get(id(x), x))
 
         self._results: list[tuple[str, Any, Any]] = []
-        """Of each leaf of the result what it is: a tensor ("new": its class and whether it is a leaf that wants a gradient), an
-        argument ("given": its position), a tensor from outside ("held": itself), a number ("number"), anything else ("other":
-        itself)."""
+        """Of each leaf of the result what it is: a tensor ("new": its class, whether it is a leaf that wants a gradient, and the
+        last operation of a history that a pass inside has used up), an argument ("given": its position), a tensor from outside
+        ("held": itself), a number ("number"), anything else ("other": itself)."""
         for y in results:
             if type(y) is Promised:
                 self._results.append(("number", output(y.array), None))
@@ -118,7 +118,9 @@ class Version:
             elif id(y) in known:
                 self._results.append(("held", place(y), None))
             else:
-                self._results.append(("new", type(y)._result, (output(y._a, y._node), type(y._node) is Accumulate)))
+                end = calls.end_of(y._node)
+                at = output(y._a, None if end is not None else y._node)
+                self._results.append(("new", type(y)._result, (at, type(y._node) is Accumulate, end)))
         self._writes = [
             (place(x), output(x._a, x._node if isinstance(x, Value) else None)) for x in held.changed_holders()
         ]  # fmt: skip
@@ -186,7 +188,7 @@ class Version:
         lines = [f"def quick({given}):", f"    found = compiled({arrays})"]
         parts = []
         for k, (kind, what, more) in enumerate(self._results):
-            if kind == "new" and not more[1]:
+            if kind == "new" and not more[1] and more[2] is None:
                 scope[f"C{k}"] = what
                 lines.append(f"    r{k} = NEW(C{k}); r{k}._a = found[{more[0]}]; r{k}._node = None; r{k}._level = 0")
                 parts.append(f"r{k}")
@@ -255,10 +257,12 @@ class Version:
     def _result(self, result: tuple[str, Any, Any], leaves: Sequence[Any], found: Sequence[Any]) -> Any:
         kind, what, more = result
         if kind == "new":
-            at, wants = more
+            at, wants, end = more
             made = values.as_value(what, found[at])
             if wants:
                 autograd.leaf(made)
+            elif end is not None and state.mode:
+                made._node = calls.used_up(end)
             return made
         if kind == "number":
             return found[what].item()
