@@ -347,6 +347,9 @@ def planes():
         yield "convolve", functools.partial(convolutions.convolve_transpose, **given, size=(12, 20)), (y, w, b[:7].copy())
         yield "convolve_weight", functools.partial(convolutions.convolve_weight, kernel=(3, 3), **given), (x, y)
         yield "lay", functools.partial(convolutions.convolve, **given, out=(6, 10)), (x, w, b)
+        small, square = normal(16, 64, 4, 4).astype(dtype), normal(64, 64, 3, 3).astype(dtype)
+        given = {"stride": (1, 1), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+        yield "windows", functools.partial(convolutions.convolve, **given, out=(4, 4)), (small, square, normal(64).astype(dtype))
         pairs = [windows.table(n, [[k, k + 1] for k in range(0, n, 2)]) for n in (12, 20)]
         tables = {"rows": pairs[0], "columns": pairs[1]}
         yield "weighted", functools.partial(windows.weighted, **tables), (x,)
@@ -429,12 +432,14 @@ def called(monkeypatch):
     def watched(make):
         def function(name, *given, **options):
             found = make(name, *given, **options)
+            listed = [x.split()[0] for x in given[0].split(",")] if isinstance(given[0], str) else []
+            kinds = ["ptr", "i64", "i64", *listed] if listed else getattr(found, "argtypes", ())
 
             def checked(*args):
                 names.add(name)
-                for kind, x in zip(found.argtypes, args, strict=True):
-                    assert kind is not ctypes.c_void_p or isinstance(x, bytes) or x % 4 == 0  # bytes: a table
-                    assert kind is not ctypes.py_object or x.flags.aligned or x is args[6] is not args[3]
+                for kind, x in zip(kinds, args, strict=True):
+                    assert kind not in ("ptr", ctypes.c_void_p) or isinstance(x, bytes) or x % 4 == 0  # bytes: a table
+                    assert kind not in ("array", "object", ctypes.py_object) or x.flags.aligned or x is args[6] is not args[3]
                 return found(*args)
 
             return found and checked

@@ -17,6 +17,7 @@ import numpy as np
 from ..backend.dtypes import is_boolean
 from ..backend.jit import attention as blocks
 from ..backend.jit import rows as generated
+from ..core.arrays import from_host
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
@@ -228,7 +229,8 @@ def _weights(q: Any, k: Any, mask: Any, scale: float, causal: bool) -> Any:
     axis = ndim_of(scores) - 1
     if causal:
         targets, sources = tuple(shape_of(scores))[-2:]
-        return softmax(add(scores, causal_mask(targets, sources, dtype_of(scores))), axis=axis)
+        mask = from_host(causal_mask(targets, sources, dtype_of(scores)), scores)
+        return softmax(add(scores, mask), axis=axis)
     if mask is None or not shape_of(k)[-2]:
         return softmax(scores, axis=axis)
     if dtype_of(mask).kind == "b":

@@ -33,12 +33,12 @@ _EPSILONS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "com
 
 @functools.cache
 def default_rtol(*dtypes: str) -> float:
-    """What counts as rounding for values of these dtypes: 16 units in the last place of the coarsest; 1e-10 for float64.
+    """What counts as rounding for values of these dtypes: 24 units in the last place of the coarsest; 1e-10 for float64.
 
     Less than what an epsilon of 1e-5 on the wrong side of a root makes of float32, more than what another order of
     summation does.
     """
-    return max(16 * _EPSILONS.get(name, 0.0) for name in dtypes) or 1e-10
+    return max(24 * _EPSILONS.get(name, 0.0) for name in dtypes) or 1e-10
 
 
 MASKED = -1e8
