@@ -309,3 +309,15 @@ def test_a_history_that_a_pass_inside_has_used_up_is_shown_and_refused_as_withou
         with pytest.raises(RuntimeError, match="freed"):
             loss.backward()
     assert row()["compiled_calls"] >= 2
+
+
+def test_numpys_arrays_from_outside_are_read_at_every_call():
+    a = np.ones(3, np.float32)
+
+    @torch.compile
+    def f(x):
+        return x * torch.from_numpy(a)
+
+    for k in range(1, 5):
+        a[:] = k
+        assert f(torch.ones(3)).tolist() == [k] * 3

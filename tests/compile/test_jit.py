@@ -340,3 +340,16 @@ def test_memory_that_others_see_is_not_replaced_in_silence():
     same(results(jit(replaced)(x)), results(replaced(x)))
     for f in (aliased, parameter):
         same(results(jit(f)(x)), results(f(x)))
+
+
+def test_numpys_arrays_from_outside_are_constants_and_whether_a_tensor_wants_a_gradient_is_seen():
+    a, w = np.ones(3, np.float32), torch.ones(3)
+    compiled = jit(lambda x: x * a + w)
+    x = torch.ones(3)
+    assert compiled(x).tolist() == [2, 2, 2]
+    a[:] = 5
+    assert compiled(x).tolist() == [2, 2, 2]
+    assert not compiled(x).requires_grad
+    w.requires_grad_()
+    compiled(x).sum().backward()
+    assert w.grad.tolist() == [1, 1, 1]

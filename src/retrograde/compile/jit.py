@@ -32,7 +32,8 @@ def jit(
 
     Arguments are nested containers of arrays, tensors and Python's numbers; whatever else they hold, and what `static_argnums`
     and `static_argnames` say, is part of the signature. Tensors that the function reads from outside are read at each call,
-    and what it writes into them is written when the call has succeeded.
+    and what it writes into them is written when the call has succeeded. NumPy's arrays from outside are constants: their
+    elements are those that they had when the function was traced.
 
     Raises UnsupportedError where the function asks for elements, as a branch on a value does.
 

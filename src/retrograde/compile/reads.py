@@ -47,6 +47,8 @@ class Reads:
     def __init__(self, *roots: Any) -> None:
         self.holders: list[Any] = []
         """Whatever holds its array in `_a`, each once, in the order in which it was met."""
+        self.arrays: list[np.ndarray] = []
+        """NumPy's arrays among what was met: no guard sees whether their elements change."""
         self.functions: list[types.FunctionType] = []
         """The user's functions among what was met."""
         self.opaque: set[type] = set()
@@ -58,6 +60,8 @@ class Reads:
         self._todo: list[Any] = list(roots)
         while self._todo:
             x = self._todo.pop()
+            if isinstance(x, np.ndarray):
+                self.arrays.append(x)
             if not isinstance(x, _LEAVES) and id(x) not in self._seen:
                 self._seen[id(x)] = x
                 if len(self._seen) > MOST:

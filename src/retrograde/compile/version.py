@@ -73,7 +73,7 @@ class Version:
         held.refuse_hidden_writes(list(self.graph.constants.values()))
         if changed:
             raise Changes("it changes an attribute, a container or a variable outside")
-        self._known = [(x, x._a.shape, x._a.dtype) for x in self.captured if isinstance(x, Value)]
+        self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
         self._unchanged = self.reads.check()
         self.compiled = pipeline.compiled(self.graph)
         self.program = calls.Program(name, self.graph, self.compiled)
@@ -85,6 +85,8 @@ class Version:
             raise UnsupportedError(reason)
         if self.reads.opaque:
             raise UnsupportedError(f"it reads {' and '.join(sorted(x.__name__ for x in self.reads.opaque))}, which has no guard")
+        if any(x.size > 1 and x.flags.writeable for x in self.reads.arrays):
+            raise UnsupportedError("it reads a NumPy array from outside, whose elements have no guard (a tensor's are read anew)")
         for x in (*self.reads.holders, *leaves):
             if isinstance(x, Value) and getattr(producer(x._node), "hooks", None) is not None:
                 raise UnsupportedError("a tensor that it reads has hooks")
@@ -128,6 +130,9 @@ class Version:
         self._gradients = [(place(x), None if g is None else (type(g), output(g._a))) for x, g in gradients]
         entered = [x for x in held.holders if id(x) in held.entered]
         graph = trace.graph([held.entered[id(x)] for x in entered], [y._a for y in outputs])
+        for v, array in graph.constants.items():
+            if any(np.may_share_memory(array, x) for x in self.reads.arrays):
+                graph.constants[v] = array.copy()
         used, inputs = set(graph.uses()), dict(zip(map(id, entered), graph.inputs))
         arguments = [x for x in entered if id(x) in self._positions]
         captured = [x for x in entered if id(x) not in self._positions and inputs[id(x)] in used]
@@ -154,9 +159,9 @@ class Version:
 
     def holds(self) -> bool:
         """Whether what the function reads from outside is as it was when it was traced."""
-        for x, shape, dtype in self._known:
+        for x, shape, dtype, plain in self._known:
             a = x._a
-            if a.shape != shape or a.dtype != dtype:
+            if a.shape != shape or a.dtype != dtype or (x._node is None) is not plain:
                 return False
         for x, none in self._having:
             if (x._grad is None) is not none:
