@@ -443,11 +443,16 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
         except KERNEL_ERRORS as error:
             _fail(cls, edge, error)
         if grads is None and type(found) is dict:
-            leaves = [below for below in found if type(below) is Accumulate]
-            if target is None and any(leaf.hooks is not None for leaf in leaves):
+            hooked = False
+            for below in found:  # one loop: most graphs of one operation end here
+                if type(below) is Node:
+                    waiting.append(below)
+                elif type(below) is Accumulate:
+                    hooked = hooked or below.hooks is not None
+                    large = large or math.prod(below.shape) > _SMALL
+            if hooked and target is None:
                 break
-            grads, waiting = found, [below for below in found if type(below) is Node]
-            large = any(math.prod(leaf.shape) > _SMALL for leaf in leaves)
+            grads = found
         if nodes is not None:
             nodes.append(edge)
         if grads is None:
