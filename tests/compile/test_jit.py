@@ -353,3 +353,13 @@ def test_numpys_arrays_from_outside_are_constants_and_whether_a_tensor_wants_a_g
     w.requires_grad_()
     compiled(x).sum().backward()
     assert w.grad.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("emitter", ["llvm", "numpy"])
+def test_graph_passes_and_code_can_be_read(monkeypatch, emitter):
+    monkeypatch.setenv("RETROGRADE_COMPILE", emitter)
+    text = jit(rg.value_and_grad(lambda x: rg.sum(rg.sin(x) * x))).lower(rg.asarray([1.0, 2.0])).text()
+    traced, after, code = text.split("\n\n")[0], text.index("after the passes"), text.split("\n\n")[-1]
+    assert "sin(x0)" in traced
+    assert after
+    assert "def run" in code or "define" in text

@@ -94,7 +94,7 @@ class Jit:
         return self if instance is None else functools.partial(self, instance)
 
     def lower(self, *args: Any, **kwargs: Any) -> Version:
-        """What a call with such arguments runs: its graph, the passes, the code."""
+        """What a call with such arguments runs: `graph`, and as `text()` the graph, what the passes make of it, and the code."""
         found, tree = self._flattened(args, kwargs)
         return self._traced(found, _arrays(found), tree)
 

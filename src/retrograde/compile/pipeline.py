@@ -43,9 +43,22 @@ def optimised(graph: Graph) -> Graph:
     return graph
 
 
+def text(graph: Graph) -> str:
+    """The code of a graph that has gone through the passes."""
+    if _emitter() is machine:
+        with levels.exactly(()):
+            return machine.Emitted(graph).text()
+    return straight.text(graph)[0]
+
+
+def _emitter() -> Any:
+    llvm = os.environ.get("RETROGRADE_COMPILE", "llvm") == "llvm" and machine.available()
+    return machine if llvm else straight
+
+
 def compiled(graph: Graph) -> Callable[..., Sequence[Any]]:
     """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
     RETROGRADE_COMPILE says "numpy"."""
-    emitter = machine if os.environ.get("RETROGRADE_COMPILE", "llvm") == "llvm" and machine.available() else straight
     with levels.exactly(()):  # kernels that passes look into make arrays of theirs, which belong to no trace around
-        return emitter.emitted(optimised(graph))
+        found: Callable[..., Sequence[Any]] = _emitter().emitted(optimised(graph))
+    return found

@@ -212,7 +212,7 @@ class Trace:
         where = f"in {at[0]}:{at[1]}" if at else "here"
         raise UnsupportedError(
             f"{self.what} runs the function on arrays that have no elements yet, and {what} would be needed {where}; choose "
-            "between values with where(), loop with scan() or while_loop(), or make what decides a static argument"
+            "between values with where(), or make what decides a static argument"
         )
 
     def _strange(self, x: Traced) -> NoReturn:

@@ -293,6 +293,11 @@ class Version:
                 holder = _found(place, leaves)
                 holder._grad = None if left is None else make(left[0], found[left[1]])
 
+    def text(self) -> str:
+        """The graph as it was traced, after the passes, and the code that is made of it."""
+        after = pipeline.optimised(self.graph)
+        return "\n\n".join([str(self.graph), f"after the passes:\n{after}", pipeline.text(after)])
+
     def __str__(self) -> str:
         return str(self.graph)
 
