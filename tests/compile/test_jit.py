@@ -1,6 +1,7 @@
 """What a compiled function gives and leaves behind is what the function gives and leaves, whatever it does."""
 
 import collections
+import threading
 
 import numpy as np
 import pytest
@@ -363,3 +364,42 @@ def test_graph_passes_and_code_can_be_read(monkeypatch, emitter):
     assert "sin(x0)" in traced
     assert after
     assert "def run" in code or "define" in text
+
+
+def test_a_container_that_gets_shorter_is_seen():
+    stack = [1, 2, 3]
+    compiled = jit(lambda x: x * len(stack))
+    x = rg.asarray([1.0])
+    for n in (3, 2, 1):
+        assert compiled(x).item() == n
+        stack.pop()
+    popping = [rg.asarray([2.0]), rg.asarray([3.0])]
+    assert jit(lambda x: x * popping.pop())(x).item() == 3
+
+
+def test_threads_that_call_while_another_one_traces_see_no_array_of_the_trace():
+    w = torch.ones(3)
+
+    def f(x, n):
+        for _ in range(200):
+            x = x * w + n
+        return x
+
+    compiled, wrong = jit(f), []
+    x = torch.zeros(3)
+    compiled(x, 0)
+
+    def call(n):
+        try:
+            for _ in range(20):
+                compiled(x, 0)
+            compiled(x, n)
+        except Exception as problem:
+            wrong.append(problem)
+
+    threads = [threading.Thread(target=call, args=(n,)) for n in range(1, 6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong

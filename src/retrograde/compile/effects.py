@@ -38,8 +38,10 @@ def impure(functions: list[types.FunctionType]) -> str | None:
 def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
     if code.co_flags & 0x2A0 and not code.co_name.startswith("<"):  # a generator or a coroutine
         return "is a generator or a coroutine"
+    found: Any = None
     for instruction in dis.get_instructions(code):
         name, what = instruction.opname, instruction.argval
+        module, found = found, None  # what the instruction before has loaded
         if name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
             return f"stores the global {what}"
         if name in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -54,7 +56,7 @@ def _reason(code: types.CodeType, scope: dict[str, Any]) -> str | None:
                 return f"uses {owner}.{what}"
         elif name == "IMPORT_NAME" and str(what).partition(".")[0] in _MODULES:
             return f"imports {what}"
-        elif name in ("LOAD_ATTR", "LOAD_METHOD") and what == "random" and scope.get("np") is not None:
+        elif name in ("LOAD_ATTR", "LOAD_METHOD") and what == "random" and getattr(module, "__name__", "") == "numpy":
             return "uses NumPy's random numbers"
     for x in code.co_consts:
         if isinstance(x, types.CodeType):

@@ -16,7 +16,7 @@ import re
 import sys
 import types
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ MOST = 20_000
 function is not compiled once and for all."""
 
 
+_GONE = "(IndexError, KeyError, ValueError, AttributeError)"
+"""What a condition raises where the place that it looks at is not there any more."""
+
+
 class TooMuch(Exception):
     """A function reads more than can be looked at before each call."""
 
@@ -54,7 +58,8 @@ class Reads:
         self.opaque: set[type] = set()
         """The types of objects that nothing can be said of: iterators, files, what comes from compiled modules."""
         self._seen: dict[int, Any] = {}  # by id, and kept, so that no id comes again
-        self._lines: list[str] = []  # of the check
+        self._unlike: list[str] = []
+        """The conditions of which each says that something is not as it was."""
         self._scope: dict[str, Any] = {"same": _same}
         self._names: dict[int, str] = {}
         self._todo: list[Any] = list(roots)
@@ -75,12 +80,17 @@ class Reads:
     def check(self) -> Any:
         """A function that says whether everything but the holders' arrays is as it is now. What the function itself has changed
         since it was looked at does not count: it would never be the same again."""
-        kept = [line for line in self._lines if self._written([line])()]
-        return self._written(kept)
+        self._scope["changed"] = changed = list[int]()
+        tried = "".join(
+            f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
+            for i, unlike in enumerate(self._unlike)
+        )  # fmt: skip
+        self._written(f"def check():\n{tried}    return True\n")()
+        lines = "".join(f"        if {x}: return False\n" for i, x in enumerate(self._unlike) if i not in set(changed))
+        return self._written(f"def check():\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n")
 
-    def _written(self, lines: Sequence[str]) -> Any:
-        body = "".join(f"    {line}\n" for line in lines)
-        exec(compile(f"def check():\n{body}    return True\n", "<retrograde guard>", "exec"), self._scope)  # noqa: S102 - our own source
+    def _written(self, source: str) -> Any:
+        exec(compile(source, "<retrograde guard>", "exec"), self._scope)  # noqa: S102 - our own source
         return self._scope["check"]
 
     # ---------------------------------------------------------------------------------------- the walk
@@ -167,7 +177,7 @@ class Reads:
         return name
 
     def _expect(self, unlike: str) -> None:
-        self._lines.append(f"if {unlike}: return False")
+        self._unlike.append(unlike)
 
     def _equal(self, place: str, x: Any) -> None:
         if type(x) in _NUMBERS:

@@ -174,12 +174,15 @@ class Version:
         if self._history is not None or state.levels:
             found = self._recorded(leaves)
         else:
-            arrays = [leaves[i]._a for i in self._given]
-            arrays += [x._a for x in self.captured]
-            found = self.compiled(*arrays)
+            found = self.compiled(*self._arrays(leaves))
         if self._writes or self._gradients:
             self._leave(leaves, found)
         return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
+
+    def _arrays(self, leaves: Sequence[Any]) -> list[Any]:
+        """The arrays of the graph's inputs; not those of a trace that another thread is in."""
+        with LOCK:
+            return [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
 
     def quick(self) -> Callable[..., Any] | None:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
@@ -187,10 +190,10 @@ class Version:
         more = self._history is not None or self.captured or self._writes or self._gradients
         if more or self._given != list(range(len(self._given))):
             return None
-        scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__}
+        scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK}
         given = ", ".join(f"x{i}" for i in range(len(self._given)))
         arrays = ", ".join(f"x{i}._a" for i in range(len(self._given)))
-        lines = [f"def quick({given}):", f"    found = compiled({arrays})"]
+        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    found = compiled(*given)"]
         parts = []
         for k, (kind, what, more) in enumerate(self._results):
             if kind == "new" and not more[1] and more[2] is None:
@@ -230,8 +233,7 @@ class Version:
 
     def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """What a call would give and leave, without leaving it."""
-        arrays = [leaves[i]._a for i in self._given] + [x._a for x in self.captured]
-        return self.compiled(*[x.copy() for x in arrays])
+        return self.compiled(*[x.copy() for x in self._arrays(leaves)])
 
     def unlike(self, found: Sequence[Any], leaves: Sequence[Any], out: Any) -> str | None:
         """How what a call of the function itself gave and left differs from what was found for it; None where it does not."""

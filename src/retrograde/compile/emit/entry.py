@@ -28,7 +28,6 @@ _ORDERED = 0x1 | 0x100
 """Of an array's flags: contiguous in C's order, and aligned."""
 _NEW = 94
 """The place of PyArray_NewFromDescr in NumPy's table of functions; that of the type of arrays is 2."""
-_FASTCALL = 0x80
 _NAME = ctypes.create_string_buffer(b"compiled")
 # The words of the context that the function has as its `self`.
 _ARRAY, _CREATE, _TUPLE, _INCREF, _CALL, _SLOW, _METHOD, _DTYPES = 0, 1, 2, 3, 4, 5, 6, 10
@@ -170,10 +169,8 @@ def function(address: int, takes: Sequence[Variable], gives: Sequence[Variable])
 
     method = context.ctypes.data + 8 * _METHOD
     context[: _SLOW + 1] = [*functions, id(slow)]
-    context[_METHOD : _METHOD + 4] = [ctypes.addressof(_NAME), address, _FASTCALL, 0]
+    context[_METHOD : _METHOD + 4] = [ctypes.addressof(_NAME), address, llvm.FASTCALL, 0]
     context[_DTYPES:] = [id(d) for d in dtypes]
     context.kept = slow, dtypes  # type: ignore[attr-defined]
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    found: Callable[..., Any] = make(method, context, None)
+    found = llvm.builtin(method, context)
     return found
