@@ -321,3 +321,12 @@ def test_numpys_arrays_from_outside_are_read_at_every_call():
     for k in range(1, 5):
         a[:] = k
         assert f(torch.ones(3)).tolist() == [k] * 3
+
+
+def test_a_call_that_fails_says_nothing_of_the_next_ones():
+    compiled = torch.compile(lambda x: x @ torch.ones(3))
+    with pytest.raises(RuntimeError, match="matmul"):
+        compiled(torch.ones(5))
+    for _ in range(4):
+        assert compiled(torch.ones(3)).item() == 3
+    assert row()["compiled_calls"] == 2

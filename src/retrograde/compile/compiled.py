@@ -32,7 +32,7 @@ _ndarray = np.ndarray
 VERSIONS = 8
 """Versions of a function with more than which it is deferred."""
 ATTEMPTS = 3
-"""Traces in which a function may change something outside before it is deferred for good."""
+"""Traces in which a function may change something outside, or raise, before it is deferred for good."""
 CONFIRMED = 2
 """Calls of a version that run both ways."""
 
@@ -167,6 +167,12 @@ class Compiled:
         if reason not in self.row.reasons:
             self.row.reasons.append(reason)
 
+    def _not_traced(self, reason: str, *, again: bool) -> None:
+        if again and self._attempts < ATTEMPTS:
+            self._attempts += 1
+        else:
+            self._defer(reason)
+
     def _trace(self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """The function traced for a signature; None where it is to be deferred."""
         if self.row.counts["traced"] >= VERSIONS:
@@ -187,13 +193,10 @@ class Compiled:
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise
-            if isinstance(reason, Changes) and self._attempts < ATTEMPTS:  # what is made by the first call is there at the next
-                self._attempts += 1
-            else:
-                self._defer(str(reason))
+            self._not_traced(str(reason), again=isinstance(reason, Changes))  # what the first call makes is there at the next
             return None
-        except Exception as problem:  # where it is the function's own, it comes again
-            self._defer(f"{type(problem).__name__} while it was traced: {problem}")
+        except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
+            self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
         made = self._versions[key] = _State(version)
         return made
