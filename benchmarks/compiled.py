@@ -1,7 +1,9 @@
-"""Functions with their gradients, compiled, which `python -m benchmarks --compiled` compares: `rg.jit`, PyTorch eager, jax.jit.
+"""Functions with their gradients, compiled, which `python -m benchmarks --compiled` compares: `rg.jit`, PyTorch eager,
+torch.compile, jax.jit.
 
-`builders(framework)` as workloads.py has it, for "native" (`rg.jit`), "torch" (eager) and "jax": a step is one call with all
-its checks, of the value and the gradient. The numbers come from NumPy with one seed, so that all compute the same.
+`builders(framework)` as workloads.py has it, for "native" (`rg.jit`), "torch" (eager), "torch.compile" and "jax": a step is one
+call with all its checks, of the value and the gradient. The numbers come from NumPy with one seed, so that all compute the
+same. The training steps at the end (steps.py) are whole: with the update of the parameters.
 """
 
 from __future__ import annotations
@@ -9,12 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
-GOALS = {
-    "elementwise 1e6": (8, 5), "elementwise 1e4": (10, 8), "chain of 100": (200, 5), "rows": (4, 2.5), "mlp 64": (1.7, 1.7),
-    "mlp 512": (1.15, 1.1), "second derivative": (3, 1.7),
-}  # fmt: skip
-"""How many times longer PyTorch eager and jax.jit are to take."""
+import steps
 
 
 def builders(framework: str) -> dict[str, Callable[[], Callable[[], object]]]:
@@ -34,8 +31,10 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], object]]]:
     else:
         import torch
 
-        given = _Torch(torch), torch.tensor, _torch_gradient(torch), lambda f: f
-    return {name: lambda p=program: _step(p, *given) for name, program in PROGRAMS.items()}
+        compile_ = torch.compile if framework == "torch.compile" else lambda f: f
+        given = _Torch(torch), torch.tensor, _torch_gradient(torch, compile_), lambda f: f
+    functions = {name: lambda p=program: _step(p, *given) for name, program in PROGRAMS.items()}
+    return functions | steps.builders(framework)
 
 
 def _step(program, xp, asarray, value_and_grad, compile_):
@@ -45,8 +44,10 @@ def _step(program, xp, asarray, value_and_grad, compile_):
     return lambda: run(*arrays)
 
 
-def _torch_gradient(torch):
+def _torch_gradient(torch, compile_):
     def value_and_grad(f, argnums):
+        f = compile_(f)
+
         def run(*args):
             args = [a.detach().requires_grad_() for a in args]
             value = f(*args)
