@@ -127,15 +127,12 @@ def operations(python: str, beginnings: tuple[str, ...], rounds: int, seconds: f
         for group, ratios in groups.items():
             behind = [f"{name} {r:.2f}" for name, r in sorted(ratios.items(), key=lambda pair: -pair[1]) if r > BEHIND]
             mean = statistics.geometric_mean(ratios.values())
-            print(
-                f"    {group:9s} {len(ratios):3d}  mean {mean:.2f}  above {BEHIND}: {', '.join(behind) or 'none'}",
-                flush=True,
-            )
+            print(f"    {group:9s} {len(ratios):3d}  mean {mean:.2f}  above {BEHIND}: {', '.join(behind) or 'none'}", flush=True)
     return 0
 
 
 def compiled(pythons: dict[str, str], beginnings: tuple[str, ...], rounds: int, seconds: float) -> int:
-    """Compare `rg.jit` with PyTorch eager, torch.compile, jax.jit: the peers' times over ours, on one thread, then on all cores."""
+    """Compare `rg.jit` with PyTorch eager, torch.compile, jax.jit: the peers' times over ours, one thread, then all cores."""
     present = {peer: python for peer in PEERS if has(python := pythons[peer.partition(".")[0]], peer.partition(".")[0])}
     for peer in pythons.keys() - present.keys():
         print(f"{peer} is not installed for {pythons[peer]}: not compared")
@@ -147,6 +144,8 @@ def compiled(pythons: dict[str, str], beginnings: tuple[str, ...], rounds: int, 
         for name in workers["ours"].workloads:
             if name.startswith(beginnings):
                 times = in_turns(name, workers, rounds, seconds)
+                if not times["ours"]:
+                    continue
                 row = f"    {name:20s} {statistics.median(times['ours']) * 1e6:10.1f} us"
                 for goal, peer in zip(GOALS[name], PEERS):
                     if peer in times:
