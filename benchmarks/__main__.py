@@ -35,6 +35,7 @@ GOALS = {
     "convolution step": (2, 3.5, 3),
 }  # fmt: skip
 """How many times longer the peers are to take."""
+OUTSIDE = "retrograde.torch.compile"
 FRAMEWORKS = ("torch", "paddle", "mindspore")
 AUTOGRAD = "retrograde over HIPS autograd", "native over HIPS autograd"
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
@@ -138,6 +139,7 @@ def compiled(pythons: dict[str, str], beginnings: tuple[str, ...], rounds: int, 
         print(f"{peer} is not installed for {pythons[peer]}: not compared")
     for all_cores in (False, True):
         workers = {"ours": Worker("native", sys.executable, all_cores=all_cores, module="compiled")}
+        workers[OUTSIDE] = Worker(OUTSIDE, sys.executable, all_cores=all_cores, module="compiled")
         for peer, python in present.items():
             workers[peer] = Worker(peer, python, all_cores=all_cores, module="compiled")
         print("all cores" if all_cores else "one thread")
@@ -152,6 +154,8 @@ def compiled(pythons: dict[str, str], beginnings: tuple[str, ...], rounds: int, 
                         wanted = 0.7 * goal if all_cores else goal
                         found = f"{ratio(times[peer], times['ours']):6.2f}" if times[peer] else " fails"
                         row += f"   {peer} {found} (wanted {wanted:.3g})"
+                if times[OUTSIDE]:
+                    row += f"   torch dialect's torch.compile {ratio(times[OUTSIDE], times['ours']):5.2f} of ours"
                 print(row, flush=True)
     return 0
 

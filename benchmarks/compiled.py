@@ -1,9 +1,10 @@
 """Functions with their gradients, compiled, which `python -m benchmarks --compiled` compares: `rg.jit`, PyTorch eager,
 torch.compile, jax.jit.
 
-`builders(framework)` as workloads.py has it, for "native" (`rg.jit`), "torch" (eager), "torch.compile" and "jax": a step is one
-call with all its checks, of the value and the gradient. The numbers come from NumPy with one seed, so that all compute the
-same. The training steps at the end (steps.py) are whole: with the update of the parameters.
+`builders(framework)` as workloads.py has it, for "native" (`rg.jit`), "torch" (eager), "torch.compile",
+"retrograde.torch.compile" (the dialect's) and "jax": a step is one call with all its checks, of the value and the gradient, which
+the torch programs take outside of what is compiled. The numbers come from NumPy with one seed, so that all compute the same.
+The training steps at the end (steps.py) are whole: with the update of the parameters.
 """
 
 from __future__ import annotations
@@ -29,10 +30,14 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], object]]]:
 
         given = _Jax(jax), jax.numpy.asarray, jax.value_and_grad, waited
     else:
+        if framework.startswith("retrograde."):
+            import retrograde
+
+            retrograde.activate("torch")
         import torch
 
-        compile_ = torch.compile if framework == "torch.compile" else lambda f: f
-        given = _Torch(torch), torch.tensor, _torch_gradient(torch, compile_), lambda f: f
+        compile_ = torch.compile if framework != "torch" else lambda f: f
+        given = _Torch(torch, framework == "torch.compile"), torch.tensor, _torch_gradient(torch, compile_), lambda f: f
     functions = {name: lambda p=program: _step(p, *given) for name, program in PROGRAMS.items()}
     return functions | steps.builders(framework)
 
@@ -61,8 +66,8 @@ def _torch_gradient(torch, compile_):
 class _Torch:
     """PyTorch's functions under the names of the array-API standard."""
 
-    def __init__(self, torch) -> None:
-        self.torch = torch
+    def __init__(self, torch, functional: bool) -> None:
+        self.torch, self.functional = torch, functional
 
     def __getattr__(self, name: str):
         return getattr(self.torch, name)
@@ -77,6 +82,8 @@ class _Torch:
         return x.sum() if axis is None else x.sum(axis, keepdims)
 
     def grad_of(self, f, x):
+        if self.functional:  # what is compiled cannot be differentiated twice from outside
+            return self.torch.func.grad(lambda z: f(z).sum())(x)
         with self.torch.enable_grad():
             y = f(x)
         return self.torch.autograd.grad(y.sum(), x, create_graph=True)[0]
@@ -93,7 +100,7 @@ class _Jax:
 def _grad(xp, f, x):
     """The derivative of an elementwise function of x, to be differentiated again."""
     if isinstance(xp, _Torch):
-        return xp.grad_of(f, x if x.requires_grad else x.detach().requires_grad_())
+        return xp.grad_of(f, x if x.requires_grad or xp.functional else x.detach().requires_grad_())
     grad = xp.jax.grad if isinstance(xp, _Jax) else xp.grad
     return grad(lambda z: xp.sum(f(z)))(x)
 

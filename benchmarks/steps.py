@@ -18,7 +18,7 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], object]]]:
     """The steps, by name."""
     if framework == "jax":
         return {"gpt step": _gpt_jax, "convolution step": _convolution_jax}
-    if framework == "native":
+    if framework in ("native", "retrograde.torch.compile"):
         import retrograde
 
         retrograde.activate("torch")
