@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core import level as levels
+from ...core.primitive import PRIMITIVES
 from .. import pipeline
-from ..graph import Graph
+from ..graph import Equation, Graph, Variable
+from . import machine, registers
 
 if TYPE_CHECKING:
     from ..nested import Loop, While
@@ -27,8 +30,24 @@ def of_graph(graph: Graph) -> Code:
     return run
 
 
+def _machine(prim: Any, inputs: Sequence[Variable], outputs: Sequence[Variable], params: dict[str, Any]) -> Code | None:
+    """The loop as machine code as a whole, where it can be."""
+    if pipeline._emitter() is not machine:
+        return None
+    with levels.exactly(()):
+        return registers.compiled(Equation(prim, inputs, params, outputs))
+
+
 def scanning(loop: Loop) -> Code:
     """The code of a scan."""
+    first = loop.consts + loop.carries
+    whole = [
+        [Variable(v.shape if i < at else (loop.length, *v.shape), v.dtype) for i, v in enumerate(some)]
+        for some, at in ((loop.graph.inputs, first), (loop.graph.outputs, loop.carries))
+    ]
+    found = _machine(PRIMITIVES["scan"], *whole, {"loop": loop})
+    if found is not None:
+        return found
     body = pipeline.compiled(loop.graph)
     consts, carries, outputs = loop.consts, loop.carries, loop.graph.outputs
     order = range(loop.length)
@@ -49,6 +68,14 @@ def scanning(loop: Loop) -> Code:
 
 def repeating(loop: While) -> Code:
     """The code of a loop of unknown length."""
+    a, b = loop.consts
+    like = [*loop.condition.inputs[:a], *loop.body.inputs]
+    found = _machine(
+        PRIMITIVES["while_loop"], [Variable(v.shape, v.dtype) for v in like], [Variable(v.shape, v.dtype) for v in loop.body.inputs[b:]],
+        {"loop": loop},
+    )  # fmt: skip
+    if found is not None:
+        return found
     condition, body = pipeline.compiled(loop.condition), pipeline.compiled(loop.body)
 
     def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
