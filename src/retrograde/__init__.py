@@ -217,7 +217,7 @@ from .transform import (  # noqa: E402
 )
 
 if _TYPE_CHECKING:
-    from .compile import compile_report, jit
+    from .compile import compile_report, cond, jit, scan, while_loop
     from .tensor import fft, linalg
     from .tensor.saving import load, save
 
@@ -233,6 +233,7 @@ del _paused
 _LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
 _LAZY_NAMES = {
     "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
+    "cond": "compile", "scan": "compile", "while_loop": "compile",
 }  # fmt: skip
 
 
@@ -278,7 +279,7 @@ __all__ = [
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "autograd", "bfloat16", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
     "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "compile_report",
-    "complex128", "complex64", "concat",
+    "complex128", "complex64", "concat", "cond",
     "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp",
     "diff", "divide", "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "exp", "exp2", "expand_dims",
     "expm1", "eye", "fft", "finfo", "flip", "float16", "float32", "float64", "floor", "floor_divide", "from_dlpack",
@@ -289,8 +290,8 @@ __all__ = [
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
     "negative", "newaxis", "nextafter", "no_grad", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi",
     "positive", "pow", "prod", "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round",
-    "save", "searchsorted", "sign", "signbit", "sin", "sinh", "softmax", "sort", "sqrt", "square", "squeeze", "stack",
+    "save", "scan", "searchsorted", "sign", "signbit", "sin", "sinh", "softmax", "sort", "sqrt", "square", "squeeze", "stack",
     "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril", "triu", "trunc",
     "uint16", "uint32", "uint64", "uint8", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack",
-    "value_and_grad", "var", "vecdot", "vjp", "vmap", "where", "zeros", "zeros_like",
+    "value_and_grad", "var", "vecdot", "vjp", "vmap", "where", "while_loop", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -136,7 +136,7 @@ class Program:
                 y = y._a if isinstance(y, Value) else y
                 own = isinstance(y, LevelArray)
                 kinds.append(y.dim if type(y) is BatchedArray else own)
-                parts.append([_bare(p) for p in _parts(y)] if own else [_bare(y)])
+                parts.append([bare(p) for p in _parts(y)] if own else [bare(y)])
             graph = trace.graph(given, [p for ps in parts for p in ps])
         counts = list(map(len, parts))
 
@@ -172,7 +172,7 @@ def _whole(like: Any, parts: list[Any], level: int) -> Any:
     return DualArray(parts[0], parts[1] if len(parts) > 1 else None, level)
 
 
-def _bare(x: Any) -> Any:
+def bare(x: Any) -> Any:
     return x._a if isinstance(x, Value) else x
 
 
@@ -229,25 +229,25 @@ class Forward:
     ) -> None:  # fmt: skip
         self.name, self._trace, self._edges = name, trace, list(edges)
         self._again = have is not None
-        self._have = (have or {}) | {x.variable: edge for x, edge in zip(inputs, edges)}
+        self.have = (have or {}) | {x.variable: edge for x, edge in zip(inputs, edges)}
         self._constants = constants or {}
-        graph = self._graph(inputs, [_bare(y) for y in outputs])
+        graph = self._graph(inputs, [bare(y) for y in outputs])
         self._inputs, self._count = graph.inputs, len(outputs)
         self.roots: list[Any] = [
             y._node if isinstance(y, Value) and type(producer(y._node)) in (Node, Accumulate) else None for y in outputs
         ]
         for node in _nodes(self.roots):
-            self._have |= {v: edge for v, edge in _saved_edges(node) if edge is not None}
+            self.have |= {v: edge for v, edge in _saved_edges(node) if edge is not None}
         self._pulls: dict[Any, tuple[Program, list[int | None]]] = {}
-        self._residuals = self._needed(graph)
+        self.residuals = self._needed(graph)
         """The variables that backward programs begin with."""
         given = {v: i for i, v in enumerate(self._inputs)}
         out = {v: i for i, v in reversed(list(enumerate(graph.outputs)))}
-        extra = [v for v in self._residuals if v not in given and v not in out]
-        self.roots += [self._have.get(v) for v in extra]
+        extra = [v for v in self.residuals if v not in given and v not in out]
+        self.roots += [self.have.get(v) for v in extra]
         where = {v: ("output", len(outputs) + i) for i, v in enumerate(extra)}
         where |= {v: ("output", i) for v, i in out.items()} | {v: ("operand", i) for v, i in given.items()}
-        self._where = [where[v] for v in self._residuals]
+        self._where = [where[v] for v in self.residuals]
         """Where each of them is found in a call: among its operands or its outputs."""
         self.program = Program(name, Graph(graph.inputs, graph.constants, graph.equations, (*graph.outputs, *extra)))
 
@@ -311,15 +311,21 @@ class Forward:
         """The program for cotangents of some outputs and the gradients of some operands, and which of its outputs each is."""
         key = present, asked
         if key not in self._pulls:
-            graph, places = self._backward(present, asked, self._residuals)
+            graph, places = self._backward(present, asked, self.residuals)
             self._pulls[key] = Program(f"{self.name}, backwards", graph), places
         return self._pulls[key]
 
     def _backward(
         self, present: Sequence[int], asked: Sequence[int], residuals: Sequence[Variable] | None
     ) -> tuple[Graph, list[int | None]]:  # fmt: skip
-        trace, roots = self._trace, [self.roots[i] for i in present]
-        wanted = [self._edges[i] for i in asked]
+        return self.backward([self.roots[i] for i in present], asked, residuals)
+
+    def backward(
+        self, roots: Sequence[Any], asked: Sequence[int], residuals: Sequence[Variable] | None
+    ) -> tuple[Graph, list[int | None]]:  # fmt: skip
+        """The graph of the gradients of some operands from cotangents along some edges, and which of its outputs each is; its
+        inputs are the residuals and the cotangents, or (None) the cotangents and all operands."""
+        trace, wanted = self._trace, [self._edges[i] for i in asked]
         hooks = [edge.hooks for edge in wanted]
         with traced(trace, create_graph=False):
             seeds = [Traced(trace, Variable(edge.shape, edge.dtype)) for edge in roots]
@@ -332,7 +338,7 @@ class Forward:
             finally:
                 for edge, before in zip(wanted, hooks):
                     edge.hooks = before
-            given = [_bare(x) for x in found if x is not None]
+            given = [bare(x) for x in found if x is not None]
             graph = self._graph(seeds, given)
         places = iter(range(len(given)))
         where = [None if x is None else next(places) for x in found]

@@ -109,6 +109,10 @@ class Graph:
         for e in self.equations:
             given = [("none" if v is None else name[v]) for v in e.inputs] + [f"{k}={_param(p)}" for k, p in e.params.items()]
             yield f"  {', '.join(f'{name[v]}: {v!r}' for v in e.outputs)} = {e.prim.name}({', '.join(given)})"
+            for p in e.params.values():
+                for what, inner in p.graphs() if hasattr(p, "graphs") else ():
+                    yield f"    {what}:"
+                    yield from (f"      {line}" for line in inner.lines())
         yield f"  return {', '.join(name[v] for v in self.outputs) or 'nothing'}"
 
     def __str__(self) -> str:

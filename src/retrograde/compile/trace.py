@@ -94,6 +94,10 @@ class Trace:
         """Constants that were written after they had been met, as they were then."""
         self.replaced: list[tuple[weakref.ref[Any], np.ndarray]] = []
         """The values that had an array with elements and got one of the trace by a change in place, and that array."""
+        self.holders: Sequence[Any] = ()
+        """What holds arrays of the trace while the function runs: tensors, and generators with their states."""
+        self.bodies: list[Any] = []
+        """The parts of the function that are being traced by themselves (body.py)."""
 
     leaves = True
     """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""
@@ -179,7 +183,9 @@ class Trace:
         return given.replaced(given.equations)
 
     def before_change(self, target: Any) -> None:
-        """See `Backend.before_change`: an array of a trace has no memory."""
+        """See `Backend.before_change`: an array of a trace has no memory. A body of a loop changes nothing from outside."""
+        for body in self.bodies:
+            body.changing(target)
 
     def into_memory(self, target: Any, array: Traced) -> np.ndarray | None:
         """See `Backend.into_memory`: nobody else may look at what was made inside, since it becomes an array of the trace."""

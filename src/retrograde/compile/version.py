@@ -354,7 +354,7 @@ class Substituted(Observer):
     def __init__(self, trace: Trace, leaves: list[Any], outside: list[Any]) -> None:
         self.trace = trace
         outside = [x for x in outside if not isinstance(x, Value) or isinstance(x._a, (_ndarray, LevelArray, Value))]
-        self.holders = [*leaves, *outside]
+        self.holders = trace.holders = [*leaves, *outside]
         self.entered: dict[int, Any] = {}
         """What each holder was given, by its id."""
         self.arrays = {id(x): x._a for x in self.holders}

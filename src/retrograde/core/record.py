@@ -43,7 +43,7 @@ class Ufunc:
 
 
 KINDS = frozenset({
-    "elementwise", "reduction", "scan", "linear", "bilinear", "structural", "composite", "data_dependent", "general",
+    "elementwise", "reduction", "scan", "linear", "bilinear", "structural", "composite", "data_dependent", "control", "general",
 })  # fmt: skip
 """What kinds of operations there are.
 
@@ -53,6 +53,7 @@ structural: moves and repeats elements, and computes nothing.
 linear, bilinear: in its first operand, in both; what is none of the former.
 composite: the kernel is a composition of functions of the standard, reductions among them.
 data_dependent: the shape of the result depends on values.
+control: runs graphs that it has as parameters: loops and choices.
 general: what is none of these.
 """
 

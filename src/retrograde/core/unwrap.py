@@ -45,7 +45,7 @@ def constant(x: V) -> V:
     """The same values, of which every derivative is zero: no history, no tangents, at no level."""
     for observer in OBSERVERS:
         observer.detached(x)
-    array = bare(x._a)
+    array = _cut(bare(x._a))
     level = getattr(array, "_level", 0)
     found: V = make(type(x)._result, array, None, level)
     if not level and type(array) is not np.ndarray and array is x._a:
@@ -53,6 +53,18 @@ def constant(x: V) -> V:
         if x._node is not None:  # a trace has to tell the two apart, since their derivatives differ
             found._a = PRIMITIVES["stop_gradient"].op(array)
     return found
+
+
+def _cut(array: Any) -> Any:
+    """An array of a transform that others are taken around, such as the body of a loop, has to say itself that it is constant."""
+    if type(array) is BatchedArray:
+        inner = array.content
+        below = _cut(inner._a if isinstance(inner, Value) else inner)
+        if below is (inner._a if isinstance(inner, Value) else inner):
+            return array
+        return BatchedArray(make(values.core_class, below, None, below._level), array.dim, array._level)
+    cut = getattr(array, "cut", None) if isinstance(array, LevelArray) else None
+    return array if cut is None else cut()
 
 
 def share(x: Value, of: Value) -> None:
@@ -71,6 +83,8 @@ def concrete(op: str, x: Any) -> np.ndarray:
     if type(array) is np.ndarray:
         return array
     if isinstance(array, LevelArray):
+        if (refuse := getattr(array, "refuse", None)) is not None:
+            refuse(op)
         cls = type(x)._result if isinstance(x, Value) else Value
         raise error_type(cls, ElementsError)(
             f"{op}: inside vmap a tensor stands for one of many, so its elements cannot become Python objects; choose with "

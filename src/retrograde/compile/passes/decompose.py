@@ -20,7 +20,7 @@ from ..graph import Equation, Graph, Variable
 from ..trace import Trace, Traced
 from .fuse import reduced
 
-_NEVER = frozenset({"elementwise", "structural", "data_dependent", "bilinear", "scan"})
+_NEVER = frozenset({"elementwise", "structural", "data_dependent", "bilinear", "scan", "control"})
 """Kinds of operations that have no better form."""
 _DEEP = 3
 """How often what an operation is made of is taken apart, too."""
