@@ -19,13 +19,15 @@ import numpy as np
 
 from .._errors import LevelError, UnsupportedError
 from .._state import WATCHED, state
-from .._tree import flatten
+from .._tree import flatten, unflatten
 from ..core.node import Accumulate
 from ..core.value import Value
 from . import deferred
+from .numbers import PLAIN
 from .reads import TooMuch
 from .trace import tracing
 from .version import Changes, Version
+from .versions import Versions, replaced, scalars_in
 
 _ndarray = np.ndarray
 
@@ -102,7 +104,7 @@ class Compiled:
             functools.update_wrapper(self, f)
         self._given = f, root, ambient, plain, whole, name
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
-        self._versions: dict[Any, _State] = {}
+        self._versions = Versions()
         self._deferred: str | None = None
         self._attempts = 0
         code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
@@ -138,14 +140,14 @@ class Compiled:
         if self._deferred is None:
             try:
                 key = self._key(found, leaves, tree)
-                known = self._versions.get(key)
+                scalars = scalars_in(found)
+                version = self._versions.holding(key, scalars)
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
-                if known is None or (known.version is not None and not known.version.holds()):
-                    known = self._trace(key, roots, leaves, args, kwargs)
-                if known is not None and known.version is not None:
-                    return self._from_trace(known, leaves, args, kwargs)
+                version = version or self._trace(key, roots, leaves, scalars, found, tree)
+                if version is not None:
+                    return self._from_trace(version, leaves, scalars, args, kwargs)
         out, segments = deferred.run(self.row.name, roots, leaves, lambda: self._f(*args, **kwargs))
         counts["segments"] += segments.segments
         return out
@@ -155,7 +157,7 @@ class Compiled:
             (type(x), x._a.shape, x._a.strides, x._a.dtype, x._node and type(x._node) is Accumulate, x._grad is None)
             for x in leaves
         ]  # fmt: skip
-        rest = [(type(x), x) for x in found if not isinstance(x, Value)]
+        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         key = tree, tuple(kinds), tuple(rest), state.mode, alike, self._ambient()
@@ -173,7 +175,9 @@ class Compiled:
         else:
             self._defer(reason)
 
-    def _trace(self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+    def _trace(
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
+    ) -> Version | None:  # fmt: skip
         """The function traced for a signature; None where it is to be deferred."""
         if self.row.counts["traced"] >= VERSIONS:
             warnings.warn(
@@ -185,8 +189,9 @@ class Compiled:
             return None
         try:
             version = Version(
-                self.row.name, roots, leaves, lambda: self._f(*args, **kwargs), pure=True, arguments=(args, kwargs)
-            )
+                self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)), scalars=scalars,
+                pure=True, varying=self._versions.varying,
+            )  # fmt: skip
             self.row.counts["traced"] += 1
             if version.opaque:
                 raise UnsupportedError("what it returns has a history with functions of the user's")
@@ -198,21 +203,22 @@ class Compiled:
         except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
-        made = self._versions[key] = _State(version)
-        return made
+        self._versions.add(key, version, VERSIONS)
+        return version
 
-    def _from_trace(self, known: _State, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
-        version = known.version
-        if known.confirmed < CONFIRMED:
-            expected = version.tried(leaves)
+    def _from_trace(
+        self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any
+    ) -> Any:  # fmt: skip
+        if version.confirmed < CONFIRMED:
+            expected = version.tried(leaves, scalars)
             out = self._f(*args, **kwargs)
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
-            known.confirmed += 1
+            version.confirmed += 1
             return out
         self.row.counts["compiled_calls"] += 1
-        return version.run(leaves)
+        return version.run(leaves, scalars)
 
 
 def _code_of(f: Any) -> Any:
@@ -225,13 +231,3 @@ def _code_of(f: Any) -> Any:
 
 def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None) -> Compiled:
     return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name)
-
-
-class _State:
-    """A version, and how many calls have confirmed it."""
-
-    __slots__ = ("confirmed", "version")
-
-    def __init__(self, version: Any) -> None:
-        self.version, self.confirmed = version, 0
-

@@ -14,8 +14,10 @@ from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, make
+from .numbers import PLAIN
 from .trace import tracing
 from .version import Version
+from .versions import Versions, replaced, scalars_in
 
 _ndarray = np.ndarray
 _ARRAYS = (Value, np.ndarray, np.generic)
@@ -61,7 +63,7 @@ class Jit:
         if self._names:  # by position, too
             parameters = list(inspect.signature(f).parameters)
             self._numbers.update(parameters.index(n) for n in self._names if n in parameters)
-        self._versions: dict[Any, Version] = {}
+        self._versions = Versions()
         self._quick: dict[Any, tuple[Callable[[], bool], Callable[..., Any]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -75,11 +77,11 @@ class Jit:
         found, tree = self._flattened(args, kwargs)
         leaves = _arrays(found)
         key = self._key(found, leaves, tree)
-        version = self._versions.get(key)
-        if version is None or not version.holds():
-            version = self._versions[key] = self._traced(found, leaves, tree)
-            if len(self._versions) > VERSIONS:
-                del self._versions[next(iter(self._versions))]
+        scalars = scalars_in(found) if len(found) != len(leaves) else ()
+        version = self._versions.holding(key, scalars)
+        if version is None:
+            version = self._traced(found, leaves, tree, scalars)
+            self._versions.add(key, version, VERSIONS)
         if quick is not None and not self._numbers and not version.opaque:
             call = version.quick()
             if call is not None:
@@ -88,7 +90,7 @@ class Jit:
                 self._quick[quick] = version.holds, call
         if version.opaque or (state.levels and not version.clean):  # its derivatives are what the function makes them
             return self._f(*args, **kwargs)
-        return version.run(leaves)
+        return version.run(leaves, scalars)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -96,7 +98,7 @@ class Jit:
     def lower(self, *args: Any, **kwargs: Any) -> Version:
         """What a call with such arguments runs: `graph`, and as `text()` the graph, what the passes make of it, and the code."""
         found, tree = self._flattened(args, kwargs)
-        return self._traced(found, _arrays(found), tree)
+        return self._traced(found, _arrays(found), tree, scalars_in(found))
 
     def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
         if self._numbers or self._names:
@@ -105,21 +107,23 @@ class Jit:
         return flatten((args, kwargs))
 
     def _key(self, found: list[Any], leaves: list[Any], tree: Any) -> Any:
-        """What tells calls apart that need other code."""
+        """What tells calls apart that need other code, but for the values of numbers, which versions look at themselves."""
         kinds = [(type(x), x._a.shape, x._a.dtype, x._node is None, x._grad is None) for x in leaves]
-        rest = [(type(x), x) for x in found if not isinstance(x, _ARRAYS)] if len(found) != len(leaves) else ()
+        rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, _ARRAYS)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
         return tree, tuple(kinds), tuple(rest), state.mode, alike
 
-    def _traced(self, found: list[Any], leaves: list[Any], tree: Any) -> Version:
-        rest = iter(leaves)
-        given = [next(rest) if isinstance(x, _ARRAYS) else x for x in found]
-        args, kwargs = unflatten(tree, given)
-        args = [x.x if type(x) is Static else x for x in args]
-        kwargs = {k: x.x if type(x) is Static else x for k, x in kwargs.items()}
+    def _traced(self, found: list[Any], leaves: list[Any], tree: Any, scalars: Sequence[Any]) -> Version:
+        def given(numbers: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+            rest = iter(leaves)
+            args, kwargs = unflatten(tree, [next(rest) if isinstance(x, _ARRAYS) else x for x in replaced(found, numbers)])
+            return [x.x if type(x) is Static else x for x in args], {
+                k: x.x if type(x) is Static else x for k, x in kwargs.items()
+            }
+
         roots = [self._f, *(x for x in found if not isinstance(x, _ARRAYS))]
-        return Version(self._name, roots, leaves, lambda: self._f(*args, **kwargs))
+        return Version(self._name, self._f, roots, leaves, given, scalars=scalars, varying=self._versions.varying)
 
 
 def _arrays(found: list[Any]) -> list[Value]:

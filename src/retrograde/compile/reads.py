@@ -16,12 +16,13 @@ import re
 import sys
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.value import LevelArray, Value
+from .numbers import PLAIN, Argument, Place, kinds, plain, same
 
 _OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
 """The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
@@ -46,9 +47,15 @@ class TooMuch(Exception):
 
 
 class Reads:
-    """What some roots (functions, bound methods, modules) lead to."""
+    """What some roots (functions, bound methods, modules) lead to.
 
-    def __init__(self, *roots: Any) -> None:
+    varying: the keys of the places whose numbers are no constants.
+    """
+
+    def __init__(self, *roots: Any, varying: Container[Any] = ()) -> None:
+        self.varying = varying
+        self.places: list[Place] = []
+        """Where numbers are read."""
         self.holders: list[Any] = []
         """Whatever holds its array in `_a`, each once, in the order in which it was met."""
         self.arrays: list[np.ndarray] = []
@@ -60,7 +67,8 @@ class Reads:
         self._seen: dict[int, Any] = {}  # by id, and kept, so that no id comes again
         self._unlike: list[str] = []
         """The conditions of which each says that something is not as it was."""
-        self._scope: dict[str, Any] = {"same": _same}
+        self.scope: dict[str, Any] = {"same": same, "kinds": kinds}
+        """What the source of the check, and of all that reads a place, can name."""
         self._names: dict[int, str] = {}
         self._todo: list[Any] = list(roots)
         while self._todo:
@@ -77,21 +85,42 @@ class Reads:
         """What all that was met holds now."""
         return Snapshot(self._seen.values())
 
-    def check(self) -> Any:
+    def check(self, further: Sequence[str] = (), scalars: Sequence[Any] = ()) -> Any:
         """A function that says whether everything but the holders' arrays is as it is now. What the function itself has changed
-        since it was looked at does not count: it would never be the same again."""
-        self._scope["changed"] = changed = list[int]()
+        since it was looked at does not count: it would never be the same again.
+
+        scalars: the numbers among the arguments, which the function is given; further: lines that return False where numbers
+        are not what they have to be.
+        """
+        self.scope["changed"] = changed = list[int]()
         tried = "".join(
             f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
             for i, unlike in enumerate(self._unlike)
         )  # fmt: skip
-        self._written(f"def check():\n{tried}    return True\n")()
-        lines = "".join(f"        if {x}: return False\n" for i, x in enumerate(self._unlike) if i not in set(changed))
-        return self._written(f"def check():\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n")
+        self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
+        unlike = [x for i, x in enumerate(self._unlike) if i not in set(changed)]
+        lines = "".join(f"        {x}\n" for x in (*[f"if {x}: return False" for x in unlike], *further))
+        return self._written(
+            f"def check(scalars=()):\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n"
+        )
+
+    def owns(self, owner: Any) -> bool:
+        """Whether a container is among what was met, so that whoever looks there again finds the same one."""
+        return id(owner) in self._names
+
+    def missed(self, scalars: Sequence[Any]) -> Iterator[Place]:
+        """The places where there are other numbers now. scalars: those among the arguments."""
+        for place in self.places:
+            try:
+                now = eval(place.text, self.scope, {"scalars": scalars})  # noqa: S307 - our own source
+            except (IndexError, KeyError, ValueError, AttributeError):
+                continue
+            if plain(now) and (now is not place.value if type(now) is list else not same(now, place.value)):
+                yield place
 
     def _written(self, source: str) -> Any:
-        exec(compile(source, "<retrograde guard>", "exec"), self._scope)  # noqa: S102 - our own source
-        return self._scope["check"]
+        exec(compile(source, "<retrograde guard>", "exec"), self.scope)  # noqa: S102 - our own source
+        return self.scope["check"]
 
     # ---------------------------------------------------------------------------------------- the walk
 
@@ -141,8 +170,8 @@ class Reads:
             x = cell.cell_contents
         except ValueError:  # empty yet
             return
-        self._equal(f"{self._name(cell)}.cell_contents", x)
-        self._todo.append(x)
+        if self._equal(f"{self._name(cell)}.cell_contents", x, cell, None):
+            self._todo.append(x)
 
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
@@ -154,6 +183,7 @@ class Reads:
             return
         if type(own) is dict:
             self._entries(own, list(own.items()), "{0}.get({1})")
+            self._expect(f"len({self._name(own)}) != {len(own)}")  # a new attribute may hide one of the class
         elif isinstance(x, weakref.ref):
             self._todo.append(x())
         elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)):
@@ -161,7 +191,9 @@ class Reads:
         self._todo += [getattr(x, slot) for slot in _slots_of(type(x)) if hasattr(x, slot)]
         for cls in type(x).__mro__:
             if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
-                for f in vars(cls).values():
+                for name, f in vars(cls).items():
+                    if type(f) in _NUMBERS:
+                        self._expect(f"not same({self._name(vars(cls))}.get({name!r}), {self._name(f)})")
                     f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
                     f = f.fget if isinstance(f, property) else f
                     if isinstance(f, types.FunctionType):
@@ -173,29 +205,50 @@ class Reads:
         name = self._names.get(id(x))
         if name is None:
             name = self._names[id(x)] = f"o{len(self._names)}"
-            self._scope[name] = x
+            self.scope[name] = x
         return name
 
     def _expect(self, unlike: str) -> None:
         self._unlike.append(unlike)
 
-    def _equal(self, place: str, x: Any) -> None:
-        if type(x) in _NUMBERS:
-            self._expect(f"not same({place}, {self._name(x)})" if type(x) is not bool else f"{place} is not {x}")
+    def argument(self, n: int, x: Any) -> Place:
+        """The place of the n-th number among the arguments."""
+        place = Place(f"scalars[{n}]", Argument(n), None, x)
+        self._number(place)
+        return place
+
+    def _number(self, place: Place) -> None:
+        self.places.append(place)
+        if place.key not in self.varying:
+            self._expect(f"not same({place.text}, {self._name(place.value)})")
+        elif type(place.value) in PLAIN:
+            self._expect(f"type({place.text}) is not {type(place.value).__name__}")
         else:
-            self._expect(f"{place} is not {self._name(x)}")
+            self._expect(f"kinds({place.text}) != {self._name(kinds(place.value))}")
+
+    def _equal(self, text: str, x: Any, owner: Any, entry: Any) -> bool:
+        """Expect at a place, of which the source and the owner are given, the same thing, or an equal number. Whether there is
+        more to be seen in it."""
+        if plain(x) and isinstance(entry, (str, int, type(None))):
+            place = Place(text, owner, entry, x)
+            if type(x) is not list or place.key in self.varying:
+                self._number(place)
+                return False
+            self.places.append(place)
+        if type(x) in _NUMBERS:
+            self._expect(f"not same({text}, {self._name(x)})" if type(x) is not bool else f"{text} is not {x}")
+        else:
+            self._expect(f"{text} is not {self._name(x)}")
+        return True
 
     def _entries(self, owner: Any, entries: Iterable[tuple[Any, Any]], place: str, *, fixed: bool = False) -> None:
         """The entries of a container: each is to be the same thing, or an equal number."""
         for key, x in entries:
             if not fixed:
                 shown = repr(key) if type(key) in (str, int) else self._name(key)
-                self._equal(place.format(self._name(owner), shown), x)
+                if not self._equal(place.format(self._name(owner), shown), x, owner, key):
+                    continue
             self._todo.append(x)
-
-
-def _same(x: Any, y: Any) -> bool:
-    return x is y or (type(x) is type(y) and x == y)
 
 
 def _slots_of(cls: type) -> tuple[str, ...]:
@@ -271,22 +324,36 @@ class Snapshot:
                     if hasattr(x, slot):
                         self._slots.append((x, slot, getattr(x, slot)))
 
-    def restore(self) -> bool:
-        """Put back what has changed; whether anything had."""
-        changed = False
+    def changes(self) -> tuple[list[tuple[Any, Any, Any, Any]], bool]:
+        """The entries that hold something else now: the container or cell, the key, what was there, and what is; and whether
+        anything else has changed."""
+        found: list[tuple[Any, Any, Any, Any]] = []
+        other = any(getattr(x, slot, None) is not before for x, slot, before in self._slots)
         for x, before in self._copies:
             if isinstance(x, types.CellType):
-                if x.cell_contents is not before:
-                    x.cell_contents, changed = before, True
+                now = x.cell_contents
+                if now is not before:
+                    found.append((x, None, before, now))
             elif not _alike(x, before):
-                changed = True
+                if isinstance(x, set) or len(x) != len(before) or not all(map(operator.is_, x, before)) and isinstance(x, dict):
+                    other = True
+                    continue
+                for key in x if isinstance(x, dict) else range(len(x)):
+                    if x[key] is not before[key]:
+                        found.append((x, key, before[key], x[key]))
+        return found, other
+
+    def restore(self) -> None:
+        """Put back what has changed."""
+        for x, before in self._copies:
+            if isinstance(x, types.CellType):
+                x.cell_contents = before
+            elif not _alike(x, before):
                 x.clear()
                 x.extend(before) if isinstance(x, list) else x.update(before)
         for x, slot, before in self._slots:
             if getattr(x, slot, None) is not before:
                 setattr(x, slot, before)
-                changed = True
-        return changed
 
 
 def _alike(x: Any, y: Any) -> bool:

@@ -6,7 +6,6 @@ place work on them as they are, and so a trace sees forward and backward alike.
 
 from __future__ import annotations
 
-import math
 import operator
 import sys
 import threading
@@ -18,10 +17,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._errors import LevelError, UnsupportedError
+from .._state import grad_mode
 from ..backend import Backend, register_backend
 from ..backend.numpy import NUMPY
 from ..core.aval import Aval
+from ..core.number import UNKNOWN, Number, Term
 from ..core.primitive import PRIMITIVES
+from ..core import value as values
+from ..core.value import Value, make
 from ..tape.inplace import live_views
 from .graph import Equation, Graph, Variable
 
@@ -98,6 +101,11 @@ class Trace:
         """What holds arrays of the trace while the function runs: tensors, and generators with their states."""
         self.bodies: list[Any] = []
         """The parts of the function that are being traced by themselves (body.py)."""
+        self.conditions: dict[Any, tuple[Term, Any]] = {}
+        """What numbers have to be for the trace to hold, each with what it was."""
+        self.entries: dict[tuple[int, np.dtype], tuple[Term, Traced]] = {}
+        """The numbers that became operands, by term and dtype."""
+        self._terms: list[Term] = []  # kept, so that no id comes again
 
     leaves = True
     """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""
@@ -161,9 +169,14 @@ class Trace:
                 f"{prim.name}: an array of {self.what} was used after the function had returned; return it from the function "
                 "instead of storing it outside"
             )
-        values = [x.value if type(x) is Traced else x for x in arrays]
-        if self.leaves and all(v is not None or x is None for v, x in zip(values, arrays)):
-            out = NUMPY.evaluate(prim, values, params)
+        if any(_has_numbers(p) for p in params.values()):
+            made = self._with_numbers(prim, arrays, params)
+            if made is not None:
+                return made
+            params = {key: _known(p) for key, p in params.items()}
+        elements = [x.value if type(x) is Traced else x for x in arrays]
+        if self.leaves and all(v is not None or x is None for v, x in zip(elements, arrays)):
+            out = NUMPY.evaluate(prim, elements, params)
             return tuple(map(self.known, out)) if prim.multi else self.known(out)
         if prim.kind == "data_dependent":
             self.refuse(f"the result of {prim.name}, whose shape depends on elements,")
@@ -173,6 +186,76 @@ class Trace:
         self.equations.append(Equation(prim, inputs, params, outputs, user_line()))
         made = tuple([Traced(self, v) for v in outputs])
         return made if prim.multi else made[0]
+
+    # ------------------------------------------------------------------------------------------ numbers
+
+    def value_of(self, number: Number) -> Any:
+        """See `Keeper`: the trace holds for this value."""
+        if number.value is UNKNOWN:
+            self.refuse("the value of a number that item() gave")
+        return self.outcome_of(number.term, True, number.value)
+
+    def outcome_of(self, term: Term, known: bool, outcome: Any) -> Any:
+        """See `Keeper`."""
+        if not known:
+            self.refuse("the value of a number that item() gave")
+        self._terms.append(term)
+        self.conditions[term.text, term.function, tuple([id(x) if isinstance(x, Term) else x for x in term.operands])] = term, outcome
+        return outcome
+
+    def entered(self, number: Number, dtype: np.dtype) -> Traced:
+        """See `Keeper`: an input of the graph, or computed in it where the number is."""
+        term = number.term
+        if term.late:
+            return self._computed(term, dtype, number)
+        found = self.entries.get((id(term), dtype))
+        if found is None:
+            found = self.entries[id(term), dtype] = term, Traced(self, Variable((), dtype))
+        return found[1]
+
+    def _computed(self, term: Term, dtype: np.dtype, number: Number) -> Traced:
+        """A number that item() gave, and what is computed of such ones, as an array."""
+        double = np.dtype(np.float64)
+
+        def of(x: Any) -> Any:
+            if not isinstance(x, Term):
+                return np.asarray(x, double)
+            if x.array is not None:
+                array = PRIMITIVES["reshape"].op(x.array, shape=())
+                return array if array.dtype == double else PRIMITIVES["cast"].op(array, dtype=double)
+            if not x.late:
+                return self.entered(Number(self, x, UNKNOWN, float), double)
+            name = _ARITHMETIC.get(x.text)
+            if name is None or number.kind is not float:
+                self.refuse("the value of a number that item() gave")
+            return PRIMITIVES[name].op(*map(of, x.operands))
+
+        if term.array is not None and term.array.dtype == dtype:
+            return PRIMITIVES["reshape"].op(term.array, shape=())  # type: ignore[no-any-return]
+        found: Traced = PRIMITIVES["cast"].op(of(term), dtype=dtype)
+        return found
+
+    def _with_numbers(self, prim: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+        """An elementwise operation some of whose parameters are numbers of the trace: what it is made of, where those are
+        operands. None where its standard kernel wants to know them."""
+        if prim.kind != "elementwise" or not self.leaves:
+            return None
+        inputs = [None if x is None else make(values.core_class, x) for x in arrays]
+        avals = [None if x is None else Aval(tuple(x.shape), x.dtype) for x in arrays]
+        namespace = next(x for x in inputs if x is not None).__array_namespace__()  # type: ignore[union-attr]
+        begun, conditions = len(self.equations), dict(self.conditions)
+        try:
+            with grad_mode(False):
+                out = prim.kernel(namespace, *inputs, **params)
+            shape, dtype = prim.infer(avals, {key: _known(p, False) for key, p in params.items()})
+        except (UnsupportedError, AttributeError, TypeError, ValueError, NotImplementedError):
+            out = None
+        array = out._a if isinstance(out, Value) else out
+        if type(array) is Traced and (array.shape, array.dtype) == (tuple(shape), dtype):
+            return array
+        del self.equations[begun:]
+        self.conditions = conditions
+        return None
 
     def graph(self, inputs: Sequence[Traced], outputs: Sequence[Any]) -> Graph:
         """What has been written, as a graph."""
@@ -265,47 +348,40 @@ class TraceBackend(Backend):
         return trace.suspended(what, holders)
 
     def asked_for_number(self, array: Any) -> Any:
-        if array.trace.leaves and array.value is None and array.dtype.kind == "f":
+        if array.trace.leaves and array.value is None and array.dtype.kind in "fiu":
             return _Asked(array)
         return self.to_host(array)
 
 
 class _Asked:
-    """An array that `item()` is asked of: the number is promised, to be returned and for nothing else."""
+    """An array that `item()` is asked of: the number is promised, and is there when the call's arrays are."""
 
     def __init__(self, array: Traced) -> None:
         self.array, self.shape, self.size, self.ndim, self.dtype = array, array.shape, array.size, array.ndim, array.dtype
 
-    def item(self, *index: Any) -> Promised:
+    def item(self, *index: Any) -> Number:
         if self.size != 1 or index:
             self.array.trace.refuse("the elements of an array")
-        found = Promised(math.nan)
-        found.array = self.array
-        return found
+        kind = float if self.dtype.kind == "f" else int
+        return Number(self.array.trace, Term("", array=self.array), UNKNOWN, kind)
 
-
-class Promised(float):
-    """A number that a function may return: every call gives its own. Whatever else is done with it needs its value."""
-
-    array: Traced
-
-
-def _needs_value(name: str) -> Any:
-    def method(self: Promised, *args: Any) -> NoReturn:
-        self.array.trace.refuse("the value of a number that item() gave")
-
-    method.__name__ = name
-    return method
-
-
-for _name in (
-    "abs", "add", "bool", "divmod", "eq", "float", "floordiv", "format", "ge", "gt", "hash", "int", "le", "lt", "mod", "mul",
-    "ne", "neg", "pos", "pow", "radd", "rdivmod", "repr", "rfloordiv", "rmod", "rmul", "round", "rpow", "rsub", "rtruediv", "str",
-    "sub", "truediv", "trunc", "ceil", "floor",
-):  # fmt: skip
-    setattr(Promised, f"__{_name}__", _needs_value(_name))
 
 register_backend(Traced, TraceBackend())
+
+
+_ARITHMETIC = {"{} + {}": "add", "{} - {}": "subtract", "{} * {}": "multiply", "{} / {}": "divide", "-{}": "negative"}
+"""Arithmetic of numbers that a graph does as Python does it."""
+
+
+def _has_numbers(x: Any) -> bool:
+    return type(x) is Number or (isinstance(x, (tuple, list)) and any(map(_has_numbers, x)))
+
+
+def _known(x: Any, noted: bool = True) -> Any:
+    """A parameter with the values of the numbers in it; the trace holds for these where that is to be noted."""
+    if type(x) is Number:
+        return x.known() if noted or x.value is UNKNOWN else x.value
+    return type(x)([_known(y, noted) for y in x]) if type(x) in (tuple, list) and _has_numbers(x) else x
 
 
 _OPERATIONS = {

@@ -7,9 +7,11 @@ views. What it leaves in them, arrays, gradients and states of generators, is wh
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from types import CellType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,6 +24,7 @@ from ..core.aval import Aval
 from ..core.bind import record
 from ..core.level import Level
 from ..core.node import Accumulate, Node, producer
+from ..core.number import Number, Term
 from ..core.record import Primitive
 from ..core.value import LevelArray, Value, dtype_of, make, shape_of
 from ..ops.random import GENERATORS
@@ -31,53 +34,151 @@ from . import call as calls
 from . import pipeline
 from .effects import impure
 from .graph import Graph
-from .reads import Reads
-from .trace import ACTIVE, LOCK, TRACING, Promised, Trace, Traced
+from .numbers import (
+    STORED, Place, Written, early_terms, late_leaves, mathematics, plain, same, standing_for, storable, terms_in,
+)  # fmt: skip
+from .reads import Reads, Snapshot
+from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
 
+
 class Changes(UnsupportedError):
-    """A function has an effect on something else than tensors."""
+    """A function has an effect on something else than tensors and numbers."""
+
+
+class Varying:
+    """What is known of the numbers that a function reads: the places of those that vary from call to call, and of those that
+    have to be constants all the same."""
+
+    def __init__(self) -> None:
+        self.owners: dict[Any, Any] = {}
+        """By the key of each place what it belongs to, which is kept, so that the key stays its own."""
+        self.fixed: set[Any] = set()
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.owners and key not in self.fixed
+
+    def add(self, places: Sequence[Place]) -> bool:
+        """Note that the numbers at some places vary; whether that is news."""
+        new = [p for p in places if p.key not in self.owners]
+        self.owners.update((p.key, p.owner) for p in new)
+        return bool(new)
 
 
 class Version:
     """graph: as it was traced; its inputs are the arguments' arrays, then those of `captured`, what the function reads from
-    outside; its outputs the arrays that it returns, then those that it leaves in holders, then gradients.
+    outside, then numbers; its outputs the arrays that it returns, then those that it leaves in holders, then gradients, then
+    those that numbers come from.
 
-    roots: the function, and arguments that lead to tensors. leaves: the arrays and tensors among the arguments, as the function
-    is given them. call: what runs it. arguments: all of them. pure: whether the function is to be refused where it has other
-    effects, or reads what no guard can be put on.
+    f: the function. roots: it, and arguments that lead to tensors. leaves: the arrays and tensors among the arguments, as the
+    function is given them; scalars: the numbers. given: the arguments, from the numbers. pure: whether the function is to be
+    refused where it has other effects, or reads what no guard can be put on. varying: which numbers are no constants; those
+    that the function itself changes are added.
     """
 
+    confirmed = 0
+    """How many calls have run both ways and agreed."""
+
     def __init__(
-        self, name: str, roots: Sequence[Any], leaves: Sequence[Any], call: Callable[[], Any], *, pure: bool = False,
-        arguments: Any = (),
+        self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any], *,
+        scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None,
     ) -> None:  # fmt: skip
-        self.reads = Reads(*roots)
-        if pure:
-            self._refuse_impure(leaves)
-        before = Reads(*roots, arguments).snapshot() if pure else None
-        self.trace = trace = Trace(name)
-        given = {id(x): x for x in leaves}
-        outside = [x for x in (*self.reads.holders, *GENERATORS) if id(x) not in given]
-        self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
-        changed = False
-        with LOCK, calls.alone(), Substituted(trace, list(given.values()), outside) as held:
+        self._pure, varying = pure, varying or Varying()
+        while True:
             try:
-                results, self.tree = flatten(call())
+                again = self._trace(name, f, roots, leaves, given, scalars, varying)
+            except Changes:
+                raise
+            except Exception:
+                standing = {p.key for p in self.reads.places if p.key in varying}
+                if not standing:
+                    raise
+                fixed, varying.fixed = varying.fixed, varying.fixed | standing  # it wants to know them
+                try:
+                    again = self._trace(name, f, roots, leaves, given, scalars, varying)
+                except BaseException:
+                    varying.fixed = fixed  # it fails anyhow
+                    raise
+            if not again:
+                break
+        self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
+        self.compiled = pipeline.compiled(self.graph)
+        self.program = calls.Program(name, self.graph, self.compiled)
+        self.forward: calls.Forward | None = None
+
+    def _trace(
+        self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],
+        scalars: Sequence[Any], varying: Varying,
+    ) -> bool:  # fmt: skip
+        """Run the function on arrays without elements; whether to do so again, since numbers were found to vary."""
+        self.reads = reads = Reads(*roots, varying=varying)
+        if self._pure:
+            self._refuse_impure(leaves)
+        self.trace = trace = Trace(name)
+        arguments = [reads.argument(n, x) for n, x in enumerate(scalars)]
+        standing = {p.key: (p, standing_for(trace, p)) for p in reads.places if p.key in varying}
+        numbers = [standing[p.key][1] if p.key in standing else p.value for p in arguments]
+        args, kwargs = given(numbers)
+        before = Reads(*roots, (args, kwargs)).snapshot() if self._pure else reads.snapshot()
+        own = {id(x): x for x in leaves}
+        outside = [x for x in (*reads.holders, *GENERATORS) if id(x) not in own]
+        self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
+        self._stores: list[tuple[Place, Any]] = []
+        """The places of which the function changes the number, and what it leaves there."""
+        other = False
+        with LOCK, calls.alone(), Substituted(trace, list(own.values()), outside) as held:
+            try:
+                with mathematics(reads.functions) if standing else contextlib.nullcontext():
+                    for place, x in standing.values():
+                        place.put(x)
+                    results, self.tree = flatten(f(*args, **kwargs))
             finally:
-                changed = before is not None and before.restore()
+                other = self._put_back(before, standing)
+            more = [p for p, now in self._stores if plain(p.value) and (type(now) is Number or plain(now) or terms_in(now))]
+            more = [p for p in more if p.key not in varying.owners]
+            if more and not (other and not self._pure):
+                varying.add(more)
+                return True
             self._take(held, results, leaves)
         del results  # and with them what only they have kept
         trace.constants, trace.settled = {}, []
         held.refuse_hidden_writes(list(self.graph.constants.values()))
-        if changed:
+        if other and self._pure:
             raise Changes("it changes an attribute, a container or a variable outside")
-        self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
-        self._unchanged = self.reads.check()
-        self.compiled = pipeline.compiled(self.graph)
-        self.program = calls.Program(name, self.graph, self.compiled)
-        self.forward: calls.Forward | None = None
+        self._write_numbers(scalars)
+        return False
+
+    def _put_back(self, before: Snapshot, standing: dict[Any, tuple[Place, Any]]) -> bool:
+        """Put the places of numbers, and where nothing else is to be changed all that was changed, back as they were, and note
+        what was stored; whether something else was changed."""
+        changes, other = before.changes()
+        for owner, entry, old, now in changes:
+            found = standing.get((id(owner), entry))
+            if found is not None and now is found[1]:
+                if type(now) is list and not (len(now) == len(old) and all(type(x) is Number for x in now)):
+                    other = True
+                continue
+            expected = plain(old) or type(old) in STORED
+            if expected and storable(now) and self.reads.owns(owner) and isinstance(entry, (str, int, type(None))):
+                self._stores.append((Place("", owner, entry, old), now))
+            else:
+                other = True
+        if self._pure:
+            before.restore()
+        else:
+            for place, _ in (*standing.values(), *self._stores):
+                place.put(place.value)
+        return other
+
+    def _write_numbers(self, scalars: Sequence[Any]) -> None:
+        """Make the code of what is done with numbers, and the check."""
+        written = Written(self.reads.scope, self._late_at)
+        terms = [*self._returned, *(t for _, now in self._stores for t in terms_in(now))]
+        self._early, places = written.early(self._entered, early_terms(terms))
+        self._late = written.late(self._stores, self._returned, places) if terms or self._stores else None
+        self._store = written.storing(self._stores)
+        self._unchanged = self.reads.check(written.outcomes(list(self.trace.conditions.values())), scalars)
 
     def _refuse_impure(self, leaves: Sequence[Any]) -> None:
         reason = impure(self.reads.functions)
@@ -110,9 +211,12 @@ class Version:
         """Of each leaf of the result what it is: a tensor ("new": its class, whether it is a leaf that wants a gradient, and the
         last operation of a history that a pass inside has used up), an argument ("given": its position), a tensor from outside
         ("held": itself), a number ("number"), anything else ("other": itself)."""
+        self._returned: list[Term] = []
+        """The numbers among the leaves of the result."""
         for y in results:
-            if type(y) is Promised:
-                self._results.append(("number", output(y.array), None))
+            if type(y) is Number:
+                self._results.append(("number", len(self._returned), None))
+                self._returned.append(y.term)
             elif not isinstance(y, Value):
                 self._results.append(("other", y, None))
             elif id(y) in self._positions:
@@ -128,23 +232,32 @@ class Version:
         ]  # fmt: skip
         gradients = held.gradients()
         self._gradients = [(place(x), None if g is None else (type(g), output(g._a))) for x, g in gradients]
+        terms = [*self._returned, *(t for _, now in self._stores for t in terms_in(now))]
+        self._late_at = {id(t): output(t.array) for t in late_leaves(terms)}
+        """Where among the outputs the arrays are that numbers come from, by their terms."""
         entered = [x for x in held.holders if id(x) in held.entered]
-        graph = trace.graph([held.entered[id(x)] for x in entered], [y._a for y in outputs])
+        numbers = list(trace.entries.items())
+        inside = [held.entered[id(x)] for x in entered]
+        graph = trace.graph([*inside, *(x for _, (_, x) in numbers)], [y._a for y in outputs])
         for v, array in graph.constants.items():
             if any(np.may_share_memory(array, x) for x in self.reads.arrays):
                 graph.constants[v] = array.copy()
         used, inputs = set(graph.uses()), dict(zip(map(id, entered), graph.inputs))
+        numbers = [(key, found) for key, found in numbers if found[1].variable in used]
+        self._entered = [(term, dtype) for (_, dtype), (term, _) in numbers]
+        """The numbers that are inputs of the graph, and as what."""
         arguments = [x for x in entered if id(x) in self._positions]
         captured = [x for x in entered if id(x) not in self._positions and inputs[id(x)] in used]
         self.captured = [place(x) for x in captured]
         self._given = [self._positions[id(x)] for x in arguments]
         self.graph = Graph(
-            [inputs[id(x)] for x in (*arguments, *captured)], graph.constants, graph.equations, graph.outputs
+            [*[inputs[id(x)] for x in (*arguments, *captured)], *[x.variable for _, (_, x) in numbers]], graph.constants,
+            graph.equations, graph.outputs,
         )  # fmt: skip
-        self.clean = not (held.cut or self._writes or self._gradients or any(not isinstance(x, Value) for x in captured))
+        self.clean = not (held.cut or self._writes or self._gradients or self._stores or any(not isinstance(x, Value) for x in captured))
         """Whether the graph alone says what the derivatives are: nothing was detached, and nothing is left behind."""
-        edges = [held.leaves.get(id(x)) for x in (*arguments, *captured)]
-        begun = [held.entered[id(x)] for x in (*arguments, *captured)]
+        edges = [*[held.leaves.get(id(x)) for x in (*arguments, *captured)], *[None for _ in numbers]]
+        begun = [*[held.entered[id(x)] for x in (*arguments, *captured)], *[x for _, (_, x) in numbers]]
         historic = any(isinstance(producer(y._node), Node) for y in outputs) and any(edge is not None for edge in edges)
         self._history: Any = (begun, edges, outputs) if historic else None
         """What the trace has recorded of the outputs, for `Forward`; None where it has recorded nothing."""
@@ -157,8 +270,9 @@ class Version:
         ]  # fmt: skip
         """Tensors from outside of which it matters whether they have a gradient, and whether they had none."""
 
-    def holds(self) -> bool:
-        """Whether what the function reads from outside is as it was when it was traced."""
+    def holds(self, scalars: Sequence[Any] = ()) -> bool:
+        """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
+        traced, but for those that vary."""
         for x, shape, dtype, plain in self._known:
             a = x._a
             if a.shape != shape or a.dtype != dtype or (x._node is None) is not plain:
@@ -166,18 +280,26 @@ class Version:
         for x, none in self._having:
             if (x._grad is None) is not none:
                 return False
-        found: bool = self._unchanged()
+        found: bool = self._unchanged(scalars)
         return found
 
-    def run(self, leaves: Sequence[Any]) -> Any:
+    def missed(self, scalars: Sequence[Any]) -> list[Place]:
+        """The places where there are other numbers than when it was traced."""
+        return list(self.reads.missed(scalars))
+
+    def run(self, leaves: Sequence[Any], scalars: Sequence[Any] = ()) -> Any:
         """The function's result for such arguments."""
+        numbers, early = self._early(scalars)
         if self._history is not None or state.levels:
-            found = self._recorded(leaves)
+            found = self._recorded(leaves, numbers)
         else:
-            found = self.compiled(*self._arrays(leaves))
+            found = self.compiled(*self._arrays(leaves), *numbers)
+        stored, returned = ((), ()) if self._late is None else self._late([_bare(y) for y in found], early)
         if self._writes or self._gradients:
             self._leave(leaves, found)
-        return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
+        if self._stores:
+            self._store(stored)
+        return unflatten(self.tree, [self._result(kind, leaves, found, returned) for kind in self._results])
 
     def _arrays(self, leaves: Sequence[Any]) -> list[Any]:
         """The arrays of the graph's inputs; not those of a trace that another thread is in."""
@@ -187,7 +309,7 @@ class Version:
     def quick(self) -> Callable[..., Any] | None:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
-        more = self._history is not None or self.captured or self._writes or self._gradients
+        more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
         if more or self._given != list(range(len(self._given))):
             return None
         scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK}
@@ -211,18 +333,18 @@ class Version:
         found: Callable[..., Any] = scope["quick"]
         return found
 
-    def _recorded(self, leaves: Sequence[Any]) -> Sequence[Any]:
+    def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray]) -> Sequence[Any]:
         """The outputs among transforms and where something wants a gradient: values that have their history."""
         holders = [*(leaves[i] for i in self._given), *self.captured]
         if state.levels:
-            return self.program([x if isinstance(x, Value) else x._a for x in holders])
-        arrays = [x._a for x in holders]
+            return self.program([*[x if isinstance(x, Value) else x._a for x in holders], *numbers])
+        arrays = [*[x._a for x in holders], *numbers]
         if not state.mode or self._history is None:
             return self.compiled(*arrays)
         with LOCK:
             forward = self.forward or self._forward()
-        edges = [x._node if isinstance(x, Value) else None for x in holders]
-        return forward.called(arrays, edges, holders, values.core_class, 0)
+        edges = [*[x._node if isinstance(x, Value) else None for x in holders], *[None for _ in numbers]]
+        return forward.called(arrays, edges, [*holders, *numbers], values.core_class, 0)
 
     def _forward(self) -> calls.Forward:
         """What is called where something wants a gradient, made at the first such call."""
@@ -231,12 +353,15 @@ class Version:
         self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
         return self.forward
 
-    def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
-        """What a call would give and leave, without leaving it."""
-        return self.compiled(*[x.copy() for x in self._arrays(leaves)])
+    def tried(self, leaves: Sequence[Any], scalars: Sequence[Any] = ()) -> Any:
+        """What a call would give and leave, without leaving it: arrays, and numbers to be stored and returned."""
+        numbers, early = self._early(scalars)
+        found = self.compiled(*[x.copy() for x in self._arrays(leaves)], *numbers)
+        return found, *(((), ()) if self._late is None else self._late(found, early))
 
-    def unlike(self, found: Sequence[Any], leaves: Sequence[Any], out: Any) -> str | None:
+    def unlike(self, tried: Any, leaves: Sequence[Any], out: Any) -> str | None:
         """How what a call of the function itself gave and left differs from what was found for it; None where it does not."""
+        found, stored, returned = tried
         results, tree = flatten(out)
         if tree != self.tree:
             return "a result of another structure"
@@ -245,7 +370,7 @@ class Version:
                 if not isinstance(y, Value) or not _close(found[more[0]], y._a):
                     return "another value"
             elif kind == "number":
-                if type(y) is not float or not _close(found[what].reshape(()), np.asarray(y, found[what].dtype)):
+                if not _alike(returned[what], y):
                     return "another number"
             elif kind == "other":
                 if not (y is what or (type(y) is type(what) and bool(np.all(y == what)))):
@@ -259,9 +384,14 @@ class Version:
             gradient = _found(place, leaves)._grad
             if (gradient is None) != (left is None) or (left is not None and not _close(found[left[1]], gradient._a)):
                 return "another gradient"
+        for (place, _), x in zip(self._stores, stored):
+            if not _alike(x, place.owner.cell_contents if isinstance(place.owner, CellType) else place.owner[place.entry]):
+                return "another number in what it stores"
         return None
 
-    def _result(self, result: tuple[str, Any, Any], leaves: Sequence[Any], found: Sequence[Any]) -> Any:
+    def _result(
+        self, result: tuple[str, Any, Any], leaves: Sequence[Any], found: Sequence[Any], returned: Sequence[Any]
+    ) -> Any:  # fmt: skip
         kind, what, more = result
         if kind == "new":
             at, wants, end = more
@@ -272,7 +402,7 @@ class Version:
                 made._node = calls.used_up(end)
             return made
         if kind == "number":
-            return found[what].item()
+            return returned[what]
         return what if kind == "other" else _found(what, leaves)
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
@@ -313,6 +443,19 @@ def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
         return None
     listed = ", ".join(x for x in inner if x is not None)
     return f"[{listed}]" if tree.kind is list else f"({listed}{',' if len(inner) == 1 else ''})"
+
+
+def _bare(x: Any) -> Any:
+    return x._a if isinstance(x, Value) else x
+
+
+def _alike(x: Any, y: Any) -> bool:
+    """Whether two numbers, or containers of numbers and such, are the same but for the rounding of float32."""
+    if type(x) is not type(y):
+        return False
+    if type(x) in (tuple, list):
+        return len(x) == len(y) and all(map(_alike, x, y))
+    return same(x, y) or (type(x) is float and _close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
 
 
 def _close(x: Any, y: Any) -> bool:

@@ -16,6 +16,7 @@ from ..backend.numpy import NUMPY
 from . import level as levels
 from . import value as values
 from .node import Node, Slot, tick
+from .number import Number
 from .record import Primitive
 from .value import Value, dtype_of, make, result_class, shape_of
 
@@ -68,6 +69,8 @@ def weak(scalar: Any, dtype: np.dtype) -> np.ndarray:
             dtype = np.dtype(np.float64)
     else:
         dtype = np.result_type(type(scalar))
+    if type(scalar) is Number:
+        return scalar.entered(dtype)  # type: ignore[no-any-return]
     return np.asarray(scalar, dtype=dtype)
 
 

@@ -11,6 +11,7 @@ from ..backend import backend_of, is_array
 from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.bind import weak
+from ..core.number import Number
 from ..core.value import Value, dtype_of, make
 from ..ops.structural import cast
 
@@ -18,6 +19,8 @@ _cast = cast.prim.bind
 
 def constant(number: Any, dtype: np.dtype) -> np.ndarray:
     """A Python number beside operands of `dtype`, as a read-only 0-d array; the common ones are kept (0.3 µs)."""
+    if type(number) is Number:
+        return weak(number, dtype)
     return _kept(number, dtype) if number else _kept.__wrapped__(number, dtype)  # 0.0 and -0.0 are equal keys
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..._state import OBSERVERS, SWITCHED, state
+from ...core.number import Number
 from ...core.value import Value
 from ...tape import inplace, mutation
 
@@ -32,6 +33,8 @@ _CONSTANTS: dict[Any, np.ndarray] = {}
 
 def constant(number: Any, np_dtype: np.dtype) -> np.ndarray:
     """A Python number as a read-only 0-d array (integers wrap around); the common ones are kept."""
+    if type(number) is Number:
+        return number.entered(np_dtype)  # type: ignore[no-any-return]
     key: Any = (number, np_dtype, type(number))
     if number == 0 and type(number) is not int:  # 0.0 and -0.0 are equal keys
         key = (repr(number), np_dtype)

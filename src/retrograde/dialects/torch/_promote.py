@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.number import Number
 from ...core.value import Value, make, shape_of
 from ...ops.structural import cast
 from .._shared.dtypes import number_kind
@@ -102,6 +103,8 @@ def number_array(op: str, value: Any, np_dtype: np.dtype) -> np.ndarray:
     """
     if isinstance(value, np.generic):
         value = value.item()
+    if type(value) is Number and np_dtype.kind == "f":
+        return constant(value, np_dtype)
     if np_dtype.kind == "b" or (type(value) is int and -128 < value < 128):
         return constant(value, np_dtype)
     if not isinstance(value, float) and isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:

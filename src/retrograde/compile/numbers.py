@@ -1,0 +1,256 @@
+"""Numbers that vary from call to call: where a function reads them, and what it computes of them and stores, as Python's code.
+
+A number is a constant of a version until it is found to vary: then, in the next version, it is a `Number` (core/number.py)
+while the function is traced, and read from its `Place` at every call. `Written` makes the code of a version: what holds of
+numbers (a part of its guard), the arrays in which they enter the graph, and what is stored and returned. Called by version.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.number import MATHEMATICS, TESTS, Number, Term, on_numbers
+
+PLAIN = (int, float)
+_MOST = 64
+"""Numbers in a tuple or list that are looked at as one thing that varies."""
+STORED = (int, float, bool, str, type(None))
+"""What a version can store besides numbers that it computes, and tuples and lists of them."""
+
+
+class Argument:
+    """A number among the arguments of a call: the n-th."""
+
+    __slots__ = ("n",)
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Argument and self.n == other.n
+
+    def __hash__(self) -> int:
+        return hash((Argument, self.n))
+
+
+class Place:
+    """Where a function reads a number, or a tuple or list of numbers: the entry of a container, a variable, an argument.
+
+    key: by which it is known from one trace to the next; text: the source that reads it; owner and entry: the container and the
+    key in it (an object's attributes are a dict; a variable is a cell without a key); value: what is there.
+    """
+
+    __slots__ = ("entry", "key", "owner", "text", "value")
+
+    def __init__(self, text: str, owner: Any, entry: Any, value: Any) -> None:
+        self.key: Any = owner if type(owner) is Argument else (id(owner), entry)
+        self.text, self.owner, self.entry, self.value = text, owner, entry, value
+
+    def put(self, x: Any) -> None:
+        """Let something else be there."""
+        if isinstance(self.owner, types.CellType):
+            self.owner.cell_contents = x
+        elif type(self.owner) is not Argument:
+            self.owner[self.entry] = x
+
+    def stored(self, value: str, owner: str) -> str:
+        """The statement that puts the value of an expression there."""
+        return f"{owner}.cell_contents = {value}" if isinstance(self.owner, types.CellType) else f"{owner}[{self.entry!r}] = {value}"
+
+
+def plain(x: Any) -> bool:
+    """Whether something is a number that can vary, or a tuple or list of such ones."""
+    if type(x) in PLAIN:
+        return True
+    return type(x) in (tuple, list) and 0 < len(x) <= _MOST and all(type(y) in PLAIN for y in x)
+
+
+def same(x: Any, y: Any) -> bool:
+    """Whether two numbers, strings, or containers of such are of one type and equal; nan is nan."""
+    if x is y:
+        return True
+    if type(x) is not type(y):
+        return False
+    if type(x) in (tuple, list):
+        return len(x) == len(y) and all(map(same, x, y))
+    if x == y:
+        return type(x) is not float or x != 0 or math.copysign(1, x) == math.copysign(1, y)
+    return type(x) is float and x != x and y != y
+
+
+def kinds(x: Any) -> Any:
+    """The type of a number; of a tuple or list its type and those of its entries."""
+    return (type(x), *map(type, x)) if type(x) in (tuple, list) else type(x)
+
+
+def standing_for(trace: Any, place: Place) -> Any:
+    """What stands for the number (or numbers) at a place while a function is traced."""
+    if type(place.value) in PLAIN:
+        return Number(trace, Term(place.text), place.value)
+    return type(place.value)([Number(trace, Term(f"{place.text}[{i}]"), x) for i, x in enumerate(place.value)])
+
+
+@contextlib.contextmanager
+def mathematics(functions: Sequence[types.FunctionType]) -> Iterator[None]:
+    """A context in which the functions of `math` take numbers of a trace: in the module, and where functions of the user's have
+    them in a global. Other threads find the same functions, which do for numbers what they did."""
+    spaces = [vars(math), *{id(f.__globals__): f.__globals__ for f in functions}.values()]
+    new = {id(f): on_numbers(f) for f in (*MATHEMATICS.values(), *TESTS.values())}
+    put = [(space, name, x) for space in spaces for name, x in list(space.items()) if id(x) in new]
+    for space, name, x in put:
+        space[name] = new[id(x)]
+    try:
+        yield
+    finally:
+        for space, name, x in put:
+            space[name] = x
+
+
+class Written:
+    """The code of what a version does with numbers.
+
+    scope: what the code can name; outputs: where among the call's outputs the array of a late number is, by its term's id.
+    """
+
+    def __init__(self, scope: dict[str, Any], outputs: dict[int, int]) -> None:
+        self._scope, self._outputs = scope, outputs
+
+    def named(self, x: Any) -> str:
+        """A name for something in the code."""
+        name = f"k{len(self._scope)}"
+        self._scope[name] = x
+        return name
+
+    def constant(self, x: Any) -> str:
+        if type(x) in (int, bool, str, type(None)) or (type(x) is float and math.isfinite(x)):
+            return repr(x)
+        return self.named(x)
+
+    def outcomes(self, conditions: Sequence[tuple[Term, Any]]) -> list[str]:
+        """The lines that return False where numbers are not what a trace holds for."""
+        lines: list[str] = []
+        known: dict[int, str] = {}
+        for term, outcome in conditions:
+            found = self._computed(term, lines, known)
+            if outcome is True or outcome is False:
+                lines.append(f"if ({found}) is not {outcome}: return False")
+            elif isinstance(outcome, type):
+                lines.append(f"if {found} is not {self.named(outcome)}: return False")
+            else:
+                lines.append(f"if not same({found}, {self.constant(outcome)}): return False")
+        return lines
+
+    def early(self, entries: Sequence[tuple[Term, np.dtype]], wanted: Sequence[Term]) -> tuple[Callable[..., Any], dict[int, str]]:
+        """A function of the arguments' numbers that gives the arrays that enter the graph, and a tuple of all else that is
+        wanted; and where in that tuple the terms are."""
+        lines: list[str] = []
+        known: dict[int, str] = {}
+        arrays = [f"array({self._computed(term, lines, known)}, {self.named(dtype)})" for term, dtype in entries]
+        found = {id(term): self._computed(term, lines, known) for term in wanted}
+        places = {key: f"early[{i}]" for i, key in enumerate(found)}
+        self._scope["array"] = np.array
+        result = f"return [{', '.join(arrays)}], ({''.join(f'{x}, ' for x in found.values())})"
+        return self._function("early(scalars)", [*lines, result]), places
+
+    def late(self, stores: Sequence[tuple[Place, Any]], results: Sequence[Term], places: dict[int, str]) -> Callable[..., Any]:
+        """A function of the call's outputs and of what is wanted early that gives what to store, each, and the numbers that are
+        returned."""
+        lines: list[str] = []
+        known = dict(places)
+        values = [self._built(new, lines, known) for _, new in stores]
+        found = [self._computed(term, lines, known) for term in results]
+        return self._function("late(found, early)", [*lines, f"return [{', '.join(values)}], [{', '.join(found)}]"])
+
+    def storing(self, stores: Sequence[tuple[Place, Any]]) -> Callable[..., Any]:
+        """A function that puts values where they belong."""
+        lines = [place.stored(f"values[{i}]", self.named(place.owner)) for i, (place, _) in enumerate(stores)]
+        return self._function("store(values)", lines or ["pass"])
+
+    def _function(self, head: str, lines: list[str]) -> Callable[..., Any]:
+        source = f"def {head}:\n" + "".join(f"    {line}\n" for line in lines)
+        exec(compile(source, "<retrograde numbers>", "exec"), self._scope)  # noqa: S102 - our own source
+        found: Callable[..., Any] = self._scope[head.partition("(")[0]]
+        return found
+
+    def _built(self, x: Any, lines: list[str], known: dict[int, str]) -> str:
+        if type(x) is Number:
+            return self._computed(x.term, lines, known)
+        if type(x) in (tuple, list):
+            inner = "".join(f"{self._built(y, lines, known)}, " for y in x)
+            return f"[{inner}]" if type(x) is list else f"({inner})"
+        return self.constant(x)
+
+    def _computed(self, term: Any, lines: list[str], known: dict[int, str]) -> str:
+        """The name of a term's value, computed by lines that come before."""
+        if not isinstance(term, Term):
+            return self.constant(term)
+        stack = [term]
+        while stack:  # as deep as the function's loop was long
+            t = stack[-1]
+            missing = [x for x in t.operands if isinstance(x, Term) and id(x) not in known]
+            if id(t) in known or missing:
+                stack.pop() if id(t) in known else stack.extend(missing)
+                continue
+            if t.array is not None:
+                text = f"found[{self._outputs[id(t)]}].item()"
+            else:
+                given = [known[id(x)] if isinstance(x, Term) else f"({self.constant(x)})" for x in t.operands]
+                text = t.text.replace("f(", f"{self.named(t.function)}(") if t.function is not None else t.text
+                text = text.format(*given) if given else text
+            name = f"n{len(known)}"
+            lines.append(f"{name} = {text}")
+            known[id(t)] = name
+            stack.pop()
+        return known[id(term)]
+
+
+def terms_in(x: Any) -> list[Term]:
+    """The terms of the numbers in something that is stored."""
+    if type(x) is Number:
+        return [x.term]
+    return [term for y in x for term in terms_in(y)] if type(x) in (tuple, list) else []
+
+
+def storable(x: Any) -> bool:
+    """Whether every call can store what a trace has stored."""
+    if type(x) in (tuple, list):
+        return all(map(storable, x))
+    return type(x) is Number or type(x) in STORED
+
+
+def late_leaves(terms: Sequence[Term]) -> list[Term]:
+    """The terms that are taken from arrays, under some."""
+    found: dict[int, Term] = {}
+    seen: set[int] = set()
+    stack = list(terms)
+    while stack:
+        t = stack.pop()
+        if id(t) in seen or not t.late:
+            continue
+        seen.add(id(t))
+        if t.array is not None:
+            found[id(t)] = t
+        stack += [x for x in t.operands if isinstance(x, Term)]
+    return list(found.values())
+
+
+def early_terms(terms: Sequence[Term]) -> list[Term]:
+    """The terms that can be computed before a call, on which some depend."""
+    found: dict[int, Term] = {}
+    stack, seen = list(terms), set[int]()
+    while stack:
+        t = stack.pop()
+        if id(t) in seen:
+            continue
+        seen.add(id(t))
+        if not t.late:
+            found[id(t)] = t
+        else:
+            stack += [x for x in t.operands if isinstance(x, Term)]
+    return list(found.values())
