@@ -45,6 +45,16 @@ def _step(program, xp, asarray, value_and_grad, compile_):
     return lambda: run(*arrays)
 
 
+def compiled_by_torch(torch, name):
+    """The step of a row through torch.compile, with the gradient taken outside, but for one inside the function."""
+    if name == "second derivative":
+        raise NotImplementedError("torch.compile has no double backward")
+    function, arrays = PROGRAMS[name](_Torch(torch))
+    run = _torch_gradient(torch)(torch.compile(function), ())
+    arrays = [torch.tensor(a) for a in arrays]
+    return lambda: run(*arrays)
+
+
 def _torch_gradient(torch):
     def value_and_grad(f, argnums):
         def run(*args):

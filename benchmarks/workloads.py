@@ -40,6 +40,11 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
     }
 
 
+def training(torch, name):
+    """The step of a whole network, by name."""
+    return {"gpt": _gpt, "conv": _conv_training}[name](torch)
+
+
 def _calls(torch):
     """What one call costs, recorded: 100 calls of it on a few numbers."""
     x = torch.randn(8, 4, requires_grad=True)
@@ -150,6 +155,22 @@ def _conv(torch):
     def step():
         net.zero_grad()
         F.cross_entropy(net(x), target).backward()
+
+    return step
+
+
+def _conv_training(torch):
+    """A training step of a network of one 5×5 convolution to 8 channels on 32 images of 28×28, SGD."""
+    nn, F = torch.nn, torch.nn.functional
+    net = nn.Sequential(nn.Conv2d(1, 8, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 12 * 12, 10))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    x, target = torch.randn(32, 1, 28, 28), torch.randint(0, 10, (32,))
+
+    def step():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), target)
+        loss.backward()
+        optimizer.step()
 
     return step
 

@@ -1,7 +1,8 @@
 """Machine code from LLVM's assembly language, through llvmlite where it is installed (a dependency where it has wheels).
 
 `Code` writes a function with loops and values; `assembled` translates one to machine code for this processor. What has been
-translated is kept on disk (cache.py), for this processor and version of LLVM: 2 ms to load again instead of some hundred.
+translated is kept on disk (cache.py), for this processor and version of LLVM: 0.3 ms to load again (objects.py) instead of
+some hundred, and LLVM is loaded only where something has to be translated.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import cache
+from . import cache, host, objects
 from .processor import Processor, kind_of
 
 # ------------------------------------------------------------------------------------------ text
@@ -165,11 +166,21 @@ def _llvmlite() -> Any:
 
 
 @functools.cache
+def _host() -> host.Host | None:
+    """What LLVM says of this processor, now or earlier; None without llvmlite. Asked with the lock held."""
+    found = None if "llvmlite.binding" in sys.modules else host.known()
+    if found is None and (llvm := _llvmlite()) is not None:
+        found = host.described(llvm)
+        host.keep(found)
+    return found
+
+
+@functools.cache
 def processor() -> Processor | None:
     """What code is generated for; None without llvmlite, and for kinds of processors that no code is generated for."""
     with lock:
-        llvm = _llvmlite()
-        return None if llvm is None else kind_of(llvm.get_process_triple(), llvm.get_host_cpu_features())
+        found = _host()
+        return None if found is None else kind_of(found.triple, found.has())
 
 
 LOADING = 50_000_000
@@ -205,19 +216,28 @@ def assembled(name: str, text: str) -> int:
 
 
 def _translated(name: str, text: str) -> tuple[int, Any]:
+    """The address of a function, and what has to be kept as long."""
+    here = _host()
+    if here is None:
+        raise RuntimeError("llvmlite is not installed")
+    key = _key(text, *here, repr(_OPTIONS))
+    found = cache.read(name, key)
+    if found is not None and (loaded := objects.loaded(name, found)) is not None:
+        return loaded
     llvm = _llvmlite()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    triple, version = llvm.get_process_triple(), ".".join(map(str, llvm.llvm_version_info))
-    key = _key(text, cpu, features, triple, version, repr(_OPTIONS))
-    found = cache.read(name, key)
     for code in (None,) if found is None else (found, None):
-        machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, **_OPTIONS)
+        machine = llvm.Target.from_default_triple().create_target_machine(cpu=here.cpu, features=here.features, **_OPTIONS)
         module = llvm.parse_assembly(text)
-        module.triple = triple
+        module.triple = here.triple
         if code is None:
             module.verify()
+            if objects.understood():
+                code = machine.emit_object(module)
+                cache.write(name, key, code)
+                if (loaded := objects.loaded(name, code)) is not None:
+                    return loaded
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.set_object_cache(lambda _module, made: cache.write(name, key, made), lambda _module, code=code: code)
         engine.finalize_object()
