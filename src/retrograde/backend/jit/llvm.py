@@ -145,7 +145,8 @@ class Code:
 lock = threading.RLock()
 """Held by whoever asks llvmlite for anything, and while the process forks: a thread inside llvmlite holds a lock of that
 library's, which a child would wait for without end."""
-_kept: dict[tuple[str, str], tuple[int, Any]] = {}  # addresses, and engines: their code lives as long as they do
+_kept: dict[tuple[str, str], tuple[int, Any]] = {}
+"""By name and `key`: addresses, and what their code lives as long as."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
@@ -209,22 +210,49 @@ def assembled(name: str, text: str) -> int:
     Raises RuntimeError where LLVM does not understand the text, or the module has no such function.
     """
     with lock:
-        found = _kept.get((name, text))
+        found = _kept.get((name, key(text)))
         if found is None:
-            found = _kept[name, text] = _translated(name, text)
+            found = _kept[name, key(text)] = _translated(name, text)
+        return found[0]
+
+
+def key(text: str) -> str:
+    """What code that is made of a text is kept by: the text, the processor, LLVM's version, and how it is asked to translate.
+
+    Raises RuntimeError without llvmlite.
+    """
+    with lock:
+        here = _host()
+    if here is None:
+        raise RuntimeError("llvmlite is not installed")
+    import hashlib  # 1 ms
+
+    return hashlib.sha256("\0".join([text, *here, repr(_OPTIONS)]).encode()).hexdigest()
+
+
+def kept(name: str, key: str) -> int | None:
+    """The address of function `name` of the module with this key that was translated earlier; None where it is not there any
+    more, or nothing but LLVM could load it."""
+    with lock:
+        found = _kept.get((name, key))
+        if found is None:
+            file = cache.read(name, key)
+            found = None if file is None else objects.loaded(name, file)
+            if found is None:
+                return None
+            _kept[name, key] = found
         return found[0]
 
 
 def _translated(name: str, text: str) -> tuple[int, Any]:
     """The address of a function, and what has to be kept as long."""
-    here = _host()
-    if here is None:
-        raise RuntimeError("llvmlite is not installed")
-    key = _key(text, *here, repr(_OPTIONS))
-    found = cache.read(name, key)
+    own = key(text)
+    found = cache.read(name, own)
     if found is not None and (loaded := objects.loaded(name, found)) is not None:
         return loaded
-    llvm = _llvmlite()
+    here, llvm = _host(), _llvmlite()
+    if here is None or llvm is None:
+        raise RuntimeError("llvmlite cannot be loaded")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for code in (None,) if found is None else (found, None):
@@ -235,22 +263,16 @@ def _translated(name: str, text: str) -> tuple[int, Any]:
             module.verify()
             if objects.understood():
                 code = machine.emit_object(module)
-                cache.write(name, key, code)
+                cache.write(name, own, code)
                 if (loaded := objects.loaded(name, code)) is not None:
                     return loaded
         engine = llvm.create_mcjit_compiler(module, machine)
-        engine.set_object_cache(lambda _module, made: cache.write(name, key, made), lambda _module, code=code: code)
+        engine.set_object_cache(lambda _module, made: cache.write(name, own, made), lambda _module, code=code: code)
         engine.finalize_object()
         address = int(engine.get_function_address(name))
         if address:
             return address, engine
     raise RuntimeError(f"the module has no function {name}")
-
-
-def _key(*parts: str) -> str:
-    import hashlib  # 1 ms
-
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def address(name: str, text: Callable[[Code], str], *, level: int = 1) -> int | None:
