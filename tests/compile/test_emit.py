@@ -308,7 +308,7 @@ def test_no_byte_beside_an_array_is_written_or_decides():
                     memory.append(around)
                 if piece.room:
                     arrays.append(np.full(piece.room + 64, pad, np.uint8))
-                piece.call()(0, *arrays)
+                piece.routine().call()(0, *arrays)
                 for around in memory:
                     assert (around[:128] == pad).all()
                     assert (around[-128:] == pad).all()

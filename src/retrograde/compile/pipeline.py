@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import level as levels
+from . import records
 from .emit import machine, straight
 from .graph import Graph, Pass
 from .passes.common import common
@@ -60,5 +61,8 @@ def compiled(graph: Graph) -> Callable[..., Sequence[Any]]:
     """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
     RETROGRADE_COMPILE says "numpy"."""
     with levels.exactly(()):  # kernels that passes look into make arrays of theirs, which belong to no trace around
-        found: Callable[..., Sequence[Any]] = _emitter().emitted(optimised(graph))
-    return found
+        if _emitter() is straight:
+            return straight.emitted(optimised(graph))
+        if os.environ.get("RETROGRADE_VERIFY") == "1":  # the passes are to be looked at
+            return machine.program(optimised(graph)).function()
+        return records.function(graph, lambda: machine.program(optimised(graph)))

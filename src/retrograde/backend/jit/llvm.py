@@ -1,7 +1,8 @@
 """Machine code from LLVM's assembly language, through llvmlite where it is installed (a dependency where it has wheels).
 
 `Code` writes a function with loops and values; `assembled` translates one to machine code for this processor. What has been
-translated is kept on disk (cache.py), for this processor and version of LLVM: 2 ms to load again instead of some hundred.
+translated is kept on disk (cache.py), for this processor and version of LLVM: 0.3 ms to load again (objects.py) instead of
+some hundred, and LLVM is loaded only where something has to be translated.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import cache
+from . import cache, host, objects
 from .processor import Processor, kind_of
 
 # ------------------------------------------------------------------------------------------ text
@@ -144,7 +145,8 @@ class Code:
 lock = threading.RLock()
 """Held by whoever asks llvmlite for anything, and while the process forks: a thread inside llvmlite holds a lock of that
 library's, which a child would wait for without end."""
-_kept: dict[tuple[str, str], tuple[int, Any]] = {}  # addresses, and engines: their code lives as long as they do
+_kept: dict[tuple[str, str], tuple[int, Any]] = {}
+"""By name and `key`: addresses, and what their code lives as long as."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
@@ -165,11 +167,21 @@ def _llvmlite() -> Any:
 
 
 @functools.cache
+def _host() -> host.Host | None:
+    """What LLVM says of this processor, now or earlier; None without llvmlite. Asked with the lock held."""
+    found = None if "llvmlite.binding" in sys.modules else host.known()
+    if found is None and (llvm := _llvmlite()) is not None:
+        found = host.described(llvm)
+        host.keep(found)
+    return found
+
+
+@functools.cache
 def processor() -> Processor | None:
     """What code is generated for; None without llvmlite, and for kinds of processors that no code is generated for."""
     with lock:
-        llvm = _llvmlite()
-        return None if llvm is None else kind_of(llvm.get_process_triple(), llvm.get_host_cpu_features())
+        found = _host()
+        return None if found is None else kind_of(found.triple, found.has())
 
 
 LOADING = 50_000_000
@@ -198,39 +210,69 @@ def assembled(name: str, text: str) -> int:
     Raises RuntimeError where LLVM does not understand the text, or the module has no such function.
     """
     with lock:
-        found = _kept.get((name, text))
+        found = _kept.get((name, key(text)))
         if found is None:
-            found = _kept[name, text] = _translated(name, text)
+            found = _kept[name, key(text)] = _translated(name, text)
+        return found[0]
+
+
+def key(text: str) -> str:
+    """What code that is made of a text is kept by: the text, the processor, LLVM's version, and how it is asked to translate.
+
+    Raises RuntimeError without llvmlite.
+    """
+    with lock:
+        here = _host()
+    if here is None:
+        raise RuntimeError("llvmlite is not installed")
+    import hashlib  # 1 ms
+
+    return hashlib.sha256("\0".join([text, *here, repr(_OPTIONS)]).encode()).hexdigest()
+
+
+def kept(name: str, key: str) -> int | None:
+    """The address of function `name` of the module with this key that was translated earlier; None where it is not there any
+    more, or nothing but LLVM could load it."""
+    with lock:
+        found = _kept.get((name, key))
+        if found is None:
+            file = cache.read(name, key)
+            found = None if file is None else objects.loaded(name, file)
+            if found is None:
+                return None
+            _kept[name, key] = found
         return found[0]
 
 
 def _translated(name: str, text: str) -> tuple[int, Any]:
-    llvm = _llvmlite()
+    """The address of a function, and what has to be kept as long."""
+    own = key(text)
+    found = cache.read(name, own)
+    if found is not None and (loaded := objects.loaded(name, found)) is not None:
+        return loaded
+    here, llvm = _host(), _llvmlite()
+    if here is None or llvm is None:
+        raise RuntimeError("llvmlite cannot be loaded")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    triple, version = llvm.get_process_triple(), ".".join(map(str, llvm.llvm_version_info))
-    key = _key(text, cpu, features, triple, version, repr(_OPTIONS))
-    found = cache.read(name, key)
     for code in (None,) if found is None else (found, None):
-        machine = llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, **_OPTIONS)
+        machine = llvm.Target.from_default_triple().create_target_machine(cpu=here.cpu, features=here.features, **_OPTIONS)
         module = llvm.parse_assembly(text)
-        module.triple = triple
+        module.triple = here.triple
         if code is None:
             module.verify()
+            if objects.understood():
+                code = machine.emit_object(module)
+                cache.write(name, own, code)
+                if (loaded := objects.loaded(name, code)) is not None:
+                    return loaded
         engine = llvm.create_mcjit_compiler(module, machine)
-        engine.set_object_cache(lambda _module, made: cache.write(name, key, made), lambda _module, code=code: code)
+        engine.set_object_cache(lambda _module, made: cache.write(name, own, made), lambda _module, code=code: code)
         engine.finalize_object()
         address = int(engine.get_function_address(name))
         if address:
             return address, engine
     raise RuntimeError(f"the module has no function {name}")
-
-
-def _key(*parts: str) -> str:
-    import hashlib  # 1 ms
-
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def address(name: str, text: Callable[[Code], str], *, level: int = 1) -> int | None:

@@ -6,11 +6,8 @@ a graph that is one segment it is a call of it.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from ...backend.jit import llvm, threads
 from ..graph import Equation, Graph, Variable, uniform
@@ -20,15 +17,10 @@ from ..passes.fuse import Group, Partition, partition
 from . import entry
 from .expressions import expressible
 from .kernel import Kernel
-
-_KEPT = 1 << 22
-"""Bytes of buffers that are kept from call to call."""
+from .program import Program, Routine
 
 _RARE = ", label %far"
 """What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
-
-_RELEASED = 1 << 17
-"""Steps of work from which on the interpreter's lock is released."""
 
 
 def available() -> bool:
@@ -111,44 +103,10 @@ class Segment:
         weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
         return "\n".join([*declared, *lines, "attributes #0 = { nounwind }", weights])
 
-    def call(self) -> Callable[..., None]:
-        """Its machine code: called with the pool, what it gives, what it takes, and a block of buffers if there is `room` for
-        any."""
-        count = len(self.gives) + len(self.takes) + (self.room > 0)
-        make = ctypes.CFUNCTYPE if self.work >= _RELEASED else ctypes.PYFUNCTYPE
-        return make(None, ctypes.c_void_p, *[ctypes.py_object] * count)(llvm.assembled("segment", self.text()))
-
-    def function(self) -> Callable[..., Any]:
-        """segment(operands...): the tuple of what it gives."""
-        if self.direct:
-            return entry.function(llvm.assembled("entry", self.text()), self.takes, self.gives)
-        lines = [f"def segment({', '.join(f'x{i}' for i in range(len(self.takes)))}):"]
-        lines += [f"    if x{i}.flags.num & 257 != 257: x{i} = in_order(x{i})" for i in range(len(self.takes))]
-        scope: dict[str, Any] = {
-            "empty": np.empty, "in_order": _in_order, "call": self.call(), "pool": threads.pool, "kept": [], "work": self.work,
-            "uint8": np.dtype(np.uint8),
-        }  # fmt: skip
-        for i, v in enumerate(self.gives):
-            scope[f"t{i}"] = v.dtype
-            lines.append(f"    y{i} = empty({v.shape!r}, t{i})")
-        given = ["pool(work)" if self.work >= threads.WORTH else "0"]
-        given += [f"y{i}" for i in range(len(self.gives))] + [f"x{i}" for i in range(len(self.takes))]
-        if self.room:
-            lines.append("    try: b = kept.pop()")
-            lines.append(f"    except IndexError: b = empty({self.room + plan.ALIGNED}, uint8)")
-            given.append("b")
-        lines.append(f"    call({', '.join(given)})")
-        if 0 < self.room <= _KEPT:
-            lines.append("    kept.append(b)")
-        lines.append(f"    return ({''.join(f'y{i}, ' for i in range(len(self.gives)))})")
-        exec(compile("\n".join(lines), "<retrograde segment>", "exec"), scope)  # noqa: S102 - our own source
-        found: Callable[..., Any] = scope["segment"]
-        return found
-
-
-def _in_order(x: np.ndarray) -> np.ndarray:
-    """An array in C's order, aligned."""
-    return np.require(x, requirements=["C", "A"])
+    def routine(self) -> Routine:
+        """Its machine code, for a program."""
+        text = self.text()
+        return Routine(self.takes, self.gives, self.room, self.work, self.direct, llvm.key(text), text)
 
 
 class Emitted:
@@ -227,15 +185,15 @@ class Emitted:
                 found.add(base)
         return found
 
-    def function(self) -> Callable[..., Sequence[Any]]:
-        """Of the inputs' arrays, the outputs' arrays."""
+    def program(self) -> Program:
+        """What gives, of the inputs' arrays, the outputs' arrays."""
         graph, name = self.graph, self.names
         if len(self.pieces) == 1 and isinstance(self.pieces[0], Segment):
             s = self.pieces[0]
             if s.takes == list(graph.inputs) and tuple(s.gives) == graph.outputs:
-                return s.function()
-        scope: dict[str, Any] = {"__name__": __name__}
-        scope.update((name[v], a) for v, a in graph.constants.items())
+                return Program((), {}, {}, {0: s.routine()})
+        calls: dict[int, Equation] = {}
+        routines: dict[int, Routine] = {}
         body: list[tuple[str, list[Variable], list[Variable]]] = []  # the line, what it takes, what it gives
         have = {*graph.inputs, *graph.constants}
 
@@ -250,8 +208,7 @@ class Emitted:
 
         def call(e: Equation) -> None:
             k = len(body)
-            scope[f"op{k}"] = e.prim.op
-            scope.update((f"p{k}_{key}", x) for key, x in e.params.items())
+            calls[k] = e
             given = ["None" if v is None else name[v] for v in e.inputs] + [f"{key}=p{k}_{key}" for key in e.params]
             targets = "".join(f"{name[v]}, " for v in e.outputs) if e.prim.multi else name[e.outputs[0]]
             body.append((f"{targets} = op{k}({', '.join(given)})", [v for v in e.inputs if v is not None], list(e.outputs)))
@@ -260,7 +217,7 @@ class Emitted:
         for piece in self.pieces:
             if isinstance(piece, Segment):
                 k = len(body)
-                scope[f"s{k}"] = piece.function()
+                routines[k] = piece.routine()
                 targets = "".join(f"{name[v]}, " for v in piece.gives)
                 body.append((f"{targets} = s{k}({', '.join(name[v] for v in piece.takes)})", piece.takes, piece.gives))
                 have.update(piece.gives)
@@ -292,11 +249,15 @@ class Emitted:
                 results.append(name[v])
             given |= roots
         lines.append(f"    return ({''.join(f'{x}, ' for x in results)})")
-        exec(compile("\n".join(lines), "<retrograde graph>", "exec"), scope)  # noqa: S102 - our own source
-        found: Callable[..., Sequence[Any]] = scope["run"]
-        return found
+        used = {v for _, takes, _ in body for v in takes} | set(graph.outputs)
+        return Program(lines, {name[v]: a for v, a in graph.constants.items() if v in used}, calls, routines)
+
+
+def program(graph: Graph) -> Program:
+    """What a graph becomes."""
+    return Emitted(graph).program()
 
 
 def emitted(graph: Graph) -> Callable[..., Sequence[Any]]:
     """The function of a graph."""
-    return Emitted(graph).function()
+    return program(graph).function()

@@ -1,0 +1,116 @@
+"""What a graph has become: the lines of a function, and the machine code and primitives that they call. It holds data only, so
+that it can be kept on disk (../records.py), and the function that is called is made of it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backend.jit import llvm, threads
+from ..graph import Equation, Variable
+from ..passes import plan
+from . import entry
+
+_KEPT = 1 << 22
+"""Bytes of buffers that are kept from call to call."""
+
+_RELEASED = 1 << 17
+"""Steps of work from which on the interpreter's lock is released."""
+
+
+class Missing(LookupError):
+    """Machine code that was there when the program was made is there no more."""
+
+
+class Routine(NamedTuple):
+    """The machine code of a segment: what it takes and gives, the bytes of buffers that it is given, and its steps of work.
+
+    key: of its module among what is kept. direct: whether it is called without Python's help. text: the module; None where the
+    code is there already.
+    """
+
+    takes: Sequence[Variable]
+    gives: Sequence[Variable]
+    room: int
+    work: int
+    direct: bool
+    key: str
+    text: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The function of the module that is called."""
+        return "entry" if self.direct else "segment"
+
+    def address(self) -> int:
+        """Where the code is; raises Missing where it is not."""
+        found = llvm.kept(self.name, self.key) if self.text is None else llvm.assembled(self.name, self.text)
+        if found is None:
+            raise Missing(self.key)
+        return found
+
+    def call(self) -> Callable[..., None]:
+        """The code, called with the pool, what it gives, what it takes, and a block of buffers if there is `room` for any."""
+        count = len(self.gives) + len(self.takes) + (self.room > 0)
+        make = ctypes.CFUNCTYPE if self.work >= _RELEASED else ctypes.PYFUNCTYPE
+        return make(None, ctypes.c_void_p, *[ctypes.py_object] * count)(self.address())
+
+    def function(self) -> Callable[..., Any]:
+        """segment(operands...): the tuple of what it gives."""
+        if self.direct:
+            return entry.function(self.address(), self.takes, self.gives)
+        lines = [f"def segment({', '.join(f'x{i}' for i in range(len(self.takes)))}):"]
+        lines += [f"    if x{i}.flags.num & 257 != 257: x{i} = in_order(x{i})" for i in range(len(self.takes))]
+        scope: dict[str, Any] = {
+            "empty": np.empty, "in_order": _in_order, "call": self.call(), "pool": threads.pool, "kept": [], "work": self.work,
+            "uint8": np.dtype(np.uint8),
+        }  # fmt: skip
+        for i, v in enumerate(self.gives):
+            scope[f"t{i}"] = v.dtype
+            lines.append(f"    y{i} = empty({v.shape!r}, t{i})")
+        given = ["pool(work)" if self.work >= threads.WORTH else "0"]
+        given += [f"y{i}" for i in range(len(self.gives))] + [f"x{i}" for i in range(len(self.takes))]
+        if self.room:
+            lines.append("    try: b = kept.pop()")
+            lines.append(f"    except IndexError: b = empty({self.room + plan.ALIGNED}, uint8)")
+            given.append("b")
+        lines.append(f"    call({', '.join(given)})")
+        if 0 < self.room <= _KEPT:
+            lines.append("    kept.append(b)")
+        lines.append(f"    return ({''.join(f'y{i}, ' for i in range(len(self.gives)))})")
+        exec(compile("\n".join(lines), "<retrograde segment>", "exec"), scope)  # noqa: S102 - our own source
+        found: Callable[..., Any] = scope["segment"]
+        return found
+
+
+def _in_order(x: np.ndarray) -> np.ndarray:
+    """An array in C's order, aligned."""
+    return np.require(x, requirements=["C", "A"])
+
+
+class Program(NamedTuple):
+    """lines: of `run`, in which routine k is called as s<k>, the primitive of equation k as op<k> with each parameter p<k>_NAME,
+    and a constant by its name; none where the one routine is the function itself."""
+
+    lines: Sequence[str]
+    constants: Mapping[str, np.ndarray]
+    calls: Mapping[int, Equation]
+    routines: Mapping[int, Routine]
+
+    def function(self) -> Callable[..., Sequence[Any]]:
+        """The function; raises Missing where code is there no more."""
+        if not self.lines:
+            (routine,) = self.routines.values()
+            return routine.function()
+        scope: dict[str, Any] = {"__name__": __name__, **self.constants}
+        for k, e in self.calls.items():
+            scope[f"op{k}"] = e.prim.op
+            scope.update((f"p{k}_{key}", x) for key, x in e.params.items())
+        scope.update((f"s{k}", routine.function()) for k, routine in self.routines.items())
+        exec(compile("\n".join(self.lines), "<retrograde graph>", "exec"), scope)  # noqa: S102 - our own source
+        found: Callable[..., Sequence[Any]] = scope["run"]
+        return found
