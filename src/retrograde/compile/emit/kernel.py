@@ -517,7 +517,7 @@ class Kernel:
         elif whole:
             values = code.loop(0, whole, lanes, lambda i, *now: body(i, Part(), *now), carried=list(zip(types, values)))
         if count > whole:
-            values = body(str(whole), Part(_mask(count - whole, lanes)), *values) or ()
+            values = body(str(whole), Part(mask(count - whole, lanes)), *values) or ()
         return values
 
     def _phase(self, p: int, begin: str) -> None:
@@ -666,27 +666,31 @@ class Kernel:
         whole = width - width % lanes
         code.loop(0, whole, lanes, lambda j: some(j, Part()))
         if width > whole:
-            some(str(whole), Part(_mask(width - whole, lanes)))
+            some(str(whole), Part(mask(width - whole, lanes)))
 
     def call(self, code: Any) -> None:
         """Do all units, by the pool's threads where there is a pool."""
-        shared = self.units > 1 and self.work >= threads.WORTH
-        if not shared:
-            code.do(f"call void @{self.name}(ptr %frame, i64 0, i64 {self.units})")
-            return
-        grain = max(threads.TILE * self.units // self.work + 1, self.units // _TILES)
-        alone = code.value("icmp eq ptr %pool, null")
-        code.when(alone, lambda: code.do(f"call void @{self.name}(ptr %frame, i64 0, i64 {self.units})"))
-
-        def share() -> None:
-            run = code.value(f"load ptr, ptr {code.at('i8', '%pool', threads.RUN)}")
-            code.do(f"call void {run}(ptr %pool, ptr @{self.name}, ptr %frame, i64 {self.units}, i64 {grain})")
-
-        code.when(code.value(f"xor i1 {alone}, true"), share)
+        shared_out(code, self.name, self.units, self.work)
 
 
 _TILES = 32
 """Tiles that a kernel is shared out in, about."""
+
+
+def shared_out(code: Any, name: str, units: int, work: int) -> None:
+    """Call the function `name(frame, first, last)` for all units, from each thread of the pool where that is worth it."""
+    if units == 1 or work < threads.WORTH:
+        code.do(f"call void @{name}(ptr %frame, i64 0, i64 {units})")
+        return
+    grain = max(threads.TILE * units // work + 1, units // _TILES)
+    alone = code.value("icmp eq ptr %pool, null")
+    code.when(alone, lambda: code.do(f"call void @{name}(ptr %frame, i64 0, i64 {units})"))
+
+    def share() -> None:
+        run = code.value(f"load ptr, ptr {code.at('i8', '%pool', threads.RUN)}")
+        code.do(f"call void {run}(ptr %pool, ptr @{name}, ptr %frame, i64 {units}, i64 {grain})")
+
+    code.when(code.value(f"xor i1 {alone}, true"), share)
 
 
 def _joined(v: Vectors, how: str, here: str, before: str) -> str:
@@ -696,8 +700,8 @@ def _joined(v: Vectors, how: str, here: str, before: str) -> str:
     return v.choose("fcmp uno", here, here, here, v.choose(reductions._CONDITIONS[how], here, before, here, before))
 
 
-def _mask(n: int, lanes: int) -> str:
-    """The first n lanes."""
+def mask(n: int, lanes: int) -> str:
+    """The constant of the first n lanes."""
     return "<" + ", ".join(f"i1 {'true' if k < n else 'false'}" for k in range(lanes)) + ">"
 
 

@@ -14,10 +14,12 @@ from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
 from ..passes.decompose import decomposed
 from ..passes.fuse import Group, Partition, partition
+from ..passes.tiles import TILES, tiled, vectors_apart
 from . import entry
 from .expressions import expressible
 from .kernel import Kernel
 from .program import Program, Routine
+from .tiles import Product, TilesKernel
 
 _RARE = ", label %far"
 """What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
@@ -28,23 +30,34 @@ def available() -> bool:
     return llvm.available() and llvm.arrays_are_read()
 
 
+def _in_segments(step: Any) -> bool:
+    """Whether a step is a part of a segment; else it is a primitive that Python calls."""
+    return isinstance(step, Group) or step.prim is TILES
+
+
 class Segment:
-    """Groups of equations that one function computes.
+    """Groups of equations, and `tiles` equations, that one function computes.
 
     takes: the bases that it reads, as contiguous arrays. gives: what it computes for others.
     """
 
-    def __init__(self, groups: Sequence[Group], parts: Partition, constants: dict[Variable, Any], wanted: set[Variable]) -> None:
+    def __init__(
+        self, steps: Sequence[Group | Equation], parts: Partition, constants: dict[Variable, Any], wanted: set[Variable],
+    ) -> None:  # fmt: skip
         needed = set(wanted)
-        for g in groups:
-            for e in g.equations:
+        for step in steps:
+            for e in step.equations if isinstance(step, Group) else [step]:
                 for v in e.inputs:
-                    if v is not None and (base := parts.accesses[v].base) not in g.made:
-                        needed.add(base)
-        self.kernels = [
-            Kernel(f"kernel{k}", g, parts.accesses, [v for v in g.made if v in needed], constants) for k, g in enumerate(groups)
-        ]  # fmt: skip
-        made = {v for g in groups for v in g.made}
+                    if v is not None and not (isinstance(step, Group) and parts.accesses[v].base in step.made):
+                        needed.add(parts.accesses[v].base)
+        self.kernels: list[Kernel | TilesKernel] = []
+        for k, step in enumerate(steps):
+            if isinstance(step, Group):
+                stored = [v for v in step.made if v in needed]
+                self.kernels.append(Kernel(f"kernel{k}", step, parts.accesses, stored, constants))
+            else:
+                self.kernels.append(TilesKernel(f"kernel{k}", step, parts.accesses))
+        made = {v for step in steps for v in (step.made if isinstance(step, Group) else step.outputs)}
         taken = [b for k in self.kernels for b in k.takes()]
         self.takes = [b for b in dict.fromkeys(taken) if b not in made]
         self.gives = [v for k in self.kernels for v in k.gives() if v in wanted]
@@ -71,11 +84,13 @@ class Segment:
         """The module of its function, `segment(pool, arrays...)`: results, operands and the block of buffers."""
         declared: dict[str, None] = {}
         functions: list[list[str]] = []
+        products: dict[str, list[str]] = {}
         for k in self.kernels:
             code = llvm.Code()
             code._declared = declared
-            mine = [*k.takes(), *k.gives(), *k.partials()]
-            functions.append(k.text(code, {key: self.slots[key] for key in mine}))
+            mine = {key: self.slots[key] for key in (*k.takes(), *k.gives(), *k.partials())}
+            functions.append(k.text(code, mine) if isinstance(k, Kernel) else k.text(code, mine, products))
+        functions += products.values()
         code = llvm.Code()
         code._declared = declared
         code.value(f"alloca [{len(self.slots)} x ptr], align 16", "%frame")
@@ -113,27 +128,32 @@ class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        graph = decomposed(graph, expressible)
+        graph = tiled(vectors_apart(decomposed(graph, expressible)), expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph
         constants = {v: a.flat[0].item() for v, a in graph.constants.items() if uniform(a)}
         blocks: list[list[Any]] = []
         for step in parts.steps:
-            if isinstance(step, Group) and blocks and isinstance(blocks[-1][0], Group):
+            if _in_segments(step) and blocks and _in_segments(blocks[-1][0]) and not self._views_taken(step):
                 blocks[-1].append(step)
             else:
                 blocks.append([step])
-        block_of = {v: k for k, block in enumerate(blocks) for g in block if isinstance(g, Group) for v in g.made}
+        block_of: dict[Variable, int] = {}
+        for k, block in enumerate(blocks):
+            for step in block:
+                if _in_segments(step):
+                    block_of.update((v, k) for v in (step.made if isinstance(step, Group) else step.outputs))
         outside = self._wanted()  # what more than one block or Python takes
         for number, block in enumerate(blocks):
-            for g in block:
-                if isinstance(g, Group):
-                    bases = {parts.accesses[v].base for e in g.equations for v in e.inputs if v is not None}
+            for step in block:
+                if _in_segments(step):
+                    equations = step.equations if isinstance(step, Group) else [step]
+                    bases = {parts.accesses[v].base for e in equations for v in e.inputs if v is not None}
                     outside.update(b for b in bases if block_of.get(b) != number)
         self.pieces: list[Segment | Equation] = []
         for block in blocks:
-            if isinstance(block[0], Group):
+            if _in_segments(block[0]):
                 segment = Segment(block, parts, constants, outside)
                 if segment.gives:
                     self.pieces.append(segment)
@@ -151,18 +171,37 @@ class Emitted:
             takes, gives = (", ".join(name[v] for v in some) for some in (piece.takes, piece.gives))
             lines.append(f"segment {number}: ({takes}) -> {gives}")
             for k in piece.kernels:
-                phases = f", {k.last + 1} phases" if k.last else ""
-                lines.append(f"  {k.name}: {k.rows} rows of {k.width}{phases}, {k.units} units of work")
-                for e in k.group.equations:
-                    given = ", ".join("none" if v is None else name[v] for v in e.inputs)
-                    lines.append(f"    {name[e.outputs[0]]}: {e.outputs[0]!r} = {e.prim.name}({given})")
+                if isinstance(k, Kernel):
+                    lines += [f"  {line}" for line in _described(k, name)]
+                    continue
+                inner = k.tiles.graph.names()
+                lines.append(f"  {k.name}: {k.tiles.count} tiles, {k.units} units of work, {k.room} bytes for a tile")
+                takes, gives = (", ".join(name[v] for v in some if v) for some in (k.equation.inputs, k.equation.outputs))
+                lines.append(f"    ({takes}) -> {gives}; of a tile:")
+                for step in k.steps:
+                    if isinstance(step, Product):
+                        e, f = step.equation, step.form
+                        given = ", ".join(inner[v] for v in e.inputs if v is not None)
+                        kept = "added to " if f.add else ""
+                        lines.append(f"    {kept}{inner[step.out]}: {step.out!r} = {e.prim.name}({given}), {f.m} x {f.k} x {f.n}")
+                    else:
+                        lines += [f"    {line}" for line in _described(step, inner)]
             lines += ["", piece.text(), ""]
         return "\n".join(lines)
+
+    def _views_taken(self, step: Any) -> bool:
+        """Whether a `tiles` equation takes a view whose elements lie in another order, which Python lays out first."""
+        if isinstance(step, Group):
+            return False
+        return any(v is not None and not self.parts.accesses[v].plain for v in step.inputs)
 
     def _wanted(self) -> set[Variable]:
         """What Python sees: operands of primitives that are called, and outputs, with what they are views of."""
         found: set[Variable] = set()
-        todo = [*self.graph.outputs, *(v for e in self.parts.steps if isinstance(e, Equation) for v in e.inputs if v is not None)]
+        todo = list(self.graph.outputs)
+        for e in self.parts.steps:
+            if isinstance(e, Equation) and (not _in_segments(e) or self._views_taken(e)):
+                todo += [v for v in e.inputs if v is not None]
         while todo:
             v = todo.pop()
             if v not in found:
@@ -216,6 +255,8 @@ class Emitted:
 
         for piece in self.pieces:
             if isinstance(piece, Segment):
+                for base in piece.takes:
+                    view(base)
                 k = len(body)
                 routines[k] = piece.routine()
                 targets = "".join(f"{name[v]}, " for v in piece.gives)
@@ -256,6 +297,16 @@ class Emitted:
 def program(graph: Graph) -> Program:
     """What a graph becomes."""
     return Emitted(graph).program()
+
+
+def _described(k: Kernel, name: dict[Variable, str]) -> list[str]:
+    """A kernel with its equations, for reading."""
+    phases = f", {k.last + 1} phases" if k.last else ""
+    lines = [f"{k.name}: {k.rows} rows of {k.width}{phases}, {k.units} units of work"]
+    for e in k.group.equations:
+        given = ", ".join("none" if v is None else name[v] for v in e.inputs)
+        lines.append(f"  {name[e.outputs[0]]}: {e.outputs[0]!r} = {e.prim.name}({given})")
+    return lines
 
 
 def emitted(graph: Graph) -> Callable[..., Sequence[Any]]:

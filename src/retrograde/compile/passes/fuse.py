@@ -44,6 +44,11 @@ class Access(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
 
+    @property
+    def plain(self) -> bool:
+        """Whether it is all of the base's elements, in order."""
+        return self.strides == contiguous(self.shape) and math.prod(self.shape) == self.base.size
+
     def reshaped(self, shape: tuple[int, ...]) -> Access | None:
         """The same elements in another shape; None where that is no view."""
         if self.strides == contiguous(self.shape):

@@ -1,0 +1,139 @@
+"""Small matrix products of known sizes, as functions of a segment: sums stay in registers, operands in the nearest cache.
+
+They are what backend/jit/products.py is for matrices of any size: nothing is asked at run time, and the second operand is read
+where it is. Where its rows are no whole vectors, or lie as columns, it is laid out anew (`pack`) first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...backend.jit import llvm
+from ...backend.jit.products import DEPTH
+from ...backend.jit.vectors import Part, Vectors
+from .kernel import mask
+
+
+class Form(NamedTuple):
+    """A product of m x k and k x n numbers. x, y: the strides of rows and columns. add: to what is there."""
+
+    number: str
+    m: int
+    k: int
+    n: int
+    x: tuple[int, int]
+    y: tuple[int, int]
+    add: bool = False
+
+    @property
+    def lanes(self) -> int:
+        kind = llvm.processor()
+        assert kind is not None
+        return kind.register // self.size
+
+    @property
+    def size(self) -> int:
+        return 4 if self.number == "float" else 8
+
+    @property
+    def width(self) -> int:
+        """Of the second operand's rows, in whole vectors."""
+        return -(-self.n // self.lanes) * self.lanes
+
+    @property
+    def packed(self) -> int:
+        """The bytes of the second operand laid out anew; 0 where it is read as it is."""
+        return self.k * self.width * self.size if self.y[1] != 1 or self.n % self.lanes else 0
+
+    @property
+    def name(self) -> str:
+        """Of the function."""
+        xs, ys = ("x".join(map(str, strides)) for strides in (self.x, (self.width, 1) if self.packed else self.y))
+        return f"{'add_' if self.add else ''}product_{self.number}_{self.m}_{self.k}_{self.n}_by_{xs}_{ys}".replace("-", "_")
+
+    @property
+    def pack_name(self) -> str:
+        """Of the function that lays the second operand out anew."""
+        return f"pack_{self.number}_{self.k}_{self.n}_by_{'x'.join(map(str, self.y))}"
+
+    @property
+    def work(self) -> int:
+        """Steps, as `threads` counts them."""
+        return self.m * self.k * self.n >> 2
+
+
+def pack(f: Form, code: Any) -> list[str]:
+    """The lines of `pack(out, y)`: rows of whole vectors, zeros behind their end."""
+    def row(k: str) -> None:
+        there, here = code.at(f.number, "%y", code.mul(k, f.y[0])), code.at(f.number, "%out", code.mul(k, f.width))
+
+        def one(j: str) -> None:
+            found = code.value(f"load {f.number}, ptr {code.at(f.number, there, code.mul(j, f.y[1]))}")
+            code.do(f"store {f.number} {found}, ptr {code.at(f.number, here, j)}")
+
+        code.loop(0, f.n, 1, one)
+        if f.width > f.n:
+            code.loop(f.n, f.width, 1, lambda j: code.do(f"store {f.number} 0.0, ptr {code.at(f.number, here, j)}"))
+
+    code.loop(0, f.k, 1, row)
+    code.do("ret void")
+    return [f"define internal void @{f.pack_name}(ptr %out, ptr %y) #0 {{", *code.lines, "}"]
+
+
+def text(f: Form, code: Any) -> list[str]:
+    """The lines of `product(out, x, y)`; the result's rows lie one behind the other."""
+    kind = llvm.processor()
+    assert kind is not None
+    height, most = kind.tile()
+    v = Vectors(code, f.lanes, f.number)
+    step = f.width if f.packed else f.y[0]
+    vectors = f.width // f.lanes
+    panels = -(-vectors // most)
+    chunks = -(-f.k // DEPTH)
+    depth = -(-f.k // chunks)
+
+    def tile(rows: int, count: int, i: str, column: int, first: int, deep: int) -> None:
+        """The sums of some rows from i on and of `count` vectors from a column on, over `deep` numbers from `first` on."""
+        together = next(u for u in (deep if deep <= 8 else 4, 4, 2, 1) if deep % u == 0)
+        start = code.at(f.number, code.at(f.number, "%x", code.mul(i, f.x[0])), first * f.x[1])
+        panel = code.at(f.number, "%y", first * step + column)
+
+        def turn(k: str, *sums: str) -> list[str]:
+            xs, ys = code.at(f.number, start, code.mul(k, f.x[1])), code.at(f.number, panel, code.mul(k, step))
+            now = list(sums)
+            for t in range(together):
+                row = [v.load(ys, t * step + q * f.lanes) for q in range(count)]
+                for r in range(rows):
+                    one = code.value(f"load {f.number}, ptr {code.at(f.number, xs, r * f.x[0] + t * f.x[1])}")
+                    spread = code.spread(f.lanes, f.number, one)
+                    for q in range(count):
+                        now[r * count + q] = v.call("fma", spread, row[q], now[r * count + q])
+            return now
+
+        zeros = [(v.type, "zeroinitializer")] * (rows * count)
+        sums = turn("0", *[z for _, z in zeros]) if deep == together else code.loop(0, deep, together, turn, carried=zeros)
+        target = code.at(f.number, code.at(f.number, "%out", code.mul(i, f.n)), column)
+        for r in range(rows):
+            for q in range(count):
+                over = f.n - column - q * f.lanes
+                part = Part(None if over >= f.lanes else mask(over, f.lanes))
+                at = r * f.n + q * f.lanes
+                total = sums[r * count + q]
+                if f.add or first:
+                    total = v.add(part.load(v, target, at), total)
+                part.store(v, total, target, at)
+
+    column = 0
+    for p in range(panels):
+        count = vectors // panels + (p < vectors % panels)
+        for first in range(0, f.k, depth):
+            deep = min(depth, f.k - first)
+            whole = f.m - f.m % height
+            if whole:
+                code.loop(0, whole, height, lambda i: tile(height, count, i, column, first, deep))  # noqa: B023 - called at once
+            if f.m > whole:
+                tile(f.m - whole, count, str(whole), column, first, deep)
+        column += count * f.lanes
+    code.do("ret void")
+    return [f"define internal void @{f.name}(ptr %out, ptr %x, ptr %y) #0 {{", *code.lines, "}"]
+
