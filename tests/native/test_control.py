@@ -40,7 +40,8 @@ def arrays():
 
 
 def close(found, wanted, tolerance=1e-12):
-    for x, y in zip(found if isinstance(found, tuple) else (found,), wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+    pairs = [x if isinstance(x, tuple) else (x,) for x in (found, wanted)]
+    for x, y in zip(*pairs, strict=True):
         if isinstance(x, tuple):
             close(x, y, tolerance)
         else:
@@ -100,7 +101,8 @@ def test_gradients_from_outside_of_a_compiled_scan():
         close(tuple(x.grad for x in given), wanted)
         for x in given:
             x.grad = None
-    close(rg.vmap(rg.grad(compiled), in_axes=(0, None, None))(rg.stack([arrays()[0]] * 2), *arrays()[1:]), rg.stack([wanted[0]] * 2))
+    w, xs, c0 = arrays()
+    close(rg.vmap(rg.grad(compiled), in_axes=(0, None, None))(rg.stack([w, w]), xs, c0), rg.stack([wanted[0]] * 2))
 
 
 def test_the_graph_has_the_loop_once_and_not_its_turns():
@@ -276,7 +278,8 @@ def test_while_loop():
     wanted = rg.stack([g(row) for row in (rows[0], rows[1], rows[2])])
     close(rg.vmap(g)(rows), wanted)
     close(rg.jit(rg.vmap(g))(rows), wanted)
-    close(rg.vmap(lambda x: rg.jvp(g, (x,), (x,))[1])(rows), rg.stack([rg.jvp(g, (r,), (r,))[1] for r in (rows[0], rows[1], rows[2])]))
+    tangent = lambda x: rg.jvp(g, (x,), (x,))[1]  # noqa: E731
+    close(rg.vmap(tangent)(rows), rg.stack([tangent(row) for row in (rows[0], rows[1], rows[2])]))
     with pytest.raises(GradError, match="use scan"):
         rg.jit(rg.grad(lambda x: rg.sum(g(x))))(x)
 
@@ -285,15 +288,18 @@ def test_cond():
     w = rg.asarray([1.5, 0.2])
     f = lambda x: rg.sum(rg.cond(x[0] > 0, lambda c: rg.sin(c) * w[0], lambda c: c * c * w, x) ** 2)  # noqa: E731
     for x in (rg.asarray([0.5, 0.2]), rg.asarray([-0.5, 0.2])):
-        for how in (lambda f: f, rg.grad, rg.hessian, lambda f: lambda x: rg.jvp(f, (x,), (x,))):
+        for how in (lambda f: f, rg.grad, rg.hessian, lambda f: lambda z: rg.jvp(f, (z,), (z,))):
             close(rg.jit(how(f))(x), how(f)(x))
     rows = rg.asarray(XS - 0.6)
     for how in (lambda f: f, rg.grad):
         wanted = rg.stack([how(f)(row) for row in (rows[0], rows[1], rows[2])])
         close(rg.vmap(how(f))(rows), wanted)
         close(rg.jit(rg.vmap(how(f)))(rows), wanted)
-        close(rg.jit(rg.vmap(lambda x, y, how=how: how(lambda y: rg.cond(x > 0, f, lambda y: rg.sum(y), y))(y), in_axes=(None, 0)))(
-            rg.asarray(1.0), rows), wanted)  # fmt: skip
+
+        def of_one_choice(x, y, how=how):
+            return how(lambda y: rg.cond(x > 0, f, rg.sum, y))(y)
+
+        close(rg.jit(rg.vmap(of_one_choice, in_axes=(None, 0)))(rg.asarray(1.0), rows), wanted)
     assert rg.cond(True, lambda x: x + 1, lambda x: x, rg.asarray(1.0)).tolist() == 2.0
 
 

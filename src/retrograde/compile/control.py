@@ -264,7 +264,7 @@ def while_loop(condition: Function, body: Function, init: Any) -> Any:
             after, after_tree = _tensors("while_loop", "the carry that the function returned", body(unflatten(tree, carry)))
             _same("while_loop", "the carry", carry, tree, after, after_tree)
             carry = after
-    first = outlined("while_loop", condition, [(tree, carry, 0)])
+    first = outlined("while_loop", lambda now: _one(condition(now)), [(tree, carry, 0)])
     second = outlined("while_loop", body, [(tree, carry, 0)])
     if first.tree.kind is not None or first.graph.outputs[0].shape or first.graph.outputs[0].dtype.kind != "b":
         raise TypeError(f"while_loop: the condition gives one truth, got {first.tree} of {list(first.graph.outputs)}")
@@ -283,6 +283,11 @@ def while_loop(condition: Function, body: Function, init: Any) -> Any:
     for g, state in zip(second.generators, found[len(carry) :]):
         g._a = state._a if isinstance(state, Value) else state
     return unflatten(tree, [values.as_value(cls, y) for cls, y in zip(second.classes, found)])
+
+
+def _one(truth: Any) -> Any:
+    """A condition of one element without axes."""
+    return reshape(truth, shape=()) if isinstance(truth, Value) and tuple(shape_of(truth)) == (1,) else truth
 
 
 def _holds(name: str, truth: Any) -> bool:

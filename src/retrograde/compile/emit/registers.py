@@ -34,6 +34,9 @@ _RELEASED = 1 << 17
 """Steps of work from which on the interpreter's lock is released."""
 _RARE = ", label %far"
 
+_SUMS = frozenset({"cumsum", "einsum"})
+"""What is linear in each operand beside the kinds that say so."""
+
 
 class Unsuited(Exception):
     """A graph that is no such code: too large, or of operations that have none here."""
@@ -174,7 +177,7 @@ class _Writer:
             return self._moved(e, values)
         if e.prim.kind == "reduction" and len(e.outputs) == 1:
             return [self._reduced(e, values)]
-        if e.prim.kind in ("bilinear", "linear") and len(e.outputs) == 1:
+        if (e.prim.kind in ("bilinear", "linear") or e.prim.name in _SUMS) and len(e.outputs) == 1:
             return [self._summed(e, values)]
         raise Unsuited(f"the operation {e.prim.name}")
 
@@ -252,7 +255,7 @@ class _Writer:
         how = {"mean": "sum"}.get(e.prim.name, e.prim.name)
         kind = self._kind(v)
         allowed = {"sum": "fdeEil", "amax": "fd", "amin": "fd", "any": "?", "all": "?"}
-        if kind not in allowed.get(how, "") or v.dtype != out.dtype or set(e.params) - {"axis", "keepdims"}:
+        if kind not in allowed.get(how, "") or v.dtype != out.dtype or set(e.params) - {"axis", "keepdims", "ties"}:
             raise Unsuited(f"the operation {e.prim.name}")
         axes = tuple(a % v.ndim for a in e.params["axis"])
         rest = [a for a in range(v.ndim) if a not in axes]
@@ -284,9 +287,7 @@ class _Writer:
         kind = self._kind(out)
         if kind not in "fd" or len(inputs) != len(e.inputs) or any(v.dtype != out.dtype for v in inputs):
             raise Unsuited(f"the operation {e.prim.name}")
-        if e.prim.kind == "bilinear" and len(inputs) != 2:
-            raise Unsuited(f"the operation {e.prim.name}")
-        if e.prim.kind == "linear" and len(inputs) != 1:
+        if len(inputs) > 2 or (e.prim.kind == "linear" and len(inputs) != 1):
             raise Unsuited(f"the operation {e.prim.name}")
         terms = self._terms(e, inputs)
         x = [y for y in values if y is not None]
@@ -452,7 +453,7 @@ def small(graph: Graph) -> Graph:
 
 
 def text(graph: Graph) -> tuple[str, int]:
-    """The module of `loop(results..., operands...)` for a graph of one loop, of arrays as NumPy has them, and the work of a call."""
+    """The module of `loop(results..., operands...)` for a graph of one loop, of NumPy's arrays, and the work of a call."""
     code = llvm.Code()
     writer = _Writer(code)
     (e,) = graph.equations

@@ -7,22 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import UnsupportedError
 from ..._tree import flatten, map_structure
-from ...core.batched import BatchedArray
-from ...core.unwrap import bare
 from ...core.value import Value, dtype_of, shape_of
 from ...ops.structural import transpose
+from .._shared.control import chosen, repeated
 from ._api import api
 
 Function = Callable[..., Any]
-
-
-def _tracing() -> bool:
-    """Whether the functions are to be traced, not run."""
-    from ...compile import control  # 20 ms, for programs that have loops
-
-    return control.traced()
 
 
 def _callable(text: str, *functions: Any) -> None:
@@ -60,10 +51,9 @@ def cond(pred: Any, true_fn: Function, false_fn: Function, operands: Any = ()) -
     _callable("cond: true_fn and false_fn must be functions", true_fn, false_fn)
     if not isinstance(operands, (tuple, list)) or not all(isinstance(x, Value) for x in flatten(operands)[0]):
         raise RuntimeError("cond: operands must be a tuple or list of tensors, or of containers of tensors")
-    if isinstance(pred, Value) and (type(bare(pred)) is BatchedArray or _tracing()):
-        from ...compile import control
-
-        return control.cond(pred, true_fn, false_fn, *operands)
+    found = chosen(pred, true_fn, false_fn, operands)
+    if found is not NotImplemented:
+        return found
     return (true_fn if bool(pred) else false_fn)(*operands)
 
 
@@ -77,8 +67,16 @@ def while_loop(cond_fn: Function, body_fn: Function, carried_inputs: Any) -> Any
     if not isinstance(carried_inputs, (tuple, list)):
         raise RuntimeError(f"while_loop: carried_inputs must be a tuple or list, got {type(carried_inputs).__name__}")
     carried: Any = carried_inputs
-    if _tracing() and all(isinstance(x, Value) for x in flatten(carried)[0]):
-        return _traced_loop(cond_fn, body_fn, carried)
+    kind: list[Any] = [type(carried)]
+
+    def body(now: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = body_fn(*now)
+        kind.append(type(found) if isinstance(found, (tuple, list)) else None)
+        return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+
+    found = repeated("while_loop", lambda now: _truth(cond_fn(*now)), body, tuple(carried))
+    if found is not NotImplemented:
+        return found[0] if kind[-1] is None else kind[-1](found)
     whole: Any = tuple(carried) if isinstance(carried, list) else carried
     while bool(_truth(cond_fn(*carried))):
         whole = body_fn(*carried)
@@ -95,29 +93,6 @@ def while_loop(cond_fn: Function, body_fn: Function, carried_inputs: Any) -> Any
     return whole
 
 
-def _traced_loop(cond_fn: Function, body_fn: Function, carried: Any) -> Any:
-    """In a trace: as one operation, where nothing wants a gradient. Where something does, the function runs as it is."""
-    from ...compile import control
-
-    kind: list[Any] = []
-
-    def body(now: tuple[Any, ...]) -> tuple[Any, ...]:
-        found = body_fn(*now)
-        kind.append(type(found) if isinstance(found, (tuple, list)) else None)
-        return tuple(found) if isinstance(found, (tuple, list)) else (found,)
-
-    def condition(now: tuple[Any, ...]) -> Any:
-        return _truth(cond_fn(*now))
-
-    found = control.while_loop(condition, body, tuple(carried))
-    if any(isinstance(y, Value) and y.requires_grad for y in flatten(found)[0]):
-        raise UnsupportedError(
-            "while_loop: how many turns a gradient has to go back over is known only where the elements are; use scan, or let "
-            "nothing in the loop require a gradient"
-        )
-    return found[0] if kind[-1] is None else kind[-1](found)
-
-
 def scan(
     combine_fn: Function, init: Any, xs: Any, *, dim: int = 0, reverse: bool = False, additional_inputs: tuple[Any, ...] = ()
 ) -> tuple[Any, Any]:  # fmt: skip
@@ -125,7 +100,7 @@ def scan(
 
     Raises RuntimeError for what is no function, for what is no tensor, or where there is nothing to go along.
     """
-    from ...compile import control
+    from ...compile import control  # 20 ms, for programs that have loops
 
     _callable("scan: combine_fn must be a function", combine_fn)
     leaves = flatten(xs)[0]
