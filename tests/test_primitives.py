@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import retrograde.compile
 import retrograde.learn
 import retrograde.ops
 from retrograde import Tensor, UnsupportedError, vmap
@@ -27,7 +28,7 @@ from retrograde.core.value import Value, make
 from retrograde.ops.rules import unbatch
 from retrograde.tape import autograd
 
-for package in (retrograde.ops, retrograde.learn):
+for package in (retrograde.ops, retrograde.learn, retrograde.compile):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
 

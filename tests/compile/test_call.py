@@ -304,4 +304,4 @@ def test_elements_are_computed_again_rather_than_kept():
     x = torch.ones(1000, requires_grad=True)
     compiled(x)
     kept = next(iter(compiled._versions.values())).forward
-    assert len(kept._residuals) == 1
+    assert len(kept.residuals) == 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import retrograde as rg
+import retrograde.compile
 import retrograde.learn
 import retrograde.ops
 from retrograde import UnsupportedError
@@ -16,7 +17,7 @@ from retrograde.compile import jit
 from retrograde.core.primitive import PRIMITIVES
 from retrograde.core.value import Value, make
 
-for package in (retrograde.ops, retrograde.learn):
+for package in (retrograde.ops, retrograde.learn, retrograde.compile):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
 

@@ -66,8 +66,9 @@ class BodyBackend(LevelBackend):
         top = max((x for x in arrays if type(x) is BodyArray), key=lambda x: x._level)
         return top.body.operation(prim, arrays, params)
 
-    def to_host(self, array: Any) -> np.ndarray:
+    def to_host(self, array: Any) -> NoReturn:
         array.refuse("this")
+        raise AssertionError
 
 
 register_backend(BodyArray, BodyBackend())
@@ -82,6 +83,16 @@ class Body:
     def __init__(self, name: str) -> None:
         self.name = name
         self.level = Level(name)
+        around = next((level.adopt for level in reversed(state.levels) if level.adopt is not None), None)
+
+        def adopt(x: Any) -> None:
+            """What is drawn here is an array of the body, and so is the value that is made of it."""
+            if isinstance(x._a, LevelArray):
+                x._level = x._a._level
+            elif around is not None:
+                around(x)
+
+        self.level.adopt = adopt
         self.equations: list[Equation] = []
         self.constants: dict[int, tuple[Variable, np.ndarray]] = {}
         self.captured: dict[Any, tuple[Variable, Any]] = {}
@@ -197,7 +208,7 @@ def outlined(name: str, f: Callable[..., Any], arguments: Sequence[tuple[TreeDef
     ]  # fmt: skip
     trace = getattr(TRACING, "now", None)
     holders = [] if trace is None else trace.holders
-    streams = [(x, x._a) for x in holders if not isinstance(x, Value)]
+    streams = [(x, x._a) for x in {id(x): x for x in holders if not isinstance(x, Value)}.values()]
     states = {id(x): BodyArray(body, Variable(tuple(shape_of(a)), dtype_of(a))) for x, a in streams}
     values_before = [(x, x._a, x._grad) for x in holders if isinstance(x, Value)]
     with body.level.open(), _written(trace, body):

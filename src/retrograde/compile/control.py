@@ -15,7 +15,8 @@ from .._errors import ShapeError
 from .._tree import TreeDef, flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
-from ..core.unwrap import concrete
+from ..core.batched import BatchedArray
+from ..core.unwrap import bare, concrete
 from ..core.value import Value, dtype_of, make, shape_of
 from ..ops.manipulation import stack, unstack
 from ..ops.structural import concatenate, getitem, reshape
@@ -28,7 +29,7 @@ from .trace import TRACING, tracing
 Function = Callable[..., Any]
 
 
-def _traced() -> bool:
+def traced() -> bool:
     """Whether functions are to be traced rather than run: in a trace whose arrays never get elements."""
     return tracing() and TRACING.now.leaves
 
@@ -83,7 +84,8 @@ def _length(sequences: Sequence[Value], length: int | None) -> int:
     if any(n != found for n in sizes):
         of = "" if length is None else f", and length is {length}"
         raise values.error_type(type(sequences[0])._result, ShapeError)(
-            f"scan: the leaves of xs have {', '.join(map(str, sizes))} elements along their first axis{of}; wanted the same of all"
+            f"scan: the leaves of xs have {', '.join(map(str, sizes))} elements along their first axis{of}; wanted the same "
+            "of all"
         )
     return found
 
@@ -115,42 +117,42 @@ def scan(
     every = checkpoint_every
     if every is not None and (not isinstance(every, int) or every < 1):
         raise ValueError(f"scan: checkpoint_every must be a positive integer, got {every!r}")
-    if not (_traced() or not count):
+    if not (traced() or not count):
         return _run(f, carry, tree, sequences, xs_tree, count, reverse, every)
-    traced = outlined("scan", f, [(tree, carry, 0), (xs_tree, sequences, 1)])
-    out_tree = traced.tree
+    part = outlined("scan", f, [(tree, carry, 0), (xs_tree, sequences, 1)])
+    out_tree = part.tree
     if out_tree.kind is not tuple or len(out_tree.children) != 2:
         raise TypeError("scan: the function returns a pair (carry, y)")
     n = out_tree.children[0].leaves
-    results = traced.graph.outputs
+    results = part.graph.outputs
     _same("scan", "the carry", carry, tree, results[:n], out_tree.children[0])
-    found = _scanned(traced, carry, sequences, count, reverse, every)
-    leaves = [values.as_value(cls, y) for cls, y in zip(traced.classes, found)]
+    found = _scanned(part, carry, sequences, count, reverse, every)
+    leaves = [values.as_value(cls, y) for cls, y in zip(part.classes, found)]
     return unflatten(out_tree.children[0], leaves[:n]), unflatten(out_tree.children[1], leaves[n:])
 
 
 def _scanned(
-    traced: Outlined, carry: list[Value], sequences: list[Value], length: int, reverse: bool, every: int | None
+    part: Outlined, carry: list[Value], sequences: list[Value], length: int, reverse: bool, every: int | None
 ) -> list[Any]:  # fmt: skip
     """The results of a traced scan: the carry and what is stacked. The states of generators are carried, too."""
-    graph, c, k, s = traced.graph, len(traced.captured), len(carry), len(traced.generators)
+    graph, c, k, s = part.graph, len(part.captured), len(carry), len(part.generators)
     ins, outs = graph.inputs, graph.outputs
     x = len(sequences)
     ordered = [*ins[: c + k], *ins[c + k + x :], *ins[c + k : c + k + x]]
     body = type(graph)(ordered, graph.constants, graph.equations, [*outs[:k], *outs[len(outs) - s :], *outs[k : len(outs) - s]])
-    begin = [*carry, *(g._a for g in traced.generators)]
+    begin = [*carry, *(g._a for g in part.generators)]
     if every is None or every >= length:
         if every is not None:
             body = _once(body, c, k + s, length, reverse)
             found = nested.apply(
-                Loop(body, c, k + s, 1, reverse), [*traced.captured, *begin, *(_grouped(x, 1, length) for x in sequences)]
+                Loop(body, c, k + s, 1, reverse), [*part.captured, *begin, *(_grouped(x, 1, length) for x in sequences)]
             )  # fmt: skip
             found = [*found[: k + s], *(_joined(y, length) for y in found[k + s :])]
         else:
-            found = nested.apply(Loop(body, c, k + s, length, reverse), [*traced.captured, *begin, *sequences])
+            found = nested.apply(Loop(body, c, k + s, length, reverse), [*part.captured, *begin, *sequences])
     else:
-        found = _in_blocks(body, traced.captured, begin, sequences, length, reverse, every)
-    for g, state in zip(traced.generators, found[k : k + s]):
+        found = _in_blocks(body, part.captured, begin, sequences, length, reverse, every)
+    for g, state in zip(part.generators, found[k : k + s]):
         g._a = state._a if isinstance(state, Value) else state
     return [*found[:k], *found[k + s :]]
 
@@ -164,7 +166,7 @@ def _once(body: Any, consts: int, carries: int, length: int, reverse: bool) -> A
     outputs = [v if j < carries else type(v)((length, *v.shape), v.dtype) for j, v in enumerate(body.outputs)]
     outputs = [type(v)(v.shape, v.dtype) for v in outputs]
     inputs = [type(v)(v.shape, v.dtype) for v in inputs]
-    return type(body)(inputs, {}, [nested.Equation(nested.scan.prim, inputs, {"loop": loop}, outputs)], outputs)
+    return type(body)(inputs, {}, [nested.Equation(nested.PRIMITIVES["scan"], inputs, {"loop": loop}, outputs)], outputs)
 
 
 def _grouped(x: Any, blocks: int, size: int) -> Any:
@@ -243,6 +245,8 @@ def while_loop(condition: Function, body: Function, init: Any) -> Any:
     traced once, and the loop is not unrolled; forward mode and vmap go through it, and reverse mode raises GradError, since
     how many turns there are to go back over is not known: use `scan` there.
 
+    Raises TypeError for a condition of several elements, and ShapeError, TypeError or ValueError where the carry changes.
+
     Examples
     --------
     >>> import retrograde as rg
@@ -250,13 +254,17 @@ def while_loop(condition: Function, body: Function, init: Any) -> Any:
     Tensor(162.)
     """
     carry, tree = _tensors("while_loop", "init", init)
-    if not _traced():
-        while _holds("while_loop", condition(unflatten(tree, carry))):
+    if not traced():
+        while True:
+            truth = condition(unflatten(tree, carry))
+            if isinstance(truth, Value) and type(bare(truth)) is BatchedArray:
+                break  # each entry has turns of its own: from here on as one operation
+            if not _holds("while_loop", truth):
+                return unflatten(tree, carry)
             after, after_tree = _tensors("while_loop", "the carry that the function returned", body(unflatten(tree, carry)))
             _same("while_loop", "the carry", carry, tree, after, after_tree)
             carry = after
-        return unflatten(tree, carry)
-    first = outlined("while_loop", condition, [(tree, carry, 0)])
+    first = outlined("while_loop", lambda now: _one(condition(now)), [(tree, carry, 0)])
     second = outlined("while_loop", body, [(tree, carry, 0)])
     if first.tree.kind is not None or first.graph.outputs[0].shape or first.graph.outputs[0].dtype.kind != "b":
         raise TypeError(f"while_loop: the condition gives one truth, got {first.tree} of {list(first.graph.outputs)}")
@@ -277,6 +285,11 @@ def while_loop(condition: Function, body: Function, init: Any) -> Any:
     return unflatten(tree, [values.as_value(cls, y) for cls, y in zip(second.classes, found)])
 
 
+def _one(truth: Any) -> Any:
+    """A condition of one element without axes."""
+    return reshape(truth, shape=()) if isinstance(truth, Value) and tuple(shape_of(truth)) == (1,) else truth
+
+
 def _holds(name: str, truth: Any) -> bool:
     """A condition as Python's truth."""
     if tuple(shape_of(truth)) not in ((), (1,)):
@@ -288,7 +301,10 @@ def cond(pred: Any, true_fn: Function, false_fn: Function, *operands: Any) -> An
     """`true_fn(*operands)` where `pred`, one truth, holds, and `false_fn(*operands)` where it does not.
 
     Inside `rg.jit`, where `pred` is computed, both functions are traced, and have to return the same structure, shapes and
-    dtypes; one of them runs. The gradient is the choice of their gradients.
+    dtypes; one of them runs. So it is inside `rg.vmap` for a `pred` that differs from entry to entry, and there both run.
+    The gradient is the choice of their gradients.
+
+    Raises TypeError for a condition of several elements, ValueError or ShapeError where the functions differ.
 
     Examples
     --------
@@ -297,7 +313,7 @@ def cond(pred: Any, true_fn: Function, false_fn: Function, *operands: Any) -> An
     >>> f(rg.asarray(-3.0))
     Tensor(-6.)
     """
-    if not isinstance(pred, Value) or not _traced():
+    if not isinstance(pred, Value) or not (traced() or type(bare(pred)) is BatchedArray):
         return (true_fn if _holds("cond", pred) else false_fn)(*operands)
     if tuple(shape_of(pred)) not in ((), (1,)):
         raise TypeError(f"cond: the condition is one truth, got the shape {tuple(shape_of(pred))}")

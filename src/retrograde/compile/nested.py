@@ -127,7 +127,20 @@ def _cheap(graph: Graph) -> bool:
 # ------------------------------------------------------------------------------------------ scan
 
 
-class Loop:
+class Running:
+    """What an operation runs, and what is made of that once: code, derivatives."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def known(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made once for a key."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
+
+
+class Loop(Running):
     """What a scan does: `graph`, whose inputs are the constants, what is carried and one element of each sequence, and whose
     outputs what is carried on and one element of each result; so many times (`length`), over the sequences from the end where
     `reverse`. keeps: whether what the backward pass needs of a turn is kept, or else computed again from what is carried."""
@@ -138,7 +151,7 @@ class Loop:
     ) -> None:  # fmt: skip
         self.graph, self.consts, self.carries, self.length, self.reverse = graph, consts, carries, length, reverse
         self.pull, self.name = pull, name
-        self._known: dict[Any, Any] = {}
+        super().__init__()
 
     def __repr__(self) -> str:
         return f"{self.length} times{' from the end' if self.reverse else ''}"
@@ -150,12 +163,6 @@ class Loop:
     def parts(self, xs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """What is said of the inputs of the graph, of constants, what is carried, and sequences."""
         return list(xs[: self.consts]), list(xs[self.consts : self.consts + self.carries]), list(xs[self.consts + self.carries :])
-
-    def known(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is made once for a key."""
-        if key not in self._known:
-            self._known[key] = make()
-        return self._known[key]
 
     def closed(self, marked: Sequence[bool], step: Callable[[list[bool]], Sequence[bool]]) -> list[bool]:
         """The marks of the inputs when what is carried is marked where an output is, which `step` says for marked inputs."""
@@ -257,7 +264,8 @@ class _Backward:
     def __init__(self, pull: Pullback, present: Sequence[int], asked: Sequence[int]) -> None:
         of = pull.loop
         graph, places, ends = pull.backward(present, asked)
-        begin, seeds = graph.inputs[: len(graph.inputs) - len(ends)], dict(zip(ends, graph.inputs[len(graph.inputs) - len(ends) :]))
+        first = len(graph.inputs) - len(ends)
+        begin, seeds = graph.inputs[:first], dict(zip(ends, graph.inputs[first:]))
         used = graph.uses()
         sources = [(v, *pull.source(v)) for v in begin if v in used]
         self.consts = [i for _, kind, i in sources if kind == "const"]
@@ -306,8 +314,7 @@ def apply(loop: Loop, operands: Sequence[Any]) -> Sequence[Any]:
     if loop.pull is None and any(wanted) and recorded(*operands):
         found: Sequence[Any] = scan(*operands, loop=loop.pullback(wanted).loop)
         return found[: len(loop.graph.outputs)]
-    found = scan(*operands, loop=loop)
-    return found
+    return tuple(scan(*operands, loop=loop))
 
 
 def _scan_kernel(xp: Any, *operands: Any, loop: Loop) -> tuple[Any, ...]:
@@ -362,10 +369,10 @@ def _scan_jvp(tangents: Sequence[Any], out: Any, *operands: Any, loop: Loop) -> 
 
     def made() -> tuple[Loop, list[bool], list[bool]]:
         moving = loop.closed(given, lambda now: pushed(graph, now, none)[1][: loop.carries])
-        consts, carried, sequences = loop.parts(moving)
+        consts, carried, _ = loop.parts(moving)
         inner, found = pushed(graph, moving, [*carried, *none[loop.carries :]])
         found[: loop.carries] = carried
-        mc, mk, mx = (sum(part) for part in (consts, carried, sequences))
+        mc, mk = sum(consts), sum(carried)
         c, k = loop.consts, loop.carries
         ins, outs, n = inner.inputs, inner.outputs, len(graph.inputs)
         inputs = [
@@ -438,12 +445,12 @@ scan = primitive(
 # ------------------------------------------------------------------------------------------ cond
 
 
-class Choice:
+class Choice(Running):
     """What a choice does: two graphs of the same inputs and outputs; `then` runs where the truth holds."""
 
     def __init__(self, then: Graph, otherwise: Graph) -> None:
         self.then, self.otherwise = then, otherwise
-        self._known: dict[Any, Any] = {}
+        super().__init__()
 
     def __repr__(self) -> str:
         return "one of two"
@@ -451,8 +458,6 @@ class Choice:
     def graphs(self) -> Iterable[tuple[str, Graph]]:
         """The graphs that it runs, by what they are: for texts."""
         return [("then", self.then), ("otherwise", self.otherwise)]
-
-    known = Loop.known
 
     def pulled(self, present: Sequence[int], asked: Sequence[int]) -> Choice:
         """The choice of the gradients of operands, from the operands and cotangents of outputs."""
@@ -577,13 +582,13 @@ cond = primitive(
 # ------------------------------------------------------------------------------------------ while_loop
 
 
-class While:
+class While(Running):
     """What a loop of unknown length does: `condition`, a graph of its constants and what is carried that gives a truth, and
     `body`, one of other constants and what is carried that gives what is carried on. consts: how many constants each has."""
 
     def __init__(self, condition: Graph, body: Graph, consts: tuple[int, int]) -> None:
         self.condition, self.body, self.consts = condition, body, consts
-        self._known: dict[Any, Any] = {}
+        super().__init__()
 
     def __repr__(self) -> str:
         return "while it holds"
@@ -591,8 +596,6 @@ class While:
     def graphs(self) -> Iterable[tuple[str, Graph]]:
         """The graphs that it runs, by what they are: for texts."""
         return [("condition", self.condition), ("body", self.body)]
-
-    known = Loop.known
 
     def parts(self, xs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """What is said of the operands: the condition's constants, the body's, and what is carried."""
@@ -738,5 +741,5 @@ def _renamed(graph: Graph, place: dict[Variable, Variable]) -> Graph:
 # What is carried when the condition no longer holds.
 while_loop = primitive(
     "while_loop", kernel=_while_kernel, numpy=_while_numpy, vjp=_while_vjp, jvp=_while_jvp, batch=_while_batch,
-    infer=_infer_while, multi=True, kind="control", samples=list,
+    infer=_infer_while, multi=True, kind="control", samples=tuple,
 )  # fmt: skip

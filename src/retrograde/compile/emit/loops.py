@@ -4,7 +4,7 @@ each turn elsewhere."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,12 +30,12 @@ def of_graph(graph: Graph) -> Code:
     return run
 
 
-def _machine(prim: Any, inputs: Sequence[Variable], outputs: Sequence[Variable], params: dict[str, Any]) -> Code | None:
+def _machine(name: str, inputs: Sequence[Variable], outputs: Sequence[Variable], loop: Loop | While) -> Code | None:
     """The loop as machine code as a whole, where it can be."""
     if pipeline._emitter() is not machine:
         return None
     with levels.exactly(()):
-        return registers.compiled(Equation(prim, inputs, params, outputs))
+        return registers.compiled(Equation(PRIMITIVES[name], inputs, {"loop": loop}, outputs))
 
 
 def scanning(loop: Loop) -> Code:
@@ -45,11 +45,11 @@ def scanning(loop: Loop) -> Code:
         [Variable(v.shape if i < at else (loop.length, *v.shape), v.dtype) for i, v in enumerate(some)]
         for some, at in ((loop.graph.inputs, first), (loop.graph.outputs, loop.carries))
     ]
-    found = _machine(PRIMITIVES["scan"], *whole, {"loop": loop})
+    found = _machine("scan", whole[0], whole[1], loop)
     if found is not None:
         return found
     body = pipeline.compiled(loop.graph)
-    consts, carries, outputs = loop.consts, loop.carries, loop.graph.outputs
+    carries, outputs = loop.carries, loop.graph.outputs
     order = range(loop.length)
     order = order[::-1] if loop.reverse else order
 
@@ -70,10 +70,8 @@ def repeating(loop: While) -> Code:
     """The code of a loop of unknown length."""
     a, b = loop.consts
     like = [*loop.condition.inputs[:a], *loop.body.inputs]
-    found = _machine(
-        PRIMITIVES["while_loop"], [Variable(v.shape, v.dtype) for v in like], [Variable(v.shape, v.dtype) for v in loop.body.inputs[b:]],
-        {"loop": loop},
-    )  # fmt: skip
+    inputs, outputs = ([Variable(v.shape, v.dtype) for v in some] for some in (like, loop.body.inputs[b:]))
+    found = _machine("while_loop", inputs, outputs, loop)
     if found is not None:
         return found
     condition, body = pipeline.compiled(loop.condition), pipeline.compiled(loop.body)

@@ -15,7 +15,7 @@ from ..passes import plan
 from ..passes.decompose import decomposed
 from ..passes.fuse import Group, Partition, partition
 from ..passes.tiles import TILES, tiled, vectors_apart
-from . import entry
+from . import entry, registers
 from .expressions import expressible
 from .kernel import Kernel
 from .program import Program, Routine
@@ -167,6 +167,8 @@ class Emitted:
         for number, piece in enumerate(self.pieces):
             if isinstance(piece, Equation):
                 lines.append(f"call {piece.prim.name} -> {', '.join(name[v] for v in piece.outputs)}")
+                if piece.prim.kind == "control" and (source := registers.source(piece)) is not None:
+                    lines += ["", source, ""]
                 continue
             takes, gives = (", ".join(name[v] for v in some) for some in (piece.takes, piece.gives))
             lines.append(f"segment {number}: ({takes}) -> {gives}")

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...backend.jit import llvm, pointwise, reductions
 from ...backend.jit.functions import Unsupported
-from ...backend.jit.vectors import Vectors
 from ...core.bind import KERNEL_ERRORS
 from ..graph import Equation, Graph, Variable
 from ..passes.decompose import decomposed
@@ -34,6 +33,9 @@ _STACK = 1 << 18
 _RELEASED = 1 << 17
 """Steps of work from which on the interpreter's lock is released."""
 _RARE = ", label %far"
+
+_SUMS = frozenset({"cumsum", "einsum"})
+"""What is linear in each operand beside the kinds that say so."""
 
 
 class Unsuited(Exception):
@@ -175,7 +177,7 @@ class _Writer:
             return self._moved(e, values)
         if e.prim.kind == "reduction" and len(e.outputs) == 1:
             return [self._reduced(e, values)]
-        if e.prim.kind in ("bilinear", "linear") and len(e.outputs) == 1:
+        if (e.prim.kind in ("bilinear", "linear") or e.prim.name in _SUMS) and len(e.outputs) == 1:
             return [self._summed(e, values)]
         raise Unsuited(f"the operation {e.prim.name}")
 
@@ -253,7 +255,7 @@ class _Writer:
         how = {"mean": "sum"}.get(e.prim.name, e.prim.name)
         kind = self._kind(v)
         allowed = {"sum": "fdeEil", "amax": "fd", "amin": "fd", "any": "?", "all": "?"}
-        if kind not in allowed.get(how, "") or v.dtype != out.dtype or set(e.params) - {"axis", "keepdims"}:
+        if kind not in allowed.get(how, "") or v.dtype != out.dtype or set(e.params) - {"axis", "keepdims", "ties"}:
             raise Unsuited(f"the operation {e.prim.name}")
         axes = tuple(a % v.ndim for a in e.params["axis"])
         rest = [a for a in range(v.ndim) if a not in axes]
@@ -285,9 +287,7 @@ class _Writer:
         kind = self._kind(out)
         if kind not in "fd" or len(inputs) != len(e.inputs) or any(v.dtype != out.dtype for v in inputs):
             raise Unsuited(f"the operation {e.prim.name}")
-        if e.prim.kind == "bilinear" and len(inputs) != 2:
-            raise Unsuited(f"the operation {e.prim.name}")
-        if e.prim.kind == "linear" and len(inputs) != 1:
+        if len(inputs) > 2 or (e.prim.kind == "linear" and len(inputs) != 1):
             raise Unsuited(f"the operation {e.prim.name}")
         terms = self._terms(e, inputs)
         x = [y for y in values if y is not None]
@@ -321,10 +321,8 @@ class _Writer:
                     found[o].append((i,))
                 continue
             second = inputs[1]
-            at, other = (
-                self._run(e, [unit.reshape(first.shape), np.arange(n, n + second.size, dtype=np.float64).reshape(second.shape)])[0]
-                for n in (1, 1 << 20)
-            )
+            numbered = [np.arange(n, n + second.size, dtype=np.float64).reshape(second.shape) for n in (1, 1 << 20)]
+            at, other = (self._run(e, [unit.reshape(first.shape), x])[0] for x in numbered)
             moved = (other - at == (1 << 20) - 1).ravel()
             if not np.all(moved | ((at == 0) & (other == 0)).ravel()):
                 raise Unsuited(f"the operation {e.prim.name}")
@@ -455,8 +453,7 @@ def small(graph: Graph) -> Graph:
 
 
 def text(graph: Graph) -> tuple[str, int]:
-    """The module of `loop(results..., operands...)` for a graph of one loop, of arrays as NumPy has them, and the work that a call
-    is."""
+    """The module of `loop(results..., operands...)` for a graph of one loop, of NumPy's arrays, and the work of a call."""
     code = llvm.Code()
     writer = _Writer(code)
     (e,) = graph.equations
@@ -479,14 +476,28 @@ def text(graph: Graph) -> tuple[str, int]:
     return "\n".join([*code._declared, *lines, "attributes #0 = { nounwind }", weights]), writer.work
 
 
-def compiled(e: Equation) -> Callable[..., tuple[np.ndarray, ...]] | None:
-    """The function of a loop's operands as machine code; None where there is none."""
-    graph = Graph([v for v in e.inputs if v is not None], {}, [e], e.outputs)
+def _written(e: Equation) -> tuple[str, int] | None:
+    """The module of a loop with operands of its own, and the work of a call; None where there is none."""
+    inputs = [Variable(v.shape, v.dtype) for v in e.inputs if v is not None]
     try:
-        source, work = text(graph)
-        address = llvm.assembled("loop", source)
+        return text(Graph(inputs, {}, [e.on(inputs)], e.outputs))
     except (Unsuited, Unsupported):
         return None
+
+
+def source(e: Equation) -> str | None:
+    """The code of a loop as text; None where it is none as a whole."""
+    found = None if e.prim.name == "cond" else _written(e)
+    return None if found is None else found[0]
+
+
+def compiled(e: Equation) -> Callable[..., tuple[np.ndarray, ...]] | None:
+    """The function of a loop's operands as machine code; None where there is none."""
+    found = _written(e)
+    if found is None:
+        return None
+    module, work = found
+    address = llvm.assembled("loop", module)
     make = ctypes.CFUNCTYPE if work >= _RELEASED else ctypes.PYFUNCTYPE
     count = len(e.outputs) + len(e.inputs)
     scope: dict[str, Any] = {
@@ -501,8 +512,8 @@ def compiled(e: Equation) -> Callable[..., tuple[np.ndarray, ...]] | None:
     made = [f"y{i}" for i in range(len(e.outputs))]
     lines += [f"    call({', '.join([*made, *given])})", f"    return ({''.join(f'{y}, ' for y in made)})"]
     exec(compile("\n".join(lines), "<retrograde loop>", "exec"), scope)  # noqa: S102 - our own source
-    found: Callable[..., tuple[np.ndarray, ...]] = scope["run"]
-    return found
+    run: Callable[..., tuple[np.ndarray, ...]] = scope["run"]
+    return run
 
 
 def in_order(x: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.value import Value
+from .._shared.control import counted, repeated, stacked
 from ._api import api
 
 
@@ -131,6 +132,10 @@ class ForiLoop:
         for bound in (lower, upper):
             if not isinstance(bound, (int, Value)) or isinstance(bound, bool):
                 raise TypeError(f"ForiLoop: lower and upper must be integers, got {type(bound).__name__}")
+        if isinstance(lower, int) and isinstance(upper, int):
+            found = counted(loop_func, init_val, lower, upper)
+            if found is not NotImplemented:
+                return found
         for i in range(int(lower), int(upper)):
             init_val = loop_func(i, init_val)
         return init_val
@@ -142,6 +147,9 @@ class WhileLoop:
 
     def __call__(self, cond_func: Any, loop_func: Any, init_val: Any) -> Any:
         _functions("WhileLoop", cond_func=cond_func, loop_func=loop_func)
+        found = repeated("WhileLoop", cond_func, loop_func, init_val)
+        if found is not NotImplemented:
+            return found
         while cond_func(init_val):
             init_val = loop_func(init_val)
         return init_val
@@ -158,11 +166,18 @@ class Scan:
         _functions("Scan", loop_func=loop_func)
         if not isinstance(xs, (list, tuple)):
             raise TypeError(f"Scan: xs must be a list or tuple, got {type(xs).__name__}")
-        found = []
-        for x in xs:
-            pair = loop_func(init, x)
+
+        def turn(carry: Any, x: Any) -> Any:
+            pair = loop_func(carry, x)
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise ValueError("Scan: loop_func must return a pair of the carry and a result")
-            init, y = pair
+            return pair
+
+        traced = stacked(turn, init, xs)
+        if traced is not NotImplemented:
+            return traced[0], traced[1]
+        found = []
+        for x in xs:
+            init, y = turn(init, x)
             found.append(y)
         return init, found

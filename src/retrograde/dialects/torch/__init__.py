@@ -42,6 +42,7 @@ from . import _lobpcg, _reductions, _scans, _sorting, _statistics
 from . import return_types
 from . import sparse
 from . import _save_load
+from . import _control
 from . import _legacy_types
 from . import _foreach
 from . import compiler

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....core.value import Value, shape_of
+from ..._shared.control import chosen, repeated
 from .._api import missing as _missing
 
 
@@ -33,8 +34,15 @@ def cond(
     return_names: Any = None,
 ) -> Any:  # fmt: skip
     """What one of two functions returns; None where it is missing."""
-    chosen = ("true_fn", true_fn) if _holds("cond", "pred", pred) else ("false_fn", false_fn)
-    return None if chosen[1] is None else _function("cond", *chosen)()
+    traced = chosen(pred, *(_nothing if f is None else f for f in (true_fn, false_fn)))
+    if traced is not NotImplemented:
+        return traced
+    branch = ("true_fn", true_fn) if _holds("cond", "pred", pred) else ("false_fn", false_fn)
+    return None if branch[1] is None else _function("cond", *branch)()
+
+
+def _nothing() -> None:
+    """The branch that is missing."""
 
 
 def while_loop(
@@ -50,12 +58,20 @@ def while_loop(
         raise TypeError(f"while_loop: loop_vars must be a list or tuple, got {type(loop_vars).__name__}")
     if not loop_vars:
         raise ValueError("while_loop: loop_vars is empty")
+
+    def turn(now: list[Any]) -> list[Any]:
+        found = body(*now)
+        found = list(found) if isinstance(found, (list, tuple)) else [found]
+        if len(found) != len(loop_vars):
+            raise ValueError(f"while_loop: body returned {len(found)} values for {len(loop_vars)} loop_vars")
+        return found
+
     values = list(loop_vars)
+    traced = repeated("while_loop", lambda now: cond(*now), turn, values)
+    if traced is not NotImplemented:
+        return traced
     while _holds("while_loop", "the result of cond", cond(*values)):
-        found = body(*values)
-        values = list(found) if isinstance(found, (list, tuple)) else [found]
-        if len(values) != len(loop_vars):
-            raise ValueError(f"while_loop: body returned {len(values)} values for {len(loop_vars)} loop_vars")
+        values = turn(values)
     return values
 
 
