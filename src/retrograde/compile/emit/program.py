@@ -41,14 +41,9 @@ class Routine(NamedTuple):
     key: str
     text: str | None = None
 
-    @property
-    def name(self) -> str:
-        """The function of the module that is called."""
-        return "entry" if self.direct else "segment"
-
-    def address(self) -> int:
-        """Where the code is; raises Missing where it is not."""
-        found = llvm.kept(self.name, self.key) if self.text is None else llvm.assembled(self.name, self.text)
+    def address(self, name: str) -> int:
+        """Where a function of the module is; raises Missing where the module is not."""
+        found = llvm.kept(name, self.key) if self.text is None else llvm.assembled(name, self.text)
         if found is None:
             raise Missing(self.key)
         return found
@@ -57,12 +52,12 @@ class Routine(NamedTuple):
         """The code, called with the pool, what it gives, what it takes, and a block of buffers if there is `room` for any."""
         count = len(self.gives) + len(self.takes) + (self.room > 0)
         make = ctypes.CFUNCTYPE if self.work >= _RELEASED else ctypes.PYFUNCTYPE
-        return make(None, ctypes.c_void_p, *[ctypes.py_object] * count)(self.address())
+        return make(None, ctypes.c_void_p, *[ctypes.py_object] * count)(self.address("segment"))
 
     def function(self) -> Callable[..., Any]:
         """segment(operands...): the tuple of what it gives."""
         if self.direct:
-            return entry.function(self.address(), self.takes, self.gives)
+            return entry.function(self.address("entry"), self.takes, self.gives)
         lines = [f"def segment({', '.join(f'x{i}' for i in range(len(self.takes)))}):"]
         lines += [f"    if x{i}.flags.num & 257 != 257: x{i} = in_order(x{i})" for i in range(len(self.takes))]
         scope: dict[str, Any] = {
