@@ -232,8 +232,7 @@ def test_threads_that_call_first_at_the_same_time(folder):
 
     def work():
         start.wait()
-        for _ in range(3):
-            found.append(list(map(np.asarray, compiled(rg.asarray(X), rg.asarray(Y)))))
+        found.extend(list(map(np.asarray, compiled(rg.asarray(X), rg.asarray(Y)))) for _ in range(3))
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for t in threads:
