@@ -2,8 +2,8 @@
 empty cache) and on one that has, beside jax.jit and torch.compile, each in a fresh interpreter.
 
 The time of a first call is that of the call less one steady call, tracing included; of `rg.jit` also what is beyond tracing.
-The memory is what the process holds at most during the first calls, above what it held before. The rows are those of
-compiled.py, and the training steps of workloads.py through torch.compile, ours and PyTorch's.
+The memory is what the process holds at most during the first call, above what it held before. The rows are those of
+compiled.py; of a training step it is the first three calls, of which the dialect runs some both ways.
 
     python benchmarks/compile_time.py [--rounds N] [--torch-python PATH] [--jax-python PATH] [NAME ...]
 """
@@ -22,35 +22,8 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-STEPS = {"gpt": "a small GPT's training step", "conv": "a convolution network's training step"}
 CALLS = 6
 """The calls after the first that a steady one is the median of."""
-
-
-def build(framework: str, name: str):
-    """A function without arguments that runs a row once, compiled."""
-    if name in STEPS:
-        if framework == "jax":
-            raise SystemExit("no such row")
-        import workloads
-
-        if framework == "native":
-            import retrograde
-
-            retrograde.activate("torch")
-        import torch
-
-        torch.manual_seed(0)
-        step = workloads.training(torch, name)
-        return torch.compile(step)
-    import compiled
-
-    made = compiled.builders(framework)[name]
-    if framework != "torch":
-        return made()
-    import torch
-
-    return compiled.compiled_by_torch(torch, name)
 
 
 def held() -> tuple[int, int]:
@@ -63,7 +36,9 @@ def held() -> tuple[int, int]:
 def child(framework: str, name: str) -> None:
     """Run a row and print what it took."""
     sys.path.insert(0, str(HERE))
-    step = build(framework, name)
+    import compiled
+
+    step = compiled.builders(framework)[name]()
     tracing = []
     if framework == "native":
         from retrograde.compile import pipeline
@@ -83,7 +58,7 @@ def child(framework: str, name: str) -> None:
         file.write("5")  # the most that the process has held begins anew
     before, _ = held()
     taken = []
-    for _ in range(3 if name in STEPS else 1):  # the dialects run a function both ways at first
+    for _ in range(3 if name.endswith(" step") and framework == "native" else 1):  # the dialects run a function both ways at first
         begin = time.perf_counter()
         step()
         taken.append(time.perf_counter() - begin)
@@ -140,15 +115,17 @@ def main() -> None:
         child(*options.child)
         return
     sys.path.insert(0, str(HERE))
-    from compiled import PROGRAMS
+    import compiled
 
     sides = [("empty", sys.executable, "native", False), ("filled", sys.executable, "native", True)]
-    sides += [(peer, path, peer, False) for peer in ("jax", "torch") if (path := getattr(options, f"{peer}_python"))]
+    for peer, framework in (("jax", "jax"), ("torch", "torch.compile")):
+        if path := getattr(options, f"{peer}_python"):
+            sides.append((framework, path, framework, False))
     print("first call, in ms less a steady one (rg.jit: of that beyond tracing); MiB at most")
-    for name in options.names or [*PROGRAMS, *STEPS]:
+    for name in options.names or compiled.GOALS:
         print(f"{name:18s}", end="")
         for label, python, framework, filled in sides:
-            rounds = 1 if framework == "torch" else options.rounds
+            rounds = 1 if framework == "torch.compile" else options.rounds
             found = several(python, framework, name, rounds, filled)
             if isinstance(found, str):
                 print(f"  {label} fails: {found[:60]}", end="", flush=True)

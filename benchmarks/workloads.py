@@ -34,15 +34,10 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
         "mlp": lambda: _mlp(torch),
         "conv": lambda: _conv(torch),
         "transformer": lambda: _transformer(torch),
-        "gpt": lambda: _gpt(torch),
+        "gpt": lambda: gpt(torch),
         "adam": lambda: _adam(torch),
         **_calls(torch),
     }
-
-
-def training(torch, name):
-    """The step of a whole network, by name."""
-    return {"gpt": _gpt, "conv": _conv_training}[name](torch)
 
 
 def _calls(torch):
@@ -159,22 +154,6 @@ def _conv(torch):
     return step
 
 
-def _conv_training(torch):
-    """A training step of a network of one 5×5 convolution to 8 channels on 32 images of 28×28, SGD."""
-    nn, F = torch.nn, torch.nn.functional
-    net = nn.Sequential(nn.Conv2d(1, 8, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 12 * 12, 10))
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-    x, target = torch.randn(32, 1, 28, 28), torch.randint(0, 10, (32,))
-
-    def step():
-        optimizer.zero_grad()
-        loss = F.cross_entropy(net(x), target)
-        loss.backward()
-        optimizer.step()
-
-    return step
-
-
 def _transformer(torch):
     """A transformer layer of width 64 on 8 sequences of 32: forward and backward."""
     nn = torch.nn
@@ -188,7 +167,7 @@ def _transformer(torch):
     return step
 
 
-def _gpt(torch):
+def gpt(torch):
     """A training step of a small GPT: 3 layers of width 64, 8 sequences of 64, gelu, dropout 0.1, AdamW, clipped norm."""
     nn, functional = torch.nn, torch.nn.functional
     torch.manual_seed(0)
