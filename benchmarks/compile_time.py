@@ -57,8 +57,8 @@ def child(framework: str, name: str) -> None:
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")  # the most that the process has held begins anew
     before, _ = held()
-    taken = []
-    for _ in range(3 if name.endswith(" step") and framework == "native" else 1):  # the dialects run a function both ways at first
+    taken = []  # the dialect runs a step both ways at first
+    for _ in range(3 if name.endswith(" step") and framework == "native" else 1):
         begin = time.perf_counter()
         step()
         taken.append(time.perf_counter() - begin)

@@ -13,6 +13,9 @@ from retrograde.backend.jit import cache, llvm, objects
 from retrograde.compile import pipeline, records
 from retrograde.compile.emit import machine
 from retrograde.compile.graph import Graph, Variable
+from retrograde.ops.random import OPERAND
+from retrograde.ops.resample import Map
+from retrograde.ops.structural import getitem
 
 pytestmark = pytest.mark.skipif(
     not (machine.available() and objects.understood()), reason="needs llvmlite and a system whose object files are understood"
@@ -161,14 +164,15 @@ def test_a_graph_that_differs_somewhere_is_another_one(folder, made, other):
 def test_parameters_come_back_as_they_were():
     given = (
         None, True, 1, 1.0, -0.0, 2 + 1j, "x", b"x", ..., (), (1, (2.0, None)), slice(None, -1, 2), np.dtype(np.float32),
-        np.float32(0.1), np.int64(3), (np.dtype(bool), slice(1)),
+        np.float32(0.1), np.int64(3), (np.dtype(bool), slice(1)), OPERAND, (("lr", OPERAND),), getitem, Map("linear", 3, 5),
     )  # fmt: skip
     for x in given:
         found = records._object(records._plain(x))
         assert type(found) is type(x)
         assert repr(found) == repr(x)
-    assert records._object(records._plain(np.dtype(np.float32))) is np.dtype(np.float32)
-    for x in (np.zeros(2), [1], {"a": 1}, len, object(), (1, [2])):
+    for x in (np.dtype(np.float32), OPERAND, getitem):
+        assert records._object(records._plain(x)) is x
+    for x in (np.zeros(2), [1], {"a": 1}, len, object(), (1, [2]), lambda x: x, np.sum, Graph((), {}, (), ())):
         with pytest.raises(records._Unkept):
             records._plain(x)
 
