@@ -199,6 +199,24 @@ def test_elements_of_constants_are_part_of_the_key_and_large_ones_are_left_alone
     assert key(np.broadcast_to(a[:1], 4))  # of one number
 
 
+def test_a_primitive_that_is_not_there_is_no_error(folder, made, monkeypatch):
+    first = outputs()
+    whole = records.PRIMITIVES
+    monkeypatch.setattr(records, "PRIMITIVES", dict(whole))
+    read = records._read
+
+    def without(data, graph):
+        del records.PRIMITIVES["matmul"]
+        try:
+            return read(data, graph)
+        finally:
+            records.PRIMITIVES["matmul"] = whole["matmul"]
+
+    monkeypatch.setattr(records, "_read", without)
+    assert same(outputs(), first)
+    assert len(made) == 2
+
+
 PROGRAM = """
 import sys
 import numpy as np, retrograde as rg

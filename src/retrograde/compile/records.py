@@ -52,10 +52,8 @@ def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequenc
         return make().function()
     data = cache.read(_NAME, key)
     if data is not None:
-        try:
+        with contextlib.suppress(Missing):
             return _read(data, graph).function()
-        except Missing:
-            pass
     program = make()
     found = program.function()
     try:
@@ -72,7 +70,7 @@ def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequenc
 def _key(graph: Graph) -> str:
     number: dict[Variable | None, int] = {None: -1}
     for v in (*graph.inputs, *graph.constants):
-        number[v] = len(number)
+        number.setdefault(v, len(number))
     constants = []
     size = 0
     for v, a in graph.constants.items():
@@ -84,7 +82,7 @@ def _key(graph: Graph) -> str:
     equations = []
     for e in graph.equations:
         for v in e.outputs:
-            number[v] = len(number)
+            number.setdefault(v, len(number))
         equations.append((
             _primitive(e), _params(e.params) if e.params else (), tuple([number[v] for v in e.inputs]),
             tuple([_type(v) for v in e.outputs]),
@@ -114,6 +112,13 @@ def _primitive(e: Equation) -> str:
     if PRIMITIVES.get(name) is not e.prim:
         raise _Unkept
     return name
+
+
+def _primitive_of(name: str) -> Any:
+    found = PRIMITIVES.get(name)
+    if found is None:  # what a part is made of, from a module that is not loaded here
+        raise Missing(name)
+    return found
 
 
 def _params(params: dict[str, Any]) -> tuple[Any, ...]:
@@ -234,7 +239,7 @@ def _read(data: bytes, graph: Graph) -> Program:
         {name: given[x] if type(x) is int else _array(*x) for name, x in constants},
         {
             k: Equation(
-                PRIMITIVES[prim], [None if t is None else _variable(t) for t in inputs],
+                _primitive_of(prim), [None if t is None else _variable(t) for t in inputs],
                 {name: _object(x) for name, x in params}, [_variable(t) for t in outputs],
                 None if at is None else graph.equations[at].at,
             )
