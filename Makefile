@@ -79,6 +79,7 @@ fuzz: $(STAMP) ## random programs against PyTorch and jax, where RETROGRADE_TORC
 bench: $(STAMP) ## speed against the frameworks and autograd where they are installed, import times and first calls
 	$(BIN)/python benchmarks/import_time.py
 	$(ONE_THREAD) $(BIN)/python benchmarks/first_calls.py
+	$(ONE_THREAD) $(BIN)/python benchmarks/compile_time.py
 	$(ONE_THREAD) $(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks --operations
 	$(BIN)/python -m benchmarks --compiled

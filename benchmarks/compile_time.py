@@ -2,8 +2,8 @@
 empty cache) and on one that has, beside jax.jit and torch.compile, each in a fresh interpreter.
 
 The time of a first call is that of the call less one steady call, tracing included; of `rg.jit` also what is beyond tracing.
-The memory is what the process holds at most during the first calls, above what it held before. The rows are those of
-compiled.py.
+The memory is what the process holds at most during the first call, above what it held before. The rows are those of
+compiled.py; of a training step it is the first three calls, of which the dialect runs some both ways.
 
     python benchmarks/compile_time.py [--rounds N] [--torch-python PATH] [--jax-python PATH] [NAME ...]
 """
@@ -14,6 +14,7 @@ import argparse
 import gc
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CALLS = 6
 """The calls after the first that a steady one is the median of."""
+
+
+def now() -> float:
+    """Seconds: of the processor, for this process and what it has started, where it is held to one thread; else what pass."""
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        return time.perf_counter()
+    others = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + others.ru_utime + others.ru_stime
 
 
 def held() -> tuple[int, int]:
@@ -46,28 +55,28 @@ def child(framework: str, name: str) -> None:
         inner = pipeline.compiled
 
         def timed(graph):
-            begin = time.perf_counter()
+            begin = now()
             try:
                 return inner(graph)
             finally:
-                tracing.append(time.perf_counter() - begin)
+                tracing.append(now() - begin)
 
         pipeline.compiled = timed
     gc.collect()
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")  # the most that the process has held begins anew
     before, _ = held()
-    taken = []
-    for _ in range(3 if name.endswith("step") else 1):  # the dialects run a function both ways at first
-        begin = time.perf_counter()
+    taken = []  # the dialect runs a step both ways at first
+    for _ in range(3 if name.endswith(" step") and framework == "native" else 1):
+        begin = now()
         step()
-        taken.append(time.perf_counter() - begin)
+        taken.append(now() - begin)
     _, most = held()
     later = []
     for _ in range(CALLS):
-        begin = time.perf_counter()
+        begin = now()
         step()
-        later.append(time.perf_counter() - begin)
+        later.append(now() - begin)
     steady = statistics.median(later)
     print(json.dumps({
         "first": 1e3 * (sum(taken) - len(taken) * steady), "beyond": 1e3 * sum(tracing), "memory": (most - before) / 1024,
@@ -78,6 +87,7 @@ def child(framework: str, name: str) -> None:
 def measured(python: str, framework: str, name: str, cache: str) -> dict[str, float] | str:
     """What `child` prints, in a fresh interpreter with a cache; or why it failed."""
     environment = {**os.environ, "XDG_CACHE_HOME": cache, "TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "inductor")}
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no processes that are left waiting, whose time is never known
     if python == sys.executable:
         environment["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), environment.get("PYTHONPATH", "")])
     command = [python, str(Path(__file__).resolve()), "--child", framework, name]
@@ -115,13 +125,14 @@ def main() -> None:
         child(*options.child)
         return
     sys.path.insert(0, str(HERE))
-    from compiled import builders
+    import compiled
 
     sides = [("empty", sys.executable, "native", False), ("filled", sys.executable, "native", True)]
-    peers = {"jax": options.jax_python, "torch.compile": options.torch_python}
-    sides += [(peer, python, peer, False) for peer, python in peers.items() if python]
+    for peer, framework in (("jax", "jax"), ("torch", "torch.compile")):
+        if path := getattr(options, f"{peer}_python"):
+            sides.append((framework, path, framework, False))
     print("first call, in ms less a steady one (rg.jit: of that beyond tracing); MiB at most")
-    for name in options.names or builders("native"):
+    for name in options.names or [*compiled.PROGRAMS, "gpt step", "convolution step"]:
         print(f"{name:18s}", end="")
         for label, python, framework, filled in sides:
             rounds = 1 if framework == "torch.compile" else options.rounds

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from retrograde.backend.jit import cache, llvm, operands, pointwise
+from retrograde.backend.jit import cache, llvm, objects, operands, pointwise
 
 
 def erf(x):
@@ -127,6 +127,54 @@ def test_code_without_the_function_is_translated_anew(folder, written, monkeypat
     assert written == ["other", "answer"]
     with pytest.raises(RuntimeError, match="no function nothing"):
         llvm._translated("nothing", ANSWER)
+
+
+def test_where_object_files_are_not_understood_llvm_loads_them(folder, written, monkeypatch):
+    monkeypatch.setattr(objects, "understood", lambda: False)
+    assert answer() == answer() == 42
+    assert written == ["answer"]
+
+
+@pytest.mark.skipif(not objects.understood(), reason="LLVM loads object files here")
+def test_what_is_linked_without_llvm(folder, monkeypatch):
+    """A constant, a function of the module and one of C's library; nothing but memory is touched by files that are damaged."""
+    text = """
+    @table = internal constant [4 x i64] [i64 1, i64 2, i64 3, i64 42]
+    declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+    define internal void @inner(ptr %out, ptr %from, i64 %n) noinline {
+      call void @llvm.memcpy.p0.p0.i64(ptr %out, ptr %from, i64 %n, i1 false)
+      ret void
+    }
+    define void @answer(ptr %out) {
+      %at = getelementptr i64, ptr @table, i64 3
+      call void @inner(ptr %out, ptr %at, i64 8)
+      ret void
+    }"""
+    assert answer(text) == 42
+    monkeypatch.setattr(llvm, "_llvmlite", lambda: pytest.fail("LLVM is asked"))
+    assert answer(text) == 42
+    (entry,) = entries(folder)
+    file = entry.read_bytes()[32:]
+    assert objects.loaded("inner", file) is not None
+    assert objects.loaded("nothing", file) is None
+    random = np.random.default_rng(0)
+    for length in range(0, len(file), 7):
+        objects.loaded("answer", file[:length])
+    for _ in range(2000):
+        damaged = bytearray(file)
+        for at in random.integers(0, len(file), 4):
+            damaged[at] = random.integers(256)
+        objects.loaded("answer", bytes(damaged))
+    assert objects.loaded("answer", b"") is None
+
+
+def test_what_llvm_says_of_the_processor_is_known_to_the_next_process(tmp_path):
+    program = PROGRAM + "import sys; print('llvmlite.binding' in sys.modules)"
+    for loaded in ("True", str(not objects.understood())):
+        assert printed(program, XDG_CACHE_HOME=str(tmp_path))[1].split() == ["0.5204999", loaded]
+    assert len(list((tmp_path / "retrograde").glob("host-*"))) == objects.understood()
+    assert printed(program.replace("import numpy", "import sys; sys.modules['llvmlite'] = None; import numpy").replace(
+        "[-1]", ""), XDG_CACHE_HOME=str(tmp_path))[1].split()[0] == "None"  # of a process that has no LLVM
 
 
 def test_the_options_of_the_translation_are_part_of_the_key(folder, written, monkeypatch):

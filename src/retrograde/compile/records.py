@@ -8,8 +8,10 @@ a part is missing or damaged there is no entry.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
+import importlib
 import marshal
 import os
 import sys
@@ -22,14 +24,17 @@ from .._version import __version__
 from ..backend.canonical import canonical_dtype
 from ..backend.jit import cache, llvm, objects
 from ..core.primitive import PRIMITIVES
-from .emit.program import Missing, Program, Routine
+from .emit.program import FORMS, Missing, Program, Routine
 from .graph import Equation, Graph, Variable, uniform
 
 LARGEST = 1 << 22
 """Bytes of a graph's constants at most: the elements are part of the key."""
 
 _NAME = "graph"
-_ROOMS = "", "backend", "backend/jit", "compile", "compile/emit", "compile/passes", "core", "ops", "tape", "tensor"
+_PACKAGE = __name__.partition(".")[0]
+_ROOMS = (
+    "", "backend", "backend/jit", "compile", "compile/emit", "compile/passes", "core", "learn", "ops", "tape", "tensor",
+)  # fmt: skip
 """The folders of this package whose files say what becomes of a graph."""
 
 
@@ -47,10 +52,8 @@ def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequenc
         return make().function()
     data = cache.read(_NAME, key)
     if data is not None:
-        try:
+        with contextlib.suppress(Missing):
             return _read(data, graph).function()
-        except Missing:
-            pass
     program = make()
     found = program.function()
     try:
@@ -67,7 +70,7 @@ def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequenc
 def _key(graph: Graph) -> str:
     number: dict[Variable | None, int] = {None: -1}
     for v in (*graph.inputs, *graph.constants):
-        number[v] = len(number)
+        number.setdefault(v, len(number))
     constants = []
     size = 0
     for v, a in graph.constants.items():
@@ -79,7 +82,7 @@ def _key(graph: Graph) -> str:
     equations = []
     for e in graph.equations:
         for v in e.outputs:
-            number[v] = len(number)
+            number.setdefault(v, len(number))
         equations.append((
             _primitive(e), _params(e.params) if e.params else (), tuple([number[v] for v in e.inputs]),
             tuple([_type(v) for v in e.outputs]),
@@ -111,6 +114,13 @@ def _primitive(e: Equation) -> str:
     return name
 
 
+def _primitive_of(name: str) -> Any:
+    found = PRIMITIVES.get(name)
+    if found is None:  # what a part is made of, from a module that is not loaded here
+        raise Missing(name)
+    return found
+
+
 def _params(params: dict[str, Any]) -> tuple[Any, ...]:
     return tuple([(name, _plain(params[name])) for name in sorted(params)])
 
@@ -131,7 +141,25 @@ def _plain(x: Any) -> Any:
         return ["slice", _plain(x.start), _plain(x.stop), _plain(x.step)]
     if isinstance(x, np.generic) and not x.dtype.hasobject:
         return ["number", _dtype_name(x.dtype), x.tobytes()]
-    raise _Unkept
+    if isinstance(x, tuple) and hasattr(kind, "_fields"):
+        return ["made", _named(kind), tuple(map(_plain, x))]
+    return ["named", _named(x)]
+
+
+def _named(x: Any) -> tuple[str, str]:
+    """The module and the name of what a module of this package has by a name: a function, a class, or one thing by itself,
+    which says its name as `__reduce__`."""
+    module = getattr(x, "__module__", None) if callable(x) else type(x).__module__
+    name = getattr(x, "__qualname__", None)
+    if name is None:
+        with contextlib.suppress(TypeError):  # of what has no form to be copied
+            name = x.__reduce__()
+    if not (isinstance(module, str) and isinstance(name, str)) or getattr(sys.modules.get(module), name, None) is not x:
+        raise _Unkept
+    package, _, rest = module.partition(".")
+    if package != _PACKAGE or rest.rpartition(".")[0].replace(".", "/") not in _ROOMS:
+        raise _Unkept  # another's, which may change
+    return module, name
 
 
 def _object(x: Any) -> Any:
@@ -145,6 +173,9 @@ def _object(x: Any) -> Any:
         return _dtype(rest[0])
     if kind == "slice":
         return slice(*map(_object, rest))
+    if kind in ("named", "made"):
+        found = getattr(importlib.import_module(rest[0][0]), rest[0][1])
+        return found if kind == "named" else found(*map(_object, rest[1]))
     return np.frombuffer(rest[1], _dtype(rest[0]))[0]
 
 
@@ -194,18 +225,21 @@ def _written(program: Program, graph: Graph) -> bytes:
         (k, [_type(v) for v in r.takes], [_type(v) for v in r.gives], r.room, r.work, r.direct, r.key)
         for k, r in program.routines.items()
     ]
-    return marshal.dumps((list(program.lines), constants, calls, routines))
+    forms = {form: FORMS[form] for r in program.routines.values() if (form := r.form()) in FORMS}
+    return marshal.dumps((program.code, constants, calls, routines, forms))
 
 
 def _read(data: bytes, graph: Graph) -> Program:
-    lines, constants, calls, routines = marshal.loads(data)
+    code, constants, calls, routines, forms = marshal.loads(data)
+    for form, called in forms.items():
+        FORMS.setdefault(form, called)
     given = list(graph.constants.values())
     return Program(
-        lines,
+        code,
         {name: given[x] if type(x) is int else _array(*x) for name, x in constants},
         {
             k: Equation(
-                PRIMITIVES[prim], [None if t is None else _variable(t) for t in inputs],
+                _primitive_of(prim), [None if t is None else _variable(t) for t in inputs],
                 {name: _object(x) for name, x in params}, [_variable(t) for t in outputs],
                 None if at is None else graph.equations[at].at,
             )

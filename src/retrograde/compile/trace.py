@@ -174,10 +174,13 @@ class Trace:
             if made is not None:
                 return made
             params = {key: _known(p) for key, p in params.items()}
-        elements = [x.value if type(x) is Traced else x for x in arrays]
-        if self.leaves and all(v is not None or x is None for v, x in zip(elements, arrays)):
-            out = NUMPY.evaluate(prim, elements, params)
-            return tuple(map(self.known, out)) if prim.multi else self.known(out)
+        if self.leaves:
+            for x in arrays:
+                if type(x) is Traced and x.value is None:
+                    break
+            else:  # all have their elements
+                out = NUMPY.evaluate(prim, [x.value if type(x) is Traced else x for x in arrays], params)
+                return tuple(map(self.known, out)) if prim.multi else self.known(out)
         if prim.kind == "data_dependent":
             self.refuse(f"the result of {prim.name}, whose shape depends on elements,")
         inputs = [self.variable(x) for x in arrays]
@@ -419,12 +422,19 @@ for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "seti
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
+_INSIDE: set[str] = set()
+"""The names of modules of this package that have been met: a third of the time of asking each time anew."""
+
+
 def user_line() -> tuple[str, int] | None:
     """The innermost line outside this package that is running, as (file, line)."""
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
-            return frame.f_code.co_filename, frame.f_lineno
+        name = frame.f_globals.get("__name__", "")
+        if name not in _INSIDE:
+            if name.partition(".")[0] != _PACKAGE:
+                return frame.f_code.co_filename, frame.f_lineno
+            _INSIDE.add(name)
         frame = frame.f_back  # type: ignore[assignment]
     return None
 

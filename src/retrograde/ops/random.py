@@ -62,6 +62,9 @@ class _Operand:
     def __repr__(self) -> str:
         return "OPERAND"
 
+    def __reduce__(self) -> str:
+        return "OPERAND"  # a copy is itself, and where it is written down its name is
+
 
 OPERAND = _Operand()
 

@@ -137,6 +137,9 @@ def batch_loop(op: Rule, arrays: Sequence[Any], dims: Sequence[int | None], para
 def infer_elementwise(avals: Sequence[Aval], params: dict[str, Any]) -> Aval:
     """Broadcast shape, promoted dtype."""
     given = [a for a in avals if a is not None]
+    first = given[0]
+    if first.dtype.isnative and all(a.shape == first.shape and a.dtype is first.dtype for a in given):
+        return first
     return Aval(np.broadcast_shapes(*(a.shape for a in given)), np.result_type(*(a.dtype for a in given)))
 
 

@@ -24,9 +24,11 @@ _ADDRESS = struct.Struct("<Q")
 _ELF = b"\x7fELF\x02\x01\x01"
 """Of 64 bits, the least significant byte first."""
 _RELOCATABLE, _X86_64 = 1, 62
-_PROGBITS, _SYMTAB, _RELA, _NOBITS, _REL = 1, 2, 4, 8, 9
+_PROGBITS, _SYMTAB, _RELA, _REL = 1, 2, 4, 9
+_UNWINDING = 0x70000001
+"""How to leave a function by an exception, which nothing here raises."""
 _WRITE, _ALLOC = 1, 2
-_UNDEFINED, _RESERVED, _LOCAL_SECTION = 0, 0xFF00, 3
+_UNDEFINED, _SECTION_ITSELF = 0, 3
 _WHOLE_ADDRESS = 1
 """R_X86_64_64."""
 
@@ -60,7 +62,7 @@ def loaded(name: str, file: bytes) -> tuple[int, Any] | None:
         return None
     try:
         return _linked(name, file)
-    except (_Unknown, struct.error, IndexError, OSError):
+    except (_Unknown, struct.error, ValueError, LookupError, OverflowError, OSError):
         return None
 
 
@@ -70,13 +72,11 @@ class _Unknown(Exception):
 
 def _linked(name: str, file: bytes) -> tuple[int, Any]:
     sections = _sections(file)
-    places, size = _layout(sections)
+    places, size = _layout(sections, len(file))
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     for k, at in places.items():
         s = sections[k]
-        if s.offset + s.size > len(file):
-            raise _Unknown
         memory[at : at + s.size] = file[s.offset : s.offset + s.size]
     found: int | None = None
     for table in (s for s in sections if s.type == _SYMTAB):
@@ -87,7 +87,7 @@ def _linked(name: str, file: bytes) -> tuple[int, Any]:
             label = file[names + word : file.index(b"\0", names + word)].decode()
             if section in places:
                 addresses.append(begin + places[section] + value)
-                if label == name and info & 15 != _LOCAL_SECTION:
+                if label == name and info & 15 != _SECTION_ITSELF:
                     found = addresses[-1]
             else:
                 addresses.append(_outside(label) if section == _UNDEFINED and label else 0)
@@ -107,13 +107,13 @@ def _sections(file: bytes) -> list[_Section]:
     return [_Section(*_SECTION.unpack_from(file, table + k * entry)) for k in range(count)]
 
 
-def _layout(sections: list[_Section]) -> tuple[dict[int, int], int]:
+def _layout(sections: list[_Section], length: int) -> tuple[dict[int, int], int]:
     """Where in memory each section goes that is there while code runs, and the size of all."""
     places, size = dict[int, int](), 0
     for k, s in enumerate(sections):
-        if s.flags & _ALLOC and s.size:
-            if s.type != _PROGBITS or s.flags & _WRITE or s.alignment > mmap.PAGESIZE:
-                raise _Unknown  # variables, threads' own memory
+        if s.flags & _ALLOC and s.size and s.type != _UNWINDING:
+            if s.type != _PROGBITS or s.flags & _WRITE or s.alignment > mmap.PAGESIZE or s.offset + s.size > length:
+                raise _Unknown  # variables, threads' own memory, half a file
             size = -(-size // (s.alignment or 1)) * (s.alignment or 1)
             places[k] = size
             size += s.size
@@ -129,7 +129,7 @@ def _relocate(memory: mmap.mmap, begin: int, file: bytes, table: _Section, addre
     for k in range(table.size // _RELOCATION.size):
         offset, info, more = _RELOCATION.unpack_from(file, table.offset + k * _RELOCATION.size)
         address = addresses[info >> 32]
-        if info & 0xFFFFFFFF != _WHOLE_ADDRESS or not address:
+        if info & 0xFFFFFFFF != _WHOLE_ADDRESS or not address or begin + offset + _ADDRESS.size > len(memory):
             raise _Unknown
         _ADDRESS.pack_into(memory, begin + offset, (address + more) & 0xFFFFFFFFFFFFFFFF)
 

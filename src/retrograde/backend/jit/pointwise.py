@@ -13,6 +13,7 @@ learning rate is no other code.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Callable, Sequence
@@ -47,6 +48,7 @@ _LIMITS = {"B": (0, 255), **{kind: (-(1 << n - 1), (1 << n - 1) - 1) for kind, n
 _EMBEDDED = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 3.0, 4.0, 6.0, math.inf, -math.inf})
 
 
+@functools.cache
 def _type_of(dtype: np.dtype) -> str:
     found = "E" if dtype.name == "bfloat16" else _TYPES.get(dtype.str[1:])
     if found is None or not dtype.isnative:

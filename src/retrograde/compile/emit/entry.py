@@ -43,7 +43,9 @@ class _Context(np.ndarray):
 @functools.cache
 def _functions() -> tuple[int, ...] | None:
     """The addresses of the type of arrays and of the functions that are called; None where they are not known."""
-    if sys.implementation.name != "cpython" or hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    windows = sys.platform == "win32"  # elsewhere a letter says it: the variables are read from a file, 3 ms
+    free = sysconfig.get_config_var("Py_GIL_DISABLED") if windows else "t" in sys.abiflags
+    if sys.implementation.name != "cpython" or hasattr(sys, "gettotalrefcount") or free:
         return None
     try:
         numpy_c: Any = importlib.import_module("numpy._core._multiarray_umath")

@@ -18,7 +18,7 @@ from ..passes.tiles import TILES, tiled, vectors_apart
 from . import entry, registers
 from .expressions import expressible
 from .kernel import Kernel
-from .program import Program, Routine
+from .program import Program, Routine, code
 from .tiles import Product, TilesKernel
 
 _RARE = ", label %far"
@@ -69,11 +69,11 @@ class Segment:
     def _plan(self) -> None:
         buffers: dict[Any, plan.Needed] = {}
         given = set(self.gives)
+        last = {v: i for i, k in enumerate(self.kernels) for v in k.takes()}
         for i, k in enumerate(self.kernels):
             for v in k.gives():
                 if v not in given:
-                    last = max([j for j, other in enumerate(self.kernels) if v in other.takes()], default=i)
-                    buffers[v] = plan.Needed(v.size * v.dtype.itemsize, i, last)
+                    buffers[v] = plan.Needed(v.size * v.dtype.itemsize, i, last.get(v, i))
             for e, size in k.partials().items():
                 buffers[e] = plan.Needed(size, i, i)
         found, self.room = plan.offsets(buffers.values())
@@ -232,7 +232,7 @@ class Emitted:
         if len(self.pieces) == 1 and isinstance(self.pieces[0], Segment):
             s = self.pieces[0]
             if s.takes == list(graph.inputs) and tuple(s.gives) == graph.outputs:
-                return Program((), {}, {}, {0: s.routine()})
+                return Program(None, {}, {}, {0: s.routine()})
         calls: dict[int, Equation] = {}
         routines: dict[int, Routine] = {}
         body: list[tuple[str, list[Variable], list[Variable]]] = []  # the line, what it takes, what it gives
@@ -293,7 +293,7 @@ class Emitted:
             given |= roots
         lines.append(f"    return ({''.join(f'{x}, ' for x in results)})")
         used = {v for _, takes, _ in body for v in takes} | set(graph.outputs)
-        return Program(lines, {name[v]: a for v, a in graph.constants.items() if v in used}, calls, routines)
+        return Program(code(lines), {name[v]: a for v, a in graph.constants.items() if v in used}, calls, routines)
 
 
 def program(graph: Graph) -> Program:
