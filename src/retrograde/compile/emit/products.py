@@ -64,6 +64,19 @@ class Form(NamedTuple):
 
 def pack(f: Form, code: Any) -> list[str]:
     """The lines of `pack(out, y)`: rows of whole vectors, zeros behind their end."""
+    v = Vectors(code, f.lanes, f.number)
+
+    def squares(k: str) -> None:
+        """So many rows as a vector has numbers, of a matrix whose columns are contiguous: squares that are transposed."""
+
+        def square(j: str) -> None:
+            start = code.at(f.number, code.at(f.number, "%y", k), code.mul(j, f.y[1]))
+            target = code.at(f.number, code.at(f.number, "%out", code.mul(k, f.width)), j)
+            for r, vector in enumerate(v.transposed([v.load(start, c * f.y[1]) for c in range(f.lanes)])):
+                v.store(vector, target, r * f.width)
+
+        code.loop(0, f.n, f.lanes, square)
+
     def row(k: str) -> None:
         there, here = code.at(f.number, "%y", code.mul(k, f.y[0])), code.at(f.number, "%out", code.mul(k, f.width))
 
@@ -75,7 +88,10 @@ def pack(f: Form, code: Any) -> list[str]:
         if f.width > f.n:
             code.loop(f.n, f.width, 1, lambda j: code.do(f"store {f.number} 0.0, ptr {code.at(f.number, here, j)}"))
 
-    code.loop(0, f.k, 1, row)
+    if f.y[0] == 1 and f.k % f.lanes == f.n % f.lanes == 0:
+        code.loop(0, f.k, f.lanes, squares)
+    else:
+        code.loop(0, f.k, 1, row)
     code.do("ret void")
     return [f"define internal void @{f.pack_name}(ptr %out, ptr %y) #0 {{", *code.lines, "}"]
 

@@ -21,7 +21,7 @@ from .kernel import Kernel, mask, shared_out
 
 _SHARES = 16
 """Units at most where something is added up."""
-_SUMS = 1 << 20
+_SUMS = 1 << 18
 """Bytes of all units' sums from which on there are fewer units, and how many at least."""
 _LEAST_SHARES = 4
 
