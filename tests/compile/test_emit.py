@@ -601,3 +601,13 @@ def test_products_of_vectors_are_parts_of_the_loops_around_them():
     x, row, column = (a.astype(np.float64) for a in given)
     for y, exact in zip(found.function()(*given), (np.tanh(x * (column @ row)) @ row.T, x.T @ np.sin(column))):
         np.testing.assert_allclose(y, exact, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_too_large_for_the_stack_lies_in_memory(monkeypatch):
+    given = network_operands(2048)
+    f = rg.value_and_grad(network, argnums=(1, 2, 3, 4, 5))
+    wanted = rg_leaves(jit(f)(*given))
+    monkeypatch.setattr("retrograde.compile.emit.tiles.STACK", 0)
+    found = rg_leaves(jit(f)(*given))
+    for x, y in zip(found, wanted):
+        np.testing.assert_array_equal(x, y)

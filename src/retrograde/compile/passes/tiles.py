@@ -509,7 +509,8 @@ def _count(inside: Sequence[Equation], sliced: dict[Variable, str], most: int, r
         peak = max(peak, now)
         now -= gone.get(i, 0)
     work = sum(e.outputs[0].size * _depth(e) for e in inside)
-    divisors = [d for d in range(1, most + 1) if most % d == 0]
+    low = [d for d in range(1, math.isqrt(most) + 1) if most % d == 0]
+    divisors = sorted({*low, *(most // d for d in low)})
     count = next((d for d in divisors if peak // d <= _CACHE and work // d <= _FEW), divisors[-1])
     if peak // count > STACK or work // count > 4 * _FEW or (count > 1 and rows // count < _LEAST_ROWS):
         return None
