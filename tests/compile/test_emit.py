@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import retrograde as rg
 import retrograde.dialects.torch as torch
-from retrograde.backend.jit import threads
+from retrograde.backend.jit import llvm, processor, threads, vectors
 from retrograde.compile import jit, pipeline
 from retrograde.compile.emit import machine, straight
 from retrograde.compile.graph import Equation, Graph, Variable
@@ -441,3 +441,173 @@ def test_random_graphs_have_the_error_of_eager_ones(choices, shapes, dtype, with
         assert x.dtype == y.dtype
         own, theirs, scale = (float(np.max(np.abs(d), initial=0)) for d in (x - z, y - z, z))
         assert own <= 4 * theirs + 64 * eps * max(scale, 1)
+
+
+# ------------------------------------------------------------------------------------------ products, tiles
+
+
+def tiles_of(found):
+    """What the `tiles` equations of an emitted graph compute."""
+    segments = [p for p in found.pieces if isinstance(p, machine.Segment)]
+    return [k for s in segments for k in s.kernels if isinstance(k, machine.TilesKernel)]
+
+
+def product_sizes(k):
+    return [step.form for step in k.steps if isinstance(step, machine.Product)]
+
+
+KINDS = [processor.AVX512, processor.AVX2, processor.SSE, processor.NEON]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.name)
+def test_products_of_every_size_for_every_kind_of_processor(monkeypatch, kind):
+    for module in (llvm, vectors):
+        monkeypatch.setattr(module, "processor", lambda: kind)
+
+    def three(x, w, v):
+        y = rg.matmul(x, w)
+        return y, rg.matmul(rg.tanh(y), v.T), rg.matmul(x.T, y)
+
+    for m, k, n, dtype in ((32, 64, 48, "f"), (9, 10, 3, "f"), (24, 300, 17, "f"), (8, 65, 16, "d"), (16, 33, 31, "d")):
+        given = draws(m, k, dtype=dtype), draws(k, n, seed=1, dtype=dtype), draws(5, n, seed=2, dtype=dtype)
+        found = emitted(three, *given)
+        assert [type(p) for p in found.pieces] == [machine.Segment]
+        (tiles,) = tiles_of(found)
+        assert len(product_sizes(tiles)) == 3
+        wide = [x.astype(np.float64) for x in given]
+        y = wide[0] @ wide[1]
+        for x, exact in zip(found.function()(*given), (y, np.tanh(y) @ wide[2].T, wide[0].T @ y)):
+            assert x.dtype == np.dtype(dtype)
+            np.testing.assert_allclose(x, exact, rtol=0, atol=30 * np.finfo(dtype).eps * np.abs(exact).max())
+
+
+def network(z, w, b, v, c, u):
+    """Layers, the derivative with respect to what goes in, and the gradient of a loss of it."""
+    def out(z):
+        return rg.matmul(rg.tanh(rg.matmul(rg.tanh(rg.matmul(z, w) + b), v) + c), u)
+
+    slope = rg.grad(lambda z: rg.sum(out(z)))(z)
+    return rg.mean((slope * slope + out(z)) ** 2)
+
+
+def network_operands(rows, dtype=np.float32):
+    shapes = (rows, 2), (2, 32), (32,), (32, 24), (24,), (24, 1)
+    return [0.5 * draws(*shape, seed=k, dtype=dtype) for k, shape in enumerate(shapes)]
+
+
+@pytest.mark.parametrize("rows", [1, 8, 64, 1000, 1009, 2048])
+def test_a_network_with_a_derivative_in_its_loss_goes_tile_by_tile(rows):
+    given = network_operands(rows)
+    f = rg.value_and_grad(network, argnums=(1, 2, 3, 4, 5))
+    value, gradients = jit(f)(*given)
+    exact, wanted = f(*[rg.asarray(x.astype(np.float64)) for x in given])
+    for x, y in zip([value, *gradients], [exact, *wanted]):
+        x, y = np.asarray(x._a), np.asarray(y._a)
+        assert x.shape == y.shape
+        np.testing.assert_allclose(x, y, rtol=2e-4, atol=2e-6)
+    if rows in (1000, 2048):
+        counts = {k.tiles.count for k in tiles_of(emitted(lambda *a: (f(*a)[0], *f(*a)[1]), *given))}
+        assert max(counts) > 1
+
+
+def test_tiles_have_the_same_bits_whatever_the_number_of_threads():
+    given = network_operands(8192)
+    compiled, before, found = jit(rg.value_and_grad(network, argnums=(1, 2, 3, 4, 5))), threads.count(), []
+    try:
+        for n in (1, 2, 3):
+            threads.set_count(n)
+            value, gradients = compiled(*given)
+            found.append(arrays_of([value, *gradients]))
+    finally:
+        threads.set_count(before)
+    for other in found[1:]:
+        for x, y in zip(found[0], other):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_tiles_are_cut_along_a_batch_of_sequences_and_end_where_rows_are_mixed():
+    def f(x, w, v, b):
+        h = rg.matmul(x, w) + b
+        scores = rg.matmul(h, rg.permute_dims(h, (0, 2, 1)))
+        p = rg.exp(scores - rg.max(scores, axis=-1, keepdims=True))
+        y = rg.matmul(p / rg.sum(p, axis=-1, keepdims=True), h)
+        z = rg.matmul(rg.tanh(rg.matmul(y, v)), rg.permute_dims(v, (1, 0))) + x
+        return rg.mean(z * z), rg.reshape(z, (-1, z.shape[-1])), h
+
+    given = draws(6, 32, 48), draws(48, 48, seed=1) / 7, draws(48, 40, seed=2) / 7, draws(48, seed=3)
+    f_and_gradient = rg.value_and_grad(lambda *a: f(*a)[0], argnums=(1, 2, 3))
+    for g in (f, f_and_gradient):
+        found, wanted = jit(g)(*given), g(*[rg.asarray(x) for x in given])
+        for x, y in zip(rg_leaves(found), rg_leaves(wanted)):
+            np.testing.assert_allclose(x, y, rtol=2e-4, atol=2e-6)
+    assert {k.tiles.count for k in tiles_of(emitted(f, *given))} <= {1, 2, 3, 6}
+    assert len(tiles_of(emitted(f, *given))) == 2
+
+
+def rg_leaves(tree):
+    if isinstance(tree, (tuple, list)):
+        return [y for x in tree for y in rg_leaves(x)]
+    return [np.asarray(tree._a)]
+
+
+def test_what_the_rows_are_multiplied_with_may_lie_anyhow():
+    def f(x, w, scale):
+        return rg.sum(rg.tanh(rg.matmul(x, w * scale)), axis=0), rg.matmul(rg.exp(x), rg.broadcast_to(scale, (24, 24)))
+
+    x, w, scale = draws(64, 24), draws(24, 24, seed=1), draws(24, seed=2)
+    for one, other in ((x, w), (x[::-1], w.T), (np.asfortranarray(x), w[:, ::-1])):
+        found = arrays_of(jit(f)(one, other, scale))
+        for a, b in zip(found, arrays_of(f(*map(rg.asarray, (one, other, scale))))):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5)
+
+
+def test_no_byte_beside_the_operands_of_products_is_written_or_decides():
+    def f(x, w, v):
+        y = rg.tanh(rg.matmul(x, w))
+        return rg.matmul(y, v), rg.matmul(x.T, y)
+
+    for sizes in ((40, 33, 7), (24, 16, 16)):
+        m, k, n = sizes
+        given = draws(m, k), draws(k, n, seed=1), draws(n, 5, seed=2)
+        (piece,) = emitted(f, *given).pieces
+        results = []
+        for pad in (0x00, 0xFF):
+            arrays, memory = [], []
+            sources = dict(zip(piece.takes, sorted(given, key=lambda a: [v.shape for v in piece.takes].index(a.shape))))
+            for v in (*piece.gives, *piece.takes):
+                around = np.full(v.size * v.dtype.itemsize + 256, pad, np.uint8)
+                array = around[128:-128].view(v.dtype).reshape(v.shape)
+                if v in sources:
+                    array[...] = sources[v]
+                arrays.append(array)
+                memory.append(around)
+            arrays += [np.full(piece.room + 64, pad, np.uint8)] if piece.room else []
+            piece.call()(0, *arrays)
+            assert all((around[:128] == pad).all() and (around[-128:] == pad).all() for around in memory)
+            results.append([a.copy() for a in arrays[: len(piece.gives)]])
+        for a, b in zip(*results):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_products_of_vectors_are_parts_of_the_loops_around_them():
+    def f(x, row, column):
+        outer = rg.matmul(column, row)
+        return rg.matmul(rg.tanh(x * outer), row.T), rg.matmul(x.T, rg.sin(column))
+
+    given = draws(50, 20), draws(1, 20, seed=1), draws(50, 1, seed=2)
+    found = emitted(f, *given)
+    assert [type(p) for p in found.pieces] == [machine.Segment]
+    assert not tiles_of(found)
+    x, row, column = (a.astype(np.float64) for a in given)
+    for y, exact in zip(found.function()(*given), (np.tanh(x * (column @ row)) @ row.T, x.T @ np.sin(column))):
+        np.testing.assert_allclose(y, exact, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_too_large_for_the_stack_lies_in_memory(monkeypatch):
+    given = network_operands(2048)
+    f = rg.value_and_grad(network, argnums=(1, 2, 3, 4, 5))
+    wanted = rg_leaves(jit(f)(*given))
+    monkeypatch.setattr("retrograde.compile.emit.tiles.STACK", 0)
+    found = rg_leaves(jit(f)(*given))
+    for x, y in zip(found, wanted):
+        np.testing.assert_array_equal(x, y)

@@ -14,7 +14,7 @@ from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
 from ..passes.decompose import decomposed
 from ..passes.fuse import Group, Partition, partition
-from ..passes.tiles import TILES, tiled, vectors_apart
+from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
 from . import entry, registers
 from .expressions import expressible
 from .kernel import Kernel
@@ -128,7 +128,7 @@ class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        graph = tiled(vectors_apart(decomposed(graph, expressible)), expressible)
+        graph = tiled(vectors_apart(transposes_within(decomposed(graph, expressible))), expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph

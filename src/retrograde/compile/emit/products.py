@@ -64,6 +64,19 @@ class Form(NamedTuple):
 
 def pack(f: Form, code: Any) -> list[str]:
     """The lines of `pack(out, y)`: rows of whole vectors, zeros behind their end."""
+    v = Vectors(code, f.lanes, f.number)
+
+    def squares(k: str) -> None:
+        """So many rows as a vector has numbers, of a matrix whose columns are contiguous: squares that are transposed."""
+
+        def square(j: str) -> None:
+            start = code.at(f.number, code.at(f.number, "%y", k), code.mul(j, f.y[1]))
+            target = code.at(f.number, code.at(f.number, "%out", code.mul(k, f.width)), j)
+            for r, vector in enumerate(v.transposed([v.load(start, c * f.y[1]) for c in range(f.lanes)])):
+                v.store(vector, target, r * f.width)
+
+        code.loop(0, f.n, f.lanes, square)
+
     def row(k: str) -> None:
         there, here = code.at(f.number, "%y", code.mul(k, f.y[0])), code.at(f.number, "%out", code.mul(k, f.width))
 
@@ -75,7 +88,10 @@ def pack(f: Form, code: Any) -> list[str]:
         if f.width > f.n:
             code.loop(f.n, f.width, 1, lambda j: code.do(f"store {f.number} 0.0, ptr {code.at(f.number, here, j)}"))
 
-    code.loop(0, f.k, 1, row)
+    if f.y[0] == 1 and f.k % f.lanes == f.n % f.lanes == 0:
+        code.loop(0, f.k, f.lanes, squares)
+    else:
+        code.loop(0, f.k, 1, row)
     code.do("ret void")
     return [f"define internal void @{f.pack_name}(ptr %out, ptr %y) #0 {{", *code.lines, "}"]
 
@@ -92,11 +108,12 @@ def text(f: Form, code: Any) -> list[str]:
     chunks = -(-f.k // DEPTH)
     depth = -(-f.k // chunks)
 
-    def tile(rows: int, count: int, i: str, column: int, first: int, deep: int) -> None:
-        """The sums of some rows from i on and of `count` vectors from a column on, over `deep` numbers from `first` on."""
+    def tile(rows: int, count: int, i: str, column: str, first: int, deep: int, last: bool) -> None:
+        """The sums of some rows from i on and of `count` vectors from a column on, over `deep` numbers from `first` on. last: the
+        columns end with the matrix, which may be within the last vector."""
         together = next(u for u in (deep if deep <= 8 else 4, 4, 2, 1) if deep % u == 0)
         start = code.at(f.number, code.at(f.number, "%x", code.mul(i, f.x[0])), first * f.x[1])
-        panel = code.at(f.number, "%y", first * step + column)
+        panel = code.at(f.number, code.at(f.number, "%y", first * step), column)
 
         def turn(k: str, *sums: str) -> list[str]:
             xs, ys = code.at(f.number, start, code.mul(k, f.x[1])), code.at(f.number, panel, code.mul(k, step))
@@ -115,25 +132,33 @@ def text(f: Form, code: Any) -> list[str]:
         target = code.at(f.number, code.at(f.number, "%out", code.mul(i, f.n)), column)
         for r in range(rows):
             for q in range(count):
-                over = f.n - column - q * f.lanes
-                part = Part(None if over >= f.lanes else mask(over, f.lanes))
+                over = f.n % f.lanes if last and q == count - 1 else 0
+                part = Part(mask(over, f.lanes) if over else None)
                 at = r * f.n + q * f.lanes
                 total = sums[r * count + q]
                 if f.add or first:
                     total = v.add(part.load(v, target, at), total)
                 part.store(v, total, target, at)
 
-    column = 0
-    for p in range(panels):
-        count = vectors // panels + (p < vectors % panels)
+    def panel(count: int, column: str, last: bool) -> None:
+        """`count` vectors of all rows, from a column on."""
         for first in range(0, f.k, depth):
             deep = min(depth, f.k - first)
             whole = f.m - f.m % height
             if whole:
-                code.loop(0, whole, height, lambda i: tile(height, count, i, column, first, deep))  # noqa: B023 - called at once
+                code.loop(0, whole, height, lambda i: tile(height, count, i, column, first, deep, last))  # noqa: B023 - called at once
             if f.m > whole:
-                tile(f.m - whole, count, str(whole), column, first, deep)
-        column += count * f.lanes
+                tile(f.m - whole, count, str(whole), column, first, deep, last)
+
+    widths = [vectors // panels + (p < vectors % panels) for p in range(panels)]
+    alike = widths if f.n % f.lanes == 0 else widths[:-1]  # the others are whole vectors
+    begin = 0
+    for count in dict.fromkeys(alike):
+        end = begin + alike.count(count) * count * f.lanes
+        code.loop(begin, end, count * f.lanes, lambda j, count=count: panel(count, j, False))
+        begin = end
+    if f.n % f.lanes:
+        panel(widths[-1], str(begin), True)
     code.do("ret void")
     return [f"define internal void @{f.name}(ptr %out, ptr %x, ptr %y) #0 {{", *code.lines, "}"]
 

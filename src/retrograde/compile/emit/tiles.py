@@ -14,14 +14,14 @@ from ...backend.jit.vectors import Part, Vectors
 from ..graph import Equation, Variable, uniform
 from ..passes import plan
 from ..passes.fuse import Access, Group, partition
-from ..passes.tiles import Tiles, matrices
+from ..passes.tiles import STACK, Tiles, matrices
 from . import products
 from .expressions import expressible
 from .kernel import Kernel, mask, shared_out
 
 _SHARES = 16
 """Units at most where something is added up."""
-_SUMS = 1 << 20
+_SUMS = 1 << 18
 """Bytes of all units' sums from which on there are fewer units, and how many at least."""
 _LEAST_SHARES = 4
 
@@ -107,6 +107,8 @@ class TilesKernel:
                 buffers[step.pack] = plan.Needed(step.form.packed, i if before is None else before.first, i)
         found, self.room = plan.offsets(buffers.values())
         self.offsets = dict(zip(buffers, found))
+        self.wide = self.room > STACK
+        """Whether a tile's room is a part of the segment's memory, one for each unit: it is too large for the stack."""
         keys = [*graph.inputs, *graph.outputs, *buffers]
         self.slots = {key: k for k, key in enumerate(dict.fromkeys(keys))}
         self.sums = {v: (self, "sum", k) for v, k in self.of_end.items()}
@@ -132,6 +134,8 @@ class TilesKernel:
         for step in self.steps:
             if isinstance(step, Product) and step.pack is not None and step.once:
                 found[step.pack] = step.form.packed
+        if self.wide:
+            found[self, "room"] = self.units * self.room
         return found
 
     def takes(self) -> list[Variable]:
@@ -163,18 +167,21 @@ class TilesKernel:
                 known[step.form.pack_name] = products.pack(step.form, llvm.Code())
         given = {key: code.value(f"load ptr, ptr {code.at('ptr', '%frame', k)}") for key, k in slots.items()}
         here = code.value(f"alloca [{len(self.slots)} x ptr], align 16")
-        room = code.value(f"alloca [{max(self.room, 1)} x i8], align {plan.ALIGNED}")
-        at: dict[Any, str] = {key: code.at("i8", room, offset) for key, offset in self.offsets.items()}
+        room = "" if self.wide else code.value(f"alloca [{max(self.room, 1)} x i8], align {plan.ALIGNED}")
+        at: dict[Any, str] = {}
         for v, base, piece in zip(graph.inputs, self.bases, self.tiles.sliced):
             if not piece:
                 at[v] = given[base]
-        for key, pointer in at.items():
-            code.do(f"store ptr {pointer}, ptr {code.at('ptr', here, self.slots[key])}")
+                code.do(f"store ptr {at[v]}, ptr {code.at('ptr', here, self.slots[v])}")
         for step in self.steps:
             if isinstance(step, Product) and step.once and step.pack is not None:
                 at[step.pack] = given[step.pack]
 
         def unit(u: str) -> None:
+            begin = code.at("i8", given[self, "room"], code.mul(u, self.room)) if self.wide else room
+            for key, offset in self.offsets.items():
+                at[key] = code.at("i8", begin, offset)
+                code.do(f"store ptr {at[key]}, ptr {code.at('ptr', here, self.slots[key])}")
             for v, key in self.sums.items():
                 sums = code.at("i8", given[key], code.mul(u, self._bytes(v)))
                 self._clear(code, sums, self._bytes(v))

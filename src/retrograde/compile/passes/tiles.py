@@ -17,6 +17,7 @@ import numpy as np
 from ...core.aval import Aval
 from ...core.record import NOT_DIFFERENTIABLE, PRIMITIVES, Primitive
 from ..graph import Equation, Graph, Variable, uniform
+from .dead import dead
 from .fuse import Group, partition, reduced
 
 SMALL = 1 << 17
@@ -26,8 +27,10 @@ _CACHE = 3 << 16
 STACK = 1 << 19
 """Bytes of it at most: they lie on the stack."""
 _FEW = 1 << 21
-"""Multiplications up to which a part that cannot be cut is one tile, computed by one thread."""
-_TRIES = 16
+"""Multiplications of a tile: enough that what is done once for each does not count."""
+_LEAST_ROWS = 8
+"""Rows of a tile at least: so many sums of a product's columns stay in registers together."""
+_TRIES = 32
 """Equations at most that are left out of a part, one after the other, because no kernel takes them inside it."""
 
 
@@ -85,6 +88,30 @@ def matrices(e: Equation) -> tuple[tuple[int, int, int], bool, bool] | None:
         return (x.shape[1], x.shape[0], y.shape[1]), True, False
     m, k = math.prod(x.shape[:-1]), x.shape[-1]
     return ((m, k, y.shape[0]), False, True) if e.prim.name == "project" else ((m, k, y.shape[1]), False, False)
+
+
+# ------------------------------------------------------------------------------------------ transposes in products
+
+_WITH_SECOND = {"matmul": "project", "project": "matmul"}
+_WITH_FIRST = {"matmul": "transposed_matmul", "transposed_matmul": "matmul"}
+"""What a product is of the matrix whose transpose is its second, or its first, operand."""
+
+
+def transposes_within(graph: Graph) -> Graph:
+    """The graph with products of matrices in place of products of their transposes: they are read as they lie."""
+    of: dict[Variable, Variable] = {}
+    equations = []
+    for e in graph.equations:
+        if e.prim.name == "transpose" and e.params["axes"] == (1, 0) and e.inputs[0] is not None:
+            of[e.outputs[0]] = e.inputs[0]
+        elif e.prim.name in ("matmul", "project", "transposed_matmul"):
+            x, y = e.inputs
+            if y in of and e.prim.name in _WITH_SECOND and x is not None and x.ndim > 1:
+                e = Equation(PRIMITIVES[_WITH_SECOND[e.prim.name]], [x, of[y]], {}, e.outputs, e.at)
+            elif x in of and e.prim.name in _WITH_FIRST and y is not None and y.ndim == 2:
+                e = Equation(PRIMITIVES[_WITH_FIRST[e.prim.name]], [of[x], y], {}, e.outputs, e.at)
+        equations.append(e)
+    return dead(graph.replaced(equations)) if of else graph
 
 
 # ------------------------------------------------------------------------------------------ products of vectors
@@ -165,7 +192,14 @@ def tiled(graph: Graph, expressible: Callable[[Equation], bool]) -> Graph:
     left = _with_layers_apart(graph.equations)
     done: list[Equation] = []
     banned: set[Equation] = set()
-    while (part := _next(graph, left, constants, banned, expressible)) is not None:
+    known: dict[Equation, tuple[list[bool], str] | None] = {}
+
+    def roles(e: Equation) -> tuple[list[bool], str] | None:
+        if e not in known:
+            known[e] = _roles(e, expressible)
+        return known[e]
+
+    while (part := _next(graph, left, constants, banned, expressible, roles)) is not None:
         done += part.before
         done += part.equations(constants)
         left = part.after
@@ -208,6 +242,7 @@ class _Part:
     def __init__(self, inside: list[Equation], before: list[Equation], after: list[Equation], count: int) -> None:
         self.inside, self.before, self.after, self.count = inside, before, after, count
         self.outputs: list[Variable] = []
+        self.views: list[Equation] = []
         self.tiles: Tiles | None = None
 
     def cut(self, sliced: dict[Variable, str], outside: set[Variable], constants: dict[Variable, np.ndarray]) -> None:
@@ -260,7 +295,7 @@ class _Part:
             number = Variable((), v.dtype)
             constants[number] = np.asarray(n, v.dtype)
             found.append(Equation(PRIMITIVES["divide"], [total, number], {}, [v]))
-        return found
+        return [*found, *self.views]
 
 
 def _pieces(e: Equation) -> list[bool] | None:
@@ -297,9 +332,25 @@ def _gives(e: Equation) -> str | None:
     return "end" if how.how == "sum" and x.dtype.char in "fd" and x.shape[0] > 1 else None
 
 
+def _roles(e: Equation, expressible: Callable[[Equation], bool]) -> tuple[list[bool], str] | None:
+    """What an equation takes pieces of and what it gives, if there is code for it in a tile."""
+    pieces = _pieces(e)
+    gives = None if pieces is None else _gives(e)
+    if pieces is None or gives is None:
+        return None
+    if matrices(e) is not None:
+        return (pieces, gives) if _small(e) else None
+    if e.prim.name in ("reshape", "broadcast_to") or (e.prim.kind in ("elementwise", "reduction") and expressible(e)):
+        return pieces, gives
+    return None
+
+
+_Roles = Callable[[Equation], "tuple[list[bool], str] | None"]
+
+
 def _next(
     graph: Graph, left: list[Equation], constants: dict[Variable, np.ndarray], banned: set[Equation],
-    expressible: Callable[[Equation], bool],
+    expressible: Callable[[Equation], bool], roles: _Roles,
 ) -> _Part | None:  # fmt: skip
     """The next part of what is left of a graph."""
     for _ in range(_TRIES):
@@ -307,15 +358,15 @@ def _next(
         if rows is None:
             return None
         for several in (True, False):  # whether first axes of other sizes, that the rows' is a multiple of, are cut, too
-            found = _grown(graph, left, constants, banned, expressible, rows, several)
-            if found is None or isinstance(found, _Part):
+            found = _grown(graph, left, constants, banned, expressible, roles, rows, several)
+            if found is not None:
                 break
         if isinstance(found, _Part):
             return found
-        if found is None:  # not worth it: other rows may be
-            banned.update(e for e in left if _small(e) and _rows_of(e) == rows)
+        if found is None:  # other rows may be cut
+            banned.update(e for e in left if _small(e) and e.prim.name != "affine" and _rows_of(e) == rows)
         else:
-            banned.add(found)
+            banned.update(found)
     return None
 
 
@@ -337,82 +388,80 @@ def _rows(left: Sequence[Equation], banned: set[Equation]) -> int | None:
 
 def _grown(
     graph: Graph, left: list[Equation], constants: dict[Variable, np.ndarray], banned: set[Equation],
-    expressible: Callable[[Equation], bool], rows: int, several: bool,
-) -> _Part | Equation | None:  # fmt: skip
-    """The part over so many rows; an equation that it has to leave out; None where it is not worth it."""
+    expressible: Callable[[Equation], bool], roles: _Roles, rows: int, several: bool,
+) -> _Part | list[Equation] | None:  # fmt: skip
+    """The part over so many rows; equations that have to be left out; None where it cannot be cut."""
     whole = {e.inputs[1] for e in left if e.prim.name in ("matmul", "project", "affine")}
-    sliced: dict[Variable, str] = {}
-    later: set[Variable] = set()
-    inside: list[Equation] = []
-    before: list[Equation] = []
-    after: list[Equation] = []
     sizes: set[int] = set()
 
     def cut(v: Variable) -> bool:
         return bool(v.shape) and (v.shape[0] == rows or (several and v.shape[0] > 1 and rows % v.shape[0] == 0))
 
-    def joins(e: Equation) -> str | None:
-        if e in banned:
+    def joins(e: Equation, sliced: dict[Variable, str]) -> str | None:
+        found = None if e in banned else roles(e)
+        if found is None:
             return None
-        pieces = _pieces(e)
-        gives = None if pieces is None else _gives(e)
-        if pieces is None or gives is None or (gives == "piece" and (not cut(e.outputs[0]) or e.outputs[0] in whole)):
+        pieces, gives = found
+        if gives == "piece" and (not cut(e.outputs[0]) or e.outputs[0] in whole):
             return None
         for v, piece in zip(e.inputs, pieces):
-            if v is None:
-                continue
-            if piece and not cut(v):
+            if v is not None and ((piece and not cut(v)) or (v in sliced and not (piece and sliced[v] == "piece"))):
                 return None
-            if v in sliced and not (piece and sliced[v] == "piece"):
-                return None
-        product = matrices(e)
-        if product is not None:
-            return gives if _small(e) else None
-        if e.prim.name in ("reshape", "broadcast_to") or (e.prim.kind in ("elementwise", "reduction") and expressible(e)):
-            return gives
-        return None
+        return gives
 
-    for e in left:
-        if any(v in later or sliced.get(v) == "end" for v in e.inputs if v is not None):
-            after.append(e)
-            later.update(e.outputs)
-            continue
-        gives = joins(e)
-        if gives is not None:
-            inside.append(e)
-            sliced[e.outputs[0]] = gives
-        elif any(v in sliced for v in e.inputs if v is not None):
-            after.append(e)
-            later.update(e.outputs)
-        else:
-            before.append(e)
-    inside, alone = _connected(inside, sliced)
+    apart: set[Equation] = set()  # what no product of the part takes or gives anything, and stands before it
+    while True:
+        sliced: dict[Variable, str] = {}
+        later: set[Variable] = set()
+        inside: list[Equation] = []
+        before: list[Equation] = []
+        after: list[Equation] = []
+        for e in left:
+            if any(v in later or sliced.get(v) == "end" for v in e.inputs if v is not None):
+                after.append(e)
+                later.update(e.outputs)
+                continue
+            gives = None if e in apart else joins(e, sliced)
+            if gives is not None:
+                inside.append(e)
+                sliced[e.outputs[0]] = gives
+            elif any(v in sliced for v in e.inputs if v is not None):
+                after.append(e)
+                later.update(e.outputs)
+            else:
+                before.append(e)
+        alone = _unconnected(inside, sliced)
+        if not alone:
+            break
+        apart |= alone
     if not inside:
         return None
     kept = {v for e in inside for v in e.outputs}
-    order = {e: i for i, e in enumerate(left)}
-    before = sorted([*before, *alone], key=order.__getitem__)
-    sliced = {v: s for v, s in sliced.items() if v in kept}
     for e in inside:
         pieces = _pieces(e)
         assert pieces is not None
         sizes.update(v.shape[0] for v, piece in zip(e.inputs, pieces) if v is not None and piece)
         sizes.update(v.shape[0] for v in e.outputs if sliced[v] == "piece")
-    count = _count(inside, sliced, math.gcd(*sizes))
+    count = _count(inside, sliced, math.gcd(*sizes), rows)
     if count is None:
-        return None
+        return None if several else [e for e in inside if matrices(e) is not None]
     part = _Part(inside, before, after, count)
     outside = {*graph.outputs, *(v for e in after for v in e.inputs if v is not None)} & kept
+    for e in reversed(inside):  # views that others take are views of what is written
+        if e.prim.name in ("reshape", "broadcast_to") and e.outputs[0] in outside:
+            outside.remove(e.outputs[0])
+            outside.update(v for v in e.inputs if v in kept)
+            part.views.insert(0, e)
     part.cut(sliced, outside, constants)
     assert part.tiles is not None
     for e, original in zip(part.tiles.graph.equations, inside):
         if matrices(e) is None and e.prim.name not in ("reshape", "broadcast_to") and not expressible(e):
-            return original
+            return [original]
     made = {e.outputs[0]: original for e, original in zip(part.tiles.graph.equations, inside)}
     parts = partition(part.tiles.graph, expressible)
     for step in parts.steps:
         if not isinstance(step, Group) and matrices(step) is None:
-            return made[step.outputs[0]]
+            return [made[step.outputs[0]]]
     for e in part.tiles.graph.equations:
         if matrices(e) is not None:
             for v in e.inputs:
@@ -420,15 +469,15 @@ def _grown(
                 access = parts.accesses[v]
                 matrix = access if v.ndim == 2 else access.reshaped((v.size // v.shape[-1], v.shape[-1]))
                 if matrix is None or access.base in part.tiles.graph.constants:
-                    return made[e.outputs[0]]
+                    return [made[e.outputs[0]]]
     for v in part.tiles.graph.outputs:  # they are written, not views of something
         if v in parts.views:
-            return made[v]
+            return [made[v]]
     return part
 
 
-def _connected(inside: list[Equation], sliced: dict[Variable, str]) -> tuple[list[Equation], list[Equation]]:
-    """The equations that products take pieces of or give any to, whether directly or not; and the others."""
+def _unconnected(inside: list[Equation], sliced: dict[Variable, str]) -> set[Equation]:
+    """The equations that no product takes pieces of nor gives any to, not even by way of others."""
     above: dict[Variable, Variable] = {}
 
     def root(v: Variable) -> Variable:
@@ -441,12 +490,10 @@ def _connected(inside: list[Equation], sliced: dict[Variable, str]) -> tuple[lis
             if v is not None and v in sliced:
                 above[root(v)] = root(e.outputs[0])
     wanted = {root(e.outputs[0]) for e in inside if matrices(e) is not None}
-    return (
-        [e for e in inside if root(e.outputs[0]) in wanted], [e for e in inside if root(e.outputs[0]) not in wanted],
-    )  # fmt: skip
+    return {e for e in inside if root(e.outputs[0]) not in wanted}
 
 
-def _count(inside: Sequence[Equation], sliced: dict[Variable, str], most: int) -> int | None:
+def _count(inside: Sequence[Equation], sliced: dict[Variable, str], most: int, rows: int) -> int | None:
     """How many tiles: so many that what becomes of one fits the cache. None where a part cannot be cut so."""
     last: dict[Variable, int] = {}
     for i, e in enumerate(inside):
@@ -462,9 +509,10 @@ def _count(inside: Sequence[Equation], sliced: dict[Variable, str], most: int) -
         peak = max(peak, now)
         now -= gone.get(i, 0)
     work = sum(e.outputs[0].size * _depth(e) for e in inside)
-    divisors = [d for d in range(1, most + 1) if most % d == 0]
-    count = next((d for d in divisors if peak // d <= _CACHE), divisors[-1])
-    if peak // count > STACK or (count == 1 and work > _FEW):
+    low = [d for d in range(1, math.isqrt(most) + 1) if most % d == 0]
+    divisors = sorted({*low, *(most // d for d in low)})
+    count = next((d for d in divisors if peak // d <= _CACHE and work // d <= _FEW), divisors[-1])
+    if peak // count > STACK or work // count > 4 * _FEW or (count > 1 and rows // count < _LEAST_ROWS):
         return None
     return count
 
