@@ -18,9 +18,12 @@ import numpy as np
 from ..core.number import MATHEMATICS, TESTS, Number, Term, on_numbers
 
 PLAIN = (int, float)
+"""The types of arguments that a version may read at each call."""
+_NUMBERS = (*PLAIN, np.float64)
+"""Those of numbers that it may read elsewhere: a schedule computes rates with NumPy, too."""
 _MOST = 64
 """Numbers in a tuple or list that are looked at as one thing that varies."""
-STORED = (int, float, bool, str, type(None))
+STORED = (*_NUMBERS, bool, str, type(None))
 """What a version can store besides numbers that it computes, and tuples and lists of them."""
 
 
@@ -66,9 +69,9 @@ class Place:
 
 def plain(x: Any) -> bool:
     """Whether something is a number that can vary, or a tuple or list of such ones."""
-    if type(x) in PLAIN:
+    if type(x) in _NUMBERS:
         return True
-    return type(x) in (tuple, list) and 0 < len(x) <= _MOST and all(type(y) in PLAIN for y in x)
+    return type(x) in (tuple, list) and 0 < len(x) <= _MOST and all(type(y) in _NUMBERS for y in x)
 
 
 def same(x: Any, y: Any) -> bool:
@@ -80,8 +83,8 @@ def same(x: Any, y: Any) -> bool:
     if type(x) in (tuple, list):
         return len(x) == len(y) and all(map(same, x, y))
     if x == y:
-        return type(x) is not float or x != 0 or math.copysign(1, x) == math.copysign(1, y)
-    return type(x) is float and x != x and y != y
+        return not isinstance(x, float) or x != 0 or math.copysign(1, x) == math.copysign(1, y)
+    return isinstance(x, float) and x != x and y != y
 
 
 def kinds(x: Any) -> Any:
@@ -91,7 +94,7 @@ def kinds(x: Any) -> Any:
 
 def standing_for(trace: Any, place: Place) -> Any:
     """What stands for the number (or numbers) at a place while a function is traced."""
-    if type(place.value) in PLAIN:
+    if type(place.value) not in (tuple, list):
         return Number(trace, Term(place.text), place.value)
     return type(place.value)([Number(trace, Term(f"{place.text}[{i}]"), x) for i, x in enumerate(place.value)])
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..core.value import LevelArray, Value
-from .numbers import PLAIN, Argument, Place, kinds, plain, same
+from .numbers import Argument, Place, kinds, plain, same
 
 _OURS = (__name__.partition(".")[0], "torch", "paddle", "mindspore")
 """The packages whose code is not the program's: what it reads beside its arguments is looked after by the dialects."""
@@ -221,8 +221,8 @@ class Reads:
         self.places.append(place)
         if place.key not in self.varying:
             self._expect(f"not same({place.text}, {self._name(place.value)})")
-        elif type(place.value) in PLAIN:
-            self._expect(f"type({place.text}) is not {type(place.value).__name__}")
+        elif type(place.value) not in (tuple, list):
+            self._expect(f"type({place.text}) is not {self._name(type(place.value))}")
         else:
             self._expect(f"kinds({place.text}) != {self._name(kinds(place.value))}")
 

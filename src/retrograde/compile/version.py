@@ -455,7 +455,7 @@ def _alike(x: Any, y: Any) -> bool:
         return False
     if type(x) in (tuple, list):
         return len(x) == len(y) and all(map(_alike, x, y))
-    return same(x, y) or (type(x) is float and _close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
+    return same(x, y) or (isinstance(x, float) and _close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
 
 
 def _close(x: Any, y: Any) -> bool:
