@@ -64,7 +64,8 @@ class Place:
 
     def stored(self, value: str, owner: str) -> str:
         """The statement that puts the value of an expression there."""
-        return f"{owner}.cell_contents = {value}" if isinstance(self.owner, types.CellType) else f"{owner}[{self.entry!r}] = {value}"
+        cell = isinstance(self.owner, types.CellType)
+        return f"{owner}.cell_contents = {value}" if cell else f"{owner}[{self.entry!r}] = {value}"
 
 
 def plain(x: Any) -> bool:
@@ -149,7 +150,9 @@ class Written:
                 lines.append(f"if not same({found}, {self.constant(outcome)}): return False")
         return lines
 
-    def early(self, entries: Sequence[tuple[Term, np.dtype]], wanted: Sequence[Term]) -> tuple[Callable[..., Any], dict[int, str]]:
+    def early(
+        self, entries: Sequence[tuple[Term, np.dtype]], wanted: Sequence[Term]
+    ) -> tuple[Callable[..., Any], dict[int, str]]:  # fmt: skip
         """A function of the arguments' numbers that gives the arrays that enter the graph, and a tuple of all else that is
         wanted; and where in that tuple the terms are."""
         lines: list[str] = []

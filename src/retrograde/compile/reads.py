@@ -335,12 +335,11 @@ class Snapshot:
                 if now is not before:
                     found.append((x, None, before, now))
             elif not _alike(x, before):
-                if isinstance(x, set) or len(x) != len(before) or not all(map(operator.is_, x, before)) and isinstance(x, dict):
+                if isinstance(x, set) or len(x) != len(before) or (not all(map(operator.is_, x, before)) and isinstance(x, dict)):
                     other = True
                     continue
-                for key in x if isinstance(x, dict) else range(len(x)):
-                    if x[key] is not before[key]:
-                        found.append((x, key, before[key], x[key]))
+                keys = x if isinstance(x, dict) else range(len(x))
+                found += [(x, key, before[key], x[key]) for key in keys if x[key] is not before[key]]
         return found, other
 
     def restore(self) -> None:

@@ -35,7 +35,17 @@ from . import pipeline
 from .effects import impure
 from .graph import Graph
 from .numbers import (
-    STORED, Place, Written, early_terms, late_leaves, mathematics, plain, same, standing_for, storable, terms_in,
+    STORED,
+    Place,
+    Written,
+    early_terms,
+    late_leaves,
+    mathematics,
+    plain,
+    same,
+    standing_for,
+    storable,
+    terms_in,
 )  # fmt: skip
 from .reads import Reads, Snapshot
 from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
@@ -254,7 +264,8 @@ class Version:
             [*[inputs[id(x)] for x in (*arguments, *captured)], *[x.variable for _, (_, x) in numbers]], graph.constants,
             graph.equations, graph.outputs,
         )  # fmt: skip
-        self.clean = not (held.cut or self._writes or self._gradients or self._stores or any(not isinstance(x, Value) for x in captured))
+        leaves_behind = self._writes or self._gradients or self._stores or any(not isinstance(x, Value) for x in captured)
+        self.clean = not (held.cut or leaves_behind)
         """Whether the graph alone says what the derivatives are: nothing was detached, and nothing is left behind."""
         edges = [*[held.leaves.get(id(x)) for x in (*arguments, *captured)], *[None for _ in numbers]]
         begun = [*[held.entered[id(x)] for x in (*arguments, *captured)], *[x for _, (_, x) in numbers]]
@@ -273,9 +284,9 @@ class Version:
     def holds(self, scalars: Sequence[Any] = ()) -> bool:
         """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
         traced, but for those that vary."""
-        for x, shape, dtype, plain in self._known:
+        for x, shape, dtype, bare in self._known:
             a = x._a
-            if a.shape != shape or a.dtype != dtype or (x._node is None) is not plain:
+            if a.shape != shape or a.dtype != dtype or (x._node is None) is not bare:
                 return False
         for x, none in self._having:
             if (x._grad is None) is not none:

@@ -62,8 +62,8 @@ class Number:
         self.trace, self.term, self.value = trace, term, value
         self.kind: type = type(value) if kind is None else kind
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return self.kind
 
     def known(self) -> Any:
@@ -147,6 +147,20 @@ def outcome_of(text: str, operands: Sequence[Any], outcome: Any, function: Any =
     return trace.outcome_of(Term(text, [x.term if type(x) is Number else x for x in operands], function), known, outcome)
 
 
+def as_float(x: Any) -> Any:
+    """A number as Python's float; one of a trace stays one."""
+    if type(x) is not Number:
+        return float(x)
+    return x.item() if x.kind is not int else computed("float({})", None, float, x)
+
+
+def key_of(x: Any) -> Any:
+    """What numbers have in common that are equal: of those of a trace, how they are computed."""
+    if type(x) is not Number:
+        return x
+    return x.term.text, x.term.function, *[id(y) if isinstance(y, Term) else y for y in x.term.operands]
+
+
 def _call_text(count: int) -> str:
     return f"f({', '.join(['{}'] * count)})"
 
@@ -227,15 +241,15 @@ def _of_value(name: str) -> None:
     setattr(Number, name, method)
 
 
-for _name in ("hash", "repr", "str", "format", "float", "int", "complex", "index", "divmod", "rdivmod", "and", "rand", "or", "ror",
-              "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert"):  # fmt: skip
+for _name in ("hash", "repr", "str", "format", "float", "int", "complex", "index", "divmod", "rdivmod", "and", "rand", "or",
+              "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert"):  # fmt: skip
     _of_value(f"__{_name}__")
 
 MATHEMATICS = {
     name: getattr(math, name)
     for name in (
-        "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-        "erf", "erfc", "fabs", "pow", "atan2", "hypot", "fmod", "copysign", "exp2", "cbrt", "degrees", "radians",
+        "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+        "tanh", "erf", "erfc", "fabs", "pow", "atan2", "hypot", "fmod", "copysign", "exp2", "cbrt", "degrees", "radians",
     )
 }  # fmt: skip
 """The functions of `math` that give a float for numbers, which take `Number`s while something is traced."""

@@ -114,7 +114,8 @@ def rule_of_one(
 def stepped(f: Any, columns: Sequence[Any], options: dict[str, Any]) -> tuple[Any, ...]:
     """What a rule makes of a parameter, its gradient and its state (values; None where there is none): an operation.
 
-    Options may be values, numbers of a trace, and tuples of these. What becomes of the parameter and of each state that is there comes back.
+    Options may be values, numbers of a trace, and tuples of these. What becomes of the parameter and of each state that is there
+    comes back.
     """
     numbers = list[Any]()
 
