@@ -9,7 +9,7 @@ from test_trace import numbers, same, tensor
 
 import retrograde as rg
 import retrograde.dialects.torch as torch
-from retrograde.compile import compile_report, jit
+from retrograde.compile import compile_report, deferred, jit
 
 schedules = torch.optim.lr_scheduler
 
@@ -338,3 +338,52 @@ def test_every_optimiser_goes_on_with_another_rate(name):
     np.testing.assert_allclose(got, want, rtol=1e-4)
     assert counts["traced"] <= 3, counts
     assert counts["compiled_calls"] >= 5, counts
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_a_deferred_step_with_another_rate_runs_the_segments_that_are_there(name):
+    optimiser, schedule = OPTIMISERS[name], SCHEDULES["CosineAnnealingLR"]
+    new = []
+
+    def put_off(f):
+        def call(x):
+            out, deferral = deferred.run("step", [f], [x], lambda: f(x))
+            new.append(deferral.new)
+            return out
+
+        return call
+
+    got, *_ = trained(optimiser, schedule, 6, put_off, True)
+    want, *_ = trained(optimiser, schedule, 6, lambda f: f, True)
+    np.testing.assert_allclose(got, want, rtol=1e-4)
+    assert new[4:] == [0, 0], new
+
+
+def test_scaled_gradients_make_no_segments_of_their_own_at_every_step():
+    def losses(wrap):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(3, 2)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+        schedule, scaler = schedules.ExponentialLR(optimizer, 0.9), torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=2)
+
+        @wrap
+        def step(x):
+            optimizer.zero_grad()
+            loss = (net(x) ** 2).mean()
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            schedule.step()
+            return loss.detach()
+
+        found = []
+        for seed in range(10):
+            found.append(step(torch.tensor(numbers((5, 3), seed))).item())
+            counts.append(len(deferred.SEGMENTS))
+        return found
+
+    counts = []
+    np.testing.assert_allclose(losses(torch.compile), losses(lambda f: f), rtol=1e-5)
+    assert counts[9] == counts[3]

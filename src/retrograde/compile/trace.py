@@ -328,6 +328,9 @@ class TraceBackend(Backend):
         found: np.ndarray | None = array.trace.into_memory(target, array)
         return found
 
+    def rate(self, number: Any, like: Any) -> Any:
+        return number if like.trace.leaves or type(number) not in (int, float) else np.array(number, np.float64)  # segments are compiled by their parameters
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:
             return array

@@ -119,6 +119,9 @@ def stepped(f: Any, columns: Sequence[Any], options: dict[str, Any]) -> tuple[An
     """
     numbers = list[Any]()
 
+    def wrapped(x: Any) -> Any:
+        return make(values.core_class, x) if isinstance(x, np.ndarray) else x
+
     def fixed(x: Any) -> Any:
         if type(x) is tuple:
             return tuple(map(fixed, x))
@@ -127,9 +130,17 @@ def stepped(f: Any, columns: Sequence[Any], options: dict[str, Any]) -> tuple[An
         numbers.append(make(values.core_class, x.entered(_DOUBLE)) if type(x) is Number else reshape(x, shape=()))
         return OPERAND
 
+    array = columns[0]._a
+    if type(array) is not np.ndarray:
+        rate = backend_of(array).rate
+        options = {name: wrapped(rate(x, array)) if name in _RATES else x for name, x in options.items()}
     kept = tuple([(name, fixed(x)) for name, x in options.items()])
     made: tuple[Any, ...] = f.step(*columns, *numbers, count=len(columns), options=kept)
     return made
+
+
+_RATES = frozenset({"lr", "step", "mu", "mu_next", "mu_product", "eta"})
+"""Options that are others at every step, or may be."""
 
 
 def _columns(arrays: Sequence[Any], count: int) -> list[Any]:
