@@ -46,7 +46,8 @@ class Place:
     """Where a function reads a number, or a tuple or list of numbers: the entry of a container, a variable, an argument.
 
     key: by which it is known from one trace to the next; text: the source that reads it; owner and entry: the container and the
-    key in it (an object's attributes are a dict; a variable is a cell without a key); value: what is there.
+    key in it (an object's attributes are a dict; a variable is a cell without a key), or an object and its slot; value: what is
+    there.
     """
 
     __slots__ = ("entry", "key", "owner", "text", "value")
@@ -59,13 +60,23 @@ class Place:
         """Let something else be there."""
         if isinstance(self.owner, types.CellType):
             self.owner.cell_contents = x
-        elif type(self.owner) is not Argument:
+        elif isinstance(self.owner, (dict, list)):
             self.owner[self.entry] = x
+        elif type(self.owner) is not Argument:
+            setattr(self.owner, self.entry, x)
+
+    def now(self) -> Any:
+        """What is there now."""
+        if isinstance(self.owner, types.CellType):
+            return self.owner.cell_contents
+        return self.owner[self.entry] if isinstance(self.owner, (dict, list)) else getattr(self.owner, self.entry)
 
     def stored(self, value: str, owner: str) -> str:
         """The statement that puts the value of an expression there."""
-        cell = isinstance(self.owner, types.CellType)
-        return f"{owner}.cell_contents = {value}" if cell else f"{owner}[{self.entry!r}] = {value}"
+        if isinstance(self.owner, types.CellType):
+            return f"{owner}.cell_contents = {value}"
+        contained = isinstance(self.owner, (dict, list))
+        return f"{owner}[{self.entry!r}] = {value}" if contained else f"{owner}.{self.entry} = {value}"
 
 
 def plain(x: Any) -> bool:

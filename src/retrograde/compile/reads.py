@@ -175,7 +175,7 @@ class Reads:
 
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
-        if type(x).__module__.startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
+        if str(type(x).__module__).startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
             self._todo += [x.__dict__[key] for key in ("_f", "root") if key in x.__dict__]
             return
         if "_a" in (own or ()) or hasattr(type(x), "_a"):
@@ -186,9 +186,12 @@ class Reads:
             self._expect(f"len({self._name(own)}) != {len(own)}")  # a new attribute may hide one of the class
         elif isinstance(x, weakref.ref):
             self._todo.append(x())
-        elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)):
+        elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)) and not _all_slots(type(x)):
             self.opaque.add(type(x))
-        self._todo += [getattr(x, slot) for slot in _slots_of(type(x)) if hasattr(x, slot)]
+        for slot in _slots_of(type(x)):
+            y = getattr(x, slot, x)
+            if y is not x and (_ours(type(x)) or self._equal(f"{self._name(x)}.{slot}", y, x, slot)):
+                self._todo.append(y)
         for cls in type(x).__mro__:
             if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
                 for name, f in vars(cls).items():
@@ -271,6 +274,11 @@ def _slots_of(cls: type) -> tuple[str, ...]:
 _SLOTS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
 
 
+def _all_slots(cls: type) -> bool:
+    """Whether all that objects of a class of Python's hold is in its slots."""
+    return all("__slots__" in base.__dict__ for base in cls.__mro__[:-1])
+
+
 def _slots(cls: type) -> tuple[str, ...]:
     found: list[str] = []
     for base in cls.__mro__:
@@ -280,7 +288,7 @@ def _slots(cls: type) -> tuple[str, ...]:
 
 
 def _ours(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] in _OURS
+    return str(cls.__module__).partition(".")[0] in _OURS
 
 
 def _standard(module: str | None) -> bool:
@@ -337,7 +345,12 @@ class Snapshot:
         """The entries that hold something else now: the container or cell, the key, what was there, and what is; and whether
         anything else has changed."""
         found: list[tuple[Any, Any, Any, Any]] = []
-        other = any(getattr(x, slot, None) is not before for x, slot, before in self._slots)
+        other = False
+        for x, slot, before in self._slots:
+            now = getattr(x, slot, None)
+            if now is not before:
+                found.append((x, slot, before, now))
+                other = other or isinstance(x, (dict, list)) or _ours(type(x))
         for x, before in self._copies:
             if isinstance(x, types.CellType):
                 now = x.cell_contents

@@ -329,7 +329,9 @@ class TraceBackend(Backend):
         return found
 
     def rate(self, number: Any, like: Any) -> Any:
-        return number if like.trace.leaves or type(number) not in (int, float) else np.array(number, np.float64)  # segments are compiled by their parameters
+        if like.trace.leaves or type(number) not in (int, float):
+            return number
+        return np.array(number, np.float64)  # a segment is compiled by its parameters, and this one is none
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:

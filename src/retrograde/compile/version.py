@@ -11,7 +11,6 @@ import contextlib
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -396,7 +395,7 @@ class Version:
             if (gradient is None) != (left is None) or (left is not None and not _close(found[left[1]], gradient._a)):
                 return "another gradient"
         for (place, _), x in zip(self._stores, stored):
-            if not _alike(x, place.owner.cell_contents if isinstance(place.owner, CellType) else place.owner[place.entry]):
+            if not _alike(x, place.now()):
                 return "another number in what it stores"
         return None
 

@@ -72,7 +72,8 @@ class Number:
 
     def entered(self, dtype: np.dtype) -> Any:
         """The number as an array without axes, rounded as a Python number beside arrays of `dtype` is."""
-        if not self.trace.open or dtype.kind not in ("fiu" if self.kind is int else "f"):
+        kinds = "fciu" if self.kind is int else "fc"
+        if not self.trace.open or (dtype.kind not in kinds and dtype.name != "bfloat16"):
             return np.asarray(self.known(), dtype)
         return self.trace.entered(self, dtype)
 
