@@ -303,5 +303,5 @@ def test_elements_are_computed_again_rather_than_kept():
     compiled = jit(lambda x: torch.sigmoid(x * x + torch.exp(x * x)))
     x = torch.ones(1000, requires_grad=True)
     compiled(x)
-    kept = next(iter(compiled._versions.values())).forward
+    kept = next(iter(compiled._versions.values()))[0].forward
     assert len(kept.residuals) == 1

@@ -93,6 +93,11 @@ class Backend:
         """What `item()` takes the number out of: the elements."""
         return self.to_host(array)
 
+    def rate(self, number: Any, like: Any) -> Any:
+        """What stands beside an array of this type for a number that may be another one when the same is done again: itself,
+        or an array of float64."""
+        return number
+
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         """NumPy's array as one of this type, where `like` is."""
         return self.asarray(array)

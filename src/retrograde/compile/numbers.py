@@ -18,9 +18,12 @@ import numpy as np
 from ..core.number import MATHEMATICS, TESTS, Number, Term, on_numbers
 
 PLAIN = (int, float)
+"""The types of arguments that a version may read at each call."""
+_NUMBERS = (*PLAIN, np.float64)
+"""Those of numbers that it may read elsewhere: a schedule computes rates with NumPy, too."""
 _MOST = 64
 """Numbers in a tuple or list that are looked at as one thing that varies."""
-STORED = (int, float, bool, str, type(None))
+STORED = (*_NUMBERS, bool, str, type(None))
 """What a version can store besides numbers that it computes, and tuples and lists of them."""
 
 
@@ -43,7 +46,8 @@ class Place:
     """Where a function reads a number, or a tuple or list of numbers: the entry of a container, a variable, an argument.
 
     key: by which it is known from one trace to the next; text: the source that reads it; owner and entry: the container and the
-    key in it (an object's attributes are a dict; a variable is a cell without a key); value: what is there.
+    key in it (an object's attributes are a dict; a variable is a cell without a key), or an object and its slot; value: what is
+    there.
     """
 
     __slots__ = ("entry", "key", "owner", "text", "value")
@@ -56,19 +60,30 @@ class Place:
         """Let something else be there."""
         if isinstance(self.owner, types.CellType):
             self.owner.cell_contents = x
-        elif type(self.owner) is not Argument:
+        elif isinstance(self.owner, (dict, list)):
             self.owner[self.entry] = x
+        elif type(self.owner) is not Argument:
+            setattr(self.owner, self.entry, x)
+
+    def now(self) -> Any:
+        """What is there now."""
+        if isinstance(self.owner, types.CellType):
+            return self.owner.cell_contents
+        return self.owner[self.entry] if isinstance(self.owner, (dict, list)) else getattr(self.owner, self.entry)
 
     def stored(self, value: str, owner: str) -> str:
         """The statement that puts the value of an expression there."""
-        return f"{owner}.cell_contents = {value}" if isinstance(self.owner, types.CellType) else f"{owner}[{self.entry!r}] = {value}"
+        if isinstance(self.owner, types.CellType):
+            return f"{owner}.cell_contents = {value}"
+        contained = isinstance(self.owner, (dict, list))
+        return f"{owner}[{self.entry!r}] = {value}" if contained else f"{owner}.{self.entry} = {value}"
 
 
 def plain(x: Any) -> bool:
     """Whether something is a number that can vary, or a tuple or list of such ones."""
-    if type(x) in PLAIN:
+    if type(x) in _NUMBERS:
         return True
-    return type(x) in (tuple, list) and 0 < len(x) <= _MOST and all(type(y) in PLAIN for y in x)
+    return type(x) in (tuple, list) and 0 < len(x) <= _MOST and all(type(y) in _NUMBERS for y in x)
 
 
 def same(x: Any, y: Any) -> bool:
@@ -80,8 +95,8 @@ def same(x: Any, y: Any) -> bool:
     if type(x) in (tuple, list):
         return len(x) == len(y) and all(map(same, x, y))
     if x == y:
-        return type(x) is not float or x != 0 or math.copysign(1, x) == math.copysign(1, y)
-    return type(x) is float and x != x and y != y
+        return not isinstance(x, float) or x != 0 or math.copysign(1, x) == math.copysign(1, y)
+    return isinstance(x, float) and x != x and y != y
 
 
 def kinds(x: Any) -> Any:
@@ -91,7 +106,7 @@ def kinds(x: Any) -> Any:
 
 def standing_for(trace: Any, place: Place) -> Any:
     """What stands for the number (or numbers) at a place while a function is traced."""
-    if type(place.value) in PLAIN:
+    if type(place.value) not in (tuple, list):
         return Number(trace, Term(place.text), place.value)
     return type(place.value)([Number(trace, Term(f"{place.text}[{i}]"), x) for i, x in enumerate(place.value)])
 
@@ -146,7 +161,9 @@ class Written:
                 lines.append(f"if not same({found}, {self.constant(outcome)}): return False")
         return lines
 
-    def early(self, entries: Sequence[tuple[Term, np.dtype]], wanted: Sequence[Term]) -> tuple[Callable[..., Any], dict[int, str]]:
+    def early(
+        self, entries: Sequence[tuple[Term, np.dtype]], wanted: Sequence[Term]
+    ) -> tuple[Callable[..., Any], dict[int, str]]:  # fmt: skip
         """A function of the arguments' numbers that gives the arrays that enter the graph, and a tuple of all else that is
         wanted; and where in that tuple the terms are."""
         lines: list[str] = []

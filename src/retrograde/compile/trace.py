@@ -20,10 +20,10 @@ from .._errors import LevelError, UnsupportedError
 from .._state import grad_mode
 from ..backend import Backend, register_backend
 from ..backend.numpy import NUMPY
+from ..core import value as values
 from ..core.aval import Aval
 from ..core.number import UNKNOWN, Number, Term
 from ..core.primitive import PRIMITIVES
-from ..core import value as values
 from ..core.value import Value, make
 from ..tape.inplace import live_views
 from .graph import Equation, Graph, Variable
@@ -203,7 +203,8 @@ class Trace:
         if not known:
             self.refuse("the value of a number that item() gave")
         self._terms.append(term)
-        self.conditions[term.text, term.function, tuple([id(x) if isinstance(x, Term) else x for x in term.operands])] = term, outcome
+        operands = tuple([id(x) if isinstance(x, Term) else x for x in term.operands])
+        self.conditions[term.text, term.function, operands] = term, outcome
         return outcome
 
     def entered(self, number: Number, dtype: np.dtype) -> Traced:
@@ -234,7 +235,7 @@ class Trace:
             return PRIMITIVES[name].op(*map(of, x.operands))
 
         if term.array is not None and term.array.dtype == dtype:
-            return PRIMITIVES["reshape"].op(term.array, shape=())  # type: ignore[no-any-return]
+            return PRIMITIVES["reshape"].op(term.array, shape=())
         found: Traced = PRIMITIVES["cast"].op(of(term), dtype=dtype)
         return found
 
@@ -245,7 +246,7 @@ class Trace:
             return None
         inputs = [None if x is None else make(values.core_class, x) for x in arrays]
         avals = [None if x is None else Aval(tuple(x.shape), x.dtype) for x in arrays]
-        namespace = next(x for x in inputs if x is not None).__array_namespace__()  # type: ignore[union-attr]
+        namespace = next(x for x in inputs if x is not None).__array_namespace__()
         begun, conditions = len(self.equations), dict(self.conditions)
         try:
             with grad_mode(False):
@@ -335,6 +336,11 @@ class TraceBackend(Backend):
     def into_memory(self, target: Any, array: Any) -> np.ndarray | None:
         found: np.ndarray | None = array.trace.into_memory(target, array)
         return found
+
+    def rate(self, number: Any, like: Any) -> Any:
+        if like.trace.leaves or type(number) not in (int, float):
+            return number
+        return np.array(number, np.float64)  # a segment is compiled by its parameters, and this one is none
 
     def from_host(self, array: np.ndarray, like: Any) -> Any:
         if not like.trace.open and like.value is not None:

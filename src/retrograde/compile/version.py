@@ -11,7 +11,6 @@ import contextlib
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from types import CellType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -35,7 +34,17 @@ from . import pipeline
 from .effects import impure
 from .graph import Graph
 from .numbers import (
-    STORED, Place, Written, early_terms, late_leaves, mathematics, plain, same, standing_for, storable, terms_in,
+    STORED,
+    Place,
+    Written,
+    early_terms,
+    late_leaves,
+    mathematics,
+    plain,
+    same,
+    standing_for,
+    storable,
+    terms_in,
 )  # fmt: skip
 from .reads import Reads, Snapshot
 from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
@@ -254,7 +263,8 @@ class Version:
             [*[inputs[id(x)] for x in (*arguments, *captured)], *[x.variable for _, (_, x) in numbers]], graph.constants,
             graph.equations, graph.outputs,
         )  # fmt: skip
-        self.clean = not (held.cut or self._writes or self._gradients or self._stores or any(not isinstance(x, Value) for x in captured))
+        leaves_behind = self._writes or self._gradients or self._stores or any(not isinstance(x, Value) for x in captured)
+        self.clean = not (held.cut or leaves_behind)
         """Whether the graph alone says what the derivatives are: nothing was detached, and nothing is left behind."""
         edges = [*[held.leaves.get(id(x)) for x in (*arguments, *captured)], *[None for _ in numbers]]
         begun = [*[held.entered[id(x)] for x in (*arguments, *captured)], *[x for _, (_, x) in numbers]]
@@ -273,9 +283,9 @@ class Version:
     def holds(self, scalars: Sequence[Any] = ()) -> bool:
         """Whether what the function reads from outside, and the numbers among its arguments, are as they were when it was
         traced, but for those that vary."""
-        for x, shape, dtype, plain in self._known:
+        for x, shape, dtype, bare in self._known:
             a = x._a
-            if a.shape != shape or a.dtype != dtype or (x._node is None) is not plain:
+            if a.shape != shape or a.dtype != dtype or (x._node is None) is not bare:
                 return False
         for x, none in self._having:
             if (x._grad is None) is not none:
@@ -385,7 +395,7 @@ class Version:
             if (gradient is None) != (left is None) or (left is not None and not _close(found[left[1]], gradient._a)):
                 return "another gradient"
         for (place, _), x in zip(self._stores, stored):
-            if not _alike(x, place.owner.cell_contents if isinstance(place.owner, CellType) else place.owner[place.entry]):
+            if not _alike(x, place.now()):
                 return "another number in what it stores"
         return None
 
@@ -455,7 +465,7 @@ def _alike(x: Any, y: Any) -> bool:
         return False
     if type(x) in (tuple, list):
         return len(x) == len(y) and all(map(_alike, x, y))
-    return same(x, y) or (type(x) is float and _close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
+    return same(x, y) or (isinstance(x, float) and _close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
 
 
 def _close(x: Any, y: Any) -> bool:

@@ -70,7 +70,7 @@ def weak(scalar: Any, dtype: np.dtype) -> np.ndarray:
     else:
         dtype = np.result_type(type(scalar))
     if type(scalar) is Number:
-        return scalar.entered(dtype)  # type: ignore[no-any-return]
+        return scalar.entered(dtype)
     return np.asarray(scalar, dtype=dtype)
 
 

@@ -62,8 +62,8 @@ class Number:
         self.trace, self.term, self.value = trace, term, value
         self.kind: type = type(value) if kind is None else kind
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         return self.kind
 
     def known(self) -> Any:
@@ -72,7 +72,8 @@ class Number:
 
     def entered(self, dtype: np.dtype) -> Any:
         """The number as an array without axes, rounded as a Python number beside arrays of `dtype` is."""
-        if not self.trace.open or dtype.kind not in ("fiu" if self.kind is int else "f"):
+        kinds = "fciu" if self.kind is int else "fc"
+        if not self.trace.open or (dtype.kind not in kinds and dtype.name != "bfloat16"):
             return np.asarray(self.known(), dtype)
         return self.trace.entered(self, dtype)
 
@@ -145,6 +146,20 @@ def outcome_of(text: str, operands: Sequence[Any], outcome: Any, function: Any =
     if not trace.open and known:
         return outcome
     return trace.outcome_of(Term(text, [x.term if type(x) is Number else x for x in operands], function), known, outcome)
+
+
+def as_float(x: Any) -> Any:
+    """A number as Python's float; one of a trace stays one."""
+    if type(x) is not Number:
+        return float(x)
+    return x.item() if x.kind is not int else computed("float({})", None, float, x)
+
+
+def key_of(x: Any) -> Any:
+    """What numbers have in common that are equal: of those of a trace, how they are computed."""
+    if type(x) is not Number:
+        return x
+    return x.term.text, x.term.function, *[id(y) if isinstance(y, Term) else y for y in x.term.operands]
 
 
 def _call_text(count: int) -> str:
@@ -227,15 +242,15 @@ def _of_value(name: str) -> None:
     setattr(Number, name, method)
 
 
-for _name in ("hash", "repr", "str", "format", "float", "int", "complex", "index", "divmod", "rdivmod", "and", "rand", "or", "ror",
-              "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert"):  # fmt: skip
+for _name in ("hash", "repr", "str", "format", "float", "int", "complex", "index", "divmod", "rdivmod", "and", "rand", "or",
+              "ror", "xor", "rxor", "lshift", "rlshift", "rshift", "rrshift", "invert"):  # fmt: skip
     _of_value(f"__{_name}__")
 
 MATHEMATICS = {
     name: getattr(math, name)
     for name in (
-        "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-        "erf", "erfc", "fabs", "pow", "atan2", "hypot", "fmod", "copysign", "exp2", "cbrt", "degrees", "radians",
+        "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+        "tanh", "erf", "erfc", "fabs", "pow", "atan2", "hypot", "fmod", "copysign", "exp2", "cbrt", "degrees", "radians",
     )
 }  # fmt: skip
 """The functions of `math` that give a float for numbers, which take `Number`s while something is traced."""

@@ -18,6 +18,7 @@ from ..backend.dtypes import astype, dtype_in
 from ..core import value as values
 from ..core.arrays import zeros_for
 from ..core.aval import Aval
+from ..core.number import Number
 from ..core.primitive import NOT_DIFFERENTIABLE, primitive
 from ..core.value import Value, make
 from ..ops.kernels import constant, widened
@@ -113,12 +114,33 @@ def rule_of_one(
 def stepped(f: Any, columns: Sequence[Any], options: dict[str, Any]) -> tuple[Any, ...]:
     """What a rule makes of a parameter, its gradient and its state (values; None where there is none): an operation.
 
-    Options may be values. What becomes of the parameter and of each state that is there comes back.
+    Options may be values, numbers of a trace, and tuples of these. What becomes of the parameter and of each state that is there
+    comes back.
     """
-    numbers = [reshape(x, shape=()) for x in options.values() if isinstance(x, Value)]
-    fixed = tuple((name, OPERAND if isinstance(x, Value) else x) for name, x in options.items())
-    made: tuple[Any, ...] = f.step(*columns, *numbers, count=len(columns), options=fixed)
+    numbers = list[Any]()
+
+    def wrapped(x: Any) -> Any:
+        return make(values.core_class, x) if isinstance(x, np.ndarray) else x
+
+    def fixed(x: Any) -> Any:
+        if type(x) is tuple:
+            return tuple(map(fixed, x))
+        if not isinstance(x, Value) and type(x) is not Number:
+            return x
+        numbers.append(make(values.core_class, x.entered(_DOUBLE)) if type(x) is Number else reshape(x, shape=()))
+        return OPERAND
+
+    array = columns[0]._a
+    if type(array) is not np.ndarray:
+        rate = backend_of(array).rate
+        options = {name: wrapped(rate(x, array)) if name in _RATES else x for name, x in options.items()}
+    kept = tuple([(name, fixed(x)) for name, x in options.items()])
+    made: tuple[Any, ...] = f.step(*columns, *numbers, count=len(columns), options=kept)
     return made
+
+
+_RATES = frozenset({"lr", "step", "mu", "mu_next", "mu_product", "eta"})
+"""Options that are others at every step, or may be."""
 
 
 def _columns(arrays: Sequence[Any], count: int) -> list[Any]:
@@ -127,7 +149,13 @@ def _columns(arrays: Sequence[Any], count: int) -> list[Any]:
 
 def _filled(options: Any, numbers: Sequence[Any], number: Callable[[Any], Any]) -> dict[str, Any]:
     given = iter(numbers)
-    return {name: number(next(given)) if x is OPERAND else x for name, x in options}
+
+    def filled(x: Any) -> Any:
+        if type(x) is tuple:
+            return tuple(map(filled, x))
+        return number(next(given)) if x is OPERAND else x
+
+    return {name: filled(x) for name, x in options}
 
 
 def _in_place(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,10 @@ from .._errors import UnsupportedError
 from ..backend import blas
 from ..backend.dtypes import astype, complex_of, dtype_in, is_complex, is_half, is_integer, kind_of
 from ..backend.jit.halves import converted, single
+from ..core import value as values
 from ..core.large import copied
+from ..core.number import Number
+from ..core.value import make
 
 Kernel = Callable[..., Any]
 
@@ -136,6 +139,8 @@ def scalar(value: Any, x: Any) -> Any:
         if isinstance(x, np.generic):
             return x.dtype.type(value)
         kind = kind_of(x)
+        if type(value) is Number and kind == "f":
+            return make(values.core_class, value.entered(values.dtype_of(x)))
         return int(value) if kind in "iu" else bool(value) if kind == "b" else value
     if not value:
         return zero_of(x)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....core.number import as_float
 from ....learn import schedules
 from .scheduler_base import LRScheduler, check_positive, check_type
 
@@ -94,7 +95,7 @@ class PolynomialDecay(LRScheduler):
         """The rate of `last_epoch`."""
         steps = self.decay_steps
         if self.cycle:
-            steps *= max(1, math.ceil(float(self.last_epoch) / self.decay_steps))
+            steps *= max(1, math.ceil(as_float(self.last_epoch) / self.decay_steps))
         left = schedules.polynomial_factor(self.last_epoch, steps, self.power)
         return (self.base_lr - self.end_lr) * left + self.end_lr
 
@@ -211,7 +212,7 @@ class LinearWarmup(LRScheduler):
     def get_lr(self) -> float:
         """The rate of `last_epoch`; after the warm-up the inner schedule moves along."""
         if self.last_epoch < self.warmup_steps:
-            return (self.end_lr - self.start_lr) * float(self.last_epoch) / float(self.warmup_steps) + self.start_lr
+            return (self.end_lr - self.start_lr) * as_float(self.last_epoch) / as_float(self.warmup_steps) + self.start_lr
         if isinstance(self.learning_rate, LRScheduler):
             self.learning_rate.step(self.last_epoch - self.warmup_steps)
             return self.learning_rate()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...._state import grad_mode
+from ....core.number import as_float, key_of
 from ....core.value import Value, dtype_of, shape_of
 from ....learn import bridge
 from ....ops import elementwise as ew
@@ -128,7 +129,7 @@ class Optimizer:
         rate = self._learning_rate
         if isinstance(rate, LRScheduler):
             return rate()
-        return float(rate.item()) if isinstance(rate, Value) else float(rate)
+        return float(rate.item()) if isinstance(rate, Value) else as_float(rate)
 
     def set_lr(self, value: float) -> None:
         """Set the learning rate; RuntimeError where a schedule gives it."""
@@ -164,14 +165,15 @@ class Optimizer:
             pairs = clip(pairs)
         pairs = [(p, g if dtype_of(g) == dtype_of(p) else g.astype(p.dtype)) for p, g in pairs]
         rate = self.get_lr()
-        made: dict[tuple[float, float], Batch] = {}
+        made: dict[tuple[Any, Any], Batch] = {}
         for p, g in pairs:
             own = (getattr(p, "optimize_attr", None) or {}).get("learning_rate", 1.0)
             lr = own() if isinstance(own, LRScheduler) else rate * float(own)
             decay, g = self._penalised(p, g, group)
-            batch = made.get((lr, decay))
+            key = key_of(lr), key_of(decay)
+            batch = made.get(key)
             if batch is None:
-                batch = made[lr, decay] = Batch(lr, decay)
+                batch = made[key] = Batch(lr, decay)
             batch.params.append(p)
             batch.grads.append(g)
         for batch in made.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.number import as_float
 from ....learn import bridge
 from ....learn import factored as rules
 from ... import torch
@@ -55,7 +56,7 @@ class Adafactor(RuleOptimizer):
     def _update(self, group: dict[str, Any]) -> None:
         first_eps, second_eps = group["eps"]
         options = {
-            "lr": float(group["lr"]),
+            "lr": as_float(group["lr"]),
             "beta2_decay": group["beta2_decay"],
             "d": group["d"],
             "weight_decay": group["weight_decay"],

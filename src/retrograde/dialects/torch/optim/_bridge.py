@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.number import as_float
 from ....core.value import dtype_of, make
 from ....learn import bridge
 from .._dtype import float64, get_default_dtype
@@ -41,4 +42,4 @@ def number(value: Any, differentiable: bool = False) -> Any:
     differentiable group, and where its array is not NumPy's."""
     if isinstance(value, Tensor) and (type(value._a) is not np.ndarray or (differentiable and value.requires_grad)):
         return value
-    return float(value)
+    return as_float(value)

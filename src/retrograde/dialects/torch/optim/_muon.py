@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ....core.number import as_float
 from ....learn import bridge
 from ....learn import factored as rules
 from .optimizer import ParamsT, RuleOptimizer, check_lr, check_not_negative
@@ -55,7 +56,7 @@ class Muon(RuleOptimizer):
             raise ValueError(f"Muon: ns_steps is {group['ns_steps']}; wanted fewer than 100")
         if len(group["ns_coefficients"]) != 3:
             raise ValueError(f"Muon: ns_coefficients has {len(group['ns_coefficients'])} entries; wanted 3")
-        lr = float(group["lr"])
+        lr = as_float(group["lr"])
         for p in group["params"]:
             grad = p.grad
             if grad is None:

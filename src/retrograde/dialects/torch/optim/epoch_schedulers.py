@@ -93,9 +93,8 @@ class MultiStepLR(LRScheduler):
     def get_lr(self) -> list[Rate]:
         """The rates of epoch `last_epoch`."""
         rates = self._current()
-        if self.last_epoch not in self.milestones:
-            return rates
-        return [rate * self.gamma ** self.milestones[self.last_epoch] for rate in rates]
+        times = next((n for epoch, n in self.milestones.items() if self.last_epoch == epoch), 0)  # a traced epoch has no hash
+        return [rate * self.gamma**times for rate in rates] if times else rates
 
     def _get_closed_form_lr(self) -> list[Rate]:
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)

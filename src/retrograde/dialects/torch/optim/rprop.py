@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.number import as_float
 from ....learn import accumulating as rules
 from .._tensor import Tensor
 from . import _bridge
@@ -44,4 +45,4 @@ class Rprop(RuleOptimizer):
 
     def _init_state(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         super()._init_state(p, state, group)
-        state["step_size"] = _bridge.full_like(p, float(group["lr"]))
+        state["step_size"] = _bridge.full_like(p, as_float(group["lr"]))

@@ -30,8 +30,9 @@ def set_option(group: dict[str, Any], key: str, value: Any) -> None:
     """Set an option of a parameter group, in place where it is a tensor."""
     if isinstance(group[key], Tensor):
         if isinstance(value, Tensor):
-            value = float(value)
-        group[key].fill_(value)
+            group[key].copy_(value.detach().reshape(group[key].shape))
+        else:
+            group[key].fill_(value)
     else:
         group[key] = value
 

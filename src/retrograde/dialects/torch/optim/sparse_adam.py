@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.number import as_float
 from ....learn import bridge, updates
 from .._sparse_tensor import SparseTensor
 from .._tensor import Tensor
@@ -46,7 +47,7 @@ class SparseAdam(RuleOptimizer):
         state["step"] += 1
         bridge.update_rows(
             updates.adam_of_rows, p, grad.coalesce()._a, state["exp_avg"], state["exp_avg_sq"], step=state["step"],
-            lr=float(group["lr"]), betas=group["betas"], eps=group["eps"], maximize=group["maximize"],
+            lr=as_float(group["lr"]), betas=group["betas"], eps=group["eps"], maximize=group["maximize"],
         )  # fmt: skip
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -58,8 +58,8 @@ def layer_of(
         return ", ".join(parts)
 
     body = {
-        "__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": text, "__module__": f.__module__,
-        "__signature__": signature,
+        "__init__": __init__, "forward": forward, "extra_repr": extra_repr, "__doc__": text, "__signature__": signature,
+        "__module__": f.__module__ or __name__,
     }  # fmt: skip
     return type(name, (Layer,), body)
 
