@@ -94,6 +94,8 @@ class Trace:
         """Constants that were written after they had been met, as they were then."""
         self.replaced: list[tuple[weakref.ref[Any], np.ndarray]] = []
         """The values that had an array with elements and got one of the trace by a change in place, and that array."""
+        self.inlined: list[Any] = []
+        """What the report says of the compiled functions that were called inside, once for each call."""
 
     leaves = True
     """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""

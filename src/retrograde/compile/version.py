@@ -169,10 +169,10 @@ class Version:
         found: bool = self._unchanged()
         return found
 
-    def run(self, leaves: Sequence[Any]) -> Any:
-        """The function's result for such arguments."""
-        if self._history is not None or state.levels:
-            found = self._recorded(leaves)
+    def run(self, leaves: Sequence[Any], transformed: bool = False) -> Any:
+        """The function's result for such arguments; transformed: whether transforms are running."""
+        if self._history is not None or transformed:
+            found = self._recorded(leaves, transformed)
         else:
             found = self.compiled(*self._arrays(leaves))
         if self._writes or self._gradients:
@@ -182,7 +182,8 @@ class Version:
     def _arrays(self, leaves: Sequence[Any]) -> list[Any]:
         """The arrays of the graph's inputs; not those of a trace that another thread is in."""
         with LOCK:
-            return [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
+            found = [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
+        return [x if type(x) is _ndarray else calls.elements(x) for x in found] if ACTIVE else found
 
     def quick(self) -> Callable[..., Any] | None:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
@@ -211,12 +212,12 @@ class Version:
         found: Callable[..., Any] = scope["quick"]
         return found
 
-    def _recorded(self, leaves: Sequence[Any]) -> Sequence[Any]:
+    def _recorded(self, leaves: Sequence[Any], transformed: bool) -> Sequence[Any]:
         """The outputs among transforms and where something wants a gradient: values that have their history."""
         holders = [*(leaves[i] for i in self._given), *self.captured]
-        if state.levels:
+        if transformed:
             return self.program([x if isinstance(x, Value) else x._a for x in holders])
-        arrays = [x._a for x in holders]
+        arrays = self._arrays(leaves)
         if not state.mode or self._history is None:
             return self.compiled(*arrays)
         with LOCK:
@@ -231,8 +232,10 @@ class Version:
         self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
         return self.forward
 
-    def tried(self, leaves: Sequence[Any]) -> Sequence[Any]:
+    def tried(self, leaves: Sequence[Any], transformed: bool = False) -> Sequence[Any]:
         """What a call would give and leave, without leaving it."""
+        if transformed:
+            return self._recorded(leaves, transformed)
         return self.compiled(*[x.copy() for x in self._arrays(leaves)])
 
     def unlike(self, found: Sequence[Any], leaves: Sequence[Any], out: Any) -> str | None:
@@ -285,6 +288,8 @@ class Version:
                 continue
             if isinstance(new, Value):
                 new = new._a
+            if isinstance(holder, Value) and type(holder._a) is Traced:
+                holder._a.trace.before_change(holder)
             if isinstance(holder, Value) and type(holder._a) is _ndarray:
                 mutation.write(holder._a, new)
             else:
@@ -317,6 +322,8 @@ def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
 
 def _close(x: Any, y: Any) -> bool:
     """Whether two arrays hold the same numbers but for rounding."""
+    if type(x) is not _ndarray or type(y) is not _ndarray:
+        return calls.alike(x, y, _close)
     if x.shape != y.shape or x.dtype != y.dtype:
         return False
     if x.dtype.kind not in "fc" and x.dtype.name != "bfloat16":
@@ -353,7 +360,10 @@ class Substituted(Observer):
 
     def __init__(self, trace: Trace, leaves: list[Any], outside: list[Any]) -> None:
         self.trace = trace
-        outside = [x for x in outside if not isinstance(x, Value) or isinstance(x._a, (_ndarray, LevelArray, Value))]
+        for x in (*leaves, *outside):  # what a deferred call has left where nobody looked
+            if type(x._a) is Traced and not x._a.trace.open and x._a.value is not None:
+                x._a = x._a.value
+        outside = [x for x in outside if not isinstance(x, Value) or isinstance(x._a, (_ndarray, LevelArray, Value, Traced))]
         self.holders = [*leaves, *outside]
         self.entered: dict[int, Any] = {}
         """What each holder was given, by its id."""
