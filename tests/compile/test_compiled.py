@@ -455,3 +455,32 @@ def test_wrappers_of_a_compiled_function_carry_what_the_program_put_on_it_and_no
     for _ in range(4):
         assert around(torch.ones(2)).tolist() == [3, 3]
     assert row()["compiled_calls"] == 2
+
+
+def test_results_show_the_operation_that_made_them():
+    def f(x, w):
+        u = x.clone()
+        u[1:] = x[1:] * w
+        return u, (x * w).sum(), torch.tanh(w)
+
+    compiled, w = torch.compile(f), torch.ones(1, requires_grad=True)
+    for _ in range(4):
+        assert [repr(y) for y in compiled(torch.ones(3), w)] == [repr(y) for y in f(torch.ones(3), w)]
+    assert row()["compiled_calls"] == 2
+
+
+def test_hooks_on_what_is_computed_inside_are_called_at_every_pass():
+    seen = []
+
+    @torch.compile
+    def f(x):
+        h = x * 2
+        h.register_hook(lambda g: seen.append(g.sum().item()) or g * 3)
+        return (h * h).sum()
+
+    results = [f(torch.full((2,), float(k), requires_grad=True)) for k in range(4)]
+    for k, y in enumerate(results):
+        y.backward()
+        assert seen[-1] == 8 * k
+    assert len(seen) == 4
+    assert "hooks" in row()["reasons"][0]

@@ -315,7 +315,7 @@ class Forward:
         node = Node()
         node.prim, node.params, node.edges = _Call(self.name, self), {}, tuple(edges)
         node.saved = tuple([arrays[i] if kind == "operand" else outs[i] for kind, i in self._where])
-        node.dialect, node.shown_as = cls, self.name  # type: ignore[attr-defined]
+        node.dialect = cls  # type: ignore[attr-defined]
         node.level = level  # type: ignore[attr-defined]
         node.outs = tuple([
             (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs
@@ -446,6 +446,11 @@ def opaque(edges: Sequence[Any]) -> bool:
     return any(not isinstance(node.prim, Primitive) or node.packed is not None for node in _nodes(edges))
 
 
+def hooked(edges: Sequence[Any]) -> bool:
+    """Whether hooks were put on something in the history behind some edges, but for where it begins."""
+    return any(node.hooks is not None for node in _nodes(edges))
+
+
 def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
     stack, seen = [producer(edge) for edge in roots if edge is not None], set[int]()
     while stack:
@@ -506,6 +511,11 @@ class _Call(Custom):
 
     def __init__(self, name: str, forward: Forward) -> None:
         self.name, self.forward = name, forward
+
+    @property
+    def ends(self) -> Sequence[Any]:
+        """The edge behind each output as the function itself has recorded it, None where there is none."""
+        return self.forward.roots
 
     def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
         level: int = node.level  # type: ignore[attr-defined]

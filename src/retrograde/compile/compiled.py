@@ -223,6 +223,8 @@ class Compiled:
             self.row.counts["traced"] += 1
             if version.opaque:
                 raise UnsupportedError("what it returns has a history with functions of the user's")
+            if version.hooked:
+                raise UnsupportedError("it puts hooks on what it computes")
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise

@@ -151,6 +151,8 @@ class Version:
         self._natural = not held.cut
         self.opaque = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
+        self.hooked = historic and calls.hooked([y._node for y in outputs])
+        """Whether the function puts hooks on what it computes, which are then called at every pass."""
         touched = [x for x, _ in gradients] + [owners[id(x)] for x in captured if id(x) in owners]
         self._having = [
             (x, g is None) for x, g in held.graded() if id(x) not in self._positions and any(x is y for y in touched)
