@@ -330,3 +330,157 @@ def test_a_call_that_fails_says_nothing_of_the_next_ones():
     for _ in range(4):
         assert compiled(torch.ones(3)).item() == 3
     assert row()["compiled_calls"] == 2
+
+
+# ------------------------------------------------------------------------------------------ under transforms, and inside others
+
+
+def wave(x, w):
+    return (torch.tanh(x @ w) * torch.sin(x).sum()).sum()
+
+
+def with_its_own_gradient(x, w):
+    return (torch.func.grad(wave)(x, w) ** 2).sum()
+
+
+func = torch.func
+OUTSIDE = {
+    "vmap": lambda f: func.vmap(f, in_dims=(0, None)),
+    "grad": lambda f: lambda x, w: func.grad(f, argnums=1)(x[0], w),
+    "vmap of grad": lambda f: func.vmap(func.grad(f), in_dims=(0, None)),
+    "per-sample gradients of weights": lambda f: func.vmap(func.grad(f, argnums=1), in_dims=(0, None)),
+    "grad of vmap": lambda f: func.grad(lambda x, w: (func.vmap(f, in_dims=(0, None))(x, w) ** 2).sum()),
+    "jvp": lambda f: lambda x, w: func.jvp(lambda y: f(y, w), (x[0],), (x[1],)),
+    "jacrev": lambda f: lambda x, w: func.jacrev(f, argnums=1)(x[0], w),
+    "hessian": lambda f: lambda x, w: func.hessian(f)(x[0], w),
+    "vmap of hessian": lambda f: func.vmap(func.hessian(f), in_dims=(0, None)),
+    "hessian and backward": lambda f: lambda x, w: torch.autograd.grad(
+        func.hessian(f)(x[0], w.requires_grad_()).square().sum(), w
+    ),
+    "no_grad around": lambda f: torch.no_grad()(lambda x, w: func.grad(f)(x[0].detach().requires_grad_(), w)),
+}
+
+
+@pytest.mark.parametrize("f", [wave, with_its_own_gradient])
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_compiled_function_is_transformed_as_the_function_is(name, f):
+    compiled = torch.compile(f)
+    for seed in range(4):
+        given = tensor((3, 4), seed) / 4, tensor((4, 2), seed + 1) / 4
+        got = OUTSIDE[name](compiled)(*given)
+        same(results(got), results(OUTSIDE[name](f)(*given)), 1e-5)
+    assert row()["compiled_calls"] == row()["calls"] - 2 > 0, row()
+
+
+def test_modules_are_compiled_under_functional_call():
+    net = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Tanh(), torch.nn.Linear(5, 2))
+
+    def loss(params, x, y):
+        return F.cross_entropy(func.functional_call(net, params, (x[None],)), y[None])
+
+    params = {k: v.detach() for k, v in net.named_parameters()}
+    x, y = tensor((6, 4)), torch.arange(6) % 2
+    want = func.vmap(func.grad(loss), in_dims=(None, 0, 0))(params, x, y)
+    compiled = torch.compile(loss)
+    for _ in range(4):
+        got = func.vmap(func.grad(compiled), in_dims=(None, 0, 0))(params, x, y)
+        same([got[k]._a for k in want], [want[k]._a for k in want], 1e-5)
+    assert row()["compiled_calls"] == 2, row()
+
+
+def test_what_has_another_derivative_than_its_operations_say_runs_as_it_is_under_transforms():
+    compiled = torch.compile(lambda x: (x * x.detach()).sum())
+    for _ in range(4):
+        assert func.grad(compiled)(torch.full((2,), 3.0)).tolist() == [3, 3]
+    assert "detaches" in row()["reasons"][0]
+    for _ in range(4):
+        assert compiled(torch.full((2,), 3.0)).item() == 18
+    assert row()["compiled_calls"] == 2
+
+
+def test_compiled_functions_run_from_their_traces_inside_one_that_is_deferred():
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 1))
+    eager = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 1))
+    eager.load_state_dict(net.state_dict())
+
+    def training(net, compile):
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+        penalty = compile(lambda p: (p * p).sum())
+
+        @compile
+        def step(x, y):
+            optimiser.zero_grad()
+            loss = ((net(x) - y) ** 2).mean() + 0.1 * penalty(net[0].weight)
+            loss.backward()
+            optimiser.step()
+            return loss.detach()
+
+        @compile
+        def fit(x, y):
+            seen = []
+            for k in range(6):
+                seen.append(step(x * (k + 1), y + x[:, :1]).item())
+                if seen[-1] > 1e6:
+                    break
+            return seen
+
+        return fit(tensor((5, 3)), tensor((5, 1), 1))
+
+    got = training(net, torch.compile)
+    fit, step, penalty = (compile_report().to_dict()["functions"][-k] for k in (1, 2, 3))
+    assert got == pytest.approx(training(eager, lambda f: f), rel=1e-5)
+    same([x._a for x in net.state_dict().values()], [x._a for x in eager.state_dict().values()], 1e-5)
+    assert fit["segments"] > 0
+    assert (step["calls"], step["compiled_calls"]) == (6, 4), step
+    assert (penalty["calls"], penalty["compiled_calls"]) == (6, 4), penalty  # as part of the step's trace
+
+
+def test_the_first_call_of_each_further_version_runs_both_ways():
+    compiled = torch.compile(lambda x: x * 2)
+    for n in (2, 2, 3, 3, 4, 4):
+        assert compiled(torch.ones(n)).tolist() == [2] * n
+    assert (row()["calls"], row()["traced"], row()["compiled_calls"]) == (6, 3, 2)
+
+
+def test_wrappers_of_a_compiled_function_carry_what_the_program_put_on_it_and_no_more():
+    def f(x):
+        return x * 2
+
+    compiled = torch.compile(f)
+    compiled.mine = 3
+    wrapped = func.vmap(compiled)
+    assert wrapped.mine == 3
+    assert not any(key.startswith("_versions") for key in wrapped.__dict__)
+    around = torch.compile(lambda x: wrapped(x) + 1)
+    for _ in range(4):
+        assert around(torch.ones(2)).tolist() == [3, 3]
+    assert row()["compiled_calls"] == 2
+
+
+def test_results_show_the_operation_that_made_them():
+    def f(x, w):
+        u = x.clone()
+        u[1:] = x[1:] * w
+        return u, (x * w).sum(), torch.tanh(w)
+
+    compiled, w = torch.compile(f), torch.ones(1, requires_grad=True)
+    for _ in range(4):
+        assert [repr(y) for y in compiled(torch.ones(3), w)] == [repr(y) for y in f(torch.ones(3), w)]
+    assert row()["compiled_calls"] == 2
+
+
+def test_hooks_on_what_is_computed_inside_are_called_at_every_pass():
+    seen = []
+
+    @torch.compile
+    def f(x):
+        h = x * 2
+        h.register_hook(lambda g: seen.append(g.sum().item()) or g * 3)
+        return (h * h).sum()
+
+    results = [f(torch.full((2,), float(k), requires_grad=True)) for k in range(4)]
+    for k, y in enumerate(results):
+        y.backward()
+        assert seen[-1] == 8 * k
+    assert len(seen) == 4
+    assert "hooks" in row()["reasons"][0]

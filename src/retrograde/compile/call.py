@@ -49,6 +49,10 @@ class Program:
         """The outputs for operands of any kind, at the highest level among them."""
         if not any(type(x) is not _ndarray for x in operands):
             return list(self._run(operands))
+        if ACTIVE:
+            operands = [elements(x) for x in operands]
+            if all(type(x) is _ndarray for x in operands):
+                return list(self._run(operands))
         top = max(map(level_of, operands), default=0)
         if any(isinstance(x, Value) and x._level == top for x in operands):
             return self._taped(operands, top)
@@ -176,6 +180,49 @@ def bare(x: Any) -> Any:
     return x._a if isinstance(x, Value) else x
 
 
+def elements(x: Any) -> Any:
+    """An array that a deferred call has not computed yet, computed; any other as it is."""
+    return x.trace.elements(x) if type(x) is Traced and not x.trace.leaves else x
+
+
+def alike(x: Any, y: Any, close: Callable[[np.ndarray, np.ndarray], bool]) -> bool:
+    """Whether two arrays of any levels, or values, hold the same for `close`, tangents included."""
+    if tuple(shape_of(x)) != tuple(shape_of(y)) or dtype_of(x) != dtype_of(y):
+        return False
+    mine, others = dict(_under(x)), dict(_under(y))
+    zero = (), np.zeros((), dtype_of(x))
+    for tangents in mine.keys() | others.keys():  # a tangent that is not there is zero
+        (at, a), (to, b) = mine.get(tangents, zero), others.get(tangents, zero)
+        every = sorted({*at, *to})
+        if not close(*np.broadcast_arrays(_spread(a, at, every), _spread(b, to, every))):
+            return False
+    return True
+
+
+def _under(x: Any) -> Iterator[tuple[tuple[int, ...], tuple[tuple[int, ...], np.ndarray]]]:
+    """The arrays of which a value or an array of transforms consists: the levels of which each is a tangent, those of which it
+    has an axis, and the array with these axes first."""
+    while isinstance(x, Value):
+        x = x._a
+    if type(x) is BatchedArray:
+        for tangents, (axes, array) in _under(x.content):
+            yield tangents, ((x._level, *axes), np.moveaxis(array, len(axes) + x.dim, 0))
+    elif type(x) is DualArray:
+        yield from _under(x.primal)
+        if x.tangent is not None:
+            for tangents, found in _under(x.tangent):
+                yield (x._level, *tangents), found
+    else:
+        yield (), ((), np.asarray(elements(x)))
+
+
+def _spread(array: np.ndarray, axes: tuple[int, ...], every: Sequence[int]) -> np.ndarray:
+    """An array with an axis of each of some levels, of length 1 where it has none, in their order."""
+    there = sorted(range(len(axes)), key=axes.__getitem__)
+    array = array.transpose(*there, *range(len(axes), array.ndim))
+    return array[(*(slice(None) if level in axes else None for level in every), ...)]
+
+
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
     """A context at no level, in which no hooks see what is saved: they are for what the program saves, and a trace is none."""
@@ -268,7 +315,7 @@ class Forward:
         node = Node()
         node.prim, node.params, node.edges = _Call(self.name, self), {}, tuple(edges)
         node.saved = tuple([arrays[i] if kind == "operand" else outs[i] for kind, i in self._where])
-        node.dialect, node.shown_as = cls, self.name  # type: ignore[attr-defined]
+        node.dialect = cls
         node.level = level  # type: ignore[attr-defined]
         node.outs = tuple([
             (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs
@@ -405,6 +452,11 @@ def opaque(edges: Sequence[Any]) -> bool:
     return any(not isinstance(node.prim, Primitive) or node.packed is not None for node in _nodes(edges))
 
 
+def hooked(edges: Sequence[Any]) -> bool:
+    """Whether hooks were put on something in the history behind some edges, but for where it begins."""
+    return any(node.hooks is not None for node in _nodes(edges))
+
+
 def _nodes(roots: Sequence[Any]) -> Iterator[Node]:
     stack, seen = [producer(edge) for edge in roots if edge is not None], set[int]()
     while stack:
@@ -465,6 +517,11 @@ class _Call(Custom):
 
     def __init__(self, name: str, forward: Forward) -> None:
         self.name, self.forward = name, forward
+
+    @property
+    def ends(self) -> Sequence[Any]:
+        """The edge behind each output as the function itself has recorded it, None where there is none."""
+        return self.forward.roots
 
     def pull(self, node: Node, saved: Any, g: Any, needs: Sequence[Any]) -> list[Any]:
         level: int = node.level  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import threading
 import types
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,25 +19,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import LevelError, UnsupportedError
-from .._state import WATCHED, state
+from .._state import OFF, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
 from ..core.node import Accumulate
-from ..core.value import Value
+from ..core.value import LevelArray, Value, dtype_of, shape_of
+from . import call as calls
 from . import deferred
 from .numbers import PLAIN
 from .reads import TooMuch
-from .trace import tracing
+from .trace import ACTIVE, TRACING, Traced
 from .version import Changes, Version
 from .versions import Versions, replaced, scalars_in
 
 _ndarray = np.ndarray
+_KNOWN = (Value, LevelArray, Traced)
 
 VERSIONS = 8
 """Versions of a function with more than which it is deferred."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
 CONFIRMED = 2
-"""Calls of a version that run both ways."""
+"""Calls of a function that run both ways; of each version the first one does."""
+CONFIRMING: list[int] = []
+"""The threads that are in such a call."""
 
 FUNCTIONS: list[Row] = []
 
@@ -96,6 +101,12 @@ class Compiled:
     (`fullgraph=True`).
     """
 
+    # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
+    __slots__ = (
+        "__dict__", "__weakref__", "_ambient", "_attempts", "_confirmed", "_deferred", "_f", "_given", "_plain", "_versions",
+        "_whole", "root", "row",
+    )  # fmt: skip
+
     def __init__(
         self, f: Callable[..., Any], *, root: Any = None, ambient: Callable[[], Any] = tuple, plain: Callable[[], bool] = bool,
         whole: bool = False, name: str | None = None,
@@ -106,7 +117,7 @@ class Compiled:
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
         self._versions = Versions()
         self._deferred: str | None = None
-        self._attempts = 0
+        self._attempts = self._confirmed = 0
         code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
@@ -125,42 +136,60 @@ class Compiled:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if tracing():  # part of what is being traced
+        trace = getattr(TRACING, "now", None) if ACTIVE else None
+        if trace is not None and trace.leaves:  # part of what is being traced
+            trace.inlined.append(self.row)
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
-        if state.mode == WATCHED or state.levels or self._plain():
+        if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
+            return self._f(*args, **kwargs)
+        if state.mode == WATCHED:
+            return self._as_it_is("each operation is looked at (anomaly mode, or saved-tensor hooks)", args, kwargs)
+        if self._plain():
             return self._f(*args, **kwargs)
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
-        if any(type(x._a) is not _ndarray or x._level for x in leaves):
-            return self._f(*args, **kwargs)
         leaves += [x._grad for x in leaves if x._grad is not None]
+        if any(type(x._a) is not _ndarray and not isinstance(x._a, _KNOWN) for x in leaves):
+            return self._as_it_is("a tensor lies in another library's memory", args, kwargs)
         roots = [self.root, *(x for x in found if not isinstance(x, Value))]
+        transformed = bool(state.levels) and state.levels[-1].adopt is None
         if self._deferred is None:
             try:
-                key = self._key(found, leaves, tree)
+                key = self._key(found, leaves, tree, transformed)
                 scalars = scalars_in(found)
                 version = self._versions.holding(key, scalars)
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
                 version = version or self._trace(key, roots, leaves, scalars, found, tree)
-                if version is not None:
-                    return self._from_trace(version, leaves, scalars, args, kwargs)
+                if version is not None and (version.clean or not transformed):
+                    return self._from_trace(version, leaves, scalars, args, kwargs, transformed)
+        if transformed:
+            unclean = "under transforms a function runs as it is where it detaches, draws or writes what it is given"
+            return self._as_it_is(unclean if self._deferred is None else None, args, kwargs)
+        if trace is not None:  # part of what is deferred already
+            before = trace.segments
+            out = self._f(*args, **kwargs)
+            counts["segments"] += max(trace.segments - before, 1)
+            return out
         out, segments = deferred.run(self.row.name, roots, leaves, lambda: self._f(*args, **kwargs))
         counts["segments"] += segments.segments
         return out
 
-    def _key(self, found: Sequence[Any], leaves: Sequence[Any], tree: Any) -> Any:
-        kinds = [
-            (type(x), x._a.shape, x._a.strides, x._a.dtype, x._node and type(x._node) is Accumulate, x._grad is None)
-            for x in leaves
-        ]  # fmt: skip
+    def _as_it_is(self, reason: str | None, args: Any, kwargs: Any) -> Any:
+        """The result of the function, neither traced nor deferred."""
+        if reason is not None and reason not in self.row.reasons:
+            self.row.reasons.append(reason)
+        return self._f(*args, **kwargs)
+
+    def _key(self, found: Sequence[Any], leaves: Sequence[Any], tree: Any, transformed: bool) -> Any:
+        kinds = [_kind(x) for x in leaves]
         rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
-        key = tree, tuple(kinds), tuple(rest), state.mode, alike, self._ambient()
+        key = tree, tuple(kinds), tuple(rest), grad_mode_now(), alike, self._ambient(), transformed
         hash(key)
         return key
 
@@ -187,14 +216,18 @@ class Compiled:
             )
             self._defer(f"more than {VERSIONS} versions")
             return None
+        recorded = grad_mode_now() != OFF
         try:
-            version = Version(
-                self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)), scalars=scalars,
-                pure=True, varying=self._versions.varying,
-            )  # fmt: skip
+            with calls.alone(), grad_mode(recorded):
+                version = Version(
+                    self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
+                    scalars=scalars, pure=True, varying=self._versions.varying,
+                )  # fmt: skip
             self.row.counts["traced"] += 1
             if version.opaque:
                 raise UnsupportedError("what it returns has a history with functions of the user's")
+            if version.hooked:
+                raise UnsupportedError("it puts hooks on what it computes")
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise
@@ -207,18 +240,26 @@ class Compiled:
         return version
 
     def _from_trace(
-        self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any
+        self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any, transformed: bool
     ) -> Any:  # fmt: skip
-        if version.confirmed < CONFIRMED:
-            expected = version.tried(leaves, scalars)
-            out = self._f(*args, **kwargs)
+        if not version.confirmed or self._confirmed < CONFIRMED:
+            expected = version.tried(leaves, scalars, transformed)
+            CONFIRMING.append(threading.get_ident())
+            try:
+                out = self._f(*args, **kwargs)
+            finally:
+                CONFIRMING.remove(threading.get_ident())
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
             version.confirmed += 1
+            self._confirmed += 1
             return out
         self.row.counts["compiled_calls"] += 1
-        return version.run(leaves, scalars)
+        for row in version.trace.inlined:
+            row.counts["calls"] += 1
+            row.counts["compiled_calls"] += 1
+        return version.run(leaves, scalars, transformed)
 
 
 def _code_of(f: Any) -> Any:
@@ -231,3 +272,12 @@ def _code_of(f: Any) -> Any:
 
 def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None) -> Compiled:
     return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name)
+
+
+def _kind(x: Value) -> Any:
+    """What tells tensors apart that need other code."""
+    a, edge = x._a, x._node
+    leaf = edge and type(edge) is Accumulate
+    if type(a) is _ndarray:
+        return type(x), a.shape, a.strides, a.dtype, leaf, x._grad is None
+    return type(x), tuple(shape_of(a)), None, dtype_of(a), leaf, x._grad is None

@@ -90,7 +90,7 @@ class Jit:
                 self._quick[quick] = version.holds, call
         if version.opaque or (state.levels and not version.clean):  # its derivatives are what the function makes them
             return self._f(*args, **kwargs)
-        return version.run(leaves, scalars)
+        return version.run(leaves, scalars, bool(state.levels))
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)

@@ -176,7 +176,7 @@ class Reads:
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
         if str(type(x).__module__).startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
-            self._todo += [x.__dict__[key] for key in ("_f", "root") if key in x.__dict__]
+            self._todo += [getattr(x, key) for key in ("_f", "root") if hasattr(x, key)]
             return
         if "_a" in (own or ()) or hasattr(type(x), "_a"):
             self.holders.append(x)

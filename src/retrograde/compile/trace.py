@@ -106,6 +106,8 @@ class Trace:
         self.entries: dict[tuple[int, np.dtype], tuple[Term, Traced]] = {}
         """The numbers that became operands, by term and dtype."""
         self._terms: list[Term] = []  # kept, so that no id comes again
+        self.inlined: list[Any] = []
+        """What the report says of the compiled functions that were called inside, once for each call."""
 
     leaves = True
     """Whether tensors that come in with a history are leaves inside, and what is left in them is put back afterwards."""

@@ -274,6 +274,8 @@ class Version:
         self._natural = not held.cut
         self.opaque = historic and calls.opaque([y._node for y in outputs])
         """Whether that holds functions of the user's, which would find other tensors than they have seen."""
+        self.hooked = historic and calls.hooked([y._node for y in outputs])
+        """Whether the function puts hooks on what it computes, which are then called at every pass."""
         touched = [x for x, _ in gradients] + [owners[id(x)] for x in captured if id(x) in owners]
         self._having = [
             (x, g is None) for x, g in held.graded() if id(x) not in self._positions and any(x is y for y in touched)
@@ -297,11 +299,11 @@ class Version:
         """The places where there are other numbers than when it was traced."""
         return list(self.reads.missed(scalars))
 
-    def run(self, leaves: Sequence[Any], scalars: Sequence[Any] = ()) -> Any:
-        """The function's result for such arguments."""
+    def run(self, leaves: Sequence[Any], scalars: Sequence[Any] = (), transformed: bool = False) -> Any:
+        """The function's result for such arguments; transformed: whether transforms are running."""
         numbers, early = self._early(scalars)
-        if self._history is not None or state.levels:
-            found = self._recorded(leaves, numbers)
+        if self._history is not None or transformed:
+            found = self._recorded(leaves, numbers, transformed)
         else:
             found = self.compiled(*self._arrays(leaves), *numbers)
         stored, returned = ((), ()) if self._late is None else self._late([_bare(y) for y in found], early)
@@ -314,7 +316,8 @@ class Version:
     def _arrays(self, leaves: Sequence[Any]) -> list[Any]:
         """The arrays of the graph's inputs; not those of a trace that another thread is in."""
         with LOCK:
-            return [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
+            found = [*[leaves[i]._a for i in self._given], *[x._a for x in self.captured]]
+        return [x if type(x) is _ndarray else calls.elements(x) for x in found] if ACTIVE else found
 
     def quick(self) -> Callable[..., Any] | None:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
@@ -343,12 +346,12 @@ class Version:
         found: Callable[..., Any] = scope["quick"]
         return found
 
-    def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray]) -> Sequence[Any]:
+    def _recorded(self, leaves: Sequence[Any], numbers: Sequence[np.ndarray], transformed: bool) -> Sequence[Any]:
         """The outputs among transforms and where something wants a gradient: values that have their history."""
         holders = [*(leaves[i] for i in self._given), *self.captured]
-        if state.levels:
+        if transformed:
             return self.program([*[x if isinstance(x, Value) else x._a for x in holders], *numbers])
-        arrays = [*[x._a for x in holders], *numbers]
+        arrays = [*self._arrays(leaves), *numbers]
         if not state.mode or self._history is None:
             return self.compiled(*arrays)
         with LOCK:
@@ -363,11 +366,14 @@ class Version:
         self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
         return self.forward
 
-    def tried(self, leaves: Sequence[Any], scalars: Sequence[Any] = ()) -> Any:
+    def tried(self, leaves: Sequence[Any], scalars: Sequence[Any] = (), transformed: bool = False) -> Any:
         """What a call would give and leave, without leaving it: arrays, and numbers to be stored and returned."""
         numbers, early = self._early(scalars)
-        found = self.compiled(*[x.copy() for x in self._arrays(leaves)], *numbers)
-        return found, *(((), ()) if self._late is None else self._late(found, early))
+        if transformed:
+            found = self._recorded(leaves, numbers, transformed)
+        else:
+            found = self.compiled(*[x.copy() for x in self._arrays(leaves)], *numbers)
+        return found, *(((), ()) if self._late is None else self._late([_bare(y) for y in found], early))
 
     def unlike(self, tried: Any, leaves: Sequence[Any], out: Any) -> str | None:
         """How what a call of the function itself gave and left differs from what was found for it; None where it does not."""
@@ -425,6 +431,8 @@ class Version:
                 continue
             if isinstance(new, Value):
                 new = new._a
+            if isinstance(holder, Value) and type(holder._a) is Traced:
+                holder._a.trace.before_change(holder)
             if isinstance(holder, Value) and type(holder._a) is _ndarray:
                 mutation.write(holder._a, new)
             else:
@@ -470,6 +478,8 @@ def _alike(x: Any, y: Any) -> bool:
 
 def _close(x: Any, y: Any) -> bool:
     """Whether two arrays hold the same numbers but for rounding."""
+    if type(x) is not _ndarray or type(y) is not _ndarray:
+        return calls.alike(x, y, _close)
     if x.shape != y.shape or x.dtype != y.dtype:
         return False
     if x.dtype.kind not in "fc" and x.dtype.name != "bfloat16":
@@ -506,7 +516,10 @@ class Substituted(Observer):
 
     def __init__(self, trace: Trace, leaves: list[Any], outside: list[Any]) -> None:
         self.trace = trace
-        outside = [x for x in outside if not isinstance(x, Value) or isinstance(x._a, (_ndarray, LevelArray, Value))]
+        for x in (*leaves, *outside):  # what a deferred call has left where nobody looked
+            if type(x._a) is Traced and not x._a.trace.open and x._a.value is not None:
+                x._a = x._a.value
+        outside = [x for x in outside if not isinstance(x, Value) or isinstance(x._a, (_ndarray, LevelArray, Value, Traced))]
         self.holders = trace.holders = [*leaves, *outside]
         self.entered: dict[int, Any] = {}
         """What each holder was given, by its id."""

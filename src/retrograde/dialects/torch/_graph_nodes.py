@@ -43,6 +43,9 @@ def node_name(node: Any, index: int = 0) -> str:
     given = node.__dict__.get("shown_as")
     if given is not None:
         return given
+    ends = getattr(node.prim, "ends", None)
+    if ends is not None and ends[index] is not None:  # the call of a compiled function
+        return edge_name(ends[index])
     if node.replayed:
         return "ConjBackward0" if node.prim.name == "conj" else "AsStridedBackward0"
     name = NAMES.get(node.prim.name)
