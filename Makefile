@@ -45,8 +45,8 @@ test-lowest: $(LOWEST)/.installed ## all tests with the lowest versions that pyp
 GENERATED := tests/test_jit.py tests/test_threads.py tests/test_products.py tests/test_convolutions.py tests/test_pointwise.py \
 	tests/test_rows.py tests/test_selection.py tests/test_ties.py tests/test_scans.py tests/test_copies.py tests/test_gathers.py \
 	tests/test_channels.py tests/test_windows.py tests/test_sampling.py tests/test_patches.py tests/test_halves.py tests/test_recurrent.py \
-	tests/test_reductions.py tests/test_factor.py tests/test_canonical.py tests/test_primitives.py \
-	tests/compile/test_numerics.py
+	tests/test_reductions.py tests/test_factor.py tests/test_matvec.py tests/test_attention.py tests/test_columns.py tests/test_pairs.py \
+	tests/test_canonical.py tests/test_primitives.py tests/compile/test_numerics.py tests/compile/test_emit.py
 # `make test-processors EMULATED="tests/test_rows.py"` runs a part: whole, each processor takes an hour on an idle core.
 EMULATED ?= $(GENERATED) tests/conformance tests/opinfo
 PYTEST := -m pytest -q -p no:cacheprovider -o timeout=3600
