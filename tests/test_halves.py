@@ -1,4 +1,4 @@
-"""float16 and bfloat16 beside float32 by generated code: every number, every rounding, every layout as NumPy has them."""
+"""float16 and bfloat16 beside float32 and float64 by generated code: every number, rounding and layout as NumPy has them."""
 
 import ml_dtypes
 import numpy as np
@@ -55,6 +55,22 @@ def test_every_rounding(dtype):
     nan = np.isnan(x)
     assert np.isnan(found[nan]).all()
     np.testing.assert_array_equal(found[~nan].view(np.uint16), expected[~nan].view(np.uint16))
+
+
+def test_double_numbers_are_rounded_once(dtype):
+    with np.errstate(all="ignore"):
+        x = near_every(dtype).astype(np.float64)
+        x = np.concatenate([x, x * (1 + 1e-13), x * (1 - 1e-13), x / 2 + np.roll(x, 1) / 2, [1e300, -1e300, 5e-324, 2.0**-25]])
+        expected = x.astype(dtype)
+    found = halves.converted(x, dtype)
+    assert found.dtype == dtype
+    nan = np.isnan(x)
+    assert np.isnan(found[nan]).all()
+    np.testing.assert_array_equal(found[~nan].view(np.uint16), expected[~nan].view(np.uint16))
+    back = halves.converted(every(dtype), np.dtype(float))
+    assert back.dtype == np.dtype(float)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(back, every(dtype).astype(float))
 
 
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 8191, 8192, 8193])

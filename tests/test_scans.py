@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import retrograde
 from retrograde.backend.jit import llvm, scans, threads
 from retrograde.backend.jit.operands import LEAST
 from retrograde.ops.reduction import argmax, argmin, prod
@@ -51,6 +52,22 @@ def test_sums_products_and_recurrences(dtype, shape, axis, reverse):
     out = scans.cumulative("cumprod", x, axis, reverse)
     found = scans.cumprod_pull(g, out, x, axis, reverse)
     np.testing.assert_allclose(found, back(pulled, axis, reverse, dtype), rtol=1e-5 if dtype is np.float32 else 1e-12, atol=1e-30)
+
+
+@pytest.mark.parametrize("n", [4, 40, 2 * LEAST])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_factor_of_zero_hides_infinite_cotangents(n, create_graph):
+    """Of products behind a zero, and of the zero itself where another stands before it; in generated code and without."""
+    x, g = np.ones(n, np.float32), np.ones(n, np.float32)
+    x[:4], g[-1], g[1] = (2, 0, 3, 0), np.inf, np.inf
+    want = np.zeros(n, np.float32)
+    want[:2] = 1, np.inf
+    x = retrograde.asarray(x, requires_grad=True)
+    cumprod(x, axis=0, reverse=False).backward(retrograde.asarray(g), create_graph=create_graph)
+    np.testing.assert_array_equal(np.asarray(x.grad.detach()), want)
+    a, b = np.ones(n), np.zeros(n)
+    a[1], b[0] = 0, np.inf
+    np.testing.assert_array_equal(np.asarray(linear_recurrence(a, b, axis=0, reverse=False)), [np.inf] + [0] * (n - 1))
 
 
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)

@@ -328,9 +328,10 @@ class _Writer:
         plain = ["out_ = KERNEL(a0, a1)"]
         if self.prim.large is not None:
             plain = [
-                "large_ = a0.size > 255 and type(a0) is ndarray and type(a1) is ndarray",  # of small ones no more is asked
-                "if large_:", *_indented(_asked("a0", "a1")),
-                "out_ = LARGE(a0, a1) if large_ else KERNEL(a0, a1)",
+                "if a0.size > 255 and type(a0) is ndarray and type(a1) is ndarray:", *_indented(_asked("a0", "a1")),
+                "    out_ = LARGE(a0, a1) if large_ else KERNEL(a0, a1)",
+                "else:",  # of small ones no more is asked
+                "    large_ = False", "    out_ = KERNEL(a0, a1)",
             ]  # fmt: skip
         elsewhere = [
             "    if type(a0) is not ndarray or type(a1) is not ndarray:",

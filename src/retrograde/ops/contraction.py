@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backend.jit import pairs
 from ..backend.jit.halves import converted, single
 from ..backend.jit.products import batched, product
 from ..core.aval import Aval
@@ -65,7 +66,8 @@ def _unsqueeze(x: Any, axis: int) -> Any:
 
 def _matmul_numpy(x: Any, y: Any) -> Any:
     if _half(x.dtype):
-        return converted(_matmul_numpy(single(x), single(y)), x.dtype)
+        found = pairs.product(x, y)
+        return converted(_matmul_numpy(single(x), single(y)), x.dtype) if found is None else found
     m, n = x.ndim, y.ndim
     if m <= 2 and n <= 2:
         if not (m and n):
@@ -204,7 +206,8 @@ def _affine_kernel(xp: Any, x: Any, w: Any, b: Any) -> Any:
 
 def _affine_numpy(x: Any, w: Any, b: Any) -> Any:
     if _half(x.dtype):
-        return converted(_affine_numpy(single(x), single(w), single(b)), x.dtype)
+        found = pairs.product(x, w.T, b)
+        return converted(_affine_numpy(single(x), single(w), single(b)), x.dtype) if found is None else found
     if x.ndim == 2:
         return product(x, w.T, b)
     if x.ndim > 2 and b.ndim < 2:

@@ -16,10 +16,12 @@ from ..core.arrays import full
 from ..core.aval import Aval
 from ..core.primitive import primitive
 from ..core.value import dtype_of, ndim_of, shape_of
+from .comparison import equal, isfinite, logical_and, logical_not
 from .elementwise import exp
-from .kernels import in_c_order
+from .kernels import in_c_order, zero_of
 from .rules import batch_axes, checked_axes, conj, infer_along, linear, sum_tangents
 from .samples import complex_normal, normal, sample
+from .selection import drop
 from .shapes import at_least, matching
 from .structural import concatenate, getitem
 
@@ -114,6 +116,11 @@ _SHORT = 32
 """Lines of so many elements go one slice after the other."""
 
 
+def _passed(xp: Any, a: Any, s: Any) -> Any:
+    """a s, and 0 where a is: nothing gets through it, infinite or not."""
+    return a * xp.where(a == zero_of(a), zero_of(s), s)
+
+
 def _recurrence_kernel(xp: Any, a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
     """By doubling: pairs (a, b) compose associatively."""
     if reverse:
@@ -125,7 +132,7 @@ def _recurrence_kernel(xp: Any, a: Any, b: Any, *, axis: int, reverse: bool) -> 
 
     while step < n:
         tail = part(a, step, n)
-        b = xp.concat([part(b, 0, step), part(b, step, n) + tail * part(b, 0, n - step)], axis=axis)
+        b = xp.concat([part(b, 0, step), part(b, step, n) + _passed(xp, tail, part(b, 0, n - step))], axis=axis)
         a = xp.concat([part(a, 0, step), tail * part(a, 0, n - step)], axis=axis)
         step *= 2
     return xp.flip(b, axis=axis) if reverse else b
@@ -146,12 +153,12 @@ def _recurrence_numpy(a: Any, b: Any, *, axis: int, reverse: bool) -> Any:
     out = np.asarray(b, copy=True)
     if n <= _SHORT or b.size >= 512 * n:
         for i in range(1, n):
-            out[i] += a[i] * out[i - 1]
+            out[i] += _passed(np, a[i], out[i - 1])
     else:
         a = np.asarray(a, copy=True)
         step = 1
         while step < n:
-            out[step:] += a[step:] * out[:-step]
+            out[step:] += _passed(np, a[step:], out[:-step])
             a[step:] = a[step:] * a[:-step]
             step *= 2
     return np.moveaxis(out[::-1] if reverse else out, 0, axis)
@@ -176,7 +183,8 @@ def _infer_recurrence(avals: Any, params: dict[str, Any]) -> Aval:
     return Aval(b.shape, b.dtype)
 
 
-# s_i = a_i s_(i-1) + b_i along an axis (from the end, if `reverse`), with nothing before the first element.
+# s_i = a_i s_(i-1) + b_i along an axis (from the end, if `reverse`), with nothing before the first element and nothing, be it
+# infinite, that gets through an a_i of 0.
 linear_recurrence = primitive(
     "linear_recurrence", kernel=_recurrence_kernel, numpy=_recurrence_numpy, kind="scan",
     vjp=lambda needs, g, out, a, _b, *, axis, reverse: _recurrence_vjp(needs, g, out, a, axis, reverse),
@@ -195,8 +203,8 @@ def _cumprod_pull_numpy(g: Any, out: Any, x: Any, axis: int, reverse: bool) -> A
     found = np.array(g)
     s, out, x = (a.swapaxes(axis, 0)[:: -1 if reverse else 1] for a in (found, out, x))
     for i in range(len(s) - 2, -1, -1):
-        s[i] += x[i + 1] * s[i + 1]
-    s[1:] *= out[:-1]
+        s[i] += _passed(np, x[i + 1], s[i + 1])
+    s[1:] = _passed(np, out[:-1], s[1:])
     return found
 
 
@@ -209,7 +217,9 @@ def _cumprod_vjp(g: Any, out: Any, x: Any, axis: int, reverse: bool) -> Any:
             return found
     back = -1 if reverse else 1
     adjoint = linear_recurrence(conj(shift(x, axis, -back, 0)), g, axis=axis, reverse=not reverse)
-    return adjoint * conj(shift(out, axis, back, 1))
+    before = conj(shift(out, axis, back, 1))
+    # A product of 0 hides an infinite cotangent; of a finite one the second derivative has to be left.
+    return drop(adjoint * before, logical_and(equal(before, 0), logical_not(isfinite(adjoint))))
 
 
 def _product_samples() -> Any:

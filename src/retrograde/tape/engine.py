@@ -433,7 +433,7 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
         step = edge.step
         if (
             step is None or (saved := edge.saved) is FREED
-            or (saved and edge.seq < latest and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
+            or (edge.seq < latest and saved and _changed(saved, edge.seq))  # which of all that is wrong is said first: `run`
             or ((size := _size(g) if type(g) is list else g.size) > most
                 and (target is None or (nodes is not None and size > _SMALL) or _branches(edge)))
         ):  # fmt: skip
@@ -442,7 +442,12 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
             found = step(edge, g, grads, fitted, _add)
         except KERNEL_ERRORS as error:
             _fail(cls, edge, error)
-        if grads is None and type(found) is dict:
+        if type(found) is tuple:  # a chain, so far
+            if nodes is not None:
+                nodes.append(edge)
+            edge, g = found
+            continue
+        if grads is None:
             hooked = False
             for below in found:  # one loop: most graphs of one operation end here
                 if type(below) is Node:
@@ -455,9 +460,6 @@ def _ahead(edge: Any, g: Any, target: Any, cls: type[Value], nodes: list[Node] |
             grads = found
         if nodes is not None:
             nodes.append(edge)
-        if grads is None:
-            edge, g = found
-            continue
         if target is not None or len(waiting) > _FEW or (large and waiting):
             return _arrivals(grads)
         g = None

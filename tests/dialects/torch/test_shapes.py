@@ -289,6 +289,7 @@ ORDERED = {
     "sort": (lambda x: x.sort(0, descending=True)[0], "K"), "argsort": (lambda x: x.argsort(-1), "K"),
     "renorm": (lambda x: x.renorm(2, 0, 1.0), "C"), "logcumsumexp": (lambda x: x.logcumsumexp(-1), "C"),
     "cummax": (lambda x: x.cummax(0)[1], "C"),
+    "masked_scatter": (lambda x: x.masked_scatter(torch.ones(x.shape[-1]) > 0, torch.arange(24.0)), "C"),
     "ones_like in C order": (lambda x: torch.ones_like(x, memory_format=torch.contiguous_format), "C"),
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm, threads
-from .operands import FLOAT32
+from .operands import FLOAT32, FLOAT64
 from .vectors import LANES, Part, Vectors
 
 _LEAST = {"e": 1 << 11, "E": 1 << 12}
@@ -42,12 +42,13 @@ def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """An array in another dtype as `x.astype(dtype)` has it, also the order of its axes."""
     size = x.size
     if size >= _FEWEST and type(x) is np.ndarray:
-        kind, least = None, _LEAST
-        if x.dtype == FLOAT32:
-            kind = _letter(dtype)
-        elif dtype == FLOAT32:
-            kind, least = _letter(x.dtype), _LEAST_WIDENED
-        function = None if kind is None or size < least[kind] else _translated(kind, least is _LEAST_WIDENED)
+        kind, least, number = None, _LEAST, "float"
+        given = x.dtype
+        if given in _NUMBERS:
+            kind, number = _letter(dtype), _NUMBERS[given]
+        elif dtype in _NUMBERS:
+            kind, least, number = _letter(given), _LEAST_WIDENED, _NUMBERS[dtype]
+        function = None if kind is None or size < least[kind] else _translated(kind, least is _LEAST_WIDENED, number)
         if function is not None and x.flags.forc and x.flags.aligned:
             out = np.empty_like(x, dtype)
             function(*threads.tiles(-(-size // _BLOCK), 4 * size), out, x, size)
@@ -60,15 +61,19 @@ def single(x: np.ndarray) -> np.ndarray:
     return converted(x, FLOAT32)
 
 
+_NUMBERS = {FLOAT32: "float", FLOAT64: "double"}
+
+
 @functools.cache
-def _translated(kind: str, widened: bool) -> Callable[..., None] | None:
+def _translated(kind: str, widened: bool, number: str) -> Callable[..., None] | None:
     if not llvm.available() or not offered(kind):
         return None
-    return llvm.shared("halves", "array out, array x, i64 n", functools.partial(_body, kind=kind, widened=widened))
+    body = functools.partial(_body, kind=kind, widened=widened, number=number)
+    return llvm.shared("halves", "array out, array x, i64 n", body)
 
 
-def _body(code: Any, kind: str, widened: bool) -> None:
-    v = Vectors(code, LANES)
+def _body(code: Any, kind: str, widened: bool, number: str) -> None:
+    v, w = Vectors(code, LANES), Vectors(code, LANES, number)
     words = Vectors(code, LANES, "i16")
 
     def unit(u: str) -> None:
@@ -78,9 +83,13 @@ def _body(code: Any, kind: str, widened: bool) -> None:
         def some(i: str, part: Part) -> None:
             at = code.add(start, i)
             if widened:
-                part.store(v, read(v, kind, part.load(words, "%x", at)), "%out", at)
-            else:
-                part.store(words, written(v, kind, part.load(v, "%x", at)), "%out", at)
+                found = read(v, kind, part.load(words, "%x", at))
+                part.store(w, found if w.number == v.number else v.convert("fpext", found, w), "%out", at)
+                return
+            given = part.load(w, "%x", at)
+            if w.number != v.number:
+                given = _narrowed(w, v, given, odd=kind == "e")
+            part.store(words, written(v, kind, given), "%out", at)
 
         v.over(here, some)
 
@@ -89,6 +98,24 @@ def _body(code: Any, kind: str, widened: bool) -> None:
 
 
 # ------------------------------------------------------------------------------------------ vectors
+
+
+def _narrowed(w: Vectors, v: Vectors, x: str, *, odd: bool) -> str:
+    """Double numbers as single ones: the nearest; or (odd), of the two beside one, that whose last bit is set, of which
+    float16 then gets what is nearest to the double number (after Boldo and Melquiond 2008). bfloat16 gets what is nearest
+    to the single one, as its library for NumPy has it."""
+    nearest = w.convert("fptrunc", x, v)
+    if not odd:
+        return nearest
+    integers = Vectors(w.code, w.lanes, "i32")
+    back = v.convert("fpext", nearest, w)
+    bits = v.convert("bitcast", nearest, integers)
+    inside = integers.add(bits, -1)  # the number before it, seen from 0
+    size, there = w.call("fabs", x), w.call("fabs", back)
+    begun = w.code.value(f"select {w.mask} {w.two('fcmp ogt', there, size)}, {integers.type} {inside}, {integers.type} {bits}")
+    uneven = w.two("fcmp one", back, x)
+    found = w.code.value(f"select {w.mask} {uneven}, {integers.type} {integers.two('or', begun, 1)}, {integers.type} {bits}")
+    return integers.convert("bitcast", found, v)
 
 
 def offered(kind: str) -> bool:

@@ -184,6 +184,14 @@ def processor() -> Processor | None:
         return None if found is None else kind_of(found.triple, found.has())
 
 
+@functools.cache
+def has(feature: str) -> bool:
+    """Whether the processor has what LLVM calls so, such as "avx512bf16", beyond what its kind says."""
+    with lock:
+        llvm = _llvmlite()
+        return llvm is not None and bool(llvm.get_host_cpu_features().get(feature, False))
+
+
 LOADING = 50_000_000
 """Nanoseconds that loading llvmlite takes."""
 

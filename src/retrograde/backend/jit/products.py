@@ -80,6 +80,11 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
         depth = _plans[form] = _planned(*form)
     if not depth:
         return _plus(_by_blas(x, y), bias)
+    return computed(function, x, y, bias, depth)
+
+
+def computed(function: Callable[..., None], x: np.ndarray, y: np.ndarray, bias: np.ndarray | None, depth: int) -> Any:
+    """x y (+ bias) by a function that `translated` or `of_pairs` gives. depth: rows of a panel, which `panel_rows` gives."""
     (m, k), n = x.shape, y.shape[1]
     out = np.empty((m, n), x.dtype)
     work, laid = m * k * n >> 2, int(x.strides[1] != x.itemsize and n > PANEL)
@@ -146,7 +151,7 @@ def _stack(
                 at += (np.arange(length) * (step // size)).reshape(-1, *(1,) * (len(lead) - axis - 1))
         places[:, column] = at.ravel()
     strides = (step // size for step in (*x_steps[-2:], *y_steps[-2:]))
-    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size and n > PANEL), _depth(k)
+    return (*lead, m, n), places, (m, k, n, *strides), int(x_steps[-1] != size and n > PANEL), panel_rows(k)
 
 
 @functools.lru_cache(1024)
@@ -196,10 +201,10 @@ def _planned(
         and size in y_steps
         and not any(step % size for step in (*x_steps, *y_steps))
     )  # fmt: skip
-    return _depth(k) if suited else 0
+    return panel_rows(k) if suited else 0
 
 
-def _depth(k: int) -> int:
+def panel_rows(k: int) -> int:
     """The rows of a panel, of k in all."""
     return -(-k // -(-k // DEPTH))
 
@@ -235,6 +240,17 @@ def translated(char: str) -> Callable[..., None] | None:
     return llvm.shared(
         "product", f"object out, object x, object y, object bias, i64 biased, {_FORM}",
         functools.partial(body, number=_NUMBERS[char]), attributes=_ATTRIBUTES,
+    )  # fmt: skip
+
+
+@functools.cache
+def of_pairs() -> Callable[..., None] | None:
+    """The function for matrices whose elements are pairs of bfloat16 (pairs.py); None without instructions for them."""
+    if not _laid_out_as_known():
+        return None
+    return llvm.shared(
+        "product_of_pairs", f"object out, object x, object y, object bias, i64 biased, {_FORM}",
+        functools.partial(body, number="float", pairs=True), attributes=_ATTRIBUTES,
     )  # fmt: skip
 
 
@@ -280,13 +296,14 @@ def _laid_out_as_known() -> bool:
 _ATTRIBUTES = '"prefer-vector-width"="512" "no-stack-arg-probe"'
 
 
-def body(c: Any, number: str, *, several: bool = False) -> None:
+def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> None:
     """out = x y (+ bias) for NumPy arrays; a unit is a block of `rows` and `columns` of the result.
 
     The arrays are read as PyArrayObject has been laid out since NumPy 1.7: data, number of axes, shape, strides. several:
     results of one shape lie one behind the other, their operands begin where `places` says; there is no bias.
     biased: whether there is a bias. depth: rows of the panels that `y` is cut into. laid: whether the rows of a block of `x`
     are copied, number by number of a tile's rows, since its numbers do not lie side by side.
+    pairs: what the operands hold in the place of a number are two of bfloat16, both of which are multiplied and added.
     """
     kind = llvm.processor()
     assert kind is not None  # something is `available`
@@ -299,6 +316,16 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
     tile_sums = c.value(f"alloca [{height * most_vectors * v.lanes} x {number}], align 64")
     nothing = c.value(f"alloca {v.type}, align 64")
     v.store(v.constant(0.0), nothing, align=64)
+
+    def multiplied(x: str, y: str, total: str) -> str:
+        """total + x y in each lane."""
+        if not pairs:
+            return v.call("fma", x, y, total)
+        halves = f"<{2 * v.lanes} x bfloat>"
+        function = f"@llvm.x86.avx512bf16.dpbf16ps.{8 * kind.register}"
+        c.declare(f"declare {v.type} {function}({v.type}, {halves}, {halves})")
+        x, y = (c.value(f"bitcast {v.type} {x} to {halves}") for x in (x, y))
+        return str(c.value(f"call {v.type} {function}({v.type} {total}, {halves} {x}, {halves} {y})"))
 
     def array(name: str) -> tuple[str, list[str], list[str]]:
         data, shape, strides = (
@@ -457,7 +484,7 @@ def body(c: Any, number: str, *, several: bool = False) -> None:
                     for r in range(height):
                         one = c.value(f"load {number}, ptr {c.at(number, starts[r], offset)}")
                         xs = c.spread(v.lanes, number, one)
-                        after += [v.call("fma", xs, ys[i], sums[r * count + i]) for i in range(count)]
+                        after += [multiplied(xs, ys[i], sums[r * count + i]) for i in range(count)]
                     return after
 
                 sums = c.loop(0, rows, 1, step, carried=[(v.type, "zeroinitializer")] * (height * count))

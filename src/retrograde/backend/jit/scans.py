@@ -278,10 +278,15 @@ def _cumulative(code: llvm.Code, number: str, reverse: bool, instruction: str, s
     _each_line(code, number, lambda v: [(_wide(v), _wide(v).constant(start))], step, reverse)
 
 
+def _passed(w: Vectors, factor: str, x: str) -> str:
+    """factor x, and 0 where the factor is: nothing gets through it, infinite or not."""
+    return w.choose("fcmp oeq", factor, 0.0, 0.0, w.multiply(factor, x))
+
+
 def _recurrence(code: llvm.Code, number: str, reverse: bool) -> None:
     def step(v: Vectors, part: Part, place: str, i: str, s: str) -> list[str]:
         w, a, b = _wide(v), *(_widened(v, part.load(v, x, place)) for x in ("%a", "%b"))
-        further = w.add(w.multiply(a, s), b)
+        further = w.add(_passed(w, a, s), b)
         edge = code.value(f"icmp eq i64 {i}, {code.add('%length', -1) if reverse else 0}")  # nothing times infinity
         s = code.value(f"select i1 {edge}, {w.type} {b}, {w.type} {further}")
         part.store(v, _narrowed(v, s), "%out", place)
@@ -295,12 +300,12 @@ def _cumprod_pull(code: llvm.Code, number: str, reverse: bool) -> None:
 
     def step(v: Vectors, part: Part, place: str, i: str, s: str, factor: str) -> list[str]:
         w = _wide(v)
-        s = w.add(w.multiply(factor, s), _widened(v, part.load(v, "%g", place)))
+        s = w.add(_passed(w, factor, s), _widened(v, part.load(v, "%g", place)))
         edge = code.value(f"icmp eq i64 {i}, {code.add('%length', -1) if reverse else 0}")
         step = code.value(f"select i1 {edge}, i64 0, i64 {'%inner' if reverse else code.value('sub i64 0, %inner')}")
         before = _widened(v, part.load(v, "%y", code.add(place, step)))
         before = code.value(f"select i1 {edge}, {w.type} {w.constant(1.0)}, {w.type} {before}")
-        part.store(v, _narrowed(v, w.multiply(s, before)), "%out", place)
+        part.store(v, _narrowed(v, _passed(w, before, s)), "%out", place)
         return [s, _widened(v, part.load(v, "%x", place))]
 
     _each_line(code, number, lambda v: [(_wide(v), _wide(v).constant(0.0))] * 2, step, not reverse)

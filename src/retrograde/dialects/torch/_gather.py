@@ -464,9 +464,14 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     number = _value("masked_fill", input, value)
     name = "MaskedFillBackward1" if isinstance(value, Value) else "MaskedFillBackward0"
     out = where_op(given, number, input)
+    return show_as(_in_c_order(out), name)
+
+
+def _in_c_order(out: Any) -> Any:
+    """A new result, whose elements lie row by row however those of its operands do."""
     if type(out._a) is np.ndarray and not out._a.flags.c_contiguous:
         mutation.rearrange(out, np.ascontiguousarray(out._a))
-    return show_as(out, name)
+    return out
 
 
 @api(out=True)
@@ -503,7 +508,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if not shape:
         return show_as(st.reshape(values, shape=()) if len(flat) else st.copy(x), "MaskedScatterBackward0")
     out = ix.index_put(x, values, *positions, axes=tuple(range(len(shape))), accumulate=False, unique=True)
-    return show_as(out, "MaskedScatterBackward0")
+    return show_as(_in_c_order(out), "MaskedScatterBackward0")
 
 
 # ------------------------------------------------------------------------------------------ flat positions
