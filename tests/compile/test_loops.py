@@ -144,6 +144,15 @@ def test_bodies_that_are_not_small_run_turn_by_turn(looked_at):
     assert not any(looked_at)
 
 
+def test_a_branch_that_is_not_taken_need_not_end():
+    def step(c, _):
+        forever = lambda c: rg.while_loop(lambda d: d < 10, lambda d: d * 2, c)  # noqa: E731 - of what is not above 0
+        return rg.cond(c > 0, forever, lambda c: c + 1, c), c
+
+    f = lambda c: rg.scan(step, c, length=3)  # noqa: E731
+    close(rg.jit(f)(rg.asarray(-1.0)), f(rg.asarray(-1.0)), "float64")
+
+
 def test_what_a_turn_of_products_gives_is_kept_and_not_computed_again():
     f = rg.jit(rg.grad(lambda w: rg.sum(rg.scan(lambda c, _: (rg.tanh(w @ c), None), w[0], length=3)[0])))
     graph = f.lower(rg.eye(3)).graph

@@ -262,6 +262,16 @@ def test_the_body_asks_for_no_elements_and_changes_nothing_outside():
 
     with pytest.raises(UnsupportedError, match="changes a tensor from outside"):
         rg.jit(made_before)(x)
+
+    def writes_into_the_outer_carry(c, _):
+        def step(d, _):
+            c.__setitem__(0, 7.0)
+            return d * 2, None
+
+        return rg.scan(step, c * 1, length=2)[0], None
+
+    with pytest.raises(UnsupportedError, match="changes a tensor from outside"):
+        rg.jit(lambda a: rg.scan(writes_into_the_outer_carry, a, length=3))(rg.asarray([1.0, 2.0]))
     for asks in (lambda c, _: (c if c > 0 else -c, c), lambda c, _: (c * c.item(), c)):
         with pytest.raises(UnsupportedError, match=r"where\(\) or cond\(\)"):
             rg.jit(lambda a, asks=asks: rg.scan(asks, a, length=3))(x)

@@ -99,6 +99,8 @@ class Body:
         trace = getattr(TRACING, "now", None)
         self.beside: Any = np.zeros(()) if trace is None else trace.constant(np.zeros(()))
         self._since = 0 if trace is None else len(trace.equations)
+        self.given: list[Value] = []
+        """What the function is given."""
         self._off = [tape for tape in open_tapes() if tape.mode == OFF]
 
     def begin(self, cls: type[Value], shape: Sequence[int], dtype: np.dtype) -> Value:
@@ -210,7 +212,9 @@ def outlined(name: str, f: Callable[..., Any], arguments: Sequence[tuple[TreeDef
     holders = [] if trace is None else trace.holders
     streams = [(x, x._a) for x in {id(x): x for x in holders if not isinstance(x, Value)}.values()]
     states = {id(x): BodyArray(body, Variable(tuple(shape_of(a)), dtype_of(a))) for x, a in streams}
-    values_before = [(x, x._a, x._grad) for x in holders if isinstance(x, Value)]
+    outer = [x for around in (() if trace is None else trace.bodies) for x in around.given]
+    values_before = [(x, x._a, x._grad) for x in (*holders, *outer) if isinstance(x, Value)]
+    body.given = [x for part in given for x in part]
     with body.level.open(), _written(trace, body):
         try:
             for x, _ in streams:

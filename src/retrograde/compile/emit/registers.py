@@ -409,8 +409,10 @@ class _Writer:
         return [_Place(value=x) for x in values]
 
     def _cond(self, e: Equation, given: list[_Place], outs: Sequence[str] | None = None) -> list[_Place]:
-        """Both functions, and a selection: they are small and have no effect."""
+        """Both functions, and a selection: they are small and have no effect, and both come to an end."""
         choice: Choice = e.params["choice"]
+        if any(map(_endless, (choice.then, choice.otherwise))):
+            raise Unsuited("a loop of unknown length in a branch that is not taken")
         assert e.inputs[0] is not None
         truth = self.code.value(f"extractelement <1 x i1> {self.value(e.inputs[0], given[0])}, i64 0")
         found = []
@@ -424,6 +426,12 @@ class _Writer:
 
 
 _CONTROL: dict[str, Callable[..., list[_Place]]] = {"scan": _Writer._scan, "while_loop": _Writer._while, "cond": _Writer._cond}
+
+
+def _endless(graph: Graph) -> bool:
+    """Whether a graph has a loop in it that only its condition ends."""
+    inner = [g for e in graph.equations for p in e.params.values() if hasattr(p, "graphs") for _, g in p.graphs()]
+    return any(e.prim.name == "while_loop" for e in graph.equations) or any(map(_endless, inner))
 
 
 def _copies(places: Iterable[_Place]) -> list[_Place]:
