@@ -271,6 +271,25 @@ def test_too_many_versions_are_deferred_with_one_warning():
     assert compiled(torch.ones(2), "x" * 9).tolist() == [9, 9]
 
 
+def test_other_sizes_are_other_versions_without_end_or_warning(recwarn):
+    net = torch.nn.Linear(3, 2)
+
+    @torch.compile
+    def f(x):
+        return torch.tanh(net(x)).sum(1) * x.shape[0]
+
+    for _ in range(4):
+        for n in (*range(1, 11), 1):
+            x = tensor((n, 3), n)
+            same([f(x)._a], [(torch.tanh(net(x)).sum(1) * n)._a])
+    assert row()["traced"] == 10, row()
+    assert row()["compiled_calls"] >= 20, row()
+    for n in range(11, 60):
+        assert f(torch.zeros(n, 3)).shape == (n,)
+    assert row()["traced"] == 32, row()
+    assert not [w for w in recwarn if "compiled for" in str(w.message)]
+
+
 def test_a_custom_backend_is_refused():
     with pytest.raises(NotImplementedError, match="only backend"):
         torch.compile(lambda x: x, backend=lambda graph, inputs: graph)

@@ -35,7 +35,9 @@ _ndarray = np.ndarray
 _KNOWN = (Value, LevelArray, Traced)
 
 VERSIONS = 8
-"""Versions of a function with more than which it is deferred."""
+"""Versions of a function with more than which it is deferred; those of other sizes only do not count."""
+SIZES = 32
+"""Sizes of arguments that are alike in all else for which a function is traced; for others it runs as it is."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
 CONFIRMED = 2
@@ -117,7 +119,9 @@ class Compiled:
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
         self._versions = Versions()
         self._deferred: str | None = None
-        self._attempts = self._confirmed = 0
+        self._attempts = self._confirmed = self._kinds = 0
+        self._sizes: dict[Any, set[Any]] = {}
+        """The signatures that were traced, by what they have in common but for sizes."""
         code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
@@ -163,7 +167,11 @@ class Compiled:
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
-                version = version or self._trace(key, roots, leaves, scalars, found, tree)
+                if version is None:
+                    sizes = self._sizes.get(_form(key), ())
+                    if key not in sizes and len(sizes) >= SIZES:
+                        return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
+                    version = self._trace(key, roots, leaves, scalars, found, tree)
                 if version is not None and (version.clean or not transformed):
                     return self._from_trace(version, leaves, scalars, args, kwargs, transformed)
         if transformed:
@@ -208,7 +216,9 @@ class Compiled:
         self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
     ) -> Version | None:  # fmt: skip
         """The function traced for a signature; None where it is to be deferred."""
-        if self.row.counts["traced"] >= VERSIONS:
+        form = _form(key)
+        counts = form not in self._sizes or key in self._sizes[form]  # not those of another size only
+        if counts and self._kinds >= VERSIONS:
             warnings.warn(
                 f"{self.row.name} was compiled for {VERSIONS} kinds of calls and is called in yet another way; from here on it "
                 "runs deferred (arguments and variables that change from call to call are best given as tensors)",
@@ -224,6 +234,8 @@ class Compiled:
                     scalars=scalars, pure=True, varying=self._versions.varying,
                 )  # fmt: skip
             self.row.counts["traced"] += 1
+            self._kinds += counts
+            self._sizes.setdefault(form, set()).add(key)
             if version.opaque:
                 raise UnsupportedError("what it returns has a history with functions of the user's")
             if version.hooked:
@@ -236,7 +248,7 @@ class Compiled:
         except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
-        self._versions.add(key, version, VERSIONS)
+        self._versions.add(key, version, VERSIONS * SIZES)
         return version
 
     def _from_trace(
@@ -260,6 +272,12 @@ class Compiled:
             row.counts["calls"] += 1
             row.counts["compiled_calls"] += 1
         return version.run(leaves, scalars, transformed)
+
+
+def _form(key: Any) -> Any:
+    """A signature without sizes."""
+    tree, kinds, *rest = key
+    return tree, tuple([(cls, len(shape), *more) for cls, shape, _strides, *more in kinds]), *rest
 
 
 def _code_of(f: Any) -> Any:

@@ -33,9 +33,10 @@ def jit(
     what it computes, its gradients included, becomes a graph; later calls run that as generated code.
 
     Arguments are nested containers of arrays, tensors and Python's numbers; whatever else they hold, and what `static_argnums`
-    and `static_argnames` say, is part of the signature. Tensors that the function reads from outside are read at each call,
-    and what it writes into them is written when the call has succeeded. NumPy's arrays from outside are constants: their
-    elements are those that they had when the function was traced.
+    and `static_argnames` say, is part of the signature. Numbers that vary from call to call, arguments or what the function
+    finds outside, are inputs; their value is part of the signature only where it is asked for. Tensors that the function reads
+    from outside are read at each call, and what it writes into them, and numbers that it stores, are written when the call has
+    succeeded. NumPy's arrays from outside are constants: their elements are those that they had when the function was traced.
 
     Raises UnsupportedError where the function asks for elements, as a branch on a value does.
 
