@@ -315,7 +315,7 @@ class Forward:
         node = Node()
         node.prim, node.params, node.edges = _Call(self.name, self), {}, tuple(edges)
         node.saved = tuple([arrays[i] if kind == "operand" else outs[i] for kind, i in self._where])
-        node.dialect = cls  # type: ignore[attr-defined]
+        node.dialect = cls
         node.level = level  # type: ignore[attr-defined]
         node.outs = tuple([
             (y.shape, y.dtype) if type(y) is _ndarray else (tuple(shape_of(y)), dtype_of(y)) for y in outs
