@@ -105,8 +105,8 @@ class Compiled:
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_attempts", "_confirmed", "_deferred", "_f", "_given", "_plain", "_versions",
-        "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_attempts", "_confirmed", "_deferred", "_f", "_given", "_kinds", "_plain",
+        "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
