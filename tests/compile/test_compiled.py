@@ -503,3 +503,47 @@ def test_hooks_on_what_is_computed_inside_are_called_at_every_pass():
         assert seen[-1] == 8 * k
     assert len(seen) == 4
     assert "hooks" in row()["reasons"][0]
+
+
+def test_a_call_with_tensors_alone_is_looked_up_at_once_and_sees_what_has_changed():
+    w = torch.ones(3)
+    rate = {"of": 2.0}
+
+    def f(x, y):
+        return (x * y * w).sum() * rate["of"]
+
+    compiled = torch.compile(f)
+    x, y = tensor((3,), 1), tensor((3,), 2)
+
+    def agree(x, y):
+        for _ in range(4):
+            same(results(compiled(x, y)), results(f(x, y)))
+        wanting = [t.detach().requires_grad_() for t in (x, y)]
+        for _ in range(4):
+            found = [torch.autograd.grad(g(*wanting), wanting) for g in (compiled, f)]
+            same(results(found[0]), results(found[1]))
+
+    agree(x, y)
+    counted = row()["compiled_calls"]
+    assert counted >= 4
+    agree(y, x)
+    assert row()["compiled_calls"] > counted
+    same(results(compiled(x, x)), results(f(x, x)))  # one tensor twice
+    rate["of"] = 3.0
+    agree(x, y)
+    w.mul_(2.0)
+    agree(x, y)
+    with torch.no_grad():
+        assert not compiled(x.detach().requires_grad_(), y).requires_grad
+    torch.set_default_dtype(torch.float64)
+    try:
+        agree(x.double(), y)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    compiled = torch.compile(f)
+    other = tensor((3, 2), 1)[:, 0]  # another layout
+    agree(other, y)
+    x.requires_grad_()
+    compiled(x, y).backward()
+    compiled(x, y).backward()  # there is a gradient already
+    same([x.grad._a], [2 * (y * w * 3.0)._a])

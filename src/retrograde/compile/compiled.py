@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import LevelError, UnsupportedError
-from .._state import OFF, WATCHED, grad_mode, grad_mode_now, state
+from .._state import OFF, OPENED, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
 from ..core.node import Accumulate
 from ..core.value import LevelArray, Value, dtype_of, shape_of
@@ -105,8 +105,8 @@ class Compiled:
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_attempts", "_confirmed", "_deferred", "_f", "_given", "_kinds", "_plain",
-        "_sizes", "_versions", "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_at_once", "_attempts", "_confirmed", "_deferred", "_f", "_given", "_kinds",
+        "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -120,6 +120,8 @@ class Compiled:
         self._versions = Versions()
         self._deferred: str | None = None
         self._attempts = self._confirmed = self._kinds = 0
+        self._at_once: dict[Any, tuple[Any, Version]] = {}
+        """The versions of calls with nothing but tensors, by what is quickly said of these."""
         self._sizes: dict[Any, set[Any]] = {}
         """The signatures that were traced, by what they have in common but for sizes."""
         code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
@@ -146,6 +148,11 @@ class Compiled:
             return self._f(*args, **kwargs)
         counts = self.row.counts
         counts["calls"] += 1
+        quick = None if kwargs or ACTIVE or OPENED or CONFIRMING else _plain(args)
+        if quick is not None:
+            at_once = self._at_once.get(quick)
+            if at_once is not None and at_once[0] == self._ambient() and not self._plain() and at_once[1].holds():
+                return self._from_trace(at_once[1], args, (), args, kwargs, False)
         if CONFIRMING and threading.get_ident() in CONFIRMING:  # part of what is compiled whole
             return self._f(*args, **kwargs)
         if state.mode == WATCHED:
@@ -173,6 +180,10 @@ class Compiled:
                         return self._as_it_is(f"more than {SIZES} sizes of arguments", args, kwargs)
                     version = self._trace(key, roots, leaves, scalars, found, tree)
                 if version is not None and (version.clean or not transformed):
+                    if quick is not None and not transformed:
+                        if len(self._at_once) >= SIZES:
+                            self._at_once.clear()
+                        self._at_once[quick] = self._ambient(), version
                     return self._from_trace(version, leaves, scalars, args, kwargs, transformed)
         if transformed:
             unclean = "under transforms a function runs as it is where it detaches, draws or writes what it is given"
@@ -203,6 +214,7 @@ class Compiled:
 
     def _defer(self, reason: str) -> None:
         self._deferred = reason
+        self._at_once.clear()
         if reason not in self.row.reasons:
             self.row.reasons.append(reason)
 
@@ -290,6 +302,20 @@ def _code_of(f: Any) -> Any:
 
 def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None) -> Compiled:
     return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name)
+
+
+def _plain(args: tuple[Any, ...]) -> Any:
+    """What tells calls apart of which each argument is another tensor over NumPy's memory, without a gradient; None of others."""
+    try:
+        key = tuple([(x.__class__, (a := x._a).shape, a.strides, a.dtype, x._node.__class__) for x in args])
+        for x in args:
+            if x._a.__class__ is not _ndarray or x._level or x._grad is not None:
+                return None
+    except AttributeError:
+        return None
+    if len(args) > 1 and len(set(map(id, args))) < len(args):
+        return None
+    return state.mode, key
 
 
 def _kind(x: Value) -> Any:
