@@ -112,3 +112,27 @@ def test_mindspores_functions_cells_and_graph_mode():
 def test_a_whole_graph_is_asked_for(entry):
     with pytest.raises(rg.UnsupportedError, match=r"test_entries\.py"):
         entry(lambda x: x if x.sum() > 0 else -x)(torch.ones(2))
+
+
+@pytest.mark.parametrize("where", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (0, 1, 1), (1, 1, 1)])
+def test_gradients_of_gradients_of_mindspores_functions_whichever_of_them_is_compiled(where):
+    inner, middle, outer = (mindspore.jit if on else (lambda f: f) for on in where)
+    ops, w = mindspore.ops, mindspore.Tensor([2.0])
+    f = inner(lambda x, y: x * x * y * w)
+    derivative = middle(lambda x, y: ops.GradOperation()(f)(x, y) * y)
+    both = outer(lambda x, y: ops.GradOperation(get_all=True)(derivative)(x, y))
+    for _ in range(4):
+        found = both(mindspore.Tensor([3.0]), mindspore.Tensor([4.0]))
+        assert [g.asnumpy().tolist() for g in found] == [[64.0], [96.0]]
+
+
+def test_a_compiled_construct_with_a_derivative_of_its_own():
+    class Net(mindspore.nn.Cell):
+        @mindspore.jit
+        def construct(self, x):
+            return x * x
+
+        def bprop(self, x, out, dout):
+            return (3 * dout,)
+
+    assert float(mindspore.ops.GradOperation()(Net())(mindspore.Tensor(2.0))) == 3.0

@@ -162,10 +162,15 @@ class Compiled:
         found, tree = flatten((args, kwargs))
         leaves = [x for x in found if isinstance(x, Value)]
         leaves += [x._grad for x in leaves if x._grad is not None]
-        if any(type(x._a) is not _ndarray and not isinstance(x._a, _KNOWN) for x in leaves):
+        others = [x._a for x in leaves if type(x._a) is not _ndarray]
+        if any(not isinstance(a, _KNOWN) for a in others):
             return self._as_it_is("a tensor lies in another library's memory", args, kwargs)
         roots = [self.root, *(x for x in found if not isinstance(x, Value))]
         transformed = bool(state.levels) and state.levels[-1].adopt is None
+        if any(type(a) is not Traced for a in others):
+            if trace is not None:  # derivatives that are taken inside of what is deferred: part of it, operation by operation
+                return self._f(*args, **kwargs)
+            transformed = True
         if self._deferred is None:
             try:
                 key = self._key(found, leaves, tree, transformed)

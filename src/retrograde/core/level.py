@@ -109,6 +109,14 @@ def born(x: Any) -> None:
             return
 
 
+def innermost_of_values() -> int:
+    """The id of the innermost open level that values can be of: a trace's level only adopts what is created in it."""
+    for level in reversed(state.levels):
+        if level.adopt is None:
+            return level.id
+    return 0
+
+
 def tape_of(level: int) -> Any:
     """What holds the grad mode of a level: the highest tape at or below it (`state` is the everyday one)."""
     for open_level in reversed(state.levels):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._state import grad_mode, is_grad_enabled, state
 from ...core import value as values
-from ...core.level import innermost
+from ...core.level import innermost_of_values
 from ...core.node import Accumulate, tick
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops.structural import reshape
@@ -47,7 +47,7 @@ LIVE: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 def alias(x: Tensor) -> Tensor:
     """The input that stands for an argument: its memory under an edge of its own, at the level of the innermost transform
     that is open (what it meets there is of that level, so its history must be too)."""
-    level = innermost()
+    level = innermost_of_values()
     if level > x._level:
         y = make(Tensor, values.content(x), None, level)
         tape.leaf(y)
@@ -67,7 +67,7 @@ def _hold(weights: Iterable[Any]) -> list[tuple[Any, Any]]:
     """Make tensors leaves for a while, at the level of the innermost transform that is open; returns what `_release`
     needs: the tensors and what they were before."""
     held: list[tuple[Any, Any]] = []
-    level = innermost()
+    level = innermost_of_values()
     with _lock:
         for w in weights:
             node = w._node

@@ -107,7 +107,8 @@ def _differentiated(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 def _bound(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """All arguments of `construct` by position, with its defaults where bprop takes them."""
-    if not kwargs and len(args) == cell.construct.__code__.co_argcount - 1:
+    code = getattr(cell.construct, "__code__", None)  # a compiled one has none
+    if not kwargs and code is not None and len(args) == code.co_argcount - 1:
         return args
     bound = inspect.signature(cell.construct).bind(*args, **kwargs)
     bound.apply_defaults()
