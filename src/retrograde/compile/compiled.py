@@ -22,9 +22,11 @@ from .._state import WATCHED, state
 from .._tree import flatten
 from ..core.node import Accumulate
 from ..core.value import Value
-from . import deferred
+from ..ops.random import GENERATORS
+from . import deferred, log, signature
 from .reads import TooMuch
 from .trace import tracing
+from .undo import Undone
 from .version import Changes, Version
 
 _ndarray = np.ndarray
@@ -33,6 +35,8 @@ VERSIONS = 8
 """Versions of a function with more than which it is deferred."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
+_REASONS = 5
+"""Of the reasons for which a function was traced again, so many are kept."""
 CONFIRMED = 2
 """Calls of a version that run both ways."""
 
@@ -105,6 +109,7 @@ class Compiled:
         self._versions: dict[Any, _State] = {}
         self._deferred: str | None = None
         self._attempts = 0
+        self._changes: list[str] = []
         code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
@@ -143,6 +148,7 @@ class Compiled:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
                 if known is None or (known.version is not None and not known.version.holds()):
+                    self._again(key, known)
                     known = self._trace(key, roots, leaves, args, kwargs)
                 if known is not None and known.version is not None:
                     return self._from_trace(known, leaves, args, kwargs)
@@ -152,15 +158,24 @@ class Compiled:
 
     def _key(self, found: Sequence[Any], leaves: Sequence[Any], tree: Any) -> Any:
         kinds = [
-            (type(x), x._a.shape, x._a.strides, x._a.dtype, x._node and type(x._node) is Accumulate, x._grad is None)
+            (type(x), x._a.shape, x._a.dtype, x._node and type(x._node) is Accumulate, x._grad is None, x._a.strides)
             for x in leaves
         ]  # fmt: skip
         rest = [(type(x), x) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
-        key = tree, tuple(kinds), tuple(rest), state.mode, alike, self._ambient()
+        key = signature.Signature(tree, tuple(kinds), tuple(rest), state.mode, alike, self._ambient())
         hash(key)
         return key
+
+    def _again(self, key: Any, known: Any) -> None:
+        """Note why the function is traced again."""
+        if self._versions:
+            latest = next(reversed(self._versions))
+            reasons = signature.difference(latest, key) if known is None else known.version.broken()
+            self._changes = [*self._changes, *reasons][-_REASONS:]
+            with log.about(self.row.name):
+                log.tell("recompiles", lambda: f"traced again, since {'; '.join(reasons)}")
 
     def _defer(self, reason: str) -> None:
         self._deferred = reason
@@ -176,12 +191,13 @@ class Compiled:
     def _trace(self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """The function traced for a signature; None where it is to be deferred."""
         if self.row.counts["traced"] >= VERSIONS:
+            changing = "; ".join(dict.fromkeys(reversed(self._changes)))
             warnings.warn(
                 f"{self.row.name} was compiled for {VERSIONS} kinds of calls and is called in yet another way; from here on it "
-                "runs deferred (arguments and variables that change from call to call are best given as tensors)",
+                f"runs deferred. What kept changing (give it as a tensor where that can be): {changing}",
                 stacklevel=3,
             )
-            self._defer(f"more than {VERSIONS} versions")
+            self._defer(f"more than {VERSIONS} versions; what kept changing: {changing}")
             return None
         try:
             version = Version(
@@ -204,15 +220,29 @@ class Compiled:
     def _from_trace(self, known: _State, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
         version = known.version
         if known.confirmed < CONFIRMED:
-            expected = version.tried(leaves)
+            try:
+                expected = version.tried(leaves)
+            except Exception:
+                return self._failed(version, leaves, args, kwargs)
             out = self._f(*args, **kwargs)
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
             known.confirmed += 1
             return out
+        try:
+            out = version.run(leaves)
+        except Exception:
+            return self._failed(version, leaves, args, kwargs)
         self.row.counts["compiled_calls"] += 1
-        return version.run(leaves)
+        return out
+
+    def _failed(self, version: Version, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        """What the function itself makes of a call that fails in compiled code: it may expect the exception. Where it does not,
+        the exception is its own, and everything is left as it was before the call."""
+        holders = (*version.reads.holders, *GENERATORS, *leaves)
+        with Undone([*holders, *(x._grad for x in holders if isinstance(x, Value) and x._grad is not None)]):
+            return self._f(*args, **kwargs)
 
 
 def _code_of(f: Any) -> Any:

@@ -14,6 +14,7 @@ from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, make
+from . import log, signature
 from .trace import tracing
 from .version import Version
 
@@ -77,6 +78,7 @@ class Jit:
         key = self._key(found, leaves, tree)
         version = self._versions.get(key)
         if version is None or not version.holds():
+            self._tell(key, version)
             version = self._versions[key] = self._traced(found, leaves, tree)
             if len(self._versions) > VERSIONS:
                 del self._versions[next(iter(self._versions))]
@@ -104,13 +106,20 @@ class Jit:
             kwargs = {k: Static(x) if k in self._names else x for k, x in kwargs.items()}
         return flatten((args, kwargs))
 
+    def _tell(self, key: Any, version: Version | None) -> None:
+        """Say why the function is traced again."""
+        if self._versions and log.wanted("recompiles"):
+            reasons = signature.difference(next(reversed(self._versions)), key) if version is None else version.broken()
+            with log.about(self._name):
+                log.tell("recompiles", f"traced again, since {'; '.join(reasons)}")
+
     def _key(self, found: list[Any], leaves: list[Any], tree: Any) -> Any:
         """What tells calls apart that need other code."""
         kinds = [(type(x), x._a.shape, x._a.dtype, x._node is None, x._grad is None) for x in leaves]
         rest = [(type(x), x) for x in found if not isinstance(x, _ARRAYS)] if len(found) != len(leaves) else ()
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
-        return tree, tuple(kinds), tuple(rest), state.mode, alike
+        return signature.Signature(tree, tuple(kinds), tuple(rest), state.mode, alike)
 
     def _traced(self, found: list[Any], leaves: list[Any], tree: Any) -> Version:
         rest = iter(leaves)

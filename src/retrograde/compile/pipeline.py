@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..backend.jit import llvm
 from ..core import level as levels
+from . import log
 from .emit import machine, straight
 from .graph import Graph, Pass
 from .passes.common import common
@@ -14,6 +16,10 @@ from .passes.dead import dead
 from .passes.fold import fold
 from .passes.simplify import simplify
 from .verify import verify
+
+EMITTERS = ("eager", "numpy", "llvm")
+"""What RETROGRADE_COMPILE may say: the graph as it was traced, one operation after the other as without the compiler; after the
+passes, as straight-line NumPy; after the passes, as machine code where it can be made (the default)."""
 
 PASSES: list[Pass] = [
     fold,  # before the others: numbers are what most simplifications ask for
@@ -45,20 +51,46 @@ def optimised(graph: Graph) -> Graph:
 
 def text(graph: Graph) -> str:
     """The code of a graph that has gone through the passes."""
+    if chosen() == "eager":
+        return "the graph as it was traced, one operation after the other"
     if _emitter() is machine:
         with levels.exactly(()):
             return machine.Emitted(graph).text()
     return straight.text(graph)[0]
 
 
-def _emitter() -> Any:
-    llvm = os.environ.get("RETROGRADE_COMPILE", "llvm") == "llvm" and machine.available()
-    return machine if llvm else straight
-
-
-def compiled(graph: Graph) -> Callable[..., Sequence[Any]]:
-    """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
-    RETROGRADE_COMPILE says "numpy"."""
-    with levels.exactly(()):  # kernels that passes look into make arrays of theirs, which belong to no trace around
-        found: Callable[..., Sequence[Any]] = _emitter().emitted(optimised(graph))
+def chosen() -> str:
+    """How graphs are run, of `EMITTERS`, as the environment variable RETROGRADE_COMPILE says; ValueError for another word."""
+    found = os.environ.get("RETROGRADE_COMPILE") or "llvm"
+    if found not in EMITTERS:
+        raise ValueError(f"RETROGRADE_COMPILE={found}: choose one of {', '.join(EMITTERS)}")
     return found
+
+
+def _emitter() -> Any:
+    return machine if chosen() == "llvm" and machine.available() else straight
+
+
+def compiled(graph: Graph, what: str | None = None) -> Callable[..., Sequence[Any]]:
+    """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
+    RETROGRADE_COMPILE chooses something else. what: the name of the function that it is of, for the log."""
+    with levels.exactly(()), log.about(what):  # kernels that passes look into make arrays, which belong to no trace around
+        clock = log.Clock()
+        log.tell("graphs", lambda: f"as it was traced:\n{graph}")
+        if chosen() == "eager":
+            return straight.one_by_one(graph)
+        after, passes, before = optimised(graph), clock(), dict(llvm.MADE)
+        log.tell("graphs", lambda: f"after the passes:\n{after}")
+        found: Callable[..., Sequence[Any]] = _emitter().emitted(after)
+        log.tell("compile", lambda: _summary(graph, after, passes, clock(), before))
+        log.tell("code", lambda: text(after))
+    return found
+
+
+def _summary(graph: Graph, after: Graph, passes: float, code: float, before: dict[str, int]) -> str:
+    made, read = (llvm.MADE[key] - before[key] for key in ("translated", "read"))
+    modules = f" ({made} modules translated, {read} read from disk)" if made + read else ""
+    return (
+        f"({', '.join(map(repr, graph.inputs))}): {len(graph.equations)} operations, {len(after.equations)} after the passes in "
+        f"{passes:.1f} ms, code by {_emitter().__name__.rpartition('.')[2]} in {code:.1f} ms{modules}"
+    )

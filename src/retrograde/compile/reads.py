@@ -16,8 +16,8 @@ import re
 import sys
 import types
 import weakref
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,10 @@ class Reads:
         self.opaque: set[type] = set()
         """The types of objects that nothing can be said of: iterators, files, what comes from compiled modules."""
         self._seen: dict[int, Any] = {}  # by id, and kept, so that no id comes again
-        self._unlike: list[str] = []
-        """The conditions of which each says that something is not as it was."""
+        self.conditions: list[Condition] = []
+        """What is to be as it was."""
+        self._parents: dict[int, tuple[Any, Any]] = {}
+        """Of what was met, by its id, what led to it, and by which name or key."""
         self._scope: dict[str, Any] = {"same": _same}
         self._names: dict[int, str] = {}
         self._todo: list[Any] = list(roots)
@@ -83,15 +85,51 @@ class Reads:
         self._scope["changed"] = changed = list[int]()
         tried = "".join(
             f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
-            for i, unlike in enumerate(self._unlike)
+            for i, (unlike, *_) in enumerate(self.conditions)
         )  # fmt: skip
         self._written(f"def check():\n{tried}    return True\n")()
-        lines = "".join(f"        if {x}: return False\n" for i, x in enumerate(self._unlike) if i not in set(changed))
+        gone = set(changed)
+        self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
+        lines = "".join(f"        if {c.unlike}: return False\n" for c in self.conditions)
         return self._written(f"def check():\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n")
 
     def _written(self, source: str) -> Any:
         exec(compile(source, "<retrograde guard>", "exec"), self._scope)  # noqa: S102 - our own source
         return self._scope["check"]
+
+    def described(self) -> Iterator[str]:
+        """What the check looks at, in words."""
+        for c in self.conditions:
+            yield f"{self._label(c)} is {_shown(c.was)}"
+
+    def broken(self) -> Iterator[str]:
+        """What is not as it was, in words: the conditions are looked at one by one."""
+        for c in self.conditions:
+            try:
+                if eval(c.unlike, self._scope):  # noqa: S307 - our own source
+                    yield f"{self._label(c)} was {_shown(c.was)} and is {_shown(eval(c.now, self._scope))}"  # noqa: S307
+            except (IndexError, KeyError, ValueError, AttributeError):
+                yield f"{self._label(c)} was {_shown(c.was)} and is gone"
+
+    def _label(self, c: Condition) -> str:
+        return f"the length of {self._path(c.owner)}" if c.key is len else self._entry(c.owner, c.key)
+
+    def _path(self, x: Any) -> str:
+        """How the program comes to an object."""
+        owner, key = self._parents.get(id(x), (None, None))
+        if owner is None:
+            return getattr(x, "__qualname__", None) or type(x).__name__
+        return self._path(owner) if key is _SELF else self._entry(owner, key)
+
+    def _entry(self, owner: Any, key: Any) -> str:
+        if isinstance(owner, types.FunctionType):
+            return f"{key} of {self._path(owner)}"
+        holder, how = self._parents.get(id(owner), (None, None))
+        if how is _GLOBALS:
+            return f"the global {key}"
+        if how is _ATTRIBUTES:
+            return f"{self._path(holder)}.{key}"
+        return self._path(owner) if key is _SELF else f"{self._path(owner)}[{_shown(key)}]"
 
     # ---------------------------------------------------------------------------------------- the walk
 
@@ -102,38 +140,41 @@ class Reads:
         elif isinstance(x, types.FunctionType):
             self._function(x)
         elif isinstance(x, types.MethodType):
-            self._todo += (x.__self__, x.__func__)
+            self._meet(x, _SELF, x.__self__, x.__func__)
         elif isinstance(x, functools.partial):
-            self._todo += (x.func, x.args, x.keywords)
+            self._meet(x, _SELF, x.func, x.args, x.keywords)
         elif isinstance(x, dict):
             self._entries(x, list(x.items()), "{0}.get({1})")
-            self._expect(f"len({self._name(x)}) != {len(x)}")
+            self._long(x)
         elif isinstance(x, (list, tuple)):
             if type(x) is not tuple:
-                self._expect(f"len({self._name(x)}) != {len(x)}")
+                self._long(x)
             self._entries(x, list(enumerate(x)), "{0}[{1}]", fixed=type(x) is tuple)
         elif isinstance(x, (set, frozenset)):
-            self._expect(f"len({self._name(x)}) != {len(x)}")
-            self._todo += x
+            self._long(x)
+            self._meet(x, _SELF, *x)
         elif isinstance(x, types.CellType):
             self._cell(x)
         else:
             self._object(x)
 
     def _function(self, f: types.FunctionType) -> None:
-        self._todo += f.__closure__ or ()
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            self._meet(f, name, cell)
         self._todo += f.__defaults__ or ()
         self._todo += (f.__kwdefaults__ or {}).values()
         self._todo += f.__dict__.values()
         if f.__code__.co_filename.startswith((_FOLDER, "<retrograde")) or _standard(f.__module__):
             return
         self.functions.append(f)
+        self._parents.setdefault(id(f.__globals__), (f, _GLOBALS))
         names, attributes, written = _names_in(f.__code__)
         read = [(n, f.__globals__[n]) for n in names if n in f.__globals__ and n not in written]
         self._entries(f.__globals__, read, "{0}.get({1})")
         for _, x in read:
             if isinstance(x, types.ModuleType) and _of_the_user(x):
                 inside = vars(x)
+                self._parents.setdefault(id(inside), (x, _ATTRIBUTES))
                 self._entries(inside, [(n, inside[n]) for n in attributes if n in inside], "{0}.get({1})")
 
     def _cell(self, cell: types.CellType) -> None:
@@ -141,24 +182,27 @@ class Reads:
             x = cell.cell_contents
         except ValueError:  # empty yet
             return
-        self._equal(f"{self._name(cell)}.cell_contents", x)
-        self._todo.append(x)
+        self._equal(f"{self._name(cell)}.cell_contents", x, cell, _SELF)
+        self._meet(cell, _SELF, x)
 
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
         if type(x).__module__.startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
-            self._todo += [x.__dict__[key] for key in ("_f", "root") if key in x.__dict__]
+            self._meet(x, _SELF, *[x.__dict__[key] for key in ("_f", "root") if key in x.__dict__])
             return
         if "_a" in (own or ()) or hasattr(type(x), "_a"):
             self.holders.append(x)
             return
         if type(own) is dict:
+            self._parents.setdefault(id(own), (x, _ATTRIBUTES))
             self._entries(own, list(own.items()), "{0}.get({1})")
         elif isinstance(x, weakref.ref):
             self._todo.append(x())
         elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)):
             self.opaque.add(type(x))
-        self._todo += [getattr(x, slot) for slot in _slots_of(type(x)) if hasattr(x, slot)]
+        for slot in _slots_of(type(x)):
+            if hasattr(x, slot):
+                self._meet(x, _SELF, getattr(x, slot))
         for cls in type(x).__mro__:
             if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
                 for f in vars(cls).values():
@@ -176,22 +220,55 @@ class Reads:
             self._scope[name] = x
         return name
 
-    def _expect(self, unlike: str) -> None:
-        self._unlike.append(unlike)
+    def _meet(self, owner: Any, key: Any, *met: Any) -> None:
+        """Look at what an object leads to."""
+        for x in met:
+            self._parents.setdefault(id(x), (owner, key))
+        self._todo += met
 
-    def _equal(self, place: str, x: Any) -> None:
-        if type(x) in _NUMBERS:
-            self._expect(f"not same({place}, {self._name(x)})" if type(x) is not bool else f"{place} is not {x}")
+    def _long(self, x: Any) -> None:
+        length = f"len({self._name(x)})"
+        self.conditions.append(Condition(f"{length} != {len(x)}", length, x, len, len(x)))
+
+    def _equal(self, place: str, x: Any, owner: Any, key: Any) -> None:
+        if type(x) is bool:
+            unlike = f"{place} is not {x}"
         else:
-            self._expect(f"{place} is not {self._name(x)}")
+            unlike = f"not same({place}, {self._name(x)})" if type(x) in _NUMBERS else f"{place} is not {self._name(x)}"
+        self.conditions.append(Condition(unlike, place, owner, key, x))
 
     def _entries(self, owner: Any, entries: Iterable[tuple[Any, Any]], place: str, *, fixed: bool = False) -> None:
         """The entries of a container: each is to be the same thing, or an equal number."""
         for key, x in entries:
             if not fixed:
                 shown = repr(key) if type(key) in (str, int) else self._name(key)
-                self._equal(place.format(self._name(owner), shown), x)
-            self._todo.append(x)
+                self._equal(place.format(self._name(owner), shown), x, owner, key)
+            self._meet(owner, key, x)
+
+
+class Condition(NamedTuple):
+    """Something that is to be as it was. unlike: the expression that says that it is not; now: the one for what it is; owner,
+    key: where it is found (`len`: it is the length); was: what it was."""
+
+    unlike: str
+    now: str
+    owner: Any
+    key: Any
+    was: Any
+
+
+class _How:
+    """How an object leads to another, where no key says it."""
+
+
+_SELF, _GLOBALS, _ATTRIBUTES = _How(), _How(), _How()
+
+
+def _shown(x: Any) -> str:
+    """A value in a message: short, and without what may run the program's code."""
+    if type(x) in (*_NUMBERS, type(None)):
+        return repr(x) if len(repr(x)) < 60 else f"{repr(x)[:57]}..."
+    return getattr(x, "__qualname__", None) or f"the {type(x).__name__} at {id(x):#x}"
 
 
 def _same(x: Any, y: Any) -> bool:

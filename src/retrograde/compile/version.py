@@ -28,7 +28,7 @@ from ..ops.random import GENERATORS
 from ..ops.structural import copy
 from ..tape import autograd, inplace, mutation
 from . import call as calls
-from . import pipeline
+from . import failures, log, pipeline
 from .effects import impure
 from .graph import Graph
 from .reads import Reads
@@ -53,6 +53,7 @@ class Version:
         self, name: str, roots: Sequence[Any], leaves: Sequence[Any], call: Callable[[], Any], *, pure: bool = False,
         arguments: Any = (),
     ) -> None:  # fmt: skip
+        clock = log.Clock()
         self.reads = Reads(*roots)
         if pure:
             self._refuse_impure(leaves)
@@ -75,7 +76,10 @@ class Version:
             raise Changes("it changes an attribute, a container or a variable outside")
         self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
         self._unchanged = self.reads.check()
-        self.compiled = pipeline.compiled(self.graph)
+        with log.about(name):
+            log.tell("compile", lambda: f"traced in {clock():.1f} ms")
+            log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
+            self.compiled = pipeline.compiled(self.graph)
         self.program = calls.Program(name, self.graph, self.compiled)
         self.forward: calls.Forward | None = None
 
@@ -169,15 +173,44 @@ class Version:
         found: bool = self._unchanged()
         return found
 
+    def broken(self) -> list[str]:
+        """What of that is not as it was, in words."""
+        found = []
+        for x, shape, dtype, plain in self._known:
+            a = x._a
+            if a.shape != shape or a.dtype != dtype:
+                found.append(f"a tensor from outside was {dtype}{list(shape)} and is {a.dtype}{list(a.shape)}")
+            if (x._node is None) is not plain:
+                found.append(f"a tensor of shape {shape} from outside {'wants a' if plain else 'has no more'} gradient")
+        for x, none in self._having:
+            if (x._grad is None) is not none:
+                found.append(f"a tensor of shape {shape_of(x)} from outside has {'a' if none else 'no'} .grad")
+        return found + list(self.reads.broken())
+
+    def _described(self) -> Iterator[str]:
+        for x, shape, dtype, plain in self._known:
+            yield f"a {type(x).__name__} from outside is {dtype}{list(shape)} and {'wants no' if plain else 'wants a'} gradient"
+        for x, none in self._having:
+            yield f"a {type(x).__name__} of shape {shape_of(x)} from outside has {'no' if none else 'a'} .grad"
+        yield from self.reads.described()
+
     def run(self, leaves: Sequence[Any]) -> Any:
         """The function's result for such arguments."""
-        if self._history is not None or state.levels:
-            found = self._recorded(leaves)
-        else:
-            found = self.compiled(*self._arrays(leaves))
+        try:
+            if self._history is not None or state.levels:
+                found = self._recorded(leaves)
+            else:
+                found = self.compiled(*self._arrays(leaves))
+        except Exception as problem:
+            raise self.as_eager(problem, leaves) from problem.__cause__
         if self._writes or self._gradients:
             self._leave(leaves, found)
         return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
+
+    def as_eager(self, problem: Exception, leaves: Sequence[Any]) -> Exception:
+        """What the function itself would have raised."""
+        classes = [type(x)._result for x in (*leaves, *self.captured) if isinstance(x, Value)]
+        return failures.as_eager(problem, next(iter(classes), values.core_class))
 
     def _arrays(self, leaves: Sequence[Any]) -> list[Any]:
         """The arrays of the graph's inputs; not those of a trace that another thread is in."""
@@ -190,10 +223,13 @@ class Version:
         more = self._history is not None or self.captured or self._writes or self._gradients
         if more or self._given != list(range(len(self._given))):
             return None
-        scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK}
+        scope: dict[str, Any] = {
+            "compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK, "as_eager": self.as_eager, "Exception": Exception,
+        }  # fmt: skip
         given = ", ".join(f"x{i}" for i in range(len(self._given)))
         arrays = ", ".join(f"x{i}._a" for i in range(len(self._given)))
-        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    found = compiled(*given)"]
+        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    try: found = compiled(*given)"]
+        lines.append(f"    except Exception as problem: raise as_eager(problem, ({given},)) from problem.__cause__")
         parts = []
         for k, (kind, what, more) in enumerate(self._results):
             if kind == "new" and not more[1] and more[2] is None:

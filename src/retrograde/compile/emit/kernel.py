@@ -133,8 +133,9 @@ class Kernel:
         return sorted(found, key=order.__getitem__, reverse=True)
 
     def _dear(self, v: Variable, again: set[Variable]) -> bool:
-        """Whether it is better kept than computed again. A truth is computed again with the comparison."""
-        if v.dtype.kind == "b":
+        """Whether it is better kept than computed again. A truth is computed again with the comparison, and buffers beside a row
+        are of floating-point numbers."""
+        if v.dtype.kind in "biu":
             return False
         total, seen, todo = 0, set[Variable](), [v]
         while todo and total <= _CHEAP:

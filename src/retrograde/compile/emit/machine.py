@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...backend.jit import llvm, threads
+from .. import failures, log
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
 from ..passes.decompose import decomposed
+from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
 from . import entry
 from .expressions import expressible
@@ -237,6 +239,7 @@ class Emitted:
         scope: dict[str, Any] = {"__name__": __name__}
         scope.update((name[v], a) for v, a in graph.constants.items())
         body: list[tuple[str, list[Variable], list[Variable]]] = []  # the line, what it takes, what it gives
+        called: dict[int, Equation] = {}
         have = {*graph.inputs, *graph.constants}
 
         def view(v: Variable) -> None:
@@ -254,6 +257,7 @@ class Emitted:
             scope.update((f"p{k}_{key}", x) for key, x in e.params.items())
             given = ["None" if v is None else name[v] for v in e.inputs] + [f"{key}=p{k}_{key}" for key in e.params]
             targets = "".join(f"{name[v]}, " for v in e.outputs) if e.prim.multi else name[e.outputs[0]]
+            called[k] = e
             body.append((f"{targets} = op{k}({', '.join(given)})", [v for v in e.inputs if v is not None], list(e.outputs)))
             have.update(e.outputs)
 
@@ -276,7 +280,10 @@ class Emitted:
             last.update((v, i) for v in (*takes, *gives))
         stay = {*graph.outputs, *graph.constants}
         lines = [f"def run({', '.join(name[v] for v in graph.inputs)}):"]
+        equations: dict[int, Equation] = {}
         for i, (line, takes, gives) in enumerate(body):
+            if i in called:
+                equations[len(lines)] = called[i]
             lines.append(f"    {line}")
             gone = [name[v] for v in dict.fromkeys((*takes, *gives)) if last[v] == i and v not in stay]
             if gone:
@@ -292,11 +299,11 @@ class Emitted:
                 results.append(name[v])
             given |= roots
         lines.append(f"    return ({''.join(f'{x}, ' for x in results)})")
-        exec(compile("\n".join(lines), "<retrograde graph>", "exec"), scope)  # noqa: S102 - our own source
-        found: Callable[..., Sequence[Any]] = scope["run"]
-        return found
+        return failures.function(lines, scope, equations)
 
 
 def emitted(graph: Graph) -> Callable[..., Sequence[Any]]:
     """The function of a graph."""
-    return Emitted(graph).function()
+    found = Emitted(graph)
+    log.tell("fusion", lambda: f"\n{explained(found.graph, found.parts, expressible)}")
+    return found.function()
