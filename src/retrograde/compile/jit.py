@@ -14,7 +14,8 @@ from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, make
-from . import log, signature
+from . import log, pipeline, signature
+from .cost import Cost
 from .trace import tracing
 from .version import Version
 
@@ -99,6 +100,19 @@ class Jit:
         """What a call with such arguments runs: `graph`, and as `text()` the graph, what the passes make of it, and the code."""
         found, tree = self._flattened(args, kwargs)
         return self._traced(found, _arrays(found), tree)
+
+    def cost(self, *args: Any, **kwargs: Any) -> Cost:
+        """What a call with such arguments costs: floating-point operations, bytes moved, kernels and peak memory, as a table when
+        it is printed.
+
+        Examples
+        --------
+        >>> import retrograde as rg
+        >>> found = rg.jit(lambda x, w: rg.sum(x @ w)).cost(rg.ones((2, 3)), rg.ones((3, 4)))
+        >>> found.operations
+        56
+        """
+        return pipeline.cost(self.lower(*args, **kwargs).graph)
 
     def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
         if self._numbers or self._names:

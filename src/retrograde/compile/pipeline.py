@@ -8,7 +8,9 @@ from typing import Any
 
 from ..backend.jit import llvm
 from ..core import level as levels
+from . import cost as costs
 from . import log
+from .cost import Cost
 from .emit import machine, straight
 from .graph import Graph, Pass
 from .passes.common import common
@@ -57,6 +59,12 @@ def text(graph: Graph) -> str:
         with levels.exactly(()):
             return machine.Emitted(graph).text()
     return straight.text(graph)[0]
+
+
+def cost(graph: Graph) -> Cost:
+    """What a graph costs, run as RETROGRADE_COMPILE says."""
+    with levels.exactly(()):
+        return costs.cost(graph if chosen() == "eager" else optimised(graph), _emitter())
 
 
 def chosen() -> str:
