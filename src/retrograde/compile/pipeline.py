@@ -17,7 +17,7 @@ from .passes.common import common
 from .passes.dead import dead
 from .passes.fold import fold
 from .passes.simplify import simplify
-from .verify import verify
+from .verify import asked, verify
 
 EMITTERS = ("eager", "numpy", "llvm")
 """What RETROGRADE_COMPILE may say: the graph as it was traced, one operation after the other as without the compiler; after the
@@ -37,7 +37,7 @@ ROUNDS = 8
 
 def optimised(graph: Graph) -> Graph:
     """The graph after all passes."""
-    checked = os.environ.get("RETROGRADE_VERIFY") == "1"
+    checked = asked()
     if checked:
         verify(graph)
     for _ in range(ROUNDS):

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ...backend.jit import llvm, threads
-from .. import failures, log
+from .. import failures, log, verify
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
-from . import entry
+from . import entry, fences
 from .expressions import expressible
 from .kernel import Kernel
 
@@ -122,6 +122,9 @@ class Segment:
 
     def function(self) -> Callable[..., Any]:
         """segment(operands...): the tuple of what it gives."""
+        if verify.asked():
+            room = self.room + plan.ALIGNED if self.room else 0
+            return fences.function(self.call(), self.takes, self.gives, room, self.work, _in_order)
         if self.direct:
             return entry.function(llvm.assembled("entry", self.text()), self.takes, self.gives)
         lines = [f"def segment({', '.join(f'x{i}' for i in range(len(self.takes)))}):"]
