@@ -129,7 +129,19 @@ def test_operands_that_lie_in_another_way(layout):
         check(name, np.float32, (5, LANES + 1), layout)
 
 
+def test_the_last_of_columns_is_narrowed_alone():
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        check("columns", dtype, (2, LANES // 4 + 1))
+
+
+def test_small_integers_beside_numbers():
+    for dtype in (np.int8, np.uint8, np.int16, np.int32, np.int64):
+        check("numbers", dtype, (3, LANES + 1))
+        check("truths", dtype, (3, LANES + 1))
+
+
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_width_dtype_and_layout(name, layout):

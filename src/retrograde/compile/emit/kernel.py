@@ -304,7 +304,7 @@ class Kernel:
             x = self.constants[base]
             if kind == "?":
                 return "<" + ", ".join([f"i1 {'true' if x else 'false'}"] * self.lanes) + ">"
-            return e.stored[kind].constant(x) if kind in "il" else e.vectors(kind).constant(float(x))
+            return e.stored[kind].constant(x) if kind in pointwise._INTEGERS else e.vectors(kind).constant(float(x))
         return self._spread(e, kind, self._pointers[base], "0")
 
     def _spread(self, e: pointwise._Emitter, kind: str, pointer: str, index: str) -> str:
