@@ -2,5 +2,6 @@
 
 from .compiled import report as compile_report
 from .jit import jit
+from .minify import compile_minify
 
-__all__ = ["compile_report", "jit"]
+__all__ = ["compile_minify", "compile_report", "jit"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..backend.jit import llvm
@@ -69,10 +71,23 @@ def cost(graph: Graph) -> Cost:
 
 def chosen() -> str:
     """How graphs are run, of `EMITTERS`, as the environment variable RETROGRADE_COMPILE says; ValueError for another word."""
-    found = os.environ.get("RETROGRADE_COMPILE") or "llvm"
+    found = getattr(_choice, "now", None) or os.environ.get("RETROGRADE_COMPILE") or "llvm"
     if found not in EMITTERS:
         raise ValueError(f"RETROGRADE_COMPILE={found}: choose one of {', '.join(EMITTERS)}")
     return found
+
+
+_choice = threading.local()
+
+
+@contextlib.contextmanager
+def choosing(emitter: str) -> Iterator[None]:
+    """A context in which this thread's graphs are run in a way of `EMITTERS`, whatever the environment says."""
+    before, _choice.now = getattr(_choice, "now", None), emitter
+    try:
+        yield
+    finally:
+        _choice.now = before
 
 
 def _emitter() -> Any:

@@ -207,6 +207,13 @@ class Version:
             self._leave(leaves, found)
         return unflatten(self.tree, [self._result(kind, leaves, found) for kind in self._results])
 
+    def leaves_of(self, found: Sequence[Any]) -> list[Any]:
+        """The arrays of the graph's inputs, for the leaves of the arguments of a call."""
+        leaves = [x for x in found if isinstance(x, (Value, np.ndarray, np.generic))]
+        leaves += [x._grad for x in leaves if isinstance(x, Value) and x._grad is not None]
+        given = [leaves[i] for i in self._given]
+        return [x._a if isinstance(x, Value) else x for x in given] + [x._a for x in self.captured]
+
     def as_eager(self, problem: Exception, leaves: Sequence[Any]) -> Exception:
         """What the function itself would have raised."""
         classes = [type(x)._result for x in (*leaves, *self.captured) if isinstance(x, Value)]
@@ -278,10 +285,10 @@ class Version:
             return "a result of another structure"
         for (kind, what, more), y in zip(self._results, results):
             if kind == "new":
-                if not isinstance(y, Value) or not _close(found[more[0]], y._a):
+                if not isinstance(y, Value) or not close(found[more[0]], y._a):
                     return "another value"
             elif kind == "number":
-                if type(y) is not float or not _close(found[what].reshape(()), np.asarray(y, found[what].dtype)):
+                if type(y) is not float or not close(found[what].reshape(()), np.asarray(y, found[what].dtype)):
                     return "another number"
             elif kind == "other":
                 if not (y is what or (type(y) is type(what) and bool(np.all(y == what)))):
@@ -289,11 +296,11 @@ class Version:
             elif y is not _found(what, leaves):
                 return "another object"
         for place, at in self._writes:
-            if not _close(found[at], _found(place, leaves)._a):
+            if not close(found[at], _found(place, leaves)._a):
                 return "another value of what it writes"
         for place, left in self._gradients:
             gradient = _found(place, leaves)._grad
-            if (gradient is None) != (left is None) or (left is not None and not _close(found[left[1]], gradient._a)):
+            if (gradient is None) != (left is None) or (left is not None and not close(found[left[1]], gradient._a)):
                 return "another gradient"
         return None
 
@@ -351,7 +358,7 @@ def _display(tree: TreeDef, parts: Iterator[str]) -> str | None:
     return f"[{listed}]" if tree.kind is list else f"({listed}{',' if len(inner) == 1 else ''})"
 
 
-def _close(x: Any, y: Any) -> bool:
+def close(x: Any, y: Any) -> bool:
     """Whether two arrays hold the same numbers but for rounding."""
     if x.shape != y.shape or x.dtype != y.dtype:
         return False
