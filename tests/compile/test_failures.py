@@ -115,8 +115,7 @@ GOOD, BAD = torch.eye(3), -torch.eye(3)
 
 
 @pytest.mark.parametrize("how", ["jit", "torch.compile"])
-@pytest.mark.parametrize("warm", [0, 1, 4])
-@pytest.mark.parametrize("emitter", pipeline.EMITTERS)
+@pytest.mark.parametrize(("emitter", "warm"), [("llvm", 0), ("llvm", 1), ("llvm", 4), ("numpy", 1), ("eager", 1)])
 def test_a_step_that_fails_leaves_everything_as_it_was(monkeypatch, how, warm, emitter):
     monkeypatch.setenv("RETROGRADE_COMPILE", emitter)
     training, x = Training(), torch.ones(4, 3)
