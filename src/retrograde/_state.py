@@ -17,6 +17,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/dtypes.py _OURS: `register_dtypes`, one entry per dtype of another library
     backend/blas.py _asking: whoever wants one thread of BLAS, while it does
     backend/blas.py _before: the same
+    backend/jit/llvm.py MADE: `_translated` and `kept`, as modules are translated or read from disk
     backend/jit/llvm.py _kept: what was compiled, by name and source
     backend/jit/llvm.py _methods: what the interpreter was told of each function
     backend/jit/llvm.py _spent: `pays`, what slower ways have taken as long as llvmlite is not loaded
