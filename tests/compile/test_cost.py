@@ -105,3 +105,21 @@ def test_the_cost_of_a_network_is_that_of_its_products():
     found = jit(lambda x: net(x)).cost(ones(64, 784))
     assert found.operations == pytest.approx(2 * 64 * (784 * 256 + 256 * 10), rel=0.01)
     assert rg.jit(lambda x: x).cost(ones(3)).operations == 0
+
+
+@pytest.mark.skipif(not machine.available(), reason="no machine code is made here")
+def test_what_is_computed_tile_by_tile_counts_for_all_tiles():
+    x, w = rg.ones((4096, 32), dtype=rg.float32), rg.ones((32, 32), dtype=rg.float32)
+    found = jit(lambda x, w: rg.sum(rg.tanh(rg.tanh(x @ w) @ w))).cost(x, w)
+    assert "tiles" in str(found)
+    assert found.operations == 2 * 2 * 4096 * 32 * 32 + 3 * 4096 * 32
+
+
+def test_a_loop_counts_its_turns_and_a_choice_its_longer_branch():
+    w, xs = rg.ones((4, 4)), rg.ones((10, 4))
+    assert jit(lambda xs, w: rg.scan(lambda c, x: (rg.tanh(c @ w + x), None), xs[0], xs)[0]).cost(xs, w).operations == 10 * 40
+    found = jit(lambda x: rg.while_loop(lambda c: rg.sum(c) < 100, lambda c: c * 2, x)).cost(rg.ones(3))
+    assert found.operations == 3 + 3 + 1
+    assert "one turn" in str(found)
+    chosen = jit(lambda x: rg.cond(rg.sum(x) > 0, lambda y: rg.exp(y) * 2, lambda y: y, x)).cost(rg.ones(3))
+    assert sum(k.operations for k in chosen.kernels if k.what.startswith("cond")) == 6

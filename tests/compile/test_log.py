@@ -10,6 +10,7 @@ import pytest
 
 import retrograde as rg
 import retrograde.dialects.torch as torch
+from retrograde.backend.jit import objects
 from retrograde.compile import compile_report, jit, log, pipeline
 from retrograde.compile.emit import machine, straight
 
@@ -157,6 +158,20 @@ def test_attributes_of_modules_are_named_as_the_program_names_them():
     net.layers[0].weight = torch.nn.Parameter(torch.ones(2, 2))
     (text,) = version.broken()
     assert "_parameters['weight']" in text
+
+
+@pytest.mark.skipif(
+    not (machine.available() and objects.understood()), reason="needs llvmlite and a system whose object files are understood"
+)
+def test_a_graph_whose_program_is_on_disk_says_so_and_is_shown_all_the_same(said, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("RETROGRADE_VERIFY", raising=False)
+    x = np.ones(3)
+    first = said(lambda: jit(lambda x: rg.sort(rg.exp(x) * 3))(x), "compile", "graphs", "fusion", "code")
+    again = said(lambda: jit(lambda x: rg.sort(rg.exp(x) * 3))(x))
+    assert not any("its program read from disk" in text for _, text in first)
+    assert any("its program read from disk" in text for _, text in again)
+    assert [x for x in first if x[0] != "compile"] == [x for x in again if x[0] != "compile"]
 
 
 def child(source, **environment):

@@ -96,8 +96,8 @@ def _emitter() -> Any:
 
 def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Callable[..., Sequence[Any]]:
     """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
-    RETROGRADE_COMPILE chooses something else. what: the name of the function that it is of, for the log. anew: whether no program that is kept on disk
-    may be taken, and none is to be kept."""
+    RETROGRADE_COMPILE chooses something else. what: the name of the function that it is of, for the log. anew: whether
+    programs on disk are left alone."""
     with levels.exactly(()), log.about(what):  # kernels that passes look into make arrays, which belong to no trace around
         log.tell("graphs", lambda: f"as it was traced:\n{graph}")
         if chosen() == "eager":

@@ -34,6 +34,8 @@ def alone(e: Equation, expressible: Callable[[Equation], bool]) -> str:
     """Why an equation is part of no group."""
     if any(0 in v.shape for v in (*e.inputs, *e.outputs) if v is not None):
         return "arrays without elements take no loop"
+    if e.prim.kind == "control":
+        return "a loop or a choice has code of its own"
     if e.prim.kind not in ("elementwise", "reduction"):
         return f"no code is made for operations of this kind ({e.prim.kind})"
     if not expressible(e):
