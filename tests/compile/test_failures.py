@@ -168,3 +168,28 @@ def test_an_exception_that_the_function_expects_is_caught():
         compiled(GOOD)
     assert compiled(BAD).tolist() == np.zeros((3, 3)).tolist()
     assert compiled(4 * GOOD).tolist() == (2 * np.eye(3)).tolist()
+
+
+@pytest.mark.parametrize("how", [jit, torch.compile])
+@pytest.mark.parametrize("warm", [1, 2, 5])
+def test_numbers_that_are_stored_are_left_as_they_were(how, warm):
+    class Counter:
+        def __init__(self):
+            self.seen, self.rate = 0, 1.0
+
+    counter = Counter()
+
+    def f(x):
+        counter.seen += 1
+        counter.rate *= 0.5
+        return torch.linalg.cholesky(x) * counter.rate
+
+    compiled = how(f)
+    for _ in range(warm):
+        compiled(GOOD)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="positive definite"):
+            compiled(BAD)
+        assert (counter.seen, counter.rate) == (warm, 0.5**warm)
+    assert compiled(GOOD)[0, 0].item() == 0.5 ** (warm + 1)
+    assert counter.seen == warm + 1

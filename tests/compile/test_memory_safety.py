@@ -140,6 +140,21 @@ def test_small_integers_beside_numbers():
         check("truths", dtype, (3, LANES + 1))
 
 
+def test_what_is_computed_tile_by_tile():
+    def loss(w, b, x):
+        return rg.sum(rg.tanh(rg.tanh(x @ w + b) @ w) ** 2)
+
+    step = jit(rg.value_and_grad(loss, (0, 1)))
+    for rows, width, dtype in ((4096, 9, np.float32), (1030, 33, np.float64)):
+        x, w, b = (rg.asarray(draws(shape, dtype) / 3) for shape in ((rows, width), (width, width), (width,)))
+        assert " tiles, " in step.lower(w, b, x).text()
+        value, gradients = step(w, b, x)
+        wanted, expected = rg.value_and_grad(loss, (0, 1))(w, b, x)
+        for y, z in zip((value, *gradients), (wanted, *expected), strict=True):
+            scale = np.max(np.abs(z._a))
+            np.testing.assert_allclose(y._a / scale, z._a / scale, atol=1e-4 if dtype is np.float32 else 1e-11)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("layout", LAYOUTS)
