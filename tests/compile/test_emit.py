@@ -476,7 +476,7 @@ def test_products_of_every_size_for_every_kind_of_processor(monkeypatch, kind):
         assert len(product_sizes(tiles)) == 3
         wide = [x.astype(np.float64) for x in given]
         y = wide[0] @ wide[1]
-        for x, exact in zip(found.function()(*given), (y, np.tanh(y) @ wide[2].T, wide[0].T @ y)):
+        for x, exact in zip(found.program().function()(*given), (y, np.tanh(y) @ wide[2].T, wide[0].T @ y)):
             assert x.dtype == np.dtype(dtype)
             np.testing.assert_allclose(x, exact, rtol=0, atol=30 * np.finfo(dtype).eps * np.abs(exact).max())
 
@@ -582,7 +582,7 @@ def test_no_byte_beside_the_operands_of_products_is_written_or_decides():
                 arrays.append(array)
                 memory.append(around)
             arrays += [np.full(piece.room + 64, pad, np.uint8)] if piece.room else []
-            piece.call()(0, *arrays)
+            piece.routine().call()(0, *arrays)
             assert all((around[:128] == pad).all() and (around[-128:] == pad).all() for around in memory)
             results.append([a.copy() for a in arrays[: len(piece.gives)]])
         for a, b in zip(*results):
@@ -599,7 +599,7 @@ def test_products_of_vectors_are_parts_of_the_loops_around_them():
     assert [type(p) for p in found.pieces] == [machine.Segment]
     assert not tiles_of(found)
     x, row, column = (a.astype(np.float64) for a in given)
-    for y, exact in zip(found.function()(*given), (np.tanh(x * (column @ row)) @ row.T, x.T @ np.sin(column))):
+    for y, exact in zip(found.program().function()(*given), (np.tanh(x * (column @ row)) @ row.T, x.T @ np.sin(column))):
         np.testing.assert_allclose(y, exact, rtol=1e-5, atol=1e-5)
 
 

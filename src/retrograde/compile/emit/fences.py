@@ -82,7 +82,9 @@ def function(
 
     def segment(*arrays: Any) -> tuple[Any, ...]:
         operands = [in_order(np.asarray(x)) for x in arrays]
-        for i, (x, v) in enumerate(zip(operands, takes, strict=True)):
+        if len(operands) != len(takes):
+            raise TypeError(f"compiled code of {len(takes)} arrays was given {len(operands)}")
+        for i, (x, v) in enumerate(zip(operands, takes)):
             if x.shape != v.shape or x.dtype != v.dtype:
                 raise TypeError(f"compiled code was given {x.dtype.name}{list(x.shape)} as operand {i}, and is for {v!r}")
         found, again = (run(around, at_end, operands) for around, at_end in ((0xFF, True), (0x55, False)))
