@@ -217,7 +217,7 @@ from .transform import (  # noqa: E402
 )
 
 if _TYPE_CHECKING:
-    from .compile import compile_report, cond, jit, scan, while_loop
+    from .compile import compile_minify, compile_report, cond, jit, scan, while_loop
     from .tensor import fft, linalg
     from .tensor.saving import load, save
 
@@ -233,7 +233,7 @@ del _paused
 _LAZY = {"linalg": "tensor.linalg", "fft": "tensor.fft"}
 _LAZY_NAMES = {
     "load": "tensor.saving", "save": "tensor.saving", "bfloat16": "tensor.dtypes", "jit": "compile", "compile_report": "compile",
-    "cond": "compile", "scan": "compile", "while_loop": "compile",
+    "compile_minify": "compile", "cond": "compile", "scan": "compile", "while_loop": "compile",
 }  # fmt: skip
 
 
@@ -278,7 +278,7 @@ __all__ = [
     "argsort",
     "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh", "autograd", "bfloat16", "bitwise_and",
     "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bool",
-    "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "compile_report",
+    "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "checkpoint", "clip", "compile_minify", "compile_report",
     "complex128", "complex64", "concat", "cond",
     "conj", "copysign", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_vjp",
     "diff", "divide", "e", "einsum", "empty", "empty_like", "enable_grad", "equal", "exp", "exp2", "expand_dims",

@@ -18,6 +18,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     backend/blas.py _asking: whoever wants one thread of BLAS, while it does
     backend/blas.py _before: the same
     backend/jit/cache.py _more: whoever writes an entry, what it adds
+    backend/jit/llvm.py MADE: `_translated` and `kept`, as modules are translated or read from disk
     backend/jit/llvm.py _kept: what was compiled, by name and source
     backend/jit/llvm.py _methods: what the interpreter was told of each function
     backend/jit/llvm.py _spent: `pays`, what slower ways have taken as long as llvmlite is not loaded

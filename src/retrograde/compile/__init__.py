@@ -3,5 +3,6 @@
 from .compiled import report as compile_report
 from .control import cond, scan, while_loop
 from .jit import jit
+from .minify import compile_minify
 
-__all__ = ["compile_report", "cond", "jit", "scan", "while_loop"]
+__all__ = ["compile_minify", "compile_report", "cond", "jit", "scan", "while_loop"]

@@ -23,11 +23,14 @@ from .._state import OFF, OPENED, WATCHED, grad_mode, grad_mode_now, state
 from .._tree import flatten, unflatten
 from ..core.node import Accumulate
 from ..core.value import LevelArray, Value, dtype_of, shape_of
+from ..ops.random import GENERATORS
 from . import call as calls
-from . import deferred
+from . import deferred, log
 from .numbers import PLAIN
 from .reads import TooMuch
+from .signature import Signature
 from .trace import ACTIVE, TRACING, Traced
+from .undo import Undone
 from .version import Changes, Version
 from .versions import Versions, replaced, scalars_in
 
@@ -40,6 +43,8 @@ SIZES = 32
 """Sizes of arguments that are alike in all else for which a function is traced; for others it runs as it is."""
 ATTEMPTS = 3
 """Traces in which a function may change something outside, or raise, before it is deferred for good."""
+_REASONS = 5
+"""Of the reasons for which a function was traced again, so many are kept."""
 CONFIRMED = 2
 """Calls of a function that run both ways; of each version the first one does."""
 CONFIRMING: list[int] = []
@@ -105,8 +110,8 @@ class Compiled:
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
     __slots__ = (
-        "__dict__", "__weakref__", "_ambient", "_at_once", "_attempts", "_confirmed", "_deferred", "_f", "_given", "_kinds",
-        "_plain", "_sizes", "_versions", "_whole", "root", "row",
+        "__dict__", "__weakref__", "_ambient", "_at_once", "_attempts", "_changes", "_confirmed", "_deferred", "_f", "_given",
+        "_kinds", "_plain", "_sizes", "_versions", "_whole", "root", "row",
     )  # fmt: skip
 
     def __init__(
@@ -122,6 +127,8 @@ class Compiled:
         self._attempts = self._confirmed = self._kinds = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
         """The versions of calls with nothing but tensors, by what is quickly said of these."""
+        self._changes: list[str] = []
+        """Why it was traced again, the last times."""
         self._sizes: dict[Any, set[Any]] = {}
         """The signatures that were traced, by what they have in common but for sizes."""
         code = getattr(inspect.unwrap(_code_of(f)), "__code__", None)
@@ -213,9 +220,18 @@ class Compiled:
         rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, Value)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
-        key = tree, tuple(kinds), tuple(rest), grad_mode_now(), alike, self._ambient(), transformed
+        key = Signature(tree, tuple(kinds), tuple(rest), grad_mode_now(), alike, self._ambient(), transformed)
         hash(key)
         return key
+
+    def _again(self, key: Signature, scalars: Sequence[Any], counts: bool) -> None:
+        """Say why the function is traced again, and note it where that counts."""
+        if self._versions and (counts or log.wanted("recompiles")):
+            reasons = self._versions.differences(key, scalars)
+            if counts:
+                self._changes = [*self._changes, *reasons][-_REASONS:]
+            with log.about(self.row.name):
+                log.tell("recompiles", lambda: f"traced again, since {'; '.join(reasons)}")
 
     def _defer(self, reason: str) -> None:
         self._deferred = reason
@@ -235,13 +251,15 @@ class Compiled:
         """The function traced for a signature; None where it is to be deferred."""
         form = _form(key)
         counts = form not in self._sizes or key in self._sizes[form]  # not those of another size only
+        self._again(key, scalars, counts)
         if counts and self._kinds >= VERSIONS:
+            changing = "; ".join(dict.fromkeys(reversed(self._changes)))
             warnings.warn(
                 f"{self.row.name} was compiled for {VERSIONS} kinds of calls and is called in yet another way; from here on it "
-                "runs deferred (arguments and variables that change from call to call are best given as tensors)",
+                f"runs deferred. What kept changing (give it as a tensor where that can be): {changing}",
                 stacklevel=3,
             )
-            self._defer(f"more than {VERSIONS} versions")
+            self._defer(f"more than {VERSIONS} versions; what kept changing: {changing}")
             return None
         recorded = grad_mode_now() != OFF
         try:
@@ -272,29 +290,47 @@ class Compiled:
         self, version: Version, leaves: Sequence[Any], scalars: Sequence[Any], args: Any, kwargs: Any, transformed: bool
     ) -> Any:  # fmt: skip
         if not version.confirmed or self._confirmed < CONFIRMED:
-            expected = version.tried(leaves, scalars, transformed)
-            CONFIRMING.append(threading.get_ident())
             try:
-                out = self._f(*args, **kwargs)
-            finally:
-                CONFIRMING.remove(threading.get_ident())
+                expected = version.tried(leaves, scalars, transformed)
+            except Exception:
+                return self._failed(version, leaves, args, kwargs)
+            out = self._alone(args, kwargs)
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
             version.confirmed += 1
             self._confirmed += 1
             return out
+        try:
+            out = version.run(leaves, scalars, transformed)
+        except Exception:
+            return self._failed(version, leaves, args, kwargs)
         self.row.counts["compiled_calls"] += 1
         for row in version.trace.inlined:
             row.counts["calls"] += 1
             row.counts["compiled_calls"] += 1
-        return version.run(leaves, scalars, transformed)
+        return out
+
+    def _alone(self, args: Any, kwargs: Any) -> Any:
+        """What the function itself gives, and what is compiled inside it too."""
+        CONFIRMING.append(threading.get_ident())
+        try:
+            return self._f(*args, **kwargs)
+        finally:
+            CONFIRMING.remove(threading.get_ident())
+
+    def _failed(self, version: Version, leaves: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        """What the function itself makes of a call that fails in compiled code: it may expect the exception. Where it does not,
+        the exception is its own, and everything is left as it was before the call."""
+        holders = (*version.reads.holders, *GENERATORS, *leaves)
+        gradients = [x._grad for x in holders if isinstance(x, Value) and x._grad is not None]
+        with Undone([*holders, *gradients], version.reads.snapshot()):
+            return self._alone(args, kwargs)
 
 
-def _form(key: Any) -> Any:
+def _form(key: Signature) -> Any:
     """A signature without sizes."""
-    tree, kinds, *rest = key
-    return tree, tuple([(cls, len(shape), *more) for cls, shape, _strides, *more in kinds]), *rest
+    return key._replace(kinds=tuple([(cls, len(shape), *more) for cls, shape, *more, _strides in key.kinds]))
 
 
 def _code_of(f: Any) -> Any:
@@ -328,5 +364,5 @@ def _kind(x: Value) -> Any:
     a, edge = x._a, x._node
     leaf = edge and type(edge) is Accumulate
     if type(a) is _ndarray:
-        return type(x), a.shape, a.strides, a.dtype, leaf, x._grad is None
-    return type(x), tuple(shape_of(a)), None, dtype_of(a), leaf, x._grad is None
+        return type(x), a.shape, a.dtype, leaf, x._grad is None, a.strides
+    return type(x), tuple(shape_of(a)), dtype_of(a), leaf, x._grad is None, None

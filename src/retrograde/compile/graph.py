@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.primitive import Primitive
+from . import failures
 
 
 class Variable:
@@ -123,9 +124,13 @@ class Graph:
         and how a graph is evaluated under transforms."""
         at: dict[Variable, Any] = dict(zip(self.inputs, arrays, strict=True))
         at.update(self.constants)
-        for e in self.equations:
-            out = e.prim.op(*(None if v is None else at[v] for v in e.inputs), **e.params)
-            at.update(zip(e.outputs, out if e.prim.multi else (out,), strict=True))
+        try:
+            for e in self.equations:
+                out = e.prim.op(*(None if v is None else at[v] for v in e.inputs), **e.params)
+                at.update(zip(e.outputs, out if e.prim.multi else (out,), strict=True))
+        except Exception as problem:
+            failures.note(problem, e)
+            raise
         return [at[v] for v in self.outputs]
 
 

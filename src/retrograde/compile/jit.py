@@ -14,7 +14,10 @@ from .._tree import flatten, unflatten
 from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, make
+from . import log, pipeline
+from .cost import Cost
 from .numbers import PLAIN
+from .signature import Signature
 from .trace import tracing
 from .version import Version
 from .versions import Versions, replaced, scalars_in
@@ -81,6 +84,7 @@ class Jit:
         scalars = scalars_in(found) if len(found) != len(leaves) else ()
         version = self._versions.holding(key, scalars)
         if version is None:
+            self._tell(key, scalars)
             version = self._traced(found, leaves, tree, scalars)
             self._versions.add(key, version, VERSIONS)
         if quick is not None and not self._numbers and not version.opaque:
@@ -101,19 +105,38 @@ class Jit:
         found, tree = self._flattened(args, kwargs)
         return self._traced(found, _arrays(found), tree, scalars_in(found))
 
+    def cost(self, *args: Any, **kwargs: Any) -> Cost:
+        """What a call with such arguments costs: floating-point operations, bytes moved, kernels and peak memory, as a table when
+        it is printed.
+
+        Examples
+        --------
+        >>> import retrograde as rg
+        >>> found = rg.jit(lambda x, w: rg.sum(x @ w)).cost(rg.ones((2, 3)), rg.ones((3, 4)))
+        >>> found.operations
+        56
+        """
+        return pipeline.cost(self.lower(*args, **kwargs).graph)
+
     def _flattened(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
         if self._numbers or self._names:
             args = tuple([Static(x) if i in self._numbers else x for i, x in enumerate(args)])
             kwargs = {k: Static(x) if k in self._names else x for k, x in kwargs.items()}
         return flatten((args, kwargs))
 
-    def _key(self, found: list[Any], leaves: list[Any], tree: Any) -> Any:
+    def _tell(self, key: Signature, scalars: Sequence[Any]) -> None:
+        """Say why the function is traced again."""
+        if self._versions and log.wanted("recompiles"):
+            with log.about(self._name):
+                log.tell("recompiles", f"traced again, since {'; '.join(self._versions.differences(key, scalars))}")
+
+    def _key(self, found: list[Any], leaves: list[Any], tree: Any) -> Signature:
         """What tells calls apart that need other code, but for the values of numbers, which versions look at themselves."""
         kinds = [(type(x), x._a.shape, x._a.dtype, x._node is None, x._grad is None) for x in leaves]
         rest = [(type(x), None if type(x) in PLAIN else x) for x in found if not isinstance(x, _ARRAYS)]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
-        return tree, tuple(kinds), tuple(rest), state.mode, alike
+        return Signature(tree, tuple(kinds), tuple(rest), state.mode, alike)
 
     def _traced(self, found: list[Any], leaves: list[Any], tree: Any, scalars: Sequence[Any]) -> Version:
         def given(numbers: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..backend.jit import llvm
 from ..core import level as levels
-from . import records
+from . import cost as costs
+from . import log, records
+from .cost import Cost
 from .emit import machine, straight
 from .graph import Graph, Pass
 from .passes.common import common
 from .passes.dead import dead
 from .passes.fold import fold
 from .passes.simplify import simplify
-from .verify import verify
+from .verify import asked, verify
+
+EMITTERS = ("eager", "numpy", "llvm")
+"""What RETROGRADE_COMPILE may say: the graph as it was traced, one operation after the other as without the compiler; after the
+passes, as straight-line NumPy; after the passes, as machine code where it can be made (the default)."""
 
 PASSES: list[Pass] = [
     fold,  # before the others: numbers are what most simplifications ask for
@@ -30,7 +39,7 @@ ROUNDS = 8
 
 def optimised(graph: Graph) -> Graph:
     """The graph after all passes."""
-    checked = os.environ.get("RETROGRADE_VERIFY") == "1"
+    checked = asked()
     if checked:
         verify(graph)
     for _ in range(ROUNDS):
@@ -46,23 +55,85 @@ def optimised(graph: Graph) -> Graph:
 
 def text(graph: Graph) -> str:
     """The code of a graph that has gone through the passes."""
+    if chosen() == "eager":
+        return "the graph as it was traced, one operation after the other"
     if _emitter() is machine:
         with levels.exactly(()):
             return machine.Emitted(graph).text()
     return straight.text(graph)[0]
 
 
+def cost(graph: Graph) -> Cost:
+    """What a graph costs, run as RETROGRADE_COMPILE says."""
+    with levels.exactly(()):
+        return costs.cost(graph if chosen() == "eager" else optimised(graph), _emitter())
+
+
+def chosen() -> str:
+    """How graphs are run, of `EMITTERS`, as the environment variable RETROGRADE_COMPILE says; ValueError for another word."""
+    found = getattr(_choice, "now", None) or os.environ.get("RETROGRADE_COMPILE") or "llvm"
+    if found not in EMITTERS:
+        raise ValueError(f"RETROGRADE_COMPILE={found}: choose one of {', '.join(EMITTERS)}")
+    return found
+
+
+_choice = threading.local()
+
+
+@contextlib.contextmanager
+def choosing(emitter: str) -> Iterator[None]:
+    """A context in which this thread's graphs are run in a way of `EMITTERS`, whatever the environment says."""
+    before, _choice.now = getattr(_choice, "now", None), emitter
+    try:
+        yield
+    finally:
+        _choice.now = before
+
+
 def _emitter() -> Any:
-    llvm = os.environ.get("RETROGRADE_COMPILE", "llvm") == "llvm" and machine.available()
-    return machine if llvm else straight
+    return machine if chosen() == "llvm" and machine.available() else straight
 
 
-def compiled(graph: Graph) -> Callable[..., Sequence[Any]]:
+def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Callable[..., Sequence[Any]]:
     """A function of the inputs' arrays that gives the outputs' arrays: machine code where it can be made, unless
-    RETROGRADE_COMPILE says "numpy"."""
-    with levels.exactly(()):  # kernels that passes look into make arrays of theirs, which belong to no trace around
-        if _emitter() is straight:
-            return straight.emitted(optimised(graph))
-        if os.environ.get("RETROGRADE_VERIFY") == "1":  # the passes are to be looked at
-            return machine.program(optimised(graph)).function()
-        return records.function(graph, lambda: machine.program(optimised(graph)))
+    RETROGRADE_COMPILE chooses something else. what: the name of the function that it is of, for the log. anew: whether
+    programs on disk are left alone."""
+    with levels.exactly(()), log.about(what):  # kernels that passes look into make arrays, which belong to no trace around
+        log.tell("graphs", lambda: f"as it was traced:\n{graph}")
+        if chosen() == "eager":
+            return straight.one_by_one(graph)
+        clock, before, emitter = log.Clock(), dict(llvm.MADE), _emitter()
+        passed: list[tuple[Graph, float]] = []
+
+        def after() -> Graph:
+            """The graph after the passes, which are left out where its program is kept on disk."""
+            if not passed:
+                clock()
+                passed.append((optimised(graph), clock()))
+            return passed[0][0]
+
+        if emitter is straight:
+            found = straight.emitted(after())
+        elif anew or asked():  # the passes are to be looked at
+            found = machine.program(after()).function()
+        else:
+            found = records.function(graph, lambda: machine.program(after()))
+        took, known = clock(), not passed
+        log.tell("graphs", lambda: f"after the passes:\n{after()}")
+        log.tell("compile", lambda: _summary(graph, None if known else passed[0], took, before))
+        if emitter is machine:
+            log.tell("fusion", lambda: f"\n{machine.explanation(after())}")
+        log.tell("code", lambda: text(after()))
+    return found
+
+
+def _summary(graph: Graph, passed: tuple[Graph, float] | None, took: float, before: dict[str, int]) -> str:
+    made, read = (llvm.MADE[key] - before[key] for key in ("translated", "read"))
+    modules = f" ({made} modules translated, {read} read from disk)" if made + read else ""
+    if passed is None:
+        how = f"its program read from disk in {took:.1f} ms"
+    else:
+        after, passes = passed
+        code = f"code by {_emitter().__name__.rpartition('.')[2]} in {took:.1f} ms"
+        how = f"{len(after.equations)} after the passes in {passes:.1f} ms, {code}"
+    return f"({', '.join(map(repr, graph.inputs))}): {len(graph.equations)} operations, {how}{modules}"

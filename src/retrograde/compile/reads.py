@@ -17,7 +17,7 @@ import sys
 import types
 import weakref
 from collections.abc import Container, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,8 +65,10 @@ class Reads:
         self.opaque: set[type] = set()
         """The types of objects that nothing can be said of: iterators, files, what comes from compiled modules."""
         self._seen: dict[int, Any] = {}  # by id, and kept, so that no id comes again
-        self._unlike: list[str] = []
-        """The conditions of which each says that something is not as it was."""
+        self.conditions: list[Condition] = []
+        """What is to be as it was."""
+        self._parents: dict[int, tuple[Any, Any]] = {}
+        """Of what was met, by its id, what led to it, and by which name or key."""
         self.scope: dict[str, Any] = {"same": same, "kinds": kinds}
         """What the source of the check, and of all that reads a place, can name."""
         self._names: dict[int, str] = {}
@@ -95,11 +97,12 @@ class Reads:
         self.scope["changed"] = changed = list[int]()
         tried = "".join(
             f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
-            for i, unlike in enumerate(self._unlike)
+            for i, (unlike, *_) in enumerate(self.conditions)
         )  # fmt: skip
         self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
-        unlike = [x for i, x in enumerate(self._unlike) if i not in set(changed)]
-        lines = "".join(f"        {x}\n" for x in (*[f"if {x}: return False" for x in unlike], *further))
+        gone = set(changed)
+        self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
+        lines = "".join(f"        {x}\n" for x in (*[f"if {c.unlike}: return False" for c in self.conditions], *further))
         return self._written(
             f"def check(scalars=()):\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n"
         )
@@ -122,6 +125,54 @@ class Reads:
         exec(compile(source, "<retrograde guard>", "exec"), self.scope)  # noqa: S102 - our own source
         return self.scope["check"]
 
+    def described(self) -> Iterator[str]:
+        """What the check looks at, in words."""
+        for c in self.conditions:
+            yield f"{self._label(c)} is {_shown(c.was)}"
+
+    def broken(self, scalars: Sequence[Any]) -> Iterator[str]:
+        """What is not as it was, in words: the conditions are looked at one by one. scalars: the numbers among the arguments."""
+        given = {"scalars": scalars}
+        for c in self.conditions:
+            try:
+                if eval(c.unlike, self.scope, given):  # noqa: S307 - our own source
+                    yield f"{self._label(c)} was {_shown(c.was)} and is {_shown(eval(c.now, self.scope, given))}"  # noqa: S307
+            except (IndexError, KeyError, ValueError, AttributeError):
+                yield f"{self._label(c)} was {_shown(c.was)} and is gone"
+
+    def label(self, place: Place) -> str:
+        """How the program comes to a number."""
+        return self._entry(place.owner, place.entry)
+
+    def _label(self, c: Condition) -> str:
+        if c.key is not len:
+            return self._entry(c.owner, c.key)
+        holder, how = self._parents.get(id(c.owner), (None, None))
+        if how is _ATTRIBUTES:
+            return f"the number of attributes of {self._path(holder)}"
+        return f"the length of {self._path(c.owner)}"
+
+    def _path(self, x: Any) -> str:
+        """How the program comes to an object."""
+        owner, key = self._parents.get(id(x), (None, None))
+        if owner is None:
+            return getattr(x, "__qualname__", None) or type(x).__name__
+        return self._path(owner) if key is _SELF else self._entry(owner, key)
+
+    def _entry(self, owner: Any, key: Any) -> str:
+        if isinstance(owner, Argument):
+            return f"number {owner.n} of those among the arguments"
+        if isinstance(owner, types.CellType):
+            return self._path(owner)
+        if isinstance(owner, types.FunctionType):
+            return f"{key} of {self._path(owner)}"
+        holder, how = self._parents.get(id(owner), (None, None))
+        if how is _GLOBALS:
+            return f"the global {key}"
+        if how is _ATTRIBUTES:
+            return f"{self._path(holder)}.{key}"
+        return f"{self._path(owner)}[{_shown(key)}]" if isinstance(owner, (dict, list, tuple)) else f"{self._path(owner)}.{key}"
+
     # ---------------------------------------------------------------------------------------- the walk
 
     def _open(self, x: Any) -> None:
@@ -131,9 +182,9 @@ class Reads:
         elif isinstance(x, types.FunctionType):
             self._function(x)
         elif isinstance(x, types.MethodType):
-            self._todo += (x.__self__, x.__func__)
+            self._meet(x, _SELF, x.__self__, x.__func__)
         elif isinstance(x, functools.partial):
-            self._todo += (x.func, x.args, x.keywords)
+            self._meet(x, _SELF, x.func, x.args, x.keywords)
         elif isinstance(x, dict):
             self._entries(x, list(x.items()), "{0}.get({1})" if hasattr(type(x), "__missing__") else "{0}[{1}]")
             self._long(x)
@@ -143,26 +194,29 @@ class Reads:
             self._entries(x, list(enumerate(x)), "{0}[{1}]", fixed=type(x) is tuple)
         elif isinstance(x, (set, frozenset)):
             self._long(x)
-            self._todo += x
+            self._meet(x, _SELF, *x)
         elif isinstance(x, types.CellType):
             self._cell(x)
         else:
             self._object(x)
 
     def _function(self, f: types.FunctionType) -> None:
-        self._todo += f.__closure__ or ()
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            self._meet(f, name, cell)
         self._todo += f.__defaults__ or ()
         self._todo += (f.__kwdefaults__ or {}).values()
         self._todo += f.__dict__.values()
         if f.__code__.co_filename.startswith((_FOLDER, "<retrograde")) or _standard(f.__module__):
             return
         self.functions.append(f)
+        self._parents.setdefault(id(f.__globals__), (f, _GLOBALS))
         names, attributes, written = _names_in(f.__code__)
         read = [(n, f.__globals__[n]) for n in names if n in f.__globals__ and n not in written]
         self._entries(f.__globals__, read, "{0}[{1}]")
         for _, x in read:
             if isinstance(x, types.ModuleType) and _of_the_user(x):
                 inside = vars(x)
+                self._parents.setdefault(id(inside), (x, _ATTRIBUTES))
                 self._entries(inside, [(n, inside[n]) for n in attributes if n in inside], "{0}[{1}]")
 
     def _cell(self, cell: types.CellType) -> None:
@@ -171,19 +225,20 @@ class Reads:
         except ValueError:  # empty yet
             return
         if self._equal(f"{self._name(cell)}.cell_contents", x, cell, None):
-            self._todo.append(x)
+            self._meet(cell, _SELF, x)
 
     def _object(self, x: Any) -> None:
         own = getattr(x, "__dict__", None)
         if str(type(x).__module__).startswith(__package__):  # a compiled function: what it keeps for itself changes at every call
-            self._todo += [getattr(x, key) for key in ("_f", "root") if hasattr(x, key)]
+            self._meet(x, _SELF, *[getattr(x, key) for key in ("_f", "root") if hasattr(x, key)])
             return
         if "_a" in (own or ()) or hasattr(type(x), "_a"):
             self.holders.append(x)
             return
         if type(own) is dict:
+            self._parents.setdefault(id(own), (x, _ATTRIBUTES))
             self._entries(own, list(own.items()), "{0}[{1}]")
-            self._expect(f"len({self._name(own)}) != {len(own)}")  # a new attribute may hide one of the class
+            self._long(own)  # a new attribute may hide one of the class
         elif isinstance(x, weakref.ref):
             self._todo.append(x())
         elif not isinstance(x, _TRANSPARENT) and not _ours(type(x)) and not _all_slots(type(x)):
@@ -191,12 +246,15 @@ class Reads:
         for slot in _slots_of(type(x)):
             y = getattr(x, slot, x)
             if y is not x and (_ours(type(x)) or self._equal(f"{self._name(x)}.{slot}", y, x, slot)):
-                self._todo.append(y)
+                self._meet(x, slot, y)
         for cls in type(x).__mro__:
             if not _ours(cls) and not _standard(cls.__module__):  # what the methods of a user's class read
-                for name, f in vars(cls).items():
+                inside = vars(cls)
+                self._parents.setdefault(id(inside), (cls, _ATTRIBUTES))
+                for name, f in inside.items():
                     if type(f) in _NUMBERS:
-                        self._expect(f"not same({self._name(vars(cls))}.get({name!r}), {self._name(f)})")
+                        now = f"{self._name(inside)}.get({name!r})"
+                        self._expect(f"not same({now}, {self._name(f)})", now, inside, name, f)
                     f = f.__func__ if isinstance(f, (staticmethod, classmethod)) else f
                     f = f.fget if isinstance(f, property) else f
                     if isinstance(f, types.FunctionType):
@@ -211,8 +269,11 @@ class Reads:
             self.scope[name] = x
         return name
 
-    def _expect(self, unlike: str) -> None:
-        self._unlike.append(unlike)
+    def _meet(self, owner: Any, key: Any, *met: Any) -> None:
+        """Look at what an object leads to."""
+        for x in met:
+            self._parents.setdefault(id(x), (owner, key))
+        self._todo += met
 
     def argument(self, n: int, x: Any) -> Place:
         """The place of the n-th number among the arguments."""
@@ -223,11 +284,13 @@ class Reads:
     def _number(self, place: Place) -> None:
         self.places.append(place)
         if place.key not in self.varying:
-            self._unequal(place.text, place.value)
-        elif type(place.value) not in (tuple, list):
-            self._expect(f"type({place.text}) is not {self._name(type(place.value))}")
+            self._unequal(place.text, place.value, place.owner, place.entry)
         else:
-            self._expect(f"kinds({place.text}) != {self._name(kinds(place.value))}")
+            now, was = f"kinds({place.text})", kinds(place.value)
+            if type(was) is type:
+                self._expect(f"type({place.text}) is not {self._name(was)}", now, place.owner, place.entry, was)
+            else:
+                self._expect(f"{now} != {self._name(was)}", now, place.owner, place.entry, was)
 
     def _equal(self, text: str, x: Any, owner: Any, entry: Any) -> bool:
         """Expect at a place, of which the source and the owner are given, the same thing, or an equal number. Whether there is
@@ -239,19 +302,23 @@ class Reads:
                 return False
             self.places.append(place)
         if type(x) in _NUMBERS and type(x) is not bool:
-            self._unequal(text, x)
+            self._unequal(text, x, owner, entry)
         else:
-            self._expect(f"{text} is not {x if type(x) is bool else self._name(x)}")
+            self._expect(f"{text} is not {x if type(x) is bool else self._name(x)}", text, owner, entry, x)
         return True
 
-    def _unequal(self, text: str, x: Any) -> None:
+    def _unequal(self, text: str, x: Any, owner: Any, entry: Any) -> None:
         """Expect a number or a string that is equal: mostly it is the same object, which takes a fifth of the time to see."""
         name = self._name(x)
-        self._expect(f"{text} is not {name} and not same({text}, {name})")
+        self._expect(f"{text} is not {name} and not same({text}, {name})", text, owner, entry, x)
 
     def _long(self, x: Any) -> None:
         """Expect a container to have as many entries; most that are met are empty, and are to stay so."""
-        self._expect(f"len({self._name(x)}) != {len(x)}" if x else self._name(x))
+        length = f"len({self._name(x)})"
+        self._expect(f"{length} != {len(x)}" if x else self._name(x), length, x, len, len(x))
+
+    def _expect(self, unlike: str, now: str, owner: Any, key: Any, was: Any) -> None:
+        self.conditions.append(Condition(unlike, now, owner, key, was))
 
     def _entries(self, owner: Any, entries: Iterable[tuple[Any, Any]], place: str, *, fixed: bool = False) -> None:
         """The entries of a container: each is to be the same thing, or an equal number."""
@@ -260,7 +327,32 @@ class Reads:
                 shown = repr(key) if type(key) in (str, int) else self._name(key)
                 if not self._equal(place.format(self._name(owner), shown), x, owner, key):
                     continue
-            self._todo.append(x)
+            self._meet(owner, key, x)
+
+
+class Condition(NamedTuple):
+    """Something that is to be as it was. unlike: the expression that says that it is not; now: the one for what it is; owner,
+    key: where it is found (`len`: it is the length); was: what it was."""
+
+    unlike: str
+    now: str
+    owner: Any
+    key: Any
+    was: Any
+
+
+class _How:
+    """How an object leads to another, where no key says it."""
+
+
+_SELF, _GLOBALS, _ATTRIBUTES = _How(), _How(), _How()
+
+
+def _shown(x: Any) -> str:
+    """A value in a message: short, and without what may run the program's code."""
+    if type(x) in (*_NUMBERS, type(None), np.float64) or (type(x) in (tuple, list) and plain(x)):
+        return repr(x) if len(repr(x)) < 60 else f"{repr(x)[:57]}..."
+    return getattr(x, "__qualname__", None) or f"the {type(x).__name__} at {id(x):#x}"
 
 
 def _slots_of(cls: type) -> tuple[str, ...]:

@@ -1,9 +1,17 @@
-"""What every graph has to be, looked at between passes in tests and under RETROGRADE_VERIFY=1."""
+"""What every graph has to be, looked at between passes in tests and under RETROGRADE_VERIFY=1 (which also puts fences around the
+memory that generated code is given, emit/fences.py)."""
 
 from __future__ import annotations
 
+import os
+
 from ..core.aval import Aval
 from .graph import Equation, Graph, Variable
+
+
+def asked() -> bool:
+    """Whether graphs are to be verified, and generated code to be watched."""
+    return os.environ.get("RETROGRADE_VERIFY") == "1"
 
 
 class InvalidGraph(AssertionError):

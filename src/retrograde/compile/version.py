@@ -30,10 +30,11 @@ from ..ops.random import GENERATORS
 from ..ops.structural import copy
 from ..tape import autograd, inplace, mutation
 from . import call as calls
-from . import pipeline
+from . import failures, log, pipeline
 from .effects import impure
 from .graph import Graph
 from .numbers import (
+    PLAIN,
     STORED,
     Place,
     Written,
@@ -93,6 +94,7 @@ class Version:
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any], *,
         scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None,
     ) -> None:  # fmt: skip
+        clock = log.Clock()
         self._pure, varying = pure, varying or Varying()
         while True:
             try:
@@ -112,7 +114,10 @@ class Version:
             if not again:
                 break
         self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
-        self.compiled = pipeline.compiled(self.graph)
+        with log.about(name):
+            log.tell("compile", lambda: f"traced in {clock():.1f} ms")
+            log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
+            self.compiled = pipeline.compiled(self.graph)
         self.program = calls.Program(name, self.graph, self.compiled)
         self.forward: calls.Forward | None = None
 
@@ -299,19 +304,60 @@ class Version:
         """The places where there are other numbers than when it was traced."""
         return list(self.reads.missed(scalars))
 
+    def broken(self, scalars: Sequence[Any] = ()) -> list[str]:
+        """What of what `holds` looks at is not as it was, in words."""
+        found = []
+        for x, shape, dtype, bare in self._known:
+            a = x._a
+            if a.shape != shape or a.dtype != dtype:
+                found.append(f"a tensor from outside was {dtype}{list(shape)} and is {a.dtype}{list(a.shape)}")
+            if (x._node is None) is not bare:
+                found.append(f"a tensor of shape {shape} from outside {'wants a' if bare else 'has no more'} gradient")
+        for x, none in self._having:
+            if (x._grad is None) is not none:
+                found.append(f"a tensor of shape {shape_of(x)} from outside has {'a' if none else 'no'} .grad")
+        found += self.reads.broken(scalars)
+        if not found and not self.holds(scalars):
+            others = ", ".join(map(self.reads.label, self.missed(scalars)))
+            found.append(f"a comparison of numbers that vary comes out another way ({others})")
+        return found
+
+    def _described(self) -> Iterator[str]:
+        for x, shape, dtype, bare in self._known:
+            yield f"a {type(x).__name__} from outside is {dtype}{list(shape)} and {'wants no' if bare else 'wants a'} gradient"
+        for x, none in self._having:
+            yield f"a {type(x).__name__} of shape {shape_of(x)} from outside has {'no' if none else 'a'} .grad"
+        yield from self.reads.described()
+
     def run(self, leaves: Sequence[Any], scalars: Sequence[Any] = (), transformed: bool = False) -> Any:
         """The function's result for such arguments; transformed: whether transforms are running."""
         numbers, early = self._early(scalars)
-        if self._history is not None or transformed:
-            found = self._recorded(leaves, numbers, transformed)
-        else:
-            found = self.compiled(*self._arrays(leaves), *numbers)
+        try:
+            if self._history is not None or transformed:
+                found = self._recorded(leaves, numbers, transformed)
+            else:
+                found = self.compiled(*self._arrays(leaves), *numbers)
+        except Exception as problem:
+            raise self.as_eager(problem, leaves) from problem.__cause__
         stored, returned = ((), ()) if self._late is None else self._late([_bare(y) for y in found], early)
         if self._writes or self._gradients:
             self._leave(leaves, found)
         if self._stores:
             self._store(stored)
         return unflatten(self.tree, [self._result(kind, leaves, found, returned) for kind in self._results])
+
+    def arrays_of(self, found: Sequence[Any]) -> list[Any]:
+        """The arrays of the graph's inputs, for the leaves of the arguments of a call."""
+        leaves = [x for x in found if isinstance(x, (Value, np.ndarray, np.generic))]
+        leaves += [x._grad for x in leaves if isinstance(x, Value) and x._grad is not None]
+        given = [leaves[i] for i in self._given]
+        arrays = [x._a if isinstance(x, Value) else x for x in given] + [x._a for x in self.captured]
+        return [*arrays, *self._early([x for x in found if type(x) in PLAIN])[0]]
+
+    def as_eager(self, problem: Exception, leaves: Sequence[Any]) -> Exception:
+        """What the function itself would have raised."""
+        classes = [type(x)._result for x in (*leaves, *self.captured) if isinstance(x, Value)]
+        return failures.as_eager(problem, next(iter(classes), values.core_class))
 
     def _arrays(self, leaves: Sequence[Any]) -> list[Any]:
         """The arrays of the graph's inputs; not those of a trace that another thread is in."""
@@ -325,10 +371,13 @@ class Version:
         more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
         if more or self._given != list(range(len(self._given))):
             return None
-        scope: dict[str, Any] = {"compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK}
+        scope: dict[str, Any] = {
+            "compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK, "as_eager": self.as_eager, "Exception": Exception,
+        }  # fmt: skip
         given = ", ".join(f"x{i}" for i in range(len(self._given)))
         arrays = ", ".join(f"x{i}._a" for i in range(len(self._given)))
-        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    found = compiled(*given)"]
+        lines = [f"def quick({given}):", "    with LOCK:", f"        given = {arrays},", "    try: found = compiled(*given)"]
+        lines.append(f"    except Exception as problem: raise as_eager(problem, ({given},)) from problem.__cause__")
         parts = []
         for k, (kind, what, more) in enumerate(self._results):
             if kind == "new" and not more[1] and more[2] is None:
@@ -383,7 +432,7 @@ class Version:
             return "a result of another structure"
         for (kind, what, more), y in zip(self._results, results):
             if kind == "new":
-                if not isinstance(y, Value) or not _close(found[more[0]], y._a):
+                if not isinstance(y, Value) or not close(found[more[0]], y._a):
                     return "another value"
             elif kind == "number":
                 if not _alike(returned[what], y):
@@ -394,11 +443,11 @@ class Version:
             elif y is not _found(what, leaves):
                 return "another object"
         for place, at in self._writes:
-            if not _close(found[at], _found(place, leaves)._a):
+            if not close(found[at], _found(place, leaves)._a):
                 return "another value of what it writes"
         for place, left in self._gradients:
             gradient = _found(place, leaves)._grad
-            if (gradient is None) != (left is None) or (left is not None and not _close(found[left[1]], gradient._a)):
+            if (gradient is None) != (left is None) or (left is not None and not close(found[left[1]], gradient._a)):
                 return "another gradient"
         for (place, _), x in zip(self._stores, stored):
             if not _alike(x, place.now()):
@@ -473,13 +522,13 @@ def _alike(x: Any, y: Any) -> bool:
         return False
     if type(x) in (tuple, list):
         return len(x) == len(y) and all(map(_alike, x, y))
-    return same(x, y) or (isinstance(x, float) and _close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
+    return same(x, y) or (isinstance(x, float) and close(np.asarray(x, np.float32), np.asarray(y, np.float32)))
 
 
-def _close(x: Any, y: Any) -> bool:
+def close(x: Any, y: Any) -> bool:
     """Whether two arrays hold the same numbers but for rounding."""
     if type(x) is not _ndarray or type(y) is not _ndarray:
-        return calls.alike(x, y, _close)
+        return calls.alike(x, y, close)
     if x.shape != y.shape or x.dtype != y.dtype:
         return False
     if x.dtype.kind not in "fc" and x.dtype.name != "bfloat16":

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from .numbers import PLAIN
+from .signature import Signature, difference
 from .version import Varying, Version
 
 ALIKE = 8
 """Versions of one signature that are kept: those of other outcomes of comparisons, of training and evaluation."""
 
 
-class Versions(dict[Any, list[Version]]):
+class Versions(dict[Signature, list[Version]]):
     """The versions by signature, in which numbers stand by their type."""
 
     def __init__(self) -> None:
         super().__init__()
         self.varying = Varying()
 
-    def holding(self, key: Any, scalars: Sequence[Any]) -> Version | None:
+    def holding(self, key: Signature, scalars: Sequence[Any]) -> Version | None:
         """The version that can run a call with these numbers. Where there is none, the numbers that are others than in all of
         them are noted to vary."""
         known = self.get(key)
@@ -34,7 +35,13 @@ class Versions(dict[Any, list[Version]]):
             self.varying.add(version.missed(scalars))
         return None
 
-    def add(self, key: Any, version: Version, most: int) -> None:
+    def differences(self, key: Signature, scalars: Sequence[Any]) -> list[str]:
+        """Why none can run a call, in words: what is not as it was for the newest version of its signature, or how its signature
+        differs from the last one that was new."""
+        known = self.get(key)
+        return difference(next(reversed(self)), key) if known is None else known[0].broken(scalars)
+
+    def add(self, key: Signature, version: Version, most: int) -> None:
         """Keep a version; where there are more than `most` signatures, the oldest goes."""
         known = self.setdefault(key, [])
         known.insert(0, version)

@@ -316,6 +316,12 @@ class Part:
         if self.mask is None:
             v.store(x, pointer, index)
             return
+        if self.mask.count("true") == 1:  # of a narrowed number LLVM 22 stores all bits: those that were left out lie beyond it
+            lane = self.mask.strip("<>").split(", ").index("i1 true")
+            raw = v.code.value(f"extractelement {v.type} {x}, i64 {lane}")
+            at = v.code.at(v.number, v.code.at(v.number, pointer, index), lane)
+            v.code.do(f"store {v.number} {raw}, ptr {at}, align {v.size}")
+            return
         function = f"@llvm.masked.store.v{v.lanes}{_SUFFIX[v.number]}.p0"
         v.code.declare(f"declare void {function}({v.type}, ptr, i32, {v.mask})")
         at = v.code.at(v.number, pointer, index)

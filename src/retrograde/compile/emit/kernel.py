@@ -133,8 +133,9 @@ class Kernel:
         return sorted(found, key=order.__getitem__, reverse=True)
 
     def _dear(self, v: Variable, again: set[Variable]) -> bool:
-        """Whether it is better kept than computed again. A truth is computed again with the comparison."""
-        if v.dtype.kind == "b":
+        """Whether it is better kept than computed again. A truth is computed again with the comparison, and buffers beside a row
+        are of floating-point numbers."""
+        if v.dtype.kind in "biu":
             return False
         total, seen, todo = 0, set[Variable](), [v]
         while todo and total <= _CHEAP:
@@ -303,7 +304,7 @@ class Kernel:
             x = self.constants[base]
             if kind == "?":
                 return "<" + ", ".join([f"i1 {'true' if x else 'false'}"] * self.lanes) + ">"
-            return e.stored[kind].constant(x) if kind in "il" else e.vectors(kind).constant(float(x))
+            return e.stored[kind].constant(x) if kind in pointwise._INTEGERS else e.vectors(kind).constant(float(x))
         return self._spread(e, kind, self._pointers[base], "0")
 
     def _spread(self, e: pointwise._Emitter, kind: str, pointer: str, index: str) -> str:

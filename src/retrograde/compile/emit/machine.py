@@ -10,15 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...backend.jit import llvm, threads
+from .. import failures
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
 from ..passes.decompose import decomposed
+from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
 from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
 from . import entry, registers
 from .expressions import expressible
 from .kernel import Kernel
-from .program import Program, Routine, code
+from .program import Program, Routine
 from .tiles import Product, TilesKernel
 
 _RARE = ", label %far"
@@ -236,6 +238,7 @@ class Emitted:
         calls: dict[int, Equation] = {}
         routines: dict[int, Routine] = {}
         body: list[tuple[str, list[Variable], list[Variable]]] = []  # the line, what it takes, what it gives
+        called: dict[int, Equation] = {}
         have = {*graph.inputs, *graph.constants}
 
         def view(v: Variable) -> None:
@@ -252,6 +255,7 @@ class Emitted:
             calls[k] = e
             given = ["None" if v is None else name[v] for v in e.inputs] + [f"{key}=p{k}_{key}" for key in e.params]
             targets = "".join(f"{name[v]}, " for v in e.outputs) if e.prim.multi else name[e.outputs[0]]
+            called[k] = e
             body.append((f"{targets} = op{k}({', '.join(given)})", [v for v in e.inputs if v is not None], list(e.outputs)))
             have.update(e.outputs)
 
@@ -276,11 +280,12 @@ class Emitted:
             last.update((v, i) for v in (*takes, *gives))
         stay = {*graph.outputs, *graph.constants}
         lines = [f"def run({', '.join(name[v] for v in graph.inputs)}):"]
+        equations: dict[int, Equation] = {}
         for i, (line, takes, gives) in enumerate(body):
-            lines.append(f"    {line}")
+            if i in called:
+                equations[len(lines)] = called[i]
             gone = [name[v] for v in dict.fromkeys((*takes, *gives)) if last[v] == i and v not in stay]
-            if gone:
-                lines.append(f"    {' = '.join(gone)} = None")
+            lines.append(f"    {line}; {' = '.join(gone)} = None" if gone else f"    {line}")
         results, given = [], {*graph.inputs, *graph.constants}
         for v in graph.outputs:  # each has memory of its own
             roots = self._roots(v)
@@ -293,12 +298,18 @@ class Emitted:
             given |= roots
         lines.append(f"    return ({''.join(f'{x}, ' for x in results)})")
         used = {v for _, takes, _ in body for v in takes} | set(graph.outputs)
-        return Program(code(lines), {name[v]: a for v, a in graph.constants.items() if v in used}, calls, routines)
+        return Program(failures.code(lines), {name[v]: a for v, a in graph.constants.items() if v in used}, calls, routines)
 
 
 def program(graph: Graph) -> Program:
     """What a graph becomes."""
     return Emitted(graph).program()
+
+
+def explanation(graph: Graph) -> str:
+    """What of a graph is computed together, and why groups end where they do."""
+    found = Emitted(graph)
+    return explained(found.graph, found.parts, expressible)
 
 
 def _described(k: Kernel, name: dict[Variable, str]) -> list[str]:

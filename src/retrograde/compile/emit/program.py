@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backend.jit import llvm, threads
+from .. import failures, verify
 from ..graph import Equation, Variable
 from ..passes import plan
-from . import entry
+from . import entry, fences
 
 _KEPT = 1 << 22
 """Bytes of buffers that are kept from call to call."""
@@ -65,6 +66,9 @@ class Routine(NamedTuple):
 
     def function(self) -> Callable[..., Any]:
         """segment(operands...): the tuple of what it gives."""
+        if verify.asked():
+            room = self.room + plan.ALIGNED if self.room else 0
+            return fences.function(self.call(), self.takes, self.gives, room, self.work, _in_order)
         if self.direct:
             return entry.function(self.address("entry"), self.takes, self.gives)
         scope: dict[str, Any] = {
@@ -109,14 +113,10 @@ def _in_order(x: np.ndarray) -> np.ndarray:
     return np.require(x, requirements=["C", "A"])
 
 
-def code(lines: Sequence[str]) -> CodeType:
-    """The code of a program's lines."""
-    return compile("\n".join(lines), "<retrograde graph>", "exec")
-
-
 class Program(NamedTuple):
     """code: of a module with `run`, in which routine k is called as s<k>, the primitive of equation k as op<k> with each
-    parameter p<k>_NAME, and a constant by its name; None where the one routine is the function itself."""
+    parameter p<k>_NAME, in the k-th line of the function's body, and a constant by its name; None where the one routine is the
+    function itself."""
 
     code: CodeType | None
     constants: Mapping[str, np.ndarray]
@@ -133,6 +133,4 @@ class Program(NamedTuple):
             scope[f"op{k}"] = e.prim.op
             scope.update((f"p{k}_{key}", x) for key, x in e.params.items())
         scope.update((f"s{k}", routine.function()) for k, routine in self.routines.items())
-        exec(self.code, scope)  # noqa: S102 - our own
-        found: Callable[..., Sequence[Any]] = scope["run"]
-        return found
+        return failures.function(self.code, scope, {k + 1: e for k, e in self.calls.items()})

@@ -12,19 +12,40 @@ import numpy as np
 
 from ...backend.jit import llvm
 from ...core.record import Ufunc
+from .. import failures
 from ..graph import Equation, Graph, Variable
+from ..passes.memory import Memory
 
 
 def emitted(graph: Graph) -> Callable[..., Sequence[Any]]:
     """The function of a graph."""
-    source, scope = text(graph)
-    exec(compile(source, "<retrograde graph>", "exec"), scope)  # noqa: S102 - our own source
-    found: Callable[..., Sequence[Any]] = scope["run"]
-    return found
+    lines, scope, equations = _written(graph)
+    return failures.function(failures.code(lines), scope, equations)
+
+
+def one_by_one(graph: Graph) -> Callable[..., Sequence[Any]]:
+    """The function of a graph that runs its operations as they would run without the compiler: what the others are held to."""
+
+    def run(*arrays: Any) -> list[Any]:
+        given = list(arrays)
+        out = []
+        for y in graph.run(*arrays):
+            y = np.asarray(y)
+            out.append(y.copy() if any(np.may_share_memory(y, x) for x in given) else y)
+            given.append(out[-1])
+        return out
+
+    return run
 
 
 def text(graph: Graph) -> tuple[str, dict[str, Any]]:
     """Its source, and the globals that the source takes."""
+    lines, scope, _ = _written(graph)
+    return "\n".join(lines), scope
+
+
+def _written(graph: Graph) -> tuple[list[str], dict[str, Any], dict[int, Equation]]:
+    """The lines, what they take, and the equations that lines compute."""
     name = graph.names()
     scope: dict[str, Any] = {"__name__": __name__, "ndarray": np.ndarray, "asarray": np.asarray}
     scope.update((name[v], a) for v, a in graph.constants.items())
@@ -34,7 +55,9 @@ def text(graph: Graph) -> tuple[str, dict[str, Any]]:
     kept = {*graph.outputs, *graph.constants}
     own = set() if llvm.available() else _own(graph)
     lines = [f"def run({', '.join(name[v] for v in graph.inputs)}):"]
+    equations: dict[int, Equation] = {}
     for i, e in enumerate(graph.equations):
+        equations[len(lines)] = e
         free = next((v for v in e.inputs if v in own and last[v] == i and _takes(e, v)), None)
         if free is not None:
             scope[f"op{i}"] = e.prim.kernel.numpy  # type: ignore[attr-defined]
@@ -48,8 +71,13 @@ def text(graph: Graph) -> tuple[str, dict[str, Any]]:
         gone = [name[v] for v in dict.fromkeys((*e.inputs, *e.outputs)) if v is not None and last[v] == i and v not in kept]
         if gone:
             lines.append(f"    {' = '.join(gone)} = None")
-    lines.append(f"    return [{', '.join(name[v] for v in graph.outputs)}]")
-    return "\n".join(lines), scope
+    memory, seen, results = Memory(graph), {*graph.inputs, *graph.constants}, list[str]()
+    for v in graph.outputs:  # each has memory of its own
+        root = memory.root(v)
+        results.append(f"{name[v]}.copy()" if root in seen else name[v])
+        seen.add(root)
+    lines.append(f"    return [{', '.join(results)}]")
+    return lines, scope, equations
 
 
 def _function(e: Equation) -> bool:

@@ -144,7 +144,7 @@ def reduced(e: Equation) -> Reduced | None:
     """The reduction that an equation is; None for what no kernel computes."""
     how = REDUCTIONS.get(e.prim.name)
     x = e.inputs[0]
-    if how is None or x is None or x.dtype.kind == "c" or x.dtype.kind in "iub":
+    if how is None or x is None or not x.size or x.dtype.kind == "c" or x.dtype.kind in "iub":
         return None
     axes = [a for a, n in enumerate(x.shape) if n != 1]
     over = [a for a in axes if a in e.params["axis"]]
