@@ -10,7 +10,7 @@ retrograde and its peer take turns in short rounds, and the ratio is the median 
 slows both sides of a ratio alike. Each is timed twice: held to one thread, and with as many threads as it takes by itself
 ("all cores": the ratio that a user of an idle machine sees). With --operations it is single operations of the torch dialect, by
 how many numbers they have, and whole networks: means of each group, and what is behind PyTorch. With --compiled it is functions
-with their gradients: how many times longer PyTorch eager and jax.jit take than `rg.jit`.
+with their gradients, and training steps: how many times longer PyTorch eager, torch.compile and jax.jit take than `rg.jit`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ TARGETS = {
     "chain": 0.5, "chain, both wanted": 0.5, "pinn": 1.0, "mlp": 1.0, "conv": 2.5, "paddle.grad chain": 0.2,
     "mindspore.value_and_grad mlp": 0.5,
 }  # fmt: skip
+PEERS = "torch", "torch.compile", "jax"
+GOALS = {
+    "elementwise 1e6": (8, 4, 5), "elementwise 1e4": (10, 10, 8), "chain of 100": (200, 50, 5), "rows": (4, 2.5, 2.5),
+    "mlp 64": (1.7, 1.9, 1.7), "mlp 512": (1.15, 1.35, 1.1), "second derivative": (3, 2, 1.7), "gpt step": (2, 2, 2.3),
+    "convolution step": (2, 3.5, 3),
+}  # fmt: skip
+"""How many times longer the peers are to take."""
+OUTSIDE = "retrograde.torch.compile"
 FRAMEWORKS = ("torch", "paddle", "mindspore")
 AUTOGRAD = "retrograde over HIPS autograd", "native over HIPS autograd"
 THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
@@ -48,6 +56,8 @@ class Worker:
             env=environment, stderr=subprocess.DEVNULL if python != sys.executable else None,
         )  # fmt: skip
         self.workloads: list[str] = self._read()["workloads"]
+        self.framework = framework
+        self.failed: set[str] = set()
 
     def _read(self) -> dict:
         assert self.process.stdout is not None
@@ -56,12 +66,16 @@ class Worker:
                 return json.loads(line)
         raise SystemExit(f"a benchmark worker ended with status {self.process.wait()}")
 
-    def time(self, name: str, seconds: float) -> float:
-        """The median time of one step."""
+    def time(self, name: str, seconds: float) -> float | None:
+        """The median time of one step; None where the peer cannot run it."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{name} {seconds}\n")
         self.process.stdin.flush()
-        return self._read()["median"]
+        found = self._read()
+        if found["median"] is None and name not in self.failed:
+            self.failed.add(name)
+            print(f"{name}: {self.framework} fails: {found['problem']}")
+        return found["median"]
 
 
 def has(python: str, module: str) -> bool:
@@ -76,7 +90,9 @@ def in_turns(name: str, workers: dict[str, Worker], rounds: int, seconds: float)
     times: dict[str, list[float]] = {who: [] for who in taking_part}
     for _ in range(rounds):
         for who, worker in taking_part.items():
-            times[who].append(worker.time(name, seconds))
+            found = worker.time(name, seconds)
+            if found is not None:
+                times[who].append(found)
     return times
 
 
@@ -117,25 +133,29 @@ def operations(python: str, beginnings: tuple[str, ...], rounds: int, seconds: f
 
 
 def compiled(pythons: dict[str, str], beginnings: tuple[str, ...], rounds: int, seconds: float) -> int:
-    """Compare `rg.jit` with PyTorch eager and jax.jit: times of the peers over ours, on one thread, then on all cores."""
-    from .compiled import GOALS
-
-    present = {peer: python for peer, python in pythons.items() if has(python, peer)}
+    """Compare `rg.jit` with PyTorch eager, torch.compile, jax.jit: the peers' times over ours, one thread, then all cores."""
+    present = {peer: python for peer in PEERS if has(python := pythons[peer.partition(".")[0]], peer.partition(".")[0])}
     for peer in pythons.keys() - present.keys():
         print(f"{peer} is not installed for {pythons[peer]}: not compared")
     for all_cores in (False, True):
         workers = {"ours": Worker("native", sys.executable, all_cores=all_cores, module="compiled")}
+        workers[OUTSIDE] = Worker(OUTSIDE, sys.executable, all_cores=all_cores, module="compiled")
         for peer, python in present.items():
             workers[peer] = Worker(peer, python, all_cores=all_cores, module="compiled")
         print("all cores" if all_cores else "one thread")
         for name in workers["ours"].workloads:
             if name.startswith(beginnings):
                 times = in_turns(name, workers, rounds, seconds)
+                if not times["ours"]:
+                    continue
                 row = f"    {name:20s} {statistics.median(times['ours']) * 1e6:10.1f} us"
-                for goal, peer in zip(GOALS[name], ("torch", "jax")):
+                for goal, peer in zip(GOALS[name], PEERS):
                     if peer in times:
                         wanted = 0.7 * goal if all_cores else goal
-                        row += f"   {peer} {ratio(times[peer], times['ours']):6.2f} (wanted {wanted:g})"
+                        found = f"{ratio(times[peer], times['ours']):6.2f}" if times[peer] else " fails"
+                        row += f"   {peer} {found} (wanted {wanted:.3g})"
+                if times[OUTSIDE]:
+                    row += f"   torch dialect's torch.compile {ratio(times[OUTSIDE], times['ours']):5.2f} of ours"
                 print(row, flush=True)
     return 0
 

@@ -1,7 +1,10 @@
-"""Functions with their gradients, compiled, which `python -m benchmarks --compiled` compares: `rg.jit`, PyTorch eager, jax.jit.
+"""Functions with their gradients, compiled, which `python -m benchmarks --compiled` compares: `rg.jit`, PyTorch eager,
+torch.compile, jax.jit.
 
-`builders(framework)` as workloads.py has it, for "native" (`rg.jit`), "torch" (eager) and "jax": a step is one call with all
-its checks, of the value and the gradient. The numbers come from NumPy with one seed, so that all compute the same.
+`builders(framework)` as workloads.py has it, for "native" (`rg.jit`), "torch" (eager), "torch.compile",
+"retrograde.torch.compile" (the dialect's) and "jax": a step is one call with all its checks, of the value and the gradient, which
+the torch programs take outside of what is compiled. The numbers come from NumPy with one seed, so that all compute the same.
+The training steps at the end (steps.py) are whole: with the update of the parameters.
 """
 
 from __future__ import annotations
@@ -9,12 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
-GOALS = {
-    "elementwise 1e6": (8, 5), "elementwise 1e4": (10, 8), "chain of 100": (200, 5), "rows": (4, 2.5), "mlp 64": (1.7, 1.7),
-    "mlp 512": (1.15, 1.1), "second derivative": (3, 1.7),
-}  # fmt: skip
-"""How many times longer PyTorch eager and jax.jit are to take."""
+import steps
 
 
 def builders(framework: str) -> dict[str, Callable[[], Callable[[], object]]]:
@@ -32,10 +30,16 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], object]]]:
 
         given = _Jax(jax), jax.numpy.asarray, jax.value_and_grad, waited
     else:
+        if framework.startswith("retrograde."):
+            import retrograde
+
+            retrograde.activate("torch")
         import torch
 
-        given = _Torch(torch), torch.tensor, _torch_gradient(torch), lambda f: f
-    return {name: lambda p=program: _step(p, *given) for name, program in PROGRAMS.items()}
+        compile_ = torch.compile if framework != "torch" else lambda f: f
+        given = _Torch(torch, framework == "torch.compile"), torch.tensor, _torch_gradient(torch, compile_), lambda f: f
+    functions = {name: lambda p=program: _step(p, *given) for name, program in PROGRAMS.items()}
+    return functions | steps.builders(framework)
 
 
 def _step(program, xp, asarray, value_and_grad, compile_):
@@ -45,8 +49,10 @@ def _step(program, xp, asarray, value_and_grad, compile_):
     return lambda: run(*arrays)
 
 
-def _torch_gradient(torch):
+def _torch_gradient(torch, compile_):
     def value_and_grad(f, argnums):
+        f = compile_(f)
+
         def run(*args):
             args = [a.detach().requires_grad_() for a in args]
             value = f(*args)
@@ -60,8 +66,8 @@ def _torch_gradient(torch):
 class _Torch:
     """PyTorch's functions under the names of the array-API standard."""
 
-    def __init__(self, torch) -> None:
-        self.torch = torch
+    def __init__(self, torch, functional: bool) -> None:
+        self.torch, self.functional = torch, functional
 
     def __getattr__(self, name: str):
         return getattr(self.torch, name)
@@ -76,6 +82,8 @@ class _Torch:
         return x.sum() if axis is None else x.sum(axis, keepdims)
 
     def grad_of(self, f, x):
+        if self.functional:  # what is compiled cannot be differentiated twice from outside
+            return self.torch.func.grad(lambda z: f(z).sum())(x)
         with self.torch.enable_grad():
             y = f(x)
         return self.torch.autograd.grad(y.sum(), x, create_graph=True)[0]
@@ -92,7 +100,7 @@ class _Jax:
 def _grad(xp, f, x):
     """The derivative of an elementwise function of x, to be differentiated again."""
     if isinstance(xp, _Torch):
-        return xp.grad_of(f, x if x.requires_grad else x.detach().requires_grad_())
+        return xp.grad_of(f, x if x.requires_grad or xp.functional else x.detach().requires_grad_())
     grad = xp.jax.grad if isinstance(xp, _Jax) else xp.grad
     return grad(lambda z: xp.sum(f(z)))(x)
 

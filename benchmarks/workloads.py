@@ -34,7 +34,7 @@ def builders(framework: str) -> dict[str, Callable[[], Callable[[], None]]]:
         "mlp": lambda: _mlp(torch),
         "conv": lambda: _conv(torch),
         "transformer": lambda: _transformer(torch),
-        "gpt": lambda: _gpt(torch),
+        "gpt": lambda: gpt(torch),
         "adam": lambda: _adam(torch),
         **_calls(torch),
     }
@@ -167,7 +167,7 @@ def _transformer(torch):
     return step
 
 
-def _gpt(torch):
+def gpt(torch):
     """A training step of a small GPT: 3 layers of width 64, 8 sequences of 64, gelu, dropout 0.1, AdamW, clipped norm."""
     nn, functional = torch.nn, torch.nn.functional
     torch.manual_seed(0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._state import OBSERVERS, grad_mode
 from ..core.value import dtype_of, ndim_of
-from ..ops.elementwise import multiply
+from ..ops.elementwise import add, divide, multiply
 from ..ops.norms import vector_norm
 from ..ops.selection import clip
 from ..ops.structural import cast, stack
@@ -48,17 +48,18 @@ def _lengths(xs: Sequence[Any]) -> np.ndarray | None:
     return np.sqrt(np.array(squares, dtype))
 
 
-def scale_(x: Any, factor: np.ndarray) -> None:
-    """Multiply a value in place and unrecorded, by an array of one element."""
+def scale_(x: Any, factor: Any) -> None:
+    """Multiply a value in place and unrecorded, by an array or a value of one element."""
     a = x._a
-    if type(a) is np.ndarray:
+    if type(a) is np.ndarray and type(factor) is np.ndarray:
         for observer in OBSERVERS:
             observer.reading(a)
         np.multiply(a, factor if factor.dtype is a.dtype else factor.astype(a.real.dtype), a)
         mutation.note(a)
         return
+    by = float(factor) if type(factor) is np.ndarray else factor
     with grad_mode(False):
-        inplace.update("clip", x, lambda: multiply(x, float(factor)))
+        inplace.update("clip", x, lambda: cast(multiply(x, by), dtype=dtype_of(x)))
 
 
 def clip_(x: Any, low: float | None, high: float | None) -> None:
@@ -67,10 +68,17 @@ def clip_(x: Any, low: float | None, high: float | None) -> None:
         inplace.update("clip", x, lambda: clip(x, low=low, high=high))
 
 
-def clip_total_(xs: Sequence[Any], total: np.ndarray, bound: float, eps: float = 0.0) -> None:
-    """Scale values in place by bound / (total + eps) where that is below 1; `total` is their common norm."""
-    kind = total.dtype.type
-    factor = np.asarray(np.minimum(kind(bound) / (total + kind(eps)), 1), total.dtype)
+def clip_total_(xs: Sequence[Any], total: Any, bound: float, eps: float = 0.0) -> None:
+    """Scale values in place by bound / (total + eps) where that is below 1; `total` is their common norm, a value."""
+    if type(total._a) is not np.ndarray:  # what computes later, or elsewhere, is not asked for its elements
+        with grad_mode(False):
+            by = clip(divide(float(bound), add(total, float(eps))), low=None, high=1.0)
+        for x in xs:
+            scale_(x, by)
+        return
+    found = total._a
+    kind = found.dtype.type
+    factor = np.asarray(np.minimum(kind(bound) / (found + kind(eps)), 1), found.dtype)
     arrays = [x._a for x in xs]
     if OBSERVERS or {*map(type, arrays)} != {np.ndarray} or {a.dtype for a in arrays} != {factor.dtype}:
         for x in xs:

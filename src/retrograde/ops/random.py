@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -70,9 +71,27 @@ def _drawn(
     arguments: tuple[tuple[str, Any], ...],
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     kind, given = KINDS[stream], iter(parameters)
-    source = kind.resumed(state)
+    source = resumed(kind, state)
     numbers = getattr(source, method)(**{name: next(given) if x is OPERAND else x for name, x in arguments})
-    return np.asarray(numbers, dtype), kind.state_of(source)
+    after = kind.state_of(source)
+    after.flags.writeable = False  # it says where the stream stands for as long as it is there
+    while len(_STANDING) >= _MOST:
+        _STANDING.pop(next(iter(_STANDING), 0), None)
+    _STANDING[id(after)] = weakref.ref(after), source
+    return np.asarray(numbers, dtype), after
+
+
+_STANDING: dict[int, tuple[weakref.ref[np.ndarray], Any]] = {}
+"""Streams that stand where a draw has left them, by the id of the state that it gave: the next draw mostly begins there."""
+_MOST = 4
+
+
+def resumed(kind: Kind, state: np.ndarray) -> Any:
+    """A stream that goes on from a state; the one that has come to it where that is at hand, which is no longer then."""
+    found = _STANDING.pop(id(state), None)
+    if found is not None and found[0]() is state and type(found[1]) is kind.live:
+        return found[1]
+    return kind.resumed(state)
 
 
 def _draw_kernel(
@@ -171,7 +190,7 @@ def _signature(live: type, method: str) -> inspect.Signature:
 
 def stream_with(kind: Kind, state: Any) -> Any:
     """A stream that goes on from a state: live where it is NumPy's, else followed by operations."""
-    return kind.resumed(state) if isinstance(state, np.ndarray) else Followed(kind, state)
+    return resumed(kind, state) if isinstance(state, np.ndarray) else Followed(kind, state)
 
 
 def state_of(kind: Kind, stream: Any) -> Any:

@@ -52,7 +52,7 @@ def clip_grads_with_norm_(
     parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients in place by max_norm / (total_norm + 1e-6) where that is below 1."""
-    clipping.clip_total_(_with_grads(parameters), np.asarray(total_norm._a), max_norm, 1e-6)
+    clipping.clip_total_(_with_grads(parameters), total_norm, max_norm, 1e-6)
 
 
 def clip_grad_norm_(
@@ -63,7 +63,7 @@ def clip_grad_norm_(
     before."""
     grads = _with_grads(parameters)
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
-    clipping.clip_total_(grads, np.asarray(total._a), max_norm, 1e-6)
+    clipping.clip_total_(grads, total, max_norm, 1e-6)
     return total
 
 
