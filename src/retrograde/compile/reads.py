@@ -271,6 +271,13 @@ class Snapshot:
                     if hasattr(x, slot):
                         self._slots.append((x, slot, getattr(x, slot)))
 
+    def changed(self) -> bool:
+        """Whether anything is not as it was."""
+        for x, before in self._copies:
+            if not (x.cell_contents is before if isinstance(x, types.CellType) else _alike(x, before)):
+                return True
+        return any(getattr(x, slot, None) is not before for x, slot, before in self._slots)
+
     def restore(self) -> bool:
         """Put back what has changed; whether anything had."""
         changed = False

@@ -20,10 +20,11 @@ import numpy as np
 from .._errors import LevelError, UnsupportedError
 from .._state import WATCHED, state
 from .._tree import flatten
-from ..core.node import Accumulate
+from ..core.node import Accumulate, Node, producer
 from ..core.value import Value
+from . import call as calls
 from .outline import Outlined, instrumented
-from .reads import TooMuch
+from .reads import Reads, TooMuch
 from .trace import tracing
 from .version import Changes, Substituted, Version
 
@@ -38,6 +39,7 @@ LEAST = 60e-6
 CALLS = 3
 """Times that it has run as it is before: optimisers have made their states by then."""
 VERSIONS = 6
+"""Versions of a region; and no more than one that has not been used."""
 ATTEMPTS = 5
 """Traces of a run's parts that may fail."""
 CONFIRMED = 2
@@ -94,7 +96,7 @@ class Report:
             at = f"{r['file']}:{r['line']}-{r['end']} {r['name']}"
             if r["hits"]:
                 saved = f"before {r['before'] * 1e3:.3f} ms, after {r['after'] * 1e3:.3f} ms"
-                lines.append(f"  {at}: {r['hits']} hits, {r['versions']} versions, {saved}, compiling {r['compiling'] * 1e3:.0f} ms")
+                lines.append(f"  {at}: {r['hits']} hits, {r['versions']} versions, {saved}")
             if r["reason"]:
                 lines.append(f"  {at}: {'given up after that' if r['hits'] else 'not compiled'}: {r['reason']}")
         return "\n".join(lines)
@@ -105,17 +107,20 @@ class Run:
 
     __slots__ = (
         "attempts", "began", "calls", "disturbed", "hooks", "left", "on", "outlined", "program", "regions", "scope", "spent",
-        "starts", "waiting",
+        "starts", "waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, program: Program, outlined: Outlined, scope: dict[str, Any]) -> None:
         self.program, self.outlined, self.scope = program, outlined, scope
-        self.on, self.hooks, self.left = True, frozenset[int](), None
+        self.on, self.hooks = True, frozenset[int]()
+        self.left: dict[str, Any] | None = None
         self.began, self.spent, self.calls, self.attempts = 0.0, 0.0, 0, 0
         self.disturbed = False
         """Whether this time is not what the run takes as it is: something in it was traced or compiled."""
         self.regions: list[Region] = []
         self.starts: dict[int, Region] = {}
+        self.watched: Region | None = None
+        """The region of which each statement is being watched, as it runs."""
         self.waiting: Region | None = None
         """The region that is running as it is now, to be compared with its version."""
 
@@ -129,7 +134,7 @@ class Run:
         if self in program.open:  # left by an exception, or a call of itself
             del program.open[program.open.index(self) :]
         program.open.append(self)
-        self.waiting = None
+        self.waiting = self.watched = None
         self.disturbed = False
         self.began = _now()
 
@@ -185,16 +190,19 @@ class Run:
         if not self.starts and self.attempts:
             self.on = False
 
-    def divide(self, region: Region, at: int | None) -> None:
-        """A region could not be traced, because of one statement if one is known: try what is before and after it."""
+    def watch(self, region: Region) -> None:
+        """Ask between all statements of a region, this once."""
+        self.watched = region
+        self.hooks = self.hooks | frozenset(range(region.start, region.end + 1))
+
+    def divide(self, region: Region, at: Sequence[int]) -> None:
+        """Some statements of a region cannot be traced: try what is between them."""
         self.drop(region)
         self.attempts += 1
         if self.attempts > ATTEMPTS:
             return
-        if at is None:
-            at = region.end - 1
-        parts = sorted([(region.start, at), (at + 1, region.end)], key=lambda part: part[0] - part[1])
-        for start, end in parts:
+        ends = sorted(at)
+        for start, end in zip([region.start, *(i + 1 for i in ends)], [*ends, region.end]):
             self.add(start, end)
         self.on = self.on or bool(self.starts)
 
@@ -207,6 +215,9 @@ class Run:
             waiting, self.waiting = self.waiting, None
             if waiting.end == i:
                 waiting.compare(scope)
+        if self.watched is not None and self.watched.seen(i, scope):
+            self.watched = None
+            self._set_hooks()
         region = self.starts.get(i)
         if region is None or self not in program.open:
             return i
@@ -231,7 +242,10 @@ class Region:
         self.after = self.compiling = 0.0
         self.reason = ""
         self._pending: Any = None
-        self._numbers: list[dict[str, Any]] = []
+        self._numbers: dict[str, Any] | None = None
+        """The numbers among the variables, the first time."""
+        self._watch: Any = None
+        self._effects: list[int] = []
         self._fixed: list[Any] = []
 
     def row(self) -> dict[str, Any]:
@@ -245,11 +259,12 @@ class Region:
             "reason": self.reason,
         }  # fmt: skip
 
-    def give_up(self, reason: str, at: int | None = None, *, divide: bool = False) -> None:
-        """Run as it is from now on; where it is to be divided, its parts may be compiled."""
+    def give_up(self, reason: str, at: Sequence[int] = ()) -> None:
+        """Run as it is from now on; where some statements are the reason, the others may be compiled."""
         self.reason = reason
         self.versions.clear()
-        if divide:
+        self._watch = self._pending = None
+        if at:
             self.run.divide(self, at)
         else:
             self.run.attempts += 1
@@ -263,10 +278,13 @@ class Region:
         given = self._given(scope)
         if given is None:
             return None
-        args, found, leaves, key, rest = given
+        args, leaves, key, rest = given
+        if self._numbers is None:
+            self._begin_watch(scope, args, rest)
+            return None
         known = self.versions.get(key)
         if known is None or not known.version.holds():
-            known = self._trace(key, args, found, leaves, rest, scope)
+            known = self._trace(key, args, leaves, rest)
             if known is None:
                 return None
         version = known.version
@@ -299,7 +317,7 @@ class Region:
         except KeyError:
             return None
         found, tree = flatten(args)
-        leaves, rest, kinds = [], [], []
+        leaves, rest, kinds = list[Any](), list[Any](), list[Any]()
         for x in found:
             if isinstance(x, Value):
                 node = x._node
@@ -314,7 +332,7 @@ class Region:
         leaves += [x._grad for x in leaves if x._grad is not None]
         ids = [id(x) for x in leaves]
         alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
-        return args, found, leaves, (tree, tuple(kinds), state.mode, alike, ambient), rest
+        return args, leaves, (tree, tuple(kinds), state.mode, alike, ambient), rest
 
     def _choose(self, scope: dict[str, Any]) -> None:
         """The names that are arguments: variables. Modules, functions and classes of the program are read as globals."""
@@ -326,19 +344,56 @@ class Region:
             fixed = (type, type(np), type(flatten), type(len))
             self.params = sorted(n for n in takes if n in scope and not isinstance(scope[n], fixed))
 
-    def _trace(self, key: Any, args: Any, found: Any, leaves: Any, rest: Any, scope: dict[str, Any]) -> Any:
+    # ---------------------------------------------------------------------------------------- a look beforehand
+
+    def _begin_watch(self, scope: dict[str, Any], args: Sequence[Any], rest: Sequence[Any]) -> None:
+        """Look at what the statements do as they run now: a trace of what cannot be used takes ten times as long."""
         assert self.params is not None
-        numbers = {n: x for n, x in zip(self.params, args) if type(x) in (int, float, bool)}
-        self._numbers.append(numbers)
-        if self.traced + 1 >= 3:  # what changed each time
-            first, last = self._numbers[-2:]
-            varying = [n for n in numbers if n in first and first[n] != last[n]]
-            at = self._reading(varying)
-            if at is not None:
-                self.give_up(f"{varying[0]} is another number each time", at, divide=True)
-                return None
-        if self.traced >= VERSIONS:
-            self.give_up(f"more than {VERSIONS} versions")
+        self._numbers = {n: x for n, x in zip(self.params, args) if type(x) in (int, float, bool)}
+        f = self.run.outlined.function(self.start, self.end, self.params, self.run.scope)
+        try:
+            self._watch = Reads(f, *rest, args).snapshot
+        except TooMuch as problem:
+            self.give_up(str(problem))
+            return
+        self._watch = self._watch, self._watch()
+        self.run.watch(self)
+
+    def seen(self, i: int, scope: dict[str, Any]) -> bool:
+        """The statement before number i has run; whether it was the last."""
+        if self._watch is None:
+            return True
+        if i > self.start:
+            snapshot, before = self._watch
+            if before.changed():
+                self._effects.append(i - 1)
+                self._watch = snapshot, snapshot()
+        if i < self.end:
+            return False
+        self._watch = None
+        if self._effects:
+            self.give_up("it changes an attribute, a container or a variable outside", self._effects)
+        elif any(_lives(scope.get(name)) for name in self.names):
+            self.give_up(_GOES_ON)
+        return True
+
+    def _vary(self, args: Sequence[Any]) -> bool:
+        """Whether numbers among the variables are others each time; then the statements that read them are left out."""
+        assert self.params is not None
+        before = self._numbers or {}
+        varying = {n for n, x in zip(self.params, args) if n in before and x != before[n]}
+        outlined = self.run.outlined
+        at = [i for i in range(self.start, self.end) if not outlined.takes(i, i + 1).isdisjoint(varying)]
+        if at:
+            self.give_up(f"{', '.join(sorted(varying))}: another number each time", at)
+        return bool(at)
+
+    def _trace(self, key: Any, args: Any, leaves: Any, rest: Any) -> Any:
+        assert self.params is not None
+        if not self.traced and self._vary(args):
+            return None
+        if self.traced >= VERSIONS or self.traced > self.hits + 1:
+            self.give_up(f"{self.traced} versions, and none for this time")
             return None
         outlined = self.run.outlined
         began = _now()
@@ -349,27 +404,18 @@ class Region:
                 raise UnsupportedError("what it leaves has a history with functions of the program's")
         except (UnsupportedError, LevelError, TooMuch) as problem:
             self.compiling += _now() - began
-            known = not isinstance(problem, (Changes, _Open))
-            at = _statement(problem, f.__code__, outlined) if known else None
-            self.give_up(str(problem), at, divide=not isinstance(problem, (_Open, TooMuch)))
+            found = not isinstance(problem, (Changes, _Open, TooMuch))
+            self.give_up(str(problem), _statement(problem, f.__code__, outlined) if found else ())
             return None
         except Exception as problem:
             self.compiling += _now() - began
-            at = _statement(problem, f.__code__, outlined)
-            self.give_up(f"{type(problem).__name__}: {problem}", at, divide=True)
+            self.give_up(f"{type(problem).__name__}: {problem}", _statement(problem, f.__code__, outlined))
             return None
         self.compiling += _now() - began
         self.traced += 1
         self._fixed.append(rest)  # their ids are in the key
         made = self.versions[key] = _State(version)
         return made
-
-    def _reading(self, names: Sequence[str]) -> int | None:
-        outlined = self.run.outlined
-        for i in range(self.start, self.end):
-            if not outlined.takes(i, i + 1).isdisjoint(names):
-                return i
-        return None
 
     def compare(self, scope: dict[str, Any]) -> None:
         """The statements have run: is what they left what the version gives?"""
@@ -387,6 +433,17 @@ class Region:
         known.confirmed += 1
 
 
+_GOES_ON = "the program goes on with the history of what is computed in it"
+
+
+def _lives(x: Any) -> bool:
+    """Whether one of the tensors in something has a history that no pass has used up."""
+    return any(
+        isinstance(y, Value) and isinstance(node := producer(y._node), Node) and calls.end_of(y._node) is None and node.seq > 0
+        for y in flatten(x)[0]
+    )
+
+
 class _Open(UnsupportedError):
     """What would be left has a history, with which the program goes on."""
 
@@ -397,7 +454,7 @@ class _Closed(Version):
     def _take(self, held: Substituted, results: Sequence[Any], leaves: Sequence[Any]) -> None:
         super()._take(held, results, leaves)
         if self._history is not None:
-            raise _Open("the program goes on with the history of what is computed in it")
+            raise _Open(_GOES_ON)
 
 
 class _State:
@@ -409,11 +466,12 @@ class _State:
         self.version, self.confirmed = version, 0
 
 
-def _statement(problem: BaseException, code: Any, outlined: Outlined) -> int | None:
-    """The statement of a region at which an exception was raised."""
+def _statement(problem: BaseException, code: Any, outlined: Outlined) -> tuple[int, ...]:
+    """The statement of a region at which an exception was raised, if it was one."""
     entry = problem.__traceback__
     while entry is not None:
         if entry.tb_frame.f_code is code:
-            return outlined.at(entry.tb_lineno)
+            at = outlined.at(entry.tb_lineno)
+            return () if at is None else (at,)
         entry = entry.tb_next
-    return None
+    return ()
