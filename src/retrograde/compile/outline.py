@@ -244,7 +244,8 @@ class _Hooks:
             assert isinstance(test, ast.If)
             test.body = [s]
             yield test
-        yield from _written(f"if {of('on')}:\n    if {n} in {of('hooks')}: {of('ask')}({n}, LOCALS())\n    {of('end')}()", text, plain[-1])
+        last = f"if {of('on')}:\n    if {n} in {of('hooks')}: {of('ask')}({n}, LOCALS())\n    {of('end')}()"
+        yield from _written(last, text, plain[-1])
 
 
 class _Placed(ast.NodeTransformer):
