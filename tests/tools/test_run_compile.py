@@ -1,0 +1,65 @@
+"""`retrograde run --compile`: a program prints what it prints without, and its training step runs from a trace."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from retrograde.compile.regions import Program
+
+TRAINING = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+x, y = torch.randn(20, 3), torch.randn(20, 1)
+seen = []
+for step in range(STEPS):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(net(x), y)
+    EXTRA
+    loss.backward()
+    optimizer.step()
+    seen.append(round(loss.item(), 3))
+    if step % 20 == 0:
+        print(step, f"{loss.item():.3f}")
+print(seen[-3:], step)
+"""
+
+
+def program(steps: int, extra: str = "pass") -> str:
+    return TRAINING.replace("STEPS", str(steps)).replace("EXTRA", extra)
+
+
+def both_ways(folder: Path, text: str) -> subprocess.CompletedProcess:
+    (folder / "program.py").write_text(text)
+    command = [sys.executable, "-m", "retrograde", "run"]
+    options = {"cwd": folder, "capture_output": True, "text": True, "timeout": 100}
+    wanted = subprocess.run([*command, "program.py"], check=False, **options)
+    got = subprocess.run([*command, "--compile", "program.py"], check=False, **options)
+    assert (got.returncode, got.stdout) == (wanted.returncode, wanted.stdout), got.stderr
+    return got
+
+
+def test_a_training_step_is_compiled(tmp_path):
+    report = both_ways(tmp_path, program(120)).stderr
+    assert "retrograde: 1 segments" in report
+    assert "time before" in report
+    assert "after" in report
+    assert "hits" in report
+
+
+def test_effects_happen_each_time(tmp_path):
+    text = "class Count:\n    n = 0\ncount = Count()\n" + program(60, "count.n += 1") + "print(count.n)\n"
+    assert both_ways(tmp_path, text).stdout.endswith("60\n")
+
+
+def test_an_error_is_that_of_the_program(tmp_path):
+    got = both_ways(tmp_path, program(60, "x = x if step < 50 else x[:, :2]"))
+    assert got.returncode == 1
+    assert 'program.py", line 12' in got.stderr
+
+
+def test_code_that_looks_around_is_left_alone():
+    assert Program().code("for i in range(3):\n    x = sum([i]) + max(i, 1)\n    print(locals())\n", "<text>", {}) is None
