@@ -39,7 +39,6 @@ _BAD = (
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _K, _V = ".k", ".v"
 """Variables of ours, under names that no program can have."""
-_LOCALS = "\0locals"
 
 
 class Outlined:
@@ -50,10 +49,9 @@ class Outlined:
     """
 
     def __init__(self, statements: Sequence[ast.stmt], scope: _Scope) -> None:
-        self.statements = [copy.deepcopy(s) for s in statements]
+        self.statements = list(statements)
         self.file, self.name, self.local = scope.file, scope.name, scope.local
         self._scope = scope
-        self._own = list(statements)
 
     @property
     def line(self) -> int:
@@ -70,7 +68,7 @@ class Outlined:
         made: dict[str, None] = {}
         for s in self.statements[start:end]:
             made.update(dict.fromkeys(sorted(_names(s)[1])))
-        elsewhere = self._scope.read_outside(self._own[start:end]) | self.takes(start, end)
+        elsewhere = self._scope.read_outside(self.statements[start:end]) | self.takes(start, end)
         return [name for name in made if name in elsewhere]
 
     def function(self, start: int, end: int, params: Sequence[str], scope: dict[str, Any]) -> types.FunctionType:
@@ -137,8 +135,8 @@ def instrumented(source: str | bytes, file: str, made: Callable[[Outlined], Any]
     """The code of a program with hooks; None where there is nothing to hook, or where the program looks around.
 
     made: gives the object that a run's hooks ask: with `on`, `hooks` (the statements before which it is to be asked),
-    `begin()`, `end()`, `ask(i, variables)`, which gives the number of the statement to go on with, and `left`, the variables that
-    have new values then.
+    `begin()`, `end()`, `ask(i, variables)`, which gives the number of the statement to go on with, `left`, the variables that have
+    new values then, and `variables()`, those of the frame that calls it.
     """
     tree = ast.parse(source, file)
     for node in ast.walk(tree):
@@ -147,12 +145,11 @@ def instrumented(source: str | bytes, file: str, made: Callable[[Outlined], Any]
             return None
     table = symtable.symtable(source if isinstance(source, str) else ast.unparse(tree), file, "exec")
     writer = _Hooks(file, made)
-    original = copy.deepcopy(tree)
+    original = ast.parse(source, file)  # which takes a quarter of the time that a copy takes
     scope = _Scope(original, table, file, "<module>")
     tree.body = writer.body(tree.body, original.body, scope, hot=False)
     if not writer.asked:
         return None
-    ast.fix_missing_locations(tree)
     return writer.finished(compile(tree, file, "exec", dont_inherit=True))
 
 
@@ -168,7 +165,6 @@ class _Hooks:
         """The code with the objects in the place of the texts that stand for them."""
         constants = tuple([
             self.finished(x) if isinstance(x, types.CodeType)
-            else locals if x == _LOCALS
             else self.asked.get(x, x) if type(x) is str
             else x
             for x in code.co_consts
@@ -183,11 +179,11 @@ class _Hooks:
         def close() -> None:
             if run:
                 plain, originals = [s for s, _ in run], [s for _, s in run]
-                out.extend(self._hooked(plain, originals, scope) if hot and _worth(originals) else plain)
+                out.extend(self._hooked(plain, originals, scope) if _worth(originals) else plain)
                 run.clear()
 
         for s, original in zip(body, own):
-            plain = _plain(original) and not _names(original)[1] & scope.shared
+            plain = hot and _plain(original) and not _names(original)[1] & scope.shared
             self._inside(s, original, scope, hot=hot)
             if plain:
                 run.append((s, original))
@@ -229,49 +225,49 @@ class _Hooks:
         n = len(plain)
         assigned = [sorted(_names(s)[1]) for s in originals]
 
-        def of(name: str) -> str:
-            return f"RUN.{name}"
-
-        yield from _written(f"K = 0\nif {of('on')}: {of('begin')}()", text, plain[0])
-        for i, s in enumerate(plain):
+        lines = ["K = 0", "if RUN.on: RUN.begin()"]
+        for i in range(n):
             names = sorted({name for some in assigned[i:] for name in some})
-            lines = [f"if {i} in {of('hooks')} and K <= {i}:", f"    K = {of('ask')}({i}, LOCALS())", f"    if K > {i}:"]
-            lines.append(f"        V = {of('left')}")
+            lines += [f"if {i} in RUN.hooks and K <= {i}:", f"    K = RUN.ask({i}, RUN.variables())", f"    if K > {i}:"]
+            lines.append("        V = RUN.left")
             lines += [f"        if {name!r} in V: {name} = V[{name!r}]" for name in names]
-            lines.append(f"        V = {of('left')} = None")
-            yield from _written("\n".join(lines), text, s)
-            (test,) = _written(f"if K <= {i}: pass", text, s)
-            assert isinstance(test, ast.If)
+            lines += ["        V = RUN.left = None", f"if K <= {i}: pass"]
+        lines += ["if RUN.on:", f"    if {n} in RUN.hooks: RUN.ask({n}, RUN.variables())", "    RUN.end()"]
+        begin, zero, *between, last = ast.parse("\n".join(lines)).body
+        place = _Placed(text)
+        yield place.at(begin, plain[0])
+        yield place.at(zero, plain[0])
+        for i, s in enumerate(plain):
+            yield place.at(between[2 * i], s)
+            test: Any = place.at(between[2 * i + 1], s)
             test.body = [s]
             yield test
-        last = f"if {of('on')}:\n    if {n} in {of('hooks')}: {of('ask')}({n}, LOCALS())\n    {of('end')}()"
-        yield from _written(last, text, plain[-1])
+        yield place.at(last, plain[-1])
 
 
 class _Placed(ast.NodeTransformer):
-    """Our names in a written statement, at the place of the program's."""
+    """Our names in written statements, at places of the program's."""
 
-    def __init__(self, text: str, at: ast.AST) -> None:
-        self.text, self.at = text, at
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def at(self, s: ast.stmt, place: ast.stmt) -> ast.stmt:
+        """A written statement where one of the program's is."""
+        self.place = {name: getattr(place, name) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")}
+        found: ast.stmt = self.visit(s)
+        return found
 
     def visit(self, node: ast.AST) -> Any:
-        node = self.generic_visit(node)
         if isinstance(node, ast.Name):
             if node.id in ("K", "V"):
                 node.id = _K if node.id == "K" else _V
-            elif node.id in ("RUN", "LOCALS"):
-                node = ast.Constant(self.text if node.id == "RUN" else _LOCALS)
+            elif node.id == "RUN":
+                node = ast.Constant(self.text)
+        elif not isinstance(node, ast.Constant):
+            self.generic_visit(node)
         if isinstance(node, (ast.stmt, ast.expr)):
-            for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-                setattr(node, name, getattr(self.at, name))
+            vars(node).update(self.place)
         return node
-
-
-def _written(source: str, text: str, at: ast.stmt) -> list[ast.stmt]:
-    tree = ast.parse(source)
-    place = _Placed(text, at)
-    found: list[ast.stmt] = [place.visit(s) for s in tree.body]
-    return found
 
 
 def _below(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -37,7 +37,7 @@ _now = time.thread_time
 PAYS, ENOUGH, TIMES = 0.020, 0.100, 30
 """Seconds that a run has taken in all before it is traced, at least and at most; between them a trace and its code, once on disk,
 cost about as much as so many times of the run."""
-LEAST = 60e-6
+LEAST = 100e-6
 """Seconds that a run takes on average at least, to be worth its guards."""
 CALLS = 3
 """Times that it has run as it is before: optimisers have made their states by then."""
@@ -112,6 +112,9 @@ class Run:
         "attempts", "began", "calls", "disturbed", "hooks", "left", "on", "outlined", "program", "regions", "scope", "spent",
         "starts", "waiting", "watched",
     )  # fmt: skip
+
+    variables = locals
+    """Gives those of the frame that calls it."""
 
     def __init__(self, program: Program, outlined: Outlined, scope: dict[str, Any]) -> None:
         self.program, self.outlined, self.scope = program, outlined, scope
@@ -296,11 +299,12 @@ class Region:
             self._begin_watch(scope, found, tree)
             return None
         scalars = scalars_in(found)
-        version = self.versions.holding(key, scalars)
         self.waited += 1
+        pays = self.waited * min(self.before, default=1.0) >= self.compiling  # another version has to be earned like the first
+        version = self.versions.holding(key, scalars, noting=pays)
         if version is None:
-            if self.waited * min(self.before, default=1.0) < self.compiling / max(self.traced, 1):
-                return None  # another version has to be earned like the first
+            if not pays:
+                return None
             version = self._trace(key, found, tree, leaves, scalars)
             if version is None:
                 return None
