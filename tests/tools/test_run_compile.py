@@ -2,7 +2,10 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+
+import pytest
 
 from retrograde.compile.regions import Program
 
@@ -43,7 +46,7 @@ def both_ways(folder: Path, text: str) -> subprocess.CompletedProcess:
 
 
 def test_a_training_step_is_compiled(tmp_path):
-    report = both_ways(tmp_path, program(120)).stderr
+    report = both_ways(tmp_path, program(250)).stderr
     assert "retrograde: 1 segments" in report
     assert "time before" in report
     assert "after" in report
@@ -51,14 +54,25 @@ def test_a_training_step_is_compiled(tmp_path):
 
 
 def test_effects_happen_each_time(tmp_path):
-    text = "class Count:\n    n = 0\ncount = Count()\n" + program(60, "count.n += 1") + "print(count.n)\n"
-    assert both_ways(tmp_path, text).stdout.endswith("60\n")
+    text = "class Count:\n    n = 0\ncount = Count()\n" + program(250, "count.n += 1") + "print(count.n)\n"
+    assert both_ways(tmp_path, text).stdout.endswith("250\n")
 
 
+@pytest.mark.long
 def test_an_error_is_that_of_the_program(tmp_path):
-    got = both_ways(tmp_path, program(60, "x = x if step < 50 else x[:, :2]"))
+    got = both_ways(tmp_path, program(250, "x = x if step < 240 else x[:, :2]"))
     assert got.returncode == 1
     assert 'program.py", line 12' in got.stderr
+
+
+def test_hooks_give_no_warnings_and_leave_names_as_they_are():
+    text = "seen = []\nfor i in range(3):\n    x = sum([i]) + max(i, 1)\n    y = abs(x) + i\n    seen.append((x, y))\n"
+    scope = {"__name__": "__main__"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        code = Program().code(text.encode(), "<text>", scope)
+    exec(code, scope)
+    assert scope["seen"] == [(1, 1), (2, 3), (4, 6)]
 
 
 def test_code_that_looks_around_is_left_alone():

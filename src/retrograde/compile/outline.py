@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import importlib.util
 import symtable
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -135,17 +136,19 @@ def instrumented(source: str | bytes, file: str, made: Callable[[Outlined], Any]
     """The code of a program with hooks; None where there is nothing to hook, or where the program looks around.
 
     made: gives the object that a run's hooks ask: with `on`, `hooks` (the statements before which it is to be asked),
-    `begin()`, `end()`, `ask(i, variables)`, which gives the number of the statement to go on with, `left`, the variables that have
-    new values then, and `variables()`, those of the frame that calls it.
+    `begin()`, `end()`, `ask(i, variables)`, which gives the number of the statement to go on with, `left`, the variables that
+    have new values then, and `variables()`, those of the frame that calls it.
     """
-    tree = ast.parse(source, file)
-    for node in ast.walk(tree):
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
-        if name in _LOOK_AROUND:
-            return None
-    table = symtable.symtable(source if isinstance(source, str) else ast.unparse(tree), file, "exec")
+    text = source if isinstance(source, str) else importlib.util.decode_source(source)
+    tree = ast.parse(text, file)
+    if any(name in text for name in _LOOK_AROUND):
+        for node in ast.walk(tree):
+            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+            if name in _LOOK_AROUND:
+                return None
+    table = symtable.symtable(text, file, "exec")
     writer = _Hooks(file, made)
-    original = ast.parse(source, file)  # which takes a quarter of the time that a copy takes
+    original = ast.parse(text, file)  # which takes a quarter of the time that a copy takes
     scope = _Scope(original, table, file, "<module>")
     tree.body = writer.body(tree.body, original.body, scope, hot=False)
     if not writer.asked:
@@ -223,17 +226,15 @@ class _Hooks:
         text = f"\0run {len(self.asked)}"
         self.asked[text] = self.made(outlined)
         n = len(plain)
-        assigned = [sorted(_names(s)[1]) for s in originals]
-
         lines = ["K = 0", "if RUN.on: RUN.begin()"]
-        for i in range(n):
-            names = sorted({name for some in assigned[i:] for name in some})
-            lines += [f"if {i} in RUN.hooks and K <= {i}:", f"    K = RUN.ask({i}, RUN.variables())", f"    if K > {i}:"]
-            lines.append("        V = RUN.left")
-            lines += [f"        if {name!r} in V: {name} = V[{name!r}]" for name in names]
-            lines += ["        V = RUN.left = None", f"if K <= {i}: pass"]
-        lines += ["if RUN.on:", f"    if {n} in RUN.hooks: RUN.ask({n}, RUN.variables())", "    RUN.end()"]
-        begin, zero, *between, last = ast.parse("\n".join(lines)).body
+        for i, s in enumerate(originals):
+            lines += [f"if {i} in RUN.hooks and K <= {i}:", f"    K = RUN.ask({i}, RUN.variables())"]
+            lines += [f"    if K > {i}: V, RUN.left = RUN.left, None", f"if K <= {i}: pass"]
+            names = sorted(_names(s)[1])
+            if names:  # what it would have left is left by the version that has run in its place
+                lines += ["else:", *[f"    if {name!r} in V: {name} = V[{name!r}]" for name in names]]
+        lines += ["if K: V = None", "if RUN.on:", f"    if {n} in RUN.hooks: RUN.ask({n}, RUN.variables())", "    RUN.end()"]
+        begin, zero, *between, forget, last = ast.parse("\n".join(lines)).body
         place = _Placed(text)
         yield place.at(begin, plain[0])
         yield place.at(zero, plain[0])
@@ -242,6 +243,7 @@ class _Hooks:
             test: Any = place.at(between[2 * i + 1], s)
             test.body = [s]
             yield test
+        yield place.at(forget, plain[-1])
         yield place.at(last, plain[-1])
 
 

@@ -34,7 +34,7 @@ _ndarray = np.ndarray
 _now = time.thread_time
 """What counts is what the processor has done for this thread: on a busy machine a wall clock says something else."""
 
-PAYS, ENOUGH, TIMES = 0.020, 0.100, 30
+PAYS, ENOUGH, TIMES = 0.030, 0.150, 40
 """Seconds that a run has taken in all before it is traced, at least and at most; between them a trace and its code, once on disk,
 cost about as much as so many times of the run."""
 LEAST = 100e-6
