@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from retrograde.compile import regions
 from retrograde.compile.regions import Program
+from retrograde.dialects import torch
 
 TRAINING = """
 import torch
@@ -73,6 +75,30 @@ def test_hooks_give_no_warnings_and_leave_names_as_they_are():
         code = Program().code(text.encode(), "<text>", scope)
     exec(code, scope)
     assert scope["seen"] == [(1, 1), (2, 3), (4, 6)]
+
+
+NESTED = """
+seen = []
+for step in range(20):
+    x = torch.full((3,), step % 5 + 1.0)
+    for k in range(3):
+        y = torch.tanh(x) + torch.cos(x) * k
+        x = torch.sin(y) + torch.exp(-y * y)
+    z = x * 2 + torch.tanh(x)
+    w = z + torch.cos(z)
+    seen.append(round(w.sum().item(), 3))
+"""
+
+
+def test_runs_inside_runs(monkeypatch):
+    for name in ("PAYS", "ENOUGH", "LEAST"):
+        monkeypatch.setattr(regions, name, 0)
+    plain, hooked = {"torch": torch}, {"torch": torch}
+    exec(NESTED, plain)
+    running = Program()
+    exec(running.code(NESTED, "<text>", hooked), hooked)
+    assert hooked["seen"] == plain["seen"]
+    assert sum(row["hits"] for row in running.report().to_dict()["segments"])
 
 
 def test_code_that_looks_around_is_left_alone():

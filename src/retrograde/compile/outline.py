@@ -223,7 +223,8 @@ class _Hooks:
 
     def _hooked(self, plain: list[ast.stmt], originals: list[ast.stmt], scope: _Scope) -> Iterator[ast.stmt]:
         outlined = Outlined(originals, scope)
-        text = f"\0run {len(self.asked)}"
+        number = len(self.asked)
+        text = f"\0run {number}"
         self.asked[text] = self.made(outlined)
         n = len(plain)
         lines = ["K = 0", "if RUN.on: RUN.begin()"]
@@ -235,7 +236,7 @@ class _Hooks:
                 lines += ["else:", *[f"    if {name!r} in V: {name} = V[{name!r}]" for name in names]]
         lines += ["if K: V = None", "if RUN.on:", f"    if {n} in RUN.hooks: RUN.ask({n}, RUN.variables())", "    RUN.end()"]
         begin, zero, *between, forget, last = ast.parse("\n".join(lines)).body
-        place = _Placed(text)
+        place = _Placed(text, number)
         yield place.at(begin, plain[0])
         yield place.at(zero, plain[0])
         for i, s in enumerate(plain):
@@ -250,8 +251,10 @@ class _Hooks:
 class _Placed(ast.NodeTransformer):
     """Our names in written statements, at places of the program's."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, number: int) -> None:
         self.text = text
+        self.names = {"K": f"{_K}{number}", "V": f"{_V}{number}"}
+        """Each run has its own: a loop that is a statement of one has runs inside."""
 
     def at(self, s: ast.stmt, place: ast.stmt) -> ast.stmt:
         """A written statement where one of the program's is."""
@@ -261,8 +264,8 @@ class _Placed(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Name):
-            if node.id in ("K", "V"):
-                node.id = _K if node.id == "K" else _V
+            if node.id in self.names:
+                node.id = self.names[node.id]
             elif node.id == "RUN":
                 node = ast.Constant(self.text)
         elif not isinstance(node, ast.Constant):
