@@ -83,7 +83,10 @@ for step in range(20):
     x = torch.full((3,), step % 5 + 1.0)
     for k in range(3):
         y = torch.tanh(x) + torch.cos(x) * k
-        x = torch.sin(y) + torch.exp(-y * y)
+        y = torch.sin(y) + y
+        y = torch.cos(y) + y
+        y = torch.exp(-y * y)
+        x = torch.sin(y) + y
     z = x * 2 + torch.tanh(x)
     w = z + torch.cos(z)
     seen.append(round(w.sum().item(), 3))
