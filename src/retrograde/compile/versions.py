@@ -20,9 +20,9 @@ class Versions(dict[Signature, list[Version]]):
         super().__init__()
         self.varying = Varying()
 
-    def holding(self, key: Signature, scalars: Sequence[Any]) -> Version | None:
+    def holding(self, key: Signature, scalars: Sequence[Any], *, noting: bool = True) -> Version | None:
         """The version that can run a call with these numbers. Where there is none, the numbers that are others than in all of
-        them are noted to vary."""
+        them are noted to vary; which takes longer, and noting: whether to do so."""
         known = self.get(key)
         if known is None:
             return None
@@ -31,7 +31,7 @@ class Versions(dict[Signature, list[Version]]):
                 if i:
                     known.insert(0, known.pop(i))
                 return version
-        for version in known:
+        for version in known if noting else ():
             self.varying.add(version.missed(scalars))
         return None
 

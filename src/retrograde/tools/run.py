@@ -19,6 +19,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from .. import _activate
+from .compiling import Compiling
 
 NAME = "run"
 HELP = "run a Python program with `import torch` (and the other dialects there are) answered by retrograde"
@@ -26,7 +27,12 @@ HELP = "run a Python program with `import torch` (and the other dialects there a
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's own arguments; those after SCRIPT or `-m MODULE` are the program's."""
-    parser.usage = "retrograde run [--real] (SCRIPT | -m MODULE) [ARGS...]"
+    parser.usage = "retrograde run [--compile | --real] (SCRIPT | -m MODULE) [ARGS...]"
+    parser.add_argument(
+        "--compile", action="store_true",
+        help="compile the statements that take the time, such as a training step, while the program runs, and say on standard "
+        "error at the end which and what it has changed",
+    )  # fmt: skip
     parser.add_argument("--real", action="store_true", help="use the installed frameworks instead, for comparison")
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module or package, as `python -m` does")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a file, or a folder or zip file with __main__.py")
@@ -51,6 +57,9 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     if (options.script is None) == (options.module is None):
         print("retrograde run: name a SCRIPT or -m MODULE; see retrograde run --help", file=sys.stderr)
         return 2
+    if options.compile and options.real:
+        print("retrograde run: --compile is for retrograde's dialects, not for --real", file=sys.stderr)
+        return 2
     dialects = _activate.available()
     if dialects and not options.real:
         _activate.take_over(dialects)
@@ -58,11 +67,14 @@ def execute(options: argparse.Namespace, rest: list[str]) -> int:
     main = ModuleType("__main__")
     main.__dict__["__builtins__"] = builtins  # as in a script: the module, where exec alone would put its dict
     sys.modules["__main__"] = main
+    compiling = Compiling(main) if options.compile else None
     try:
         if options.module is not None:
             code = _prepare_module(main, options.module, rest)
         else:
             code = prepare_script(main, options.script, rest)
+        if compiling is not None:
+            code = compiling.begin(code)
         exec(code, main.__dict__)  # noqa: S102 - this is what was asked for
     except _CannotRun as reason:
         print(f"retrograde run: {reason}", file=sys.stderr)

@@ -1,0 +1,503 @@
+"""`Program`: a program that runs as it is, of which the parts that take the time run from a trace once it has paid off.
+
+The source has hooks between statements (outline.py). A run of statements that is passed again and again, a training step say,
+is timed; when it has taken long enough it is traced like a function that is to be compiled (version.py): what it reads besides
+its variables is guarded, what it does outside of tensors and numbers speaks against it, and the first times it runs both ways.
+Where a statement of it cannot be traced, the statements before and after it are tried by themselves; where nothing can, or where
+nothing is gained, the program goes on as it is. So effects, prints, branches and errors are those of the program.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import LevelError, UnsupportedError
+from .._state import WATCHED, state
+from .._tree import flatten, unflatten
+from ..core.node import Accumulate, Node, producer
+from ..core.value import Value
+from . import call as calls
+from .numbers import PLAIN, STORED, plain, storable
+from .outline import Outlined, instrumented
+from .reads import Reads, Snapshot, TooMuch
+from .trace import tracing
+from .version import Changes, Substituted, Version
+from .versions import Versions, replaced, scalars_in
+
+_ndarray = np.ndarray
+_now = time.thread_time
+"""What counts is what the processor has done for this thread: on a busy machine a wall clock says something else."""
+
+PAYS, ENOUGH, TIMES = 0.030, 0.150, 40
+"""Seconds that a run has taken in all before it is traced, at least and at most; between them a trace and its code, once on disk,
+cost about as much as so many times of the run."""
+LEAST = 100e-6
+"""Seconds that a run takes on average at least, to be worth its guards."""
+CALLS = 3
+"""Times that it has run as it is before: optimisers have made their states by then."""
+VERSIONS = 6
+"""Versions of a region; and no more than one that has not been used."""
+ATTEMPTS = 5
+"""Traces of a run's parts that may fail."""
+CONFIRMED = 2
+"""Times that a region runs both ways before it is believed; each version does so once."""
+_BY_VALUE = (bool, complex, str, bytes, type(None))
+
+
+class Program:
+    """What is timed and compiled while a program runs.
+
+    ambient: says what else versions depend on, as something that can be compared; None where nothing is to be compiled now.
+    """
+
+    def __init__(self, ambient: Callable[[], Any] = tuple) -> None:
+        self.ambient = ambient
+        self.runs: list[Run] = []
+        self.open: list[Run] = []
+        """The runs that the program is in now, the innermost last."""
+        self.thread = threading.get_ident()
+
+    def code(self, source: str | bytes, file: str, scope: dict[str, Any]) -> Any:
+        """The code of one of the program's files, with hooks; None where it has none. `scope`: its globals."""
+
+        def made(outlined: Outlined) -> Run:
+            run = Run(self, outlined, scope)
+            self.runs.append(run)
+            return run
+
+        return instrumented(source, file, made)
+
+    def report(self) -> Report:
+        """What was compiled, and what that has changed."""
+        return Report([region for run in self.runs for region in run.regions])
+
+
+class Report:
+    """The regions of a program that were compiled, or that were tried."""
+
+    def __init__(self, regions: Sequence[Region]) -> None:
+        self.rows = [region.row() for region in regions]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {"segments": [dict(row) for row in self.rows]}
+
+    def __str__(self) -> str:
+        ran = [row for row in self.rows if row["hits"]]
+        hits, before = sum(r["hits"] for r in ran), sum(r["before"] * r["hits"] for r in ran)
+        after, spent = sum(r["after"] * r["hits"] for r in ran), sum(r["compiling"] for r in self.rows)
+        lines = [f"retrograde: {len(ran)} segments, {hits} hits"]
+        if ran:
+            lines[0] += f"; time before {before:.3f} s, after {after:.3f} s, compiling {spent:.3f} s"
+        for r in self.rows:
+            at = f"{r['file']}:{r['line']}-{r['end']} {r['name']}"
+            if r["hits"]:
+                saved = f"before {r['before'] * 1e3:.3f} ms, after {r['after'] * 1e3:.3f} ms"
+                lines.append(f"  {at}: {r['hits']} hits, {r['versions']} versions, {saved}")
+            if r["reason"]:
+                lines.append(f"  {at}: {'given up after that' if r['hits'] else 'not compiled'}: {r['reason']}")
+        return "\n".join(lines)
+
+
+class Run:
+    """A run of statements, and what its hooks do (see `instrumented`)."""
+
+    __slots__ = (
+        "attempts", "began", "calls", "disturbed", "hooks", "left", "on", "outlined", "program", "regions", "scope", "spent",
+        "starts", "waiting", "watched",
+    )  # fmt: skip
+
+    variables = locals
+    """Gives those of the frame that calls it."""
+
+    def __init__(self, program: Program, outlined: Outlined, scope: dict[str, Any]) -> None:
+        self.program, self.outlined, self.scope = program, outlined, scope
+        self.on, self.hooks = True, frozenset[int]()
+        self.left: dict[str, Any] | None = None
+        self.began, self.spent, self.calls, self.attempts = 0.0, 0.0, 0, 0
+        self.disturbed = False
+        """Whether this time is not what the run takes as it is: something in it was traced or compiled."""
+        self.regions: list[Region] = []
+        self.starts: dict[int, Region] = {}
+        self.watched: Region | None = None
+        """The region of which each statement is being watched, as it runs."""
+        self.waiting: Region | None = None
+        """The region that is running as it is now, to be compared with its version."""
+
+    # ---------------------------------------------------------------------------------------- time
+
+    def begin(self) -> None:
+        """The first statement is next."""
+        program = self.program
+        if threading.get_ident() != program.thread or tracing():
+            return
+        if self in program.open:  # left by an exception, or a call of itself
+            del program.open[program.open.index(self) :]
+        program.open.append(self)
+        self.waiting = self.watched = None
+        self.disturbed = False
+        self.began = _now()
+
+    def end(self) -> None:
+        """The last statement is done."""
+        program = self.program
+        if threading.get_ident() != program.thread or tracing() or self not in program.open:
+            return
+        took = _now() - self.began
+        del program.open[program.open.index(self) :]
+        if self.disturbed:
+            for run in program.open:
+                run.disturbed = True
+            return
+        if self.starts:
+            return
+        self.calls += 1
+        self.spent += took
+        if self.calls < CALLS or self.attempts:
+            return
+        if self.calls >= 8 and self.spent < LEAST * self.calls:
+            self.on = False  # it never pays
+        elif self._pays():
+            self.add(0, len(self.outlined.statements))
+
+    def _pays(self) -> bool:
+        """Whether the run has taken as long as what it costs to compile it; longer where it is part of one that may be."""
+        least = min(max(PAYS, TIMES * self.spent / self.calls), ENOUGH)
+        return self.spent >= (4 * least if any(run.hopeful() for run in self.program.open) else least)
+
+    def hopeful(self) -> bool:
+        """Whether the run may still be compiled as a whole, what is inside of it included."""
+        return self.on and not self.attempts
+
+    # ---------------------------------------------------------------------------------------- regions
+
+    def add(self, start: int, end: int) -> None:
+        """Let statements be a region of their own from now on."""
+        while start < end and not self._does_something(start):
+            start += 1
+        if start >= end:
+            return
+        region = Region(self, start, end)
+        self.regions.append(region)
+        self.starts[start] = region
+        self._set_hooks()
+
+    def _does_something(self, i: int) -> bool:
+        return any(isinstance(x, (ast.Call, ast.BinOp)) for x in ast.walk(self.outlined.statements[i]))
+
+    def drop(self, region: Region) -> None:
+        """Let a region's statements run as they are."""
+        self.starts.pop(region.start, None)
+        self._set_hooks()
+
+    def _set_hooks(self) -> None:
+        self.hooks = frozenset(i for region in self.starts.values() for i in (region.start, region.end))
+        if not self.starts and self.attempts:
+            self.on = False
+
+    def watch(self, region: Region) -> None:
+        """Ask between all statements of a region, this once."""
+        self.watched = region
+        self.hooks = self.hooks | frozenset(range(region.start, region.end + 1))
+
+    def divide(self, region: Region, at: Sequence[int]) -> None:
+        """Some statements of a region cannot be traced: try what is between them."""
+        self.drop(region)
+        self.attempts += 1
+        if self.attempts > ATTEMPTS:
+            return
+        ends = sorted(at)
+        for start, end in zip([region.start, *(i + 1 for i in ends)], [*ends, region.end]):
+            self.add(start, end)
+        self.on = self.on or bool(self.starts)
+
+    def ask(self, i: int, scope: dict[str, Any]) -> int:
+        """Before statement i: the number of the statement to go on with."""
+        program = self.program
+        if threading.get_ident() != program.thread or tracing():
+            return i
+        if self.waiting is not None:
+            waiting, self.waiting = self.waiting, None
+            if waiting.end == i:
+                waiting.compare(scope)
+        if self.watched is not None and self.watched.seen(i, scope):
+            self.watched = None
+            self._set_hooks()
+        region = self.starts.get(i)
+        if region is None or self not in program.open:
+            return i
+        self.disturbed = True
+        found = region.run_compiled(scope)
+        if found is None:
+            return i
+        self.left = found
+        return region.end
+
+
+class Region:
+    """Statements start to end of a run, as a function that is compiled."""
+
+    def __init__(self, run: Run, start: int, end: int) -> None:
+        self.run, self.start, self.end = run, start, end
+        self.names = run.outlined.gives(start, end)
+        self.params: list[str] | None = None
+        self.versions = Versions()
+        self.traced = self.hits = self.confirmed = 0
+        self.waited = 0
+        """Times since the last trace."""
+        self.before: list[float] = []
+        self.after = self.compiling = 0.0
+        self.reason = ""
+        self._pending: Any = None
+        self._f: Any = None
+        self._reads: Reads | None = None
+        """What the statements lead to, as it was when they were watched; until they are traced."""
+        self._numbers: list[Any] = []
+        """The numbers among the variables then."""
+        self._watch: Snapshot | None = None
+        self._effects: list[int] = []
+        self._fixed: list[Any] = []
+
+    def row(self) -> dict[str, Any]:
+        """What the report says."""
+        outlined = self.run.outlined
+        before = min(self.before, default=0.0)
+        return {
+            "file": outlined.file, "name": outlined.name, "line": outlined.statements[self.start].lineno,
+            "end": outlined.statements[self.end - 1].end_lineno, "hits": self.hits, "versions": self.traced,
+            "before": before, "after": self.after / self.hits if self.hits else 0.0, "compiling": self.compiling,
+            "reason": self.reason,
+        }  # fmt: skip
+
+    def give_up(self, reason: str, at: Sequence[int] = ()) -> None:
+        """Run as it is from now on; where some statements are the reason, the others may be compiled."""
+        self.reason = reason
+        self.versions.clear()
+        self._watch = self._pending = self._reads = None
+        if at:
+            self.run.divide(self, at)
+        else:
+            self.run.attempts += 1
+            self.run.drop(self)
+
+    # ---------------------------------------------------------------------------------------- a call
+
+    def run_compiled(self, scope: dict[str, Any]) -> dict[str, Any] | None:
+        """The new values of variables, from a version that holds; None where the statements are to run."""
+        began = _now()
+        given = self._given(scope)
+        if given is None:
+            return None
+        found, tree, leaves, key = given
+        if self._f is None:
+            self._begin_watch(scope, found, tree)
+            return None
+        scalars = scalars_in(found)
+        self.waited += 1
+        pays = self.waited * min(self.before, default=1.0) >= self.compiling  # another version has to be earned like the first
+        version = self.versions.holding(key, scalars, noting=pays)
+        if version is None:
+            if not pays:
+                return None
+            version = self._trace(key, found, tree, leaves, scalars)
+            if version is None:
+                return None
+        try:
+            if not version.confirmed or self.confirmed < CONFIRMED:
+                self._pending = version, version.tried(leaves, scalars), leaves, _now()
+                self.run.waiting = self
+                return None
+            out = version.run(leaves, scalars)
+        except Exception as problem:  # the statements raise it themselves, where they do
+            self.give_up(f"{type(problem).__name__}: {problem}")
+            return None
+        self.hits += 1
+        self.after += _now() - began
+        if self.hits == 8 and self.after / 8 > 0.95 * min(self.before, default=1e9):
+            self.give_up("it takes longer compiled")
+        return dict(zip(self.names, out))
+
+    def _given(self, scope: dict[str, Any]) -> Any:
+        if state.mode == WATCHED or state.levels or state.run is not None:
+            return None
+        ambient = self.run.program.ambient()
+        if ambient is None:
+            return None
+        if self.params is None:
+            self._choose(scope)
+        assert self.params is not None
+        try:
+            args = [scope[name] for name in self.params]
+        except KeyError:
+            return None
+        found, tree = flatten(args)
+        leaves, kinds = list[Any](), list[Any]()
+        for x in found:
+            if isinstance(x, Value):
+                node = x._node
+                if type(x._a) is not _ndarray or x._level or (node is not None and type(node) is not Accumulate):
+                    return None
+                leaves.append(x)
+                kinds.append((type(x), x._a.shape, x._a.strides, x._a.dtype, node is None, x._grad is None))
+            else:
+                kind = type(x)
+                kinds.append((kind, None if kind in PLAIN else x if kind in _BY_VALUE else id(x)))
+        leaves += [x._grad for x in leaves if x._grad is not None]
+        ids = [id(x) for x in leaves]
+        alike = tuple(map(ids.index, ids)) if len(set(ids)) < len(ids) else None
+        return found, tree, leaves, (tree, tuple(kinds), state.mode, alike, ambient)
+
+    def _choose(self, scope: dict[str, Any]) -> None:
+        """The names that are arguments: variables. Modules, functions and classes of the program are read as globals."""
+        outlined = self.run.outlined
+        takes = outlined.takes(self.start, self.end)
+        if outlined.local is not None:
+            self.params = sorted(takes & outlined.local)
+        else:
+            fixed = (type, type(np), type(flatten), type(len))
+            self.params = sorted(n for n in takes if n in scope and not isinstance(scope[n], fixed))
+
+    # ---------------------------------------------------------------------------------------- a look beforehand
+
+    def _begin_watch(self, scope: dict[str, Any], found: Sequence[Any], tree: Any) -> None:
+        """Look at what the statements do as they run now: a trace of what cannot be used takes ten times as long."""
+        assert self.params is not None
+        self._f = self.run.outlined.function(self.start, self.end, self.params, self.run.scope)
+        self._numbers = scalars_in(found)
+        try:
+            self._reads = Reads(self._f, *found, [scope[name] for name in self.params])
+        except TooMuch as problem:
+            self.give_up(str(problem))
+            return
+        for n, x in enumerate(self._numbers):
+            self._reads.argument(n, x)
+        self._watch = self._reads.snapshot()
+        self.run.watch(self)
+
+    def seen(self, i: int, scope: dict[str, Any]) -> bool:
+        """The statement before number i has run; whether it was the last."""
+        if self._watch is None:
+            return True
+        if i > self.start:
+            assert self._reads is not None
+            changes, other = self._watch.changes()
+            if other or not all((plain(old) or type(old) in STORED) and storable(now) for _, _, old, now in changes):
+                self._effects.append(i - 1)
+            if other or changes:
+                self._watch = self._reads.snapshot()
+        if i < self.end:
+            return False
+        self._watch = None
+        if self._effects:
+            self.give_up("it changes an attribute, a container or a variable outside", self._effects)
+        elif any(_lives(scope.get(name)) for name in self.names):
+            self.give_up(_GOES_ON)
+        return True
+
+    def _too_many(self, scalars: Sequence[Any], found: Sequence[Any], tree: Any) -> None:
+        """No version is for the next time, either. Where it is for numbers among the variables, leave out what reads them."""
+        assert self.params is not None
+        before = unflatten(tree, replaced(found, self._numbers)) if len(scalars) == len(self._numbers) else ()
+        now = unflatten(tree, found)
+        varying = {n for n, x, y in zip(self.params, now, before) if type(x) in PLAIN and x != y}
+        outlined = self.run.outlined
+        at = [i for i in range(self.start, self.end) if not outlined.takes(i, i + 1).isdisjoint(varying)]
+        spoken = f"{', '.join(sorted(varying))}: another number each time"
+        self.give_up(spoken if at else f"{self.traced} versions, and none for this time", at)
+
+    def _trace(self, key: Any, found: Sequence[Any], tree: Any, leaves: Any, scalars: Sequence[Any]) -> Version | None:
+        if self.traced >= VERSIONS or self.traced > self.hits + 1:
+            self._too_many(scalars, found, tree)
+            return None
+        outlined, f = self.run.outlined, self._f
+        if self._reads is not None:
+            self.versions.varying.add(list(self._reads.missed(scalars)))
+            self._reads = None
+        began = _now()
+        rest = [x for x in found if not isinstance(x, Value)]
+        try:
+            version = _Closed(
+                f.__qualname__, f, [f, *rest], leaves, lambda numbers: (unflatten(tree, replaced(found, numbers)), {}),
+                scalars=scalars, pure=True, varying=self.versions.varying,
+            )  # fmt: skip
+            if version.opaque:
+                raise UnsupportedError("what it leaves has a history with functions of the program's")
+            if version.hooked:
+                raise UnsupportedError("it puts hooks on what it computes")
+        except (UnsupportedError, LevelError, TooMuch) as problem:
+            self.compiling += _now() - began
+            known = not isinstance(problem, (Changes, _Open, TooMuch))
+            self.give_up(str(problem), _statement(problem, f.__code__, outlined) if known else ())
+            return None
+        except Exception as problem:
+            self.compiling += _now() - began
+            self.give_up(f"{type(problem).__name__}: {problem}", _statement(problem, f.__code__, outlined))
+            return None
+        self.compiling += _now() - began
+        self.traced += 1
+        self.waited = 0
+        self._fixed.append(rest)  # their ids are in the key
+        self.versions.add(key, version, VERSIONS)
+        return version
+
+    def compare(self, scope: dict[str, Any]) -> None:
+        """The statements have run: is what they left what the version gives?"""
+        version, expected, leaves, began = self._pending
+        self._pending = None
+        self.before.append(_now() - began)
+        try:
+            out = tuple([scope[name] for name in self.names])
+        except KeyError as missing:
+            self.give_up(f"{missing} has no value after it")
+            return
+        assert self.params is not None
+        kept = [scope.get(name) for name in self.params if name not in self.names]
+        if any(type(x) in (list, dict) and any(x is y for y in kept) for x in out):
+            self.give_up("it gives a container another name")  # a version gives a new one
+            return
+        unlike = version.unlike(expected, leaves, out)
+        if unlike is not None:
+            self.give_up(f"run from its trace it gave something else: {unlike}")
+        version.confirmed += 1
+        self.confirmed += 1
+
+
+_GOES_ON = "the program goes on with the history of what is computed in it"
+
+
+def _lives(x: Any) -> bool:
+    """Whether one of the tensors in something has a history that no pass has used up."""
+    return any(
+        isinstance(y, Value) and isinstance(node := producer(y._node), Node) and calls.end_of(y._node) is None and node.seq > 0
+        for y in flatten(x)[0]
+    )
+
+
+class _Open(UnsupportedError):
+    """What would be left has a history, with which the program goes on."""
+
+
+class _Closed(Version):
+    """A version that leaves no history behind: then the tape is as it would be."""
+
+    def _take(self, held: Substituted, results: Sequence[Any], leaves: Sequence[Any]) -> None:
+        super()._take(held, results, leaves)
+        if self._history is not None:
+            raise _Open(_GOES_ON)
+
+
+def _statement(problem: BaseException, code: Any, outlined: Outlined) -> tuple[int, ...]:
+    """The statement of a region at which an exception was raised, if it was one."""
+    entry = problem.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_code is code:
+            at = outlined.at(entry.tb_lineno)
+            return () if at is None else (at,)
+        entry = entry.tb_next
+    return ()
