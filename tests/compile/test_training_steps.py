@@ -63,3 +63,26 @@ def test_draws_from_one_state_are_the_same_however_often_and_whatever_was_drawn_
     live = Stream(5)
     live.bernoulli(7, 0.5)
     np.testing.assert_array_equal(np.concatenate([live.bernoulli(9, 0.5) for _ in range(3)]), [*first, *second, *third])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_gradient_that_is_nothing_but_rounding_does_not_speak_against_a_trace():
+    """The bias before a normalisation has no gradient but rounding, of which Adam makes whole steps."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 1))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    x = torch.randn(64, 8)
+    y = (x[:, :2] ** 2).sum(1, keepdim=True)
+
+    @torch.compile
+    def step():
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(net(x), y)
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    losses = [step().item() for _ in range(12)]
+    assert losses[-1] < losses[0]
+    assert compile_report().to_dict()["functions"][-1]["compiled_calls"] >= 8
