@@ -16,6 +16,7 @@ import numpy as np
 
 from ...backend.jit import llvm, pointwise, reductions
 from ...backend.jit.functions import Unsupported
+from ...backend.jit.lines import during
 from ...core.bind import KERNEL_ERRORS
 from ..graph import Equation, Graph, Variable
 from ..passes.decompose import decomposed
@@ -383,28 +384,17 @@ class _Writer:
         ]  # fmt: skip
         carried = body.inputs[b:]
         begin = [self.value(v, p) for v, p in zip(carried, given[a + b :])]
-        n = code.fresh()
-        code.do(f"br label %before{n}")
-        code.label(f"before{n}")
-        code.do(f"br label %head{n}")
-        code.label(f"head{n}")
-        place = len(code.lines)
-        values = [f"%c{n}.{k}" for k in range(len(carried))]
-        now = [_Place(value=x) for x in values]
-        (truth,) = self.graph(condition, dict(zip(condition.inputs, [*_copies(consts[:a]), *now])))
-        going = code.value(f"extractelement <1 x i1> {self.value(condition.outputs[0], truth)}, i64 0")
-        code.do(f"br i1 {going}, label %body{n}, label %after{n}")
-        code.label(f"body{n}")
-        results = self.graph(body, dict(zip(body.inputs, [*_copies(consts[a:]), *(_Place(value=x) for x in values)])))
-        following = [self.value(v, p) for v, p in zip(body.outputs, results)]
-        code.do(f"br label %last{n}")
-        code.label(f"last{n}")
-        code.do(f"br label %head{n}")
-        code.label(f"after{n}")
-        code.lines[place:place] = [
-            f"  {x} = phi {self._type(v)} [ {first}, %before{n} ], [ {later}, %last{n} ]"
-            for x, v, first, later in zip(values, carried, begin, following)
-        ]
+
+        def going(*values: str) -> str:
+            now = [_Place(value=x) for x in values]
+            (truth,) = self.graph(condition, dict(zip(condition.inputs, [*_copies(consts[:a]), *now])))
+            return code.value(f"extractelement <1 x i1> {self.value(condition.outputs[0], truth)}, i64 0")
+
+        def turn(*values: str) -> list[str]:
+            results = self.graph(body, dict(zip(body.inputs, [*_copies(consts[a:]), *(_Place(value=x) for x in values)])))
+            return [self.value(v, p) for v, p in zip(body.outputs, results)]
+
+        values = during(code, going, turn, [(self._type(v), x) for v, x in zip(carried, begin)])
         self.work += _RELEASED  # nobody knows how long it takes
         return [_Place(value=x) for x in values]
 
