@@ -215,13 +215,19 @@ def _soft_margin_numpy(x: Any, y: Any, *, reduction: str) -> Any:
     return reduced_numpy(in_single(losses), reduction).astype(x.dtype) if reduction != "none" else losses
 
 
+def _soft_margin_jvp(tangents: Any, out: Any, x: Any, y: Any, *, reduction: str) -> Any:
+    dx, dy = tangents
+    d = sum_tangents([None if dx is None else y * dx, None if dy is None else x * dy])
+    return None if d is None else reduce_value(-sigmoid(-y * x) * d, reduction)
+
+
 # log(1 + exp(-y x)) with y = 1 or -1.
 soft_margin_loss = primitive(
     "soft_margin_loss", kernel=_soft_margin_kernel, numpy=_soft_margin_numpy, operands=("x", "y"), params=("reduction",),
-    vjps=[lambda g, _out, x, y, *, reduction: -y * sigmoid(-y * x) * share(g, x, reduction), None],
-    jvp=lambda tangents, out, x, y, *, reduction: None if tangents[0] is None else reduce_value(
-        -y * sigmoid(-y * x) * tangents[0], reduction),
-    batch=batch_loss, infer=infer_loss, samples=loss_samples(normal(2, 3), np.sign(normal(2, 3, seed=1))),
+    vjps=[lambda g, _out, x, y, *, reduction: -y * sigmoid(-y * x) * share(g, x, reduction),
+          lambda g, _out, x, y, *, reduction: -x * sigmoid(-y * x) * share(g, x, reduction)],
+    jvp=_soft_margin_jvp, batch=batch_loss, infer=infer_loss,
+    samples=loss_samples(normal(2, 3), np.sign(normal(2, 3, seed=1))),
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------ two classes

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.unwrap import constant
 from ...core.value import Value, dtype_of
 from ...learn import losses as formulas
 from ...learn.losses import reduced
@@ -136,10 +137,10 @@ def binary_cross_entropy_with_logits(
 
 @api(method=False)
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Any:
-    """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities."""
+    """The Kullback-Leibler divergence: labels * (log labels - logits), where logits are log-probabilities and labels constant."""
     check_reduction("kl_div", reduction, (*_REDUCTIONS, "batchmean"))
     x, y = _pair("kl_div", logits, labels, ("logits", "labels"), one_dtype=True)
-    losses = formulas.kl_divergence(x, y)
+    losses = formulas.kl_divergence(x, constant(y))
     if reduction == "batchmean":
         return reduced(losses, "sum") / x.shape[0]
     return reduced(losses, reduction)
@@ -169,6 +170,11 @@ def gaussian_nll_loss(
 # ------------------------------------------------------------------------------------------ margins
 
 
+def _half_positive(x: Any) -> Any:
+    """max(x, 0), with half of the gradient at 0."""
+    return sel.maximum(x, np.asarray(0, dtype_of(x)), ties="half")
+
+
 @api(method=False)
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
     """max(0, -target * (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
@@ -176,7 +182,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     check_reduction(op, reduction)
     x, y = _pair(op, input1, input2, ("input1", "input2"), one_dtype=True)
     y1 = to_dtype(tensor_argument(op, target, "target"), x.dtype)
-    return reduced(formulas.margin_ranking(x, y, y1, float(margin), act.relu), reduction)
+    return reduced(formulas.margin_ranking(x, y, y1, float(margin)), reduction)
 
 
 @api(method=False)
@@ -185,7 +191,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     op = "hinge_embedding_loss"
     check_reduction(op, reduction)
     x, y = single(op, inputs, FLOATING), tensor_argument(op, targets, "targets")
-    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), act.relu), reduction)
+    return reduced(formulas.hinge_embedding(x, y == 1, y != 1, float(margin), _half_positive), reduction)
 
 
 @api(method=False)
@@ -222,7 +228,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
         return rd.sum(a * b, axis=(i,), keepdims=False)
 
     products = (inner(x, y), inner(x, x), inner(y, y))
-    losses = formulas.cosine_embedding(*products, target == 1, target == -1, float(margin), positive=act.relu)
+    losses = formulas.cosine_embedding(*products, target == 1, target == -1, float(margin), positive=_half_positive)
     return reduced(losses, reduction)
 
 
@@ -375,9 +381,10 @@ def cross_entropy(
 
 
 def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> tuple[Any, Any]:
-    """For each row the cross entropy of softmax with label probabilities, and its derivative by the logits."""
+    """For each row the cross entropy of softmax with (constant) label probabilities, and its derivative by the logits."""
     op = "SoftmaxCrossEntropyWithLogits"
     x, y = _pair(op, logits, labels, ("logits", "labels"), one_dtype=True)
+    y = constant(y)
     if x.ndim != 2:
         raise ValueError(f"{op}: wanted rows of logits, got shape {x.shape}")
     logs = soft.log_softmax(x, axis=1)

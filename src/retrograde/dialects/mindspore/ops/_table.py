@@ -241,7 +241,7 @@ def _pool(name: str, axes: int, largest: bool) -> Function:
             raise ValueError(f"{name}: pad_mode must be 'same', 'valid' or 'pad', got {pad_mode!r}")
         if largest:
             return pool(name, axes, x, kernel, stride, pad, 1, bool(rest.get("ceil_mode")), mode=mode)
-        counted = rest.get("count_include_pad", False) if mode == "pad" else False
+        counted = bool(rest.get("count_include_pad", False))
         return pool(name, axes, x, kernel, stride, pad, bool(rest.get("ceil_mode")), counted,
                     rest.get("divisor_override", 0), mode=mode)  # fmt: skip
 
