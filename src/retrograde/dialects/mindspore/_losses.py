@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from ._reductions import mean
 from ._tensor import from_array
 
 _REDUCTIONS = ("none", "mean", "sum")
+_LOWEST = math.log(1e-12)
+"""What the logarithm of a probability of 0 counts as in `binary_cross_entropy`."""
 
 
 def check_reduction(op: str, reduction: Any, known: tuple[str, ...] = _REDUCTIONS) -> str:
@@ -118,7 +121,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
         weight = to_dtype(tensor_argument(op, weight, "weight"), x.dtype)
         if weight.shape != x.shape:
             raise ValueError(f"{op}: weight must have the shape of logits, {x.shape}, got {weight.shape}")
-    return ls.binary_cross_entropy(x, y, weight, reduction=reduction)
+    return ls.binary_cross_entropy(x, y, weight, reduction=reduction, lowest=_LOWEST)
 
 
 @api(method=False)
@@ -313,7 +316,11 @@ def _nll(op: str, logs: Any, target: Any, weight: Any, ignore_index: int, reduct
         logs, target = st.reshape(logs, shape=(1, classes)), st.reshape(target, shape=(1,))
         out = _nll(op, logs, target, weight, ignore_index, reduction, smoothing)
         return st.reshape(out, shape=()) if reduction == "none" else out
-    loss = lc.nll_loss(logs, target, weight, reduction=reduction, ignore_index=ignore_index)
+    if formulas.varies(weight):
+        loss = lc.nll_loss(logs, target, None, reduction="none", ignore_index=ignore_index)
+        loss = formulas.weighted_nll(loss, target, weight, reduction, ignore_index)
+    else:
+        loss = lc.nll_loss(logs, target, weight, reduction=reduction, ignore_index=ignore_index)
     if not smoothing:
         return loss
     target = st.cast(target, dtype=np.dtype(np.int64))

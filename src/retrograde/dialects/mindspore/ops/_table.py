@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.unwrap import constant
 from ....core.value import Value, dtype_of
 from ....ops import elementwise as ew
 from ....ops import reduction as rd
@@ -265,6 +266,7 @@ def _nll(logits: Any, labels: Any, weight: Any, *, reduction: str, ignore_index:
 
 
 def _sigmoid_cross_entropy(logits: Any, label: Any) -> Any:
+    label = constant(label) if isinstance(label, Value) else label  # it gets no gradient
     return F["binary_cross_entropy_with_logits"](logits, label, None, None, "none")
 
 

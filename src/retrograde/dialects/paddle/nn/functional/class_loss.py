@@ -17,12 +17,10 @@ from .....ops import reduction as rd
 from .....ops import softmax as sm
 from .....ops import structural as st
 from .....ops.activation import softplus
-from .....ops.comparison import equal
 from .....ops.indexing import take, take_along_axis
-from .....ops.selection import keep
 from ..._api import aliases, to_dtype
 from ..._tensor import from_array
-from ._arguments import axis_of, check_reduction, constant, fixed, floating, move_axis, reduced, squeezed, tensor
+from ._arguments import axis_of, check_reduction, fixed, floating, move_axis, reduced, squeezed, tensor
 from .common import label_smooth
 
 _INT64 = np.dtype(np.int64)
@@ -77,24 +75,18 @@ def _hard(op: str, logs: Any, label: Any, weight: Any, ignore_index: int, reduct
     if reduction == "none" or reduction == "sum":
         out = lc.nll_loss(x, y, weight, reduction=reduction, ignore_index=ignore_index)
         return out if reduction == "sum" else st.reshape(out, shape=shape)
-    plain = concrete(op, y)
-    counts = plain != ignore_index
-    if weight is not None and counts.any():
-        counts = counts & (concrete(op, weight)[np.where(counts, plain, 0)] != 0)
-    if plain.size and not counts.any():  # nothing counts: 0, where others give nan
+    if _none_counts(op, y, weight, ignore_index):  # 0, where others give nan
         return lc.nll_loss(x, y, weight, reduction="sum", ignore_index=ignore_index)
     return lc.nll_loss(x, y, weight, reduction="mean", ignore_index=ignore_index)
 
 
-def _weighted(op: str, losses: Any, label: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
-    """Losses times the weights of their labels, reduced; the mean is over these weights, which have gradients, too."""
-    at = concrete(op, label)
-    own = keep(take(weight, np.where(at == ignore_index, 0, at), axis=0), at != ignore_index)
-    losses = ew.multiply(losses, own)
-    if reduction != "mean":
-        return reduced(losses, reduction)
-    total = reduced(own, "sum")
-    return ew.divide(reduced(losses, "sum"), ew.add(total, equal(total, constant(0, total))))
+def _none_counts(op: str, label: Any, weight: Any, ignore_index: int) -> bool:
+    """Whether there are labels, and all of them are left out or of weight 0."""
+    plain = concrete(op, label)
+    counts = plain != ignore_index
+    if weight is not None and counts.any():
+        counts = counts & (concrete(op, weight)[np.where(counts, plain, 0)] != 0)
+    return plain.size > 0 and not counts.any()
 
 
 def _weight(op: str, weight: Any, classes: int, like: Any) -> Any:
@@ -141,13 +133,14 @@ def cross_entropy(
         return _soft(op, x, to_dtype(y, dtype_of(x)), weight, reduction, axis, use_softmax)
     y, kept = _class_numbers(op, x, y, axis)
     over_all = reduction == "mean" and weight is None and ignore_index < 0
-    varied = weight is not None and (weight._node is not None or weight._level)
+    varied = formulas.varies(weight)
     out = _hard(
         op, _log_probabilities(x, axis, use_softmax), y, None if varied else weight, ignore_index,
         "none" if over_all or varied else reduction, axis,
     )  # fmt: skip
     if varied:
-        out = _weighted(op, out, y, weight, ignore_index, reduction)
+        mean = reduction == "mean" and not _none_counts(op, y, weight, ignore_index)
+        out = formulas.weighted_nll(out, y, weight, "mean" if mean else reduction.replace("mean", "sum"), ignore_index)
     if over_all:
         return reduced(out, "mean")
     if kept and reduction == "none":

@@ -144,8 +144,8 @@ def binary_cross_entropy(
         )
     y = fixed(y)
     if weight is None:
-        return ls.binary_cross_entropy(x, y, None, reduction=reduction)
-    return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none"), weight, reduction)
+        return ls.binary_cross_entropy(x, y, None, reduction=reduction, lowest=-100.0)
+    return _weighted(op, ls.binary_cross_entropy(x, y, None, reduction="none", lowest=-100.0), weight, reduction)
 
 
 def binary_cross_entropy_with_logits(

@@ -214,7 +214,7 @@ def binary_cross_entropy(
     floats_only(op, x)
     if weight is not None:
         weight = broadcast(op, weight, x)[0]
-    return ls.binary_cross_entropy(x, y, weight, reduction=reduction)
+    return ls.binary_cross_entropy(x, y, weight, reduction=reduction, lowest=-100.0)
 
 
 def binary_cross_entropy_with_logits(
