@@ -429,6 +429,7 @@ def ctc_loss(
         x = st.reshape(x, shape=(x.shape[0], 1, x.shape[1]))
     given = [np.asarray(tensor_argument(op, v, "lengths")._concrete(op)) for v in (targets, input_lengths, target_lengths)]
     labels, frames, lengths = (np.atleast_2d(given[0]), np.atleast_1d(given[1]), np.atleast_1d(given[2]))
+    labels = np.where(np.arange(labels.shape[1]) < lengths[:, None], labels, blank)  # what comes behind is padding
     if not 0 <= blank < x.shape[2]:
         raise ValueError(f"{op}: blank must be one of {x.shape[2]} classes, got {blank}")
     states = with_blanks(labels.astype(np.int64), blank)

@@ -225,7 +225,7 @@ class Recording:
             create_graph=nested, accumulate=False, since=self.start,
         )  # fmt: skip
         return [
-            _zeros(x) if g is None else make(Tensor, _owned(g)) if type(g) is _ndarray else values.as_value(Tensor, g)
+            _zeros(x) if g is None or not getattr(x, "requires_grad", True) else make(Tensor, _owned(g)) if type(g) is _ndarray else values.as_value(Tensor, g)
             for x, g in zip(targets, found)
         ]
 
