@@ -151,4 +151,6 @@ def test_backward_gets_none_for_outputs_that_are_no_tensors() -> None:
             return gradients[0] * 3, gradients[2] * 4
 
     found = ms.ops.GradOperation(get_all=True)(Between.apply)(X, Y)
-    assert [g.item() for g in found] == [3.0, 4.0] and len(seen[0]) == 3 and seen[0][1] is None
+    assert [g.item() for g in found] == [3.0, 4.0]
+    assert len(seen[0]) == 3
+    assert seen[0][1] is None

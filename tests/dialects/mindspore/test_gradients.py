@@ -474,13 +474,17 @@ class Returning(nn.Cell):
 def test_a_weight_that_is_returned_has_a_gradient_of_its_own() -> None:
     net = Returning()
     found, (of_w,) = ms.grad(net, 0, net.trainable_params())(X, Y)
-    assert found.tolist() == [7.0, 9.0] and of_w.tolist() == [4.0, 9.0]
+    assert found.tolist() == [7.0, 9.0]
+    assert of_w.tolist() == [4.0, 9.0]
     w = net.w
     assert ms.grad(lambda: w, None, [w])()[0].tolist() == [1.0, 1.0]
     inputs, weights = G(get_all=True, get_by_list=True)(lambda x: w)(X)
-    assert inputs[0].tolist() == [0.0, 0.0] and weights[0].tolist() == [1.0, 1.0]
+    assert inputs[0].tolist() == [0.0, 0.0]
+    assert weights[0].tolist() == [1.0, 1.0]
     value, (again,) = ms.value_and_grad(lambda x: (x * w, w), None, [w])(X)
-    assert value[1] is w and again.tolist() == [2.0, 3.0] and w._node is None
+    assert value[1] is w
+    assert again.tolist() == [2.0, 3.0]
+    assert w._node is None
 
 
 def test_a_weight_that_is_frozen_while_the_function_runs_gets_zeros() -> None:

@@ -424,9 +424,14 @@ def test_what_is_assigned_into_picked_elements_goes_back() -> None:
 
 def test_numpy_arrays_compute_with_tensors_element_by_element() -> None:
     a, t = np.ones(2, np.float32), Tensor([1.0, 0.0])
-    assert type(a == t) is np.ndarray and (a == t).tolist() == [True, False] and (a != t).tolist() == [False, True]
-    assert type(a + t) is np.ndarray and (a + t).tolist() == [2.0, 1.0] and (a - t).tolist() == [0.0, 1.0]
+    assert type(a == t) is np.ndarray
+    assert (a == t).tolist() == [True, False]
+    assert (a != t).tolist() == [False, True]
+    assert type(a + t) is np.ndarray
+    assert (a + t).tolist() == [2.0, 1.0]
+    assert (a - t).tolist() == [0.0, 1.0]
 
 
 def test_filled_tensors_take_their_dtype_by_place() -> None:
-    assert Tensor([1.0]).new_ones((2,), ms.int32).dtype is ms.int32 and Tensor([1.0]).new_zeros(2, ms.int8).dtype is ms.int8
+    assert Tensor([1.0]).new_ones((2,), ms.int32).dtype is ms.int32
+    assert Tensor([1.0]).new_zeros(2, ms.int8).dtype is ms.int8

@@ -225,7 +225,7 @@ class Recording:
             create_graph=nested, accumulate=False, since=self.start,
         )  # fmt: skip
         return [
-            _zeros(x) if g is None or not getattr(x, "requires_grad", True) else make(Tensor, _owned(g)) if type(g) is _ndarray else values.as_value(Tensor, g)
+            _zeros(x) if g is None or not getattr(x, "requires_grad", True) else _gradient(g)
             for x, g in zip(targets, found)
         ]
 
@@ -266,6 +266,11 @@ def _edge(weight: Any) -> Any:
 
 def _zeros(x: Any) -> Tensor:
     return make(Tensor, np.zeros(shape_of(x), dtype_of(x)))
+
+
+def _gradient(g: Any) -> Tensor:
+    """What a pass has found, as a tensor."""
+    return make(Tensor, _owned(g)) if type(g) is _ndarray else values.as_value(Tensor, g)
 
 
 def _owned(g: np.ndarray) -> np.ndarray:
