@@ -25,7 +25,7 @@ _ndarray = np.ndarray
 KERNEL_ERRORS = (ValueError, TypeError, IndexError, OverflowError, np.linalg.LinAlgError)
 """What a kernel may raise over its operands: `fail` names the operation."""
 
-# Called with (node, class) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
+# Called with (node, class, operands) for each node recorded in WATCHED mode; tape/hooks.py puts its function here.
 annotate: Any = None
 
 
@@ -204,7 +204,7 @@ def results(prim: Primitive, cls: type[Value], out: Any, node: Any, level: int =
 def watched(node: Node, cls: type[Value], operands: Any, made: Any) -> None:
     """Show an operation recorded in WATCHED mode, and what it gave, to whoever wants to see it."""
     if annotate is not None:
-        annotate(node, cls)
+        annotate(node, cls, operands)
     for observer in OBSERVERS:
         observer.operation(node.prim, operands, node.params, made, node)
 

@@ -12,6 +12,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._errors import GradError
 from .._state import state
 from ..core import bind
@@ -227,8 +229,11 @@ def unpacked(cls: type[Value], unpack: Callable[[Any], Any], content: Any) -> An
     return value._a
 
 
-def _annotate(node: Node, cls: type[Value]) -> None:
+def _annotate(node: Node, cls: type[Value], operands: Any) -> None:
     """What a node gets in WATCHED mode: the caller's trace, and its saved arrays packed."""
+    numbers = tuple([i for i, x in enumerate(operands) if type(x) is np.ndarray and not x.ndim])
+    if numbers:
+        node.numbers = numbers
     if state.anomaly:
         node.trace = "".join(traceback.format_list(user_frames()))
     if state.saved_hooks:
@@ -241,8 +246,9 @@ def pack(node: Node, cls: type[Value]) -> None:
         return
     to_pack, unpack = state.saved_hooks[-1]
     node.saved = tuple([
-        x if x is None or type(x) is tuple or dtype_of(x).kind in "b" else Packed(to_pack(make(cls, x)), unpack, cls)
-        for x in node.saved
+        x if x is None or type(x) is tuple or i in node.numbers or dtype_of(x).kind in "b"
+        else Packed(to_pack(make(cls, x)), unpack, cls)
+        for i, x in enumerate(node.saved)
     ])  # fmt: skip
     node.packed, node.step = _unpack, None
 

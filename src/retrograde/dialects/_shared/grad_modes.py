@@ -20,14 +20,21 @@ class Mode(Switched):
             @functools.wraps(f)
             def generator(*args: Any, **kwargs: Any) -> Any:
                 inner = f(*args, **kwargs)
-                sent: Any = None
+                go_on, sent = inner.send, None
                 while True:
                     with self._again():
                         try:
-                            item = inner.send(sent)
+                            item = go_on(sent)
                         except StopIteration as stop:
                             return stop.value
-                    sent = yield item
+                    try:
+                        go_on, sent = inner.send, (yield item)
+                    except GeneratorExit:
+                        with self._again():
+                            inner.close()
+                        raise
+                    except BaseException as error:  # thrown in: the function inside is to see it
+                        go_on, sent = inner.throw, error
 
             return generator
 

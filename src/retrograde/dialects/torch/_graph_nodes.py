@@ -14,10 +14,12 @@ from typing import Any
 from ...core.node import Accumulate, Node, Slot, producer
 from ...core.value import make
 from ...tape import hooks
+from .._shared.module_hooks import spread
 from ._api import REGISTRY
 
 NAMES: dict[str, str | tuple[str, ...] | Callable[[Any], str]] = {
-    "copy": "CloneBackward0",
+    "copy": lambda node: "CopyBackwards" if node.gathered else "CloneBackward0",
+    "keep_nonzero": "ThresholdBackwardBackward0",
     "cast": "ToCopyBackward0",
     "view_scatter": "CopySlices",
     "getitem": "SliceBackward0",
@@ -89,7 +91,7 @@ class GradFn:
     def name(self) -> str:
         """The node's name."""
         name = type(self).__name__
-        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopySlices", "NotImplemented") else name
+        return f"torch::autograd::{name}" if name in ("AccumulateGrad", "CopyBackwards", "CopySlices", "NotImplemented") else name
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -131,8 +133,23 @@ class GradFn:
         return hooks.add(table, among)
 
     def register_prehook(self, hook: Callable[..., Any]) -> hooks.Handle:
-        """Call `hook(grad_outputs)` before the node runs."""
-        return hooks.add(hooks.node_hooks(self._node, REGISTRY.tensor_class).pre, hook)
+        """Call `hook(grad_outputs)` before the node runs; of a custom function they are as many as forward returned."""
+        node = self._node
+        table = hooks.node_hooks(node, REGISTRY.tensor_class).pre
+        count, places = getattr(node.__dict__.get("ctx"), "_results", (0, ()))
+        if count == len(places):
+            return hooks.add(table, hook)
+
+        def among(grad_outputs: tuple[Any, ...]) -> Any:
+            given = hook(spread(count, places, grad_outputs))
+            if given is None:
+                return None
+            given = given if isinstance(given, tuple) else (given,)
+            if len(given) != count:
+                raise RuntimeError(f"a node's pre-hook returned {len(given)} gradients; the function has {count} results")
+            return tuple(given[i] for i in places)
+
+        return hooks.add(table, among)
 
     def _sequence_nr(self) -> int:
         return self._node.seq

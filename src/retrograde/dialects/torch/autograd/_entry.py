@@ -90,6 +90,8 @@ def grad(
             "grad: only_inputs=False has no effect; use backward() to accumulate", FutureWarning, stacklevel=2
         )
     ys, xs = _tensors("grad", "outputs", outputs), _tensors("grad", "inputs", inputs)
+    if not xs:
+        raise RuntimeError("grad: inputs is empty; name at least one tensor to differentiate with respect to")
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
     gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
@@ -170,10 +172,10 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """The old name of a tensor: `Variable(x, requires_grad=True)` gives the tensor itself."""
+    """The old name of a tensor: `Variable(x, requires_grad=True)` is a leaf of its own that holds the memory of `x`."""
 
     def __new__(cls, data: Any, requires_grad: bool = False, volatile: Any = None) -> Any:
-        from .._creation import as_tensor
-
-        x = as_tensor(data)
-        return x.detach().requires_grad_(requires_grad) if x.requires_grad != requires_grad else x
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable: wanted a tensor, got {kind_of(data)}")
+        x = data.detach()
+        return x.requires_grad_() if requires_grad else x

@@ -12,10 +12,11 @@ from ...._state import state
 from ...._tree import flatten, unflatten
 from ....core import level as levels
 from ....core import value as values
+from ....core.arrays import zeros_for
 from ....core.batched import BatchedArray
 from ....core.dual import DualArray
 from ....core.level import Level
-from ....core.value import make
+from ....core.value import dtype_of, make
 from ....transform.forward import dual
 from ....transform.vmap import batch, unbatched
 from .._tensor import Tensor
@@ -63,7 +64,7 @@ def _taped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> An
 
 def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, split: bool) -> Any:
     if cls.jvp is functions.Function.jvp:
-        raise RuntimeError(f"{cls.__name__} defines no jvp, so forward mode cannot pass through it")
+        raise NotImplementedError(f"{cls.__name__} defines no jvp, so forward mode cannot pass through it")
     primals: list[Any] = []
     tangents: list[Any] = []
     for x in args:
@@ -73,13 +74,51 @@ def _pushed(cls: type[functions.Function], args: tuple[Any, ...], top: int, spli
         else:
             primals.append(_lower(x, top))
             tangents.append(None)
-    ctx, output = functions.call_forward(cls, tuple(primals), split)
+    ctx, (dirty, constant), output = _computed(cls, tuple(primals), split)
+    if ctx._materialize:
+        tangents = [
+            zeros_for(x) if t is None and isinstance(x, Tensor) and dtype_of(x).kind not in "iub" else t
+            for x, t in zip(primals, tangents)
+        ]
     pushed = cls.jvp(ctx, *tangents)
     several = isinstance(output, tuple)
     outputs = output if several else (output,)
     along = pushed if isinstance(pushed, tuple) else (pushed,)
-    results = tuple(y if t is None else dual(y, t, top) for y, t in zip(outputs, along))
-    return results if several else results[0]
+    if len(along) != len(outputs):
+        raise RuntimeError(f"{cls.__name__}.jvp returned {len(along)} tangents for {len(outputs)} results")
+    results = []
+    for y, t in zip(outputs, along):
+        if t is not None and any(y is x for x in constant):
+            raise RuntimeError(f"{cls.__name__}.jvp returned a tangent for a result marked as not differentiable")
+        changed = next((i for i, x in enumerate(primals) if x is y and any(x is d for d in dirty)), None)
+        if changed is None:
+            results.append(y if t is None else dual(y, t, top))
+            continue
+        if t is not tangents[changed]:
+            raise RuntimeError(
+                f"{cls.__name__}.forward changes argument {changed} in place, so jvp has to change its tangent in place, too, "
+                "and return it"
+            )
+        args[changed]._a = dual(y, t, top)._a
+        results.append(args[changed])
+    return tuple(results) if several else results[0]
+
+
+def _computed(cls: type[functions.Function], primals: tuple[Any, ...], split: bool) -> Any:
+    """The context of a call, what it has marked as changed and as not differentiable, and the output, recorded on the everyday
+    tape where it is computed there."""
+    kept: list[Any] = []
+
+    def forward() -> tuple[functions.FunctionCtx, Any]:
+        ctx, output = functions.call_forward(cls, primals, split)
+        kept.extend((ctx, (ctx._dirty, ctx._non_differentiable)))  # what a recorded call does not keep
+        return ctx, output
+
+    if any(isinstance(x, Tensor) and x._level for x in primals):
+        output = forward()[1]
+    else:
+        output = functions.run(cls, primals, forward, 0)
+    return *kept, output
 
 
 def _mapped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any:

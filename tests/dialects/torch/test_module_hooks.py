@@ -1,0 +1,125 @@
+"""Hooks of modules: what full backward hooks see and may return, hooks at registration, pickled hooks; as PyTorch 2.13."""
+
+import copy
+import pickle
+
+import pytest
+
+import retrograde.dialects.torch as torch
+from retrograde.dialects.torch import nn
+from retrograde.dialects.torch.nn.modules import module as modules
+
+
+class Pair(nn.Module):
+    def forward(self, number, x):
+        return x.clone(), number
+
+
+def wanted(n=2):
+    return torch.ones(n, requires_grad=True)
+
+
+def test_a_backward_hook_sees_a_place_for_each_argument_and_result():
+    seen = []
+    m = Pair()
+    m.register_full_backward_hook(
+        lambda _, given, of: seen.append(([g is None for g in given], [g is None for g in of]))
+    )
+    m(2, wanted())[0].sum().backward()
+    assert seen == [([True, False], [False, True])]
+
+
+def test_a_backward_hook_may_return_nothing_but_none_where_no_input_wants_a_gradient():
+    m = nn.Linear(2, 2)
+    handle = m.register_full_backward_hook(lambda _, given, of: given)
+    m(torch.ones(1, 2)).sum().backward()
+    handle.remove()
+    m.register_full_backward_hook(lambda _, given, of: of)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        m(torch.ones(1, 2)).sum().backward()
+
+
+def test_what_a_backward_hook_watches_is_not_changed_in_place():
+    class Changes(nn.Module):
+        def forward(self, x):
+            x += 1
+            return x.clone()
+
+    m, n = Changes(), nn.Linear(2, 2)
+    for module in (m, n):
+        module.register_full_backward_hook(lambda *_: None)
+    with pytest.raises(RuntimeError, match="in place"):
+        m(wanted().clone())
+    out = n(wanted())
+    with pytest.raises(RuntimeError, match="in place"):
+        out += 1
+
+
+def test_a_result_whose_gradients_no_hook_can_see():
+    class Named(nn.Module):
+        def forward(self, x):
+            return {"y": x * 2}
+
+    m = Named()
+    m.register_full_backward_hook(lambda *_: None)
+    with pytest.warns(UserWarning, match="dict"):
+        m(wanted())["y"].sum().backward()
+
+
+def test_the_module_s_own_error_is_what_the_caller_sees():
+    def fail(text):
+        def hook(*_):
+            raise RuntimeError(text)
+
+        return hook
+
+    seen, m = [], nn.Linear(2, 2)
+    m.register_forward_hook(lambda *_: seen.append(1), always_call=True)
+    m.register_forward_hook(fail("second"), prepend=True, always_call=True)
+    m.register_forward_pre_hook(fail("first"))
+    with pytest.warns(UserWarning, match="second"), pytest.raises(RuntimeError, match="first"):
+        m(torch.ones(2))
+    assert seen == [1]
+
+
+def test_hooks_at_registration():
+    seen = []
+
+    def note(module, name, member):
+        seen.append((name, type(member).__name__))
+
+    handles = [
+        modules.register_module_parameter_registration_hook(note),
+        modules.register_module_buffer_registration_hook(lambda module, name, x: x + 1),
+        modules.register_module_module_registration_hook(note),
+    ]
+    try:
+        m = nn.Sequential(nn.Linear(1, 1, bias=False))
+        m.register_buffer("state", torch.zeros(1))
+    finally:
+        for handle in handles:
+            handle.remove()
+    assert seen == [("weight", "Parameter"), ("bias", "NoneType"), ("0", "Linear")]
+    assert m.state.item() == 1
+    nn.Linear(1, 1)
+    assert len(seen) == 3
+
+
+def loads(module, state, prefix, *rest):
+    module.loaded = True
+
+
+def test_a_module_with_hooks_is_pickled_and_copied():
+    m = nn.Linear(1, 1)
+    m.register_load_state_dict_pre_hook(loads)
+    for other in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m)):
+        other.load_state_dict(m.state_dict())
+        assert other.loaded
+    assert not hasattr(m, "loaded")
+
+
+def test_a_hook_after_state_dict_returns_nothing():
+    m = nn.Linear(1, 1)
+    m.register_state_dict_post_hook(lambda *_: {})
+    with pytest.raises(RuntimeError, match="None"):
+        m.state_dict()
