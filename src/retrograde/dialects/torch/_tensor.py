@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._state import OBSERVERS, state
 from ...core import value as values
+from ...core.arrays import bottom
 from ...core.dual import DualArray
 from ...core.level import born
 from ...core.node import Accumulate, Slot
@@ -119,6 +120,8 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         """Say that gradients with respect to this leaf are wanted (or no longer); returns the tensor."""
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
+        if self._level:
+            self._refuse_in_transforms("requires_grad_")
         if requires_grad:
             if self._node is None or tape.is_silent(self):
                 d = self.dtype
@@ -188,7 +191,18 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `.grad` although it is no leaf."""
+        if self._level:
+            self._refuse_in_transforms("retain_grad")
         hooks.retain_grad(self)
+
+    def _refuse_in_transforms(self, op: str) -> None:
+        """Raise where this is a value of a transform: what the everyday tape is told of it would be lost."""
+        for level in state.levels:
+            if level.id == self._level and level.lifts is None:
+                raise RuntimeError(
+                    f"{op}: this tensor is a value of {level.name}, which follows derivatives by itself; say what is wanted "
+                    "outside of the function that is transformed"
+                )
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> hooks.Handle:
         """Call `hook(gradient)` when this tensor's gradient is known; it may return another gradient."""
@@ -258,7 +272,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def _version(self) -> int:
         if self._inference:
             raise RuntimeError("_version: inference tensors do not count their changes")
-        return mutation.count(self._a)
+        return mutation.count(bottom(self))
 
     def _is_view(self) -> bool:
         return self._base is not None
