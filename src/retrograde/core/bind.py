@@ -144,6 +144,19 @@ def bind_many(prim: Primitive, operands: tuple[Any, ...], params: dict[str, Any]
     return make(cls._result, out, node)
 
 
+def _outlived(operands: list[Any], top: int) -> tuple[list[Any], int]:
+    """The operands without what a level that has ended knew of them, and the highest level that is left, where the policy says
+    that values outlive it; raises LevelError where it does not."""
+    while top and not levels.is_open(top):
+        if not (levels.is_tape(top) and result_class(operands)._policy.values_outlive_tapes):
+            levels.check_open(top)
+        operands = [
+            values.as_value(type(x)._result, x._a) if isinstance(x, Value) and x._level == top else x for x in operands
+        ]
+        top = max((x._level for x in operands if isinstance(x, Value)), default=0)
+    return operands, top
+
+
 def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     """Evaluate and record on operands of which one at least is a value, at any level, on any backend."""
     operands = _arrays(operands)
@@ -151,8 +164,8 @@ def bind_general(prim: Primitive, operands: Any, params: dict[str, Any]) -> Any:
     for x in operands:
         if isinstance(x, Value) and x._level > top:
             top = x._level
-    if top:
-        levels.check_open(top)
+    if top and not levels.is_open(top):
+        operands, top = _outlived(operands, top)
     arrays, edges, recorded = [], [], False
     for x in operands:
         if isinstance(x, Value):

@@ -134,11 +134,15 @@ def mode_at(level: int) -> int:
     return tape_of(level).mode if state.levels else state.mode
 
 
+def is_open(level: int) -> bool:
+    """Whether a level is open in this thread."""
+    return any(open_level.id == level for open_level in state.levels)
+
+
 def check_open(level: int) -> None:
     """Raise LevelError when a value's level is not open in this thread."""
-    for open_level in state.levels:
-        if open_level.id == level:
-            return
+    if is_open(level):
+        return
     name = _names.get(level, "a functional transform")
     if level in _open_in:
         raise _errors.LevelError(

@@ -634,11 +634,14 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
             return
     if hooks is not None:
         g = hooks.before(this, g)
-    box = [g]
-    if hooks is None or not hooks.post:
+    box, target = [g], leaf.leaf() if hooks is not None and hooks.post else None
+    fresh = target is not None and target._grad is None
+    if fresh or hooks is None or not hooks.post:
         del g
     _fill(leaf, box, this.policy, this.create_graph)
     if hooks is not None and hooks.post:
+        if fresh:  # where it has become `.grad`, hooks see that
+            g = target._grad if this.wrap or target._grad is None else target._grad._a
         hooks.after(this, leaf, (), g)
 
 

@@ -227,13 +227,18 @@ def _check_view(op: str, target: Value) -> None:
         )
 
 
-def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
-    """Make `target` hold what `compute()` gives: the in-place form of an operation. Returns `target`."""
+def begin(op: str, target: Value) -> int:
+    """The beginning of an in-place operation, before anything is computed: the check, and the clock's reading for `assign`."""
     check(op, target)
     if target._base is not None and type(node := target._node) is Node and node.hooks is not None:
         # The change becomes a part of the base's history: hooks on the view are not called for what it makes of that.
         _commit([(target, replay(values.as_core(target._base), target._view_steps)._node)])
-    start = tick()
+    return tick()
+
+
+def update(op: str, target: Value, compute: Callable[[], Value]) -> Value:
+    """Make `target` hold what `compute()` gives: the in-place form of an operation. Returns `target`."""
+    start = begin(op, target)
     return assign(op, target, unpacked(compute) if SWITCHED and state.saved_hooks else compute(), start)
 
 

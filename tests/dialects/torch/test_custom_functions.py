@@ -275,3 +275,30 @@ def test_forward_mode_keeps_the_primal_on_the_tape():
         assert t.item() == 6
         y.backward()
     assert x.grad.item() == 6
+
+
+def test_a_vmap_rule_sees_the_structure_of_the_arguments():
+    seen = []
+
+    class First(Function):
+        @staticmethod
+        def forward(x, ys):
+            return x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def vmap(info, in_dims, x, ys):
+            seen.append((info.batch_size, in_dims, [y.shape[0] for y in ys]))
+            return (x, 0) if len(seen) == 1 else x
+
+    x = torch.ones(2, 3)
+    torch.func.vmap(First.apply)(x, [torch.ones(2), torch.ones(2)])
+    assert seen == [(2, (0, [0, 0]), [2, 2])]
+    with pytest.raises(RuntimeError, match="pair"):
+        torch.func.vmap(First.apply)(x, [torch.ones(2)])
+    assert not Scaled.generate_vmap_rule
+    with pytest.raises(RuntimeError, match="static methods"):
+        Scaled()(x)

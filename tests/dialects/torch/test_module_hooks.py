@@ -123,3 +123,32 @@ def test_a_hook_after_state_dict_returns_nothing():
     m.register_state_dict_post_hook(lambda *_: {})
     with pytest.raises(RuntimeError, match="None"):
         m.state_dict()
+
+
+def test_a_full_backward_hook_is_called_once_in_a_double_backward():
+    x, calls, m = wanted(1), [], nn.MSELoss()
+    m.register_full_backward_hook(lambda *_: calls.append(1))
+    (g,) = torch.autograd.grad(m(x, torch.zeros(1)), x, create_graph=True)
+    torch.autograd.grad(g, x)
+    assert calls == [1]
+
+
+def test_hooks_of_the_old_kind_are_for_tensors():
+    class Listed(nn.Module):
+        def forward(self, xs):
+            return xs[0] * 2
+
+    m = Listed()
+    m.register_backward_hook(lambda *_: None)
+    with pytest.warns(FutureWarning, match="full_backward"):
+        m([wanted()])
+
+
+def test_an_extra_state_that_nobody_takes_back():
+    class Extra(nn.Module):
+        def get_extra_state(self):
+            return 1
+
+    m = Extra()
+    with pytest.raises(RuntimeError, match="_extra_state"):
+        m.load_state_dict(m.state_dict())

@@ -94,3 +94,19 @@ def test_strict_products_depend_on_their_inputs():
         with pytest.raises(RuntimeError, match="strict"):
             product(lambda x: x.clone(), X, X, create_graph=True, strict=True)
         assert product(lambda x: x**2, X, X, create_graph=True, strict=True)[1].requires_grad
+
+
+def test_a_value_outlives_its_transform_as_a_constant():
+    kept = []
+    grad(lambda x: (kept.append(x.sin()), x.sin())[1])(X[0])
+    y = torch.ones(1, requires_grad=True)
+    assert torch.allclose(kept[0] * 2 + y, 2 * X[0].sin() + 1)
+    (kept[0] * y).sum().backward()
+    assert torch.allclose(y.grad, X[0].sin())
+
+
+def test_modules_that_want_gradients_for_other_parameters_are_not_stacked():
+    models = [torch.nn.Linear(1, 1) for _ in range(2)]
+    models[0].weight.requires_grad_(False)
+    with pytest.raises(RuntimeError, match="weight"):
+        torch.func.stack_module_state(models)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,11 @@ class Mode(Switched):
     """A context manager that is a decorator of functions and generators as well."""
 
     def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(f, type):
+            warnings.warn(
+                f"{type(self).__name__} decorates a class: it holds while one is made, and not in its methods; decorate those",
+                FutureWarning, stacklevel=2,
+            )  # fmt: skip
         if inspect.isgeneratorfunction(f):
 
             @functools.wraps(f)

@@ -131,6 +131,8 @@ class BackwardHooks:
         return tuple(shown[i] for i in self.output_positions)
 
     def _at_inputs(self, grads: Gradients) -> Gradients:
+        if self.grad_output is None:  # what arrives has not come through the module's results: a derivative of a derivative
+            return grads
         shown = spread(self.input_count, self.positions, grads)
         for hook in self.post:
             result = hook(self.module, shown, self.grad_output)

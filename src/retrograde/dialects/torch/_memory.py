@@ -90,7 +90,7 @@ def _strides(x: Any) -> tuple[int, ...]:
     """Strides in elements; where NumPy leaves open that of an axis of size 1, as if the memory were dense."""
     a = x._a
     shape = tuple(shape_of(a))
-    if type(a) is not _ndarray or 0 in shape:
+    if type(a) is not _ndarray or (0 in shape and a.base is None):
         out, step = [], 1
         for n in reversed(shape):
             out.append(step)
@@ -137,6 +137,17 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
             mutation.rearrange(out, last.transpose(0, n - 1, *range(1, n - 1)))
         else:
             mutation.rearrange(out, a if a.flags.c_contiguous else copied(a))
+    return out
+
+
+def in_format_of(input: Any, out: Tensor) -> Tensor:
+    """A result, just computed, with its channels last in memory where those of the input are."""
+    a = input._a
+    if type(a) is _ndarray and a.ndim in (4, 5) and not a.flags.c_contiguous and type(out._a) is _ndarray:
+        axes = (0, *range(2, a.ndim), 1)
+        if a.transpose(axes).flags.c_contiguous and out._a.ndim == a.ndim:
+            last = np.ascontiguousarray(out._a.transpose(axes))
+            mutation.rearrange(out, last.transpose(0, a.ndim - 1, *range(1, a.ndim - 1)))
     return out
 
 

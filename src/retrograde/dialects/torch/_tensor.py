@@ -161,7 +161,13 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward passes have accumulated here, None before the first."""
-        return self._grad
+        found = self._grad
+        if found is None and self._node is not None and not tape.is_leaf(self) and not hooks.retains_grad(self):
+            warnings.warn(
+                "grad: this tensor was computed, and no gradient is kept for it; call retain_grad() on it before the backward "
+                "pass, or look at the leaf that is meant", UserWarning, stacklevel=2,
+            )  # fmt: skip
+        return found
 
     @grad.setter
     def grad(self, gradient: Tensor | None) -> None:
@@ -319,6 +325,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_nested = is_mps = is_xpu = is_vulkan = False
     is_xla = is_ipu = is_mtia = is_maia = is_sparse_csr = False
     is_cpu = True
+
+    @property
+    def volatile(self) -> bool:
+        """False; long ago it said that nothing is to be recorded, which no_grad() says now."""
+        warnings.warn("volatile is gone; use no_grad()", UserWarning, stacklevel=2)
+        return False
     names: Any = None
 
     def __len__(self) -> int:
@@ -329,6 +341,9 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     def __hash__(self) -> int:
         return id(self)
+
+    def __delitem__(self, index: Any) -> None:
+        raise TypeError(f"{type(self).__name__}: elements of a tensor cannot be deleted; index those that are to stay")
 
 
 
@@ -344,7 +359,7 @@ LACKING = """
     " chalf const_data_ptr dequantize grad_dtype index int_repr ipu map2_ module_load mtia q_per_channel_axis
     q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qscheme record_stream reinforce resize
     resize_as_sparse_ slice_inverse smm sparse_resize_ sparse_resize_and_clear_ sspaddmm storage_type to_mkldnn
-    to_padded_tensor to_sparse_bsc to_sparse_bsr volatile xpu
+    to_padded_tensor to_sparse_bsc to_sparse_bsr xpu
 """
 """What PyTorch's tensors have and these have not."""
 

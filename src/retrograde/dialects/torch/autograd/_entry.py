@@ -94,6 +94,8 @@ def grad(
         raise RuntimeError("grad: inputs is empty; name at least one tensor to differentiate with respect to")
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: materialize_grads=True means that unused inputs are allowed; leave allow_unused out")
+    if materialize_grads and (isinstance(inputs, GradientEdge) or any(isinstance(x, GradientEdge) for x in inputs)):
+        raise RuntimeError("grad: materialize_grads=True needs tensors as inputs, whose zeros are wanted, and no edges")
     gradients = _gradients("grad", "grad_outputs", grad_outputs, len(ys))
     if SparseTensor in map(type, xs):  # the gradient of a sparse tensor is that of its values
         kept = tuple(x._v if type(x) is SparseTensor else x for x in xs)
@@ -152,7 +154,16 @@ def backward(
             if x._node is not None:
                 retain_grad(x)  # from now on: passes that come later add to its .grad, too
     gradients = _gradients("backward", "grad_tensors", grad_tensors, len(ys))
+    if create_graph:
+        _warn_of_cycles()
     tape.backward(ys, gradients, retain_graph=retain_graph, create_graph=create_graph, inputs=chosen)
+
+
+def _warn_of_cycles() -> None:
+    warnings.warn(
+        "backward: with create_graph=True the gradients in .grad refer to the graph and the graph to the leaves; use "
+        "autograd.grad(), or set .grad to None afterwards", UserWarning, stacklevel=3,
+    )  # fmt: skip
 
 
 @api("backward", function=False)
@@ -161,6 +172,8 @@ def tensor_backward(
 ) -> None:
     """Add the gradient of this tensor to `.grad` of the leaves that it was computed from."""
     if inputs is None and (gradient is None or isinstance(gradient, Tensor)):  # the everyday call
+        if create_graph:
+            _warn_of_cycles()
         tape.backward_from(self, gradient, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

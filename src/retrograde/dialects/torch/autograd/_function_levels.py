@@ -123,17 +123,23 @@ def _computed(cls: type[functions.Function], primals: tuple[Any, ...], split: bo
 
 def _mapped(cls: type[functions.Function], args: tuple[Any, ...], top: int) -> Any:
     contents, dims = [], []
-    for x in args:
-        batched = isinstance(x, Tensor) and x._level == top and type(x._a) is BatchedArray
-        contents.append(values.as_value(type(x)._result, x._a.content) if batched else x)
-        dims.append(x._a.dim if batched else None)
+    for x in args:  # which may be containers of tensors
+        leaves, tree = flatten(x)
+        batched = [isinstance(y, Tensor) and y._level == top and type(y._a) is BatchedArray for y in leaves]
+        contents.append(unflatten(tree, [
+            values.as_value(type(y)._result, y._a.content) if is_one else y for y, is_one in zip(leaves, batched)
+        ]))  # fmt: skip
+        dims.append(unflatten(tree, [y._a.dim if is_one else None for y, is_one in zip(leaves, batched)]))
     level = next(open_level for open_level in state.levels if open_level.id == top)
-    own_rule = getattr(cls, "vmap", None)
+    own_rule = None if cls.vmap is functions.Function.vmap else cls.vmap
     if own_rule is not None and cls.generate_vmap_rule:
         raise RuntimeError(f"{cls.__name__} defines vmap and sets generate_vmap_rule; only one of the two is possible")
     if own_rule is not None:
         info = _VmapInfo(level.batch_size, level.randomness)
-        out, out_dims = own_rule(info, tuple(dims), *contents)
+        answer = own_rule(info, tuple(dims), *contents)
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise RuntimeError(f"{cls.__name__}.vmap must return a pair (output, out_dims)")
+        out, out_dims = answer
         leaves, tree = flatten(out)
         ends = [out_dims] * len(leaves) if isinstance(out_dims, int) or out_dims is None else list(out_dims)
         return unflatten(tree, [y if d is None else batch(y, d, top) for y, d in zip(leaves, ends)])

@@ -56,12 +56,7 @@ _at_level: list[Callable[..., Any]] = []
 
 
 class FunctionMeta(type):
-    """The class of functions with a derivative of their own, which have no objects."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(
-            f"{cls.__name__} has static methods and is not to be instantiated; call {cls.__name__}.apply(...)"
-        )
+    """The class of functions with a derivative of their own."""
 
 
 class Function(metaclass=FunctionMeta):
@@ -107,6 +102,14 @@ class Function(metaclass=FunctionMeta):
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the outputs."""
         raise NotImplementedError("this torch.autograd.Function defines no jvp, so forward mode cannot pass through it")
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The outputs for arguments with a mapped dimension, and the dimensions that are mapped in them."""
+        raise NotImplementedError("this torch.autograd.Function defines no vmap rule; or set generate_vmap_rule = True")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{type(self).__name__} has static methods; call {type(self).__name__}.apply(...)")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -49,10 +50,32 @@ def checkpoint(
     Both values of `use_reentrant` give the same here: gradients of any order, also through `torch.autograd.grad`, and of
     functions that take gradients themselves.
     """
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint: say use_reentrant=False (both values give the same here)", UserWarning, stacklevel=2
+        )
+    if _forced:
+        early_stop = _forced[-1]
     state, region = mark() if preserve_rng_state else None, _autocast_now()
     forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
     with forward_context:
-        return _checkpoint(function, recompute_context=lambda: _restored(state, region, recompute))(*args, **kwargs)
+        return _checkpoint(
+            function, recompute_context=lambda: _restored(state, region, recompute), early_stop=early_stop
+        )(*args, **kwargs)
+
+
+_forced: list[bool] = []
+"""What `set_checkpoint_early_stop` says, innermost last."""
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Inside, checkpoints stop early in the backward pass, or compute everything again."""
+    _forced.append(enable)
+    try:
+        yield
+    finally:
+        _forced.pop()
 
 
 def checkpoint_sequential(
@@ -79,4 +102,4 @@ def checkpoint_sequential(
     return part(start, len(steps))(input)
 
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_early_stop"]

@@ -51,6 +51,11 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if backward is not None:
             args = backward.wrap_inputs(args)
         output = module.forward(*args, **kwargs)
+        if module._old_backward_hooks and not (_all_tensors(args) and _all_tensors(output)):
+            warnings.warn(
+                "register_backward_hook: such hooks are meant for modules between tensors, or tuples of them; use "
+                "register_full_backward_hook", FutureWarning, stacklevel=3,
+            )  # fmt: skip
         for key, hook in forward:
             result = hook(module, args, kwargs, output) if key in named else hook(module, args, output)
             if result is not None:
@@ -65,6 +70,10 @@ def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             except Exception as error:  # what the module raised is what the caller is to see
                 warnings.warn(f"a forward hook that is always called raised {error!r} after the module had failed", stacklevel=2)
         raise
+
+
+def _all_tensors(x: Any) -> bool:
+    return isinstance(x, Tensor) or (isinstance(x, tuple) and all(isinstance(part, Tensor) for part in x))
 
 
 def _with_output(backward: BackwardHooks, output: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -31,7 +32,7 @@ from ._module_hooks import (
 )
 
 _HOOK_TABLES = (
-    "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_backward_pre_hooks", "_backward_hooks", "_old_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
@@ -299,6 +300,8 @@ class Module(tree.Tree):
             return self
         if wanted.category < 2:
             raise TypeError(f"Module.to: only floating and complex dtypes are possible, got {wanted}")
+        if wanted.is_complex:
+            warnings.warn("Module.to: few modules are meant for complex parameters", UserWarning, stacklevel=2)
         return self._apply(lambda x: x.to(wanted) if x.dtype.category >= 2 else x)
 
     def type(self, dst_type: Any) -> Module:
@@ -450,6 +453,8 @@ class Module(tree.Tree):
                 self.set_extra_state(state_dict[extra])
             elif strict:
                 missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
         if strict:
             for key in state_dict:
                 if key not in own and key.startswith(prefix) and key != extra:
@@ -481,7 +486,7 @@ class Module(tree.Tree):
 
     def register_backward_hook(self, hook: Any) -> Any:
         """The old form of `register_full_backward_hook`, which it behaves as."""
-        return hooks.register(self._backward_hooks, hook, False)
+        return hooks.register(self._backward_hooks, hook, False, (True, self._old_backward_hooks))
 
     def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Call `hook(module, grad_output)` before the gradients of the module are computed."""
