@@ -152,3 +152,62 @@ def test_an_extra_state_that_nobody_takes_back():
     m = Extra()
     with pytest.raises(RuntimeError, match="_extra_state"):
         m.load_state_dict(m.state_dict())
+
+
+def test_hooks_that_saving_leaves_behind():
+    from retrograde.dialects.torch.utils.hooks import unserializable_hook, warn_if_has_hooks
+
+    x = wanted()
+    handle = x.register_hook(lambda g: None)
+    with pytest.warns(UserWarning, match="not saved"):
+        warn_if_has_hooks(x)
+    handle.remove()
+    x.register_hook(unserializable_hook(lambda g: None))
+    warn_if_has_hooks(x)
+
+
+def test_weights_with_their_channels_last():
+    m = nn.Sequential(nn.Conv2d(2, 3, 2), nn.ConvTranspose2d(3, 2, 2))
+    x = torch.randn(1, 2, 4, 4)
+    before = m(x)
+    assert nn.utils.convert_conv2d_weight_memory_format(m, torch.channels_last) is m
+    assert all(c.weight.is_contiguous(memory_format=torch.channels_last) for c in m)
+    assert torch.allclose(m(x), before, atol=1e-6)
+
+
+def test_a_parameter_s_subclass_takes_arguments_of_its_own():
+    class Named(nn.Parameter):
+        def __new__(cls, data=None, name=None, requires_grad=True):
+            x = nn.Parameter.__new__(cls, data, requires_grad)
+            x.label = name
+            return x
+
+    p = Named(torch.ones(2), "weight", requires_grad=False)
+    assert (p.label, p.requires_grad, isinstance(p, nn.Parameter)) == ("weight", False, True)
+
+
+def test_a_recurrent_layer_computes_with_the_weights_that_it_is_given():
+    layer = nn.GRU(2, 3)
+    x = torch.randn(4, 1, 2)
+    before = layer(x)[0]
+    doubled = [w * 2 for w in layer._flat_weights]
+    layer._flat_weights = doubled
+    assert layer._flat_weights[0] is doubled[0]
+    layer(x)[0].sum().backward()
+    assert layer.weight_ih_l0.grad is not None
+    with pytest.raises(ValueError, match="4"):
+        layer._flat_weights = doubled[:1]
+    for name, w in zip(layer._flat_weights_names, doubled):
+        setattr(layer, name, nn.Parameter(w.detach() / 2))
+    assert torch.allclose(layer(x)[0], before)
+
+
+def test_classes_of_other_packages_have_divergences():
+    from retrograde.dialects.torch.distributions import kl_divergence, register_kl
+
+    class Point:
+        pass
+
+    register_kl(Point, Point)(lambda p, q: 7)
+    assert kl_divergence(Point(), Point()) == 7
+    assert torch.ones(1).type(float).dtype is torch.float64

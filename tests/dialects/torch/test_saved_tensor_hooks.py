@@ -78,3 +78,19 @@ def test_a_checkpoint_stops_when_it_has_what_it_needs():
     assert torch.allclose(x.grad, 2 * x.detach().cos())
     with pytest.warns(UserWarning, match="use_reentrant"):
         checkpoint(torch.sin, x)
+
+
+def test_helpers_of_checkpoints():
+    from retrograde.dialects.torch.utils import checkpoint as helpers
+
+    x = torch.ones(2, requires_grad=True)
+    y, other = helpers.detach_variable((x * 2, "a"))
+    assert (y.is_leaf, y.requires_grad, other) == (True, True, "a")
+    with pytest.warns(UserWarning, match="no gradients"):
+        helpers.check_backward_validity([torch.ones(1)])
+    helpers.set_device_states(*helpers.get_device_states(x))
+    with helpers.set_checkpoint_debug_enabled(True):
+        checkpoint(torch.sin, x, use_reentrant=False, context_fn=helpers.noop_context_fn).sum().backward()
+    assert torch.allclose(x.grad, x.detach().cos())
+    with pytest.raises(NotImplementedError, match="by operation"):
+        helpers.create_selective_checkpoint_contexts([])

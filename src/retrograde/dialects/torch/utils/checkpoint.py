@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 from ....transform.checkpoint import checkpoint as _checkpoint
 from .. import _autocast
+from .._tensor import Tensor
 from ..amp import autocast
 from ..random import back_to, mark
 
@@ -102,4 +104,62 @@ def checkpoint_sequential(
     return part(start, len(steps))(input)
 
 
-__all__ = ["checkpoint", "checkpoint_sequential", "set_checkpoint_early_stop"]
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Nothing: what differs when a function is computed again is always said."""
+    yield
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Contexts for both calls of a checkpointed function that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs with their tensors detached, which want a gradient where they did."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"detach_variable: wanted a tuple, got {type(inputs).__name__}")
+    return tuple(
+        x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs
+    )
+
+
+def check_backward_validity(inputs: Any) -> None:
+    """Warn where no input wants a gradient."""
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        warnings.warn("checkpoint: no input requires grad, so there will be no gradients", UserWarning, stacklevel=2)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices of the arguments and their random states: beside the CPU's there are none."""
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any, *, device_type: str | None = None) -> None:
+    """Put back what `get_device_states` gave: nothing."""
+    if devices:
+        raise RuntimeError("set_device_states: the dialect computes on the CPU, whose random state is no part of these")
+
+
+class CheckpointPolicy(enum.Enum):
+    """What is done with an operation's result in selective checkpointing."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+
+
+def create_selective_checkpoint_contexts(*args: Any, **kwargs: Any) -> Any:
+    """Raises NotImplementedError: which results are kept cannot be chosen by operation here."""
+    raise NotImplementedError(
+        "create_selective_checkpoint_contexts: retrograde's torch dialect cannot choose by operation what a checkpoint keeps; "
+        "checkpoint smaller functions instead"
+    )
+
+
+__all__ = [
+    "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
+    "set_device_states",
+]  # fmt: skip
