@@ -71,6 +71,7 @@ BAD = {
     "no result of jvp": lambda: jvp(lambda x: None, (X,), (X,)),
     "a constant with strict": lambda: jvp(lambda x: (x, torch.ones(1)), (X,), (X,), strict=True),
     "requires_grad_ inside": lambda: grad(lambda x: x.requires_grad_().sin().sum())(X),
+    "backward inside": lambda: grad(lambda x: [(x * x).sum().backward(), x.sum()][1])(X),
     "retain_grad inside": lambda: grad(lambda x: [y := x.sin(), y.retain_grad()][0].sum())(X),
     "the tape's jacobian inside": lambda: grad(lambda x: torch.autograd.functional.jacobian(torch.sin, x).sum())(X),
 }
@@ -110,3 +111,11 @@ def test_modules_that_want_gradients_for_other_parameters_are_not_stacked():
     models[0].weight.requires_grad_(False)
     with pytest.raises(RuntimeError, match="weight"):
         torch.func.stack_module_state(models)
+
+
+def test_what_vmap_maps_and_gets_are_tensors():
+    with pytest.raises(ValueError, match="argument 1"):
+        vmap(torch.mul)(X, 3.0)
+    assert vmap(torch.mul, in_dims=(0, None))(X, 3.0).tolist() == [3, 6, 9]
+    with pytest.raises(ValueError, match="NoneType"):
+        vmap(lambda x: None)(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
         if requires_grad.__class__ is not bool and not isinstance(requires_grad, (bool, np.bool_, int)):
             raise TypeError(f"requires_grad_: wanted True or False, got {requires_grad!r}")
         if self._level:
-            self._refuse_in_transforms("requires_grad_")
+            refuse_in_transforms("requires_grad_", self._levels())
         if requires_grad:
             if self._node is None or tape.is_silent(self):
                 d = self.dtype
@@ -198,17 +198,12 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `.grad` although it is no leaf."""
         if self._level:
-            self._refuse_in_transforms("retain_grad")
+            refuse_in_transforms("retain_grad", self._levels())
         hooks.retain_grad(self)
 
-    def _refuse_in_transforms(self, op: str) -> None:
-        """Raise where this is a value of a transform: what the everyday tape is told of it would be lost."""
-        for level in state.levels:
-            if level.id == self._level and level.lifts is None:
-                raise RuntimeError(
-                    f"{op}: this tensor is a value of {level.name}, which follows derivatives by itself; say what is wanted "
-                    "outside of the function that is transformed"
-                )
+    def _levels(self) -> list[Any]:
+        """The transform of which this is a value, if it is one's."""
+        return [level for level in state.levels if level.id == self._level]
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> hooks.Handle:
         """Call `hook(gradient)` when this tensor's gradient is known; it may return another gradient."""
@@ -345,6 +340,15 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
     def __delitem__(self, index: Any) -> None:
         raise TypeError(f"{type(self).__name__}: elements of a tensor cannot be deleted; index those that are to stay")
 
+
+
+def refuse_in_transforms(op: str, levels: Iterable[Any]) -> None:
+    """Raise where one of the levels is a transform of torch.func: what the everyday tape is told there would be lost."""
+    for level in levels:
+        if level.lifts is None and level.adopt is None:
+            raise RuntimeError(
+                f"{op}: inside a function that {level.name} transforms, and follows by itself; say what is wanted outside of it"
+            )
 
 
 def conjugate(x: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...._state import OPENED, state
 from ....core.dual import DualArray
 from ....core.node import Slot
 from ....core.value import make
@@ -16,7 +17,7 @@ from ....tape.hooks import retain_grad
 from ..._shared.guard import kind_of
 from .._api import api
 from .._sparse_tensor import SparseTensor
-from .._tensor import Tensor
+from .._tensor import Tensor, refuse_in_transforms
 from .forward_ad import OPEN, make_dual, unpack_dual
 
 
@@ -144,6 +145,8 @@ def backward(
         if grad_tensors is not None:
             raise RuntimeError("backward: give grad_tensors or grad_variables, not both")
         grad_tensors = grad_variables
+    if OPENED:
+        refuse_in_transforms("backward", state.levels)
     ys = _tensors("backward", "tensors", tensors)
     chosen = None
     if inputs is not None:
@@ -174,6 +177,8 @@ def tensor_backward(
     if inputs is None and (gradient is None or isinstance(gradient, Tensor)):  # the everyday call
         if create_graph:
             _warn_of_cycles()
+        if OPENED:
+            refuse_in_transforms("backward", state.levels)
         tape.backward_from(self, gradient, retain_graph, create_graph)
         return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

@@ -11,7 +11,7 @@ from ...._state import grad_mode, is_grad_enabled, state
 from ....core.dual import DualArray
 from ....core.value import content, dtype_of, make, shape_of
 from ....tape.autograd import leaf
-from .._tensor import Tensor
+from .._tensor import Tensor, refuse_in_transforms
 from ._entry import grad
 
 
@@ -30,7 +30,7 @@ def _inputs(op: str, inputs: Any, create_graph: bool) -> tuple[tuple[Tensor, ...
     if not create_graph:
         for x in found:  # its derivative, which a transform around would take, would be lost
             if x._level:
-                x._refuse_in_transforms(op)
+                refuse_in_transforms(op, x._levels())
     return tuple([_leaf(x, create_graph) for x in found]), single
 
 

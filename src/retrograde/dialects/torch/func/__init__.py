@@ -169,14 +169,24 @@ def vmap(
     @_functools.wraps(func)
     def checked(*args: _Any, **kwargs: _Any) -> _Any:
         out = func(*args, **kwargs)
-        for y in _flatten(out)[0]:
+        for y in _flatten(out)[0] or (None,):
             if not isinstance(y, _Tensor):
                 raise ValueError(f"vmap: the function returned {type(y).__name__}; it must return tensors")
             if isinstance(out_dims, int) and not -y.ndim - 1 <= out_dims <= y.ndim:
                 raise IndexError(f"vmap: out_dims={out_dims} is out of range for a result of {y.ndim + 1} dimensions")
         return out
 
-    return _vmap(checked, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+    mapping = _vmap(checked, in_dims, out_dims, chunk_size=chunk_size, randomness=randomness)
+
+    @_functools.wraps(func)
+    def mapped(*args: _Any, **kwargs: _Any) -> _Any:
+        each = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        for i, (x, dims) in enumerate(zip(args, each)):
+            if isinstance(dims, int) and not all(isinstance(leaf, _Tensor) for leaf in _flatten(x)[0]):
+                raise ValueError(f"vmap: in_dims={dims} for argument {i}, which is no tensor; say None for it")
+        return mapping(*args, **kwargs)
+
+    return mapped
 
 
 def linearize(func: Callable[..., _Any], *primals: _Any) -> tuple[_Any, Callable[..., _Any]]:
