@@ -18,7 +18,7 @@ from . import value as values
 from .node import Node, Slot, tick
 from .number import Number
 from .record import Primitive
-from .value import Value, dtype_of, make, result_class, shape_of
+from .value import LevelArray, Value, dtype_of, make, result_class, shape_of
 
 _ndarray = np.ndarray
 
@@ -146,12 +146,16 @@ def bind_many(prim: Primitive, operands: tuple[Any, ...], params: dict[str, Any]
 
 def _outlived(operands: list[Any], top: int) -> tuple[list[Any], int]:
     """The operands without what a level that has ended knew of them, and the highest level that is left, where the policy says
-    that values outlive it; raises LevelError where it does not."""
+    that values outlive it; raises LevelError where it does not, and for parts of a batch."""
     while top and not levels.is_open(top):
-        if not (levels.is_tape(top) and result_class(operands)._policy.values_outlive_tapes):
+        of_top = [x for x in operands if isinstance(x, Value) and x._level == top]
+        if not result_class(operands)._policy.values_outlive_levels or any(
+            isinstance(x._a, LevelArray) and not hasattr(x._a, "primal") for x in of_top
+        ):
             levels.check_open(top)
         operands = [
-            values.as_value(type(x)._result, x._a) if isinstance(x, Value) and x._level == top else x for x in operands
+            values.as_value(type(x)._result, getattr(x._a, "primal", x._a)) if isinstance(x, Value) and x._level == top else x
+            for x in operands
         ]
         top = max((x._level for x in operands if isinstance(x, Value)), default=0)
     return operands, top

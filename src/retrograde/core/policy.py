@@ -41,8 +41,9 @@ class TapePolicy:
     """Whether an in-place change of an argument inside `jvp` or `vmap` is one of the tensor that was given, too."""
     shows_missing_gradients: bool = False
     """Whether hooks on one of several results of an operation are called, with None, where only others have a gradient."""
-    values_outlive_tapes: bool = False
-    """Whether a value of reverse mode's level is a constant once that has ended; where it is not, using it is refused."""
+    values_outlive_levels: bool = False
+    """Whether a value of reverse or forward mode's level is one without its derivatives once that has ended; where it is not,
+    using it is refused."""
     keeps_restricted_views: bool = True
     """Whether a view that may not be changed itself (one of several, or made under no_grad) gets its history anew when its base
     is changed; where it does not, using it is refused from then on."""

@@ -131,7 +131,13 @@ class NodeHooks:
 
     def _taken(self, this: Any, hook: str, returned: Any, count: int, of: str) -> list[Any]:
         """The gradients that a hook returned, as rules see them."""
-        found = (returned,) if isinstance(returned, Value) else tuple(returned)
+        if not isinstance(returned, tuple) or not all(g is None or isinstance(g, Value) for g in returned):
+            kinds = type(returned).__name__ if not isinstance(returned, tuple) else (
+                "a tuple of " + ", ".join(type(g).__name__ for g in returned))  # fmt: skip
+            raise error_type(self.cls, TypeError)(
+                f"a node's {hook} returned {kinds}; it must return None, or a tuple of tensors and None, one for each of the {of}"
+            )
+        found = returned
         if len(found) != count:
             raise error_type(self.cls, GradError)(
                 f"a node's {hook} returned {len(found)} gradients; the node has {count} {of}"

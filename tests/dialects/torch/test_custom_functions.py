@@ -302,3 +302,29 @@ def test_a_vmap_rule_sees_the_structure_of_the_arguments():
     assert not Scaled.generate_vmap_rule
     with pytest.raises(RuntimeError, match="static methods"):
         Scaled()(x)
+
+
+@pytest.mark.parametrize("answer", [lambda g: g * 1j, lambda g: [g]], ids=["complex", "a list"])
+def test_gradients_that_a_backward_must_not_return(answer):
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return answer(g)
+
+    with pytest.raises(RuntimeError):
+        Wrong.apply(ones()).sum().backward()
+
+
+def test_what_was_changed_in_place_is_returned():
+    class Lost(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x.mul_(2))
+            return x * 1
+
+    with pytest.raises(RuntimeError, match="return"):
+        Lost.apply(ones() * 1)

@@ -65,3 +65,14 @@ def test_what_no_dual_tensor_is_made_of():
             make_dual(x, torch.ones(2, dtype=torch.int64))
         with pytest.raises(NotImplementedError, match="out="):
             torch.add(d, d, out=torch.empty(2))
+
+
+def test_a_dual_tensor_outlives_its_level_as_its_primal():
+    x = torch.ones(2, requires_grad=True)
+    with dual_level():
+        d = make_dual(x, torch.ones(2))
+        y = d * 3
+    assert d.tolist() == [1, 1]
+    assert unpack_dual(d).tangent is None
+    (y * 2 + d).sum().backward()
+    assert x.grad.tolist() == [7, 7]

@@ -218,3 +218,12 @@ def test_channels_stay_last(name):
     assert torch.allclose(out, wanted, atol=1e-6)
     out.sum().backward()
     assert x.grad.shape == x.shape
+
+
+@pytest.mark.parametrize("returned", ["a", torch.ones(2), (1.0, None), (torch.ones(2), None, None)])
+@pytest.mark.parametrize("register", ["register_hook", "register_prehook"])
+def test_hooks_on_nodes_return_tuples_of_tensors(register, returned):
+    y = leaf(1.0, 2.0) * 2
+    getattr(y.grad_fn, register)(lambda *_: returned)
+    with pytest.raises(RuntimeError if isinstance(returned, tuple) and len(returned) == 3 else TypeError):
+        y.sum().backward()

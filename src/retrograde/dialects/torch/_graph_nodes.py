@@ -123,9 +123,8 @@ class GradFn:
 
         def among(grad_inputs: tuple[Any, ...], grad_outputs: tuple[Any, ...]) -> Any:
             given = hook(tuple(grad_inputs[i] for i in places), grad_outputs)
-            if given is None:
-                return None
-            given = given if isinstance(given, tuple) else (given,)
+            if not isinstance(given, tuple):
+                return given  # None, or what is refused
             if len(given) != len(places):
                 raise RuntimeError(f"a node's hook returned {len(given)} gradients; the node has {len(places)} operands")
             replaced = dict(zip(places, given))
@@ -143,9 +142,8 @@ class GradFn:
 
         def among(grad_outputs: tuple[Any, ...]) -> Any:
             given = hook(spread(count, places, grad_outputs))
-            if given is None:
-                return None
-            given = given if isinstance(given, tuple) else (given,)
+            if not isinstance(given, tuple):
+                return given  # None, or what is refused
             if len(given) != count:
                 raise RuntimeError(f"a node's pre-hook returned {len(given)} gradients; the function has {count} results")
             return tuple(given[i] for i in places)

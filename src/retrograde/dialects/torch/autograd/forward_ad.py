@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     made = dual(tensor, given, OPEN[-1].level.id)
     made._outer = tensor, *passed_on(OPEN[-1].level.id)
     made._tangent = made._a, given
+    OPEN[-1].level.lifted.append(weakref.ref(made))
     return made
 
 

@@ -194,6 +194,9 @@ def run(
     results = list(output) if several else [output]
     if not several and not isinstance(output, Tensor) and output is not None and recorded and not _plain_result(output):
         raise TypeError(f"{cls.__name__}.forward returned {type(output).__name__}; it must return a tensor or a tuple")
+    for x in ctx._dirty:
+        if not any(x is y for y in results):
+            raise RuntimeError(f"{cls.__name__}.forward marked an argument as changed in place and did not return it")
     tensors_at = [i for i, x in enumerate(results) if isinstance(x, Tensor)]
     if several:
         ctx._results = len(results), tensors_at
@@ -221,8 +224,9 @@ def _backward(
     if backward is cls.backward and cls.vjp is not Function.vjp:
         raise RuntimeError(f"{cls.__name__} defines both backward and vjp, which are two names of one thing; define one")
     answer = backward(ctx, *given)
-    answers = list(answer) if isinstance(answer, (tuple, list)) else [answer]
+    answers = list(answer) if isinstance(answer, tuple) else [answer]
     if len(answers) == 1 == count and isinstance(answers[0], Tensor) and positions:
+        _check_kind(cls, node, answers)
         return answers
     while len(answers) > count and answers[-1] is None:
         answers.pop()
@@ -239,7 +243,16 @@ def _backward(
             raise RuntimeError(
                 f"{cls.__name__}.backward returned {type(g).__name__} for argument {i}, wanted a tensor or None"
             )
-    return [answers[i] for i in positions]
+    found = [answers[i] for i in positions]
+    _check_kind(cls, node, found)
+    return found
+
+
+def _check_kind(cls: type[Function], node: Any, gradients: Sequence[Any]) -> None:
+    """Raise for the complex gradient of a real argument, of which a half would be lost."""
+    for g, edge in zip(gradients, node.edges):
+        if g is not None and edge is not None and edge.dtype.kind != "c" and dtype_of(g).kind == "c":
+            raise RuntimeError(f"{cls.__name__}.backward returned a gradient of {dtype_of(g)} for an argument of {edge.dtype}")
 
 
 def once_differentiable(f: Callable[..., Any]) -> Callable[..., Any]:
