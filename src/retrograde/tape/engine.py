@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._errors import FreedGraphError, GradError, MutationError
-from .._state import OBSERVERS, recording, set_mode, settle, state
+from .._state import OBSERVERS, recording, refresh, set_mode, settle, state
 from ..backend import backend_of
 from ..core import large
 from ..core import value as values
@@ -382,7 +382,7 @@ def run(
         _refuse_freed(pulled, cls)
         if order and mutation.latest > order[-1].seq:  # something was written after the oldest operation
             _refuse_changed(pulled, cls)
-        tape, outer = tape_of(level), state.run
+        tape, outer, packing = tape_of(level), state.run, state.saved_hooks
         before = tape.mode
         try:
             set_mode(tape, recording(create_graph))
@@ -399,6 +399,9 @@ def run(
             tape.mode, mode, state.run = before, tape.mode, outer
             if tape is state:
                 settle(mode, before)
+            if state.saved_hooks is not packing:  # a hook has begun a context and not ended it
+                state.saved_hooks = packing
+                refresh()
             for observer in OBSERVERS:
                 observer.pass_ends(this, inputs)
     return [] if inputs is None else [this.captured.get(edge) for edge in inputs]
@@ -625,8 +628,9 @@ def _wrapped(this: Run, node: Node, saved: Any) -> Any:
         return saved
     # What a derivative is flat in counts as a constant for it, where the policy says so.
     flat = node.prim.regional if this.create_graph and this.policy.flat_is_unused else ()
+    numbers = node.numbers if state.saved_hooks else ()  # what is computed with them is no saved tensor either
     return [
-        None if a is None else _lifted(this, node, a, None if i in flat and dtype_of(a).kind != "c" else edge)
+        a if a is None or i in numbers else _lifted(this, node, a, None if i in flat and dtype_of(a).kind != "c" else edge)
         for i, (a, edge) in enumerate(zip(saved, (*node.edges, node)))
     ]
 
@@ -667,11 +671,14 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
             return
     if hooks is not None:
         g = hooks.before(this, g)
-    box = [g]
-    if hooks is None or not hooks.post:
+    box, target = [g], leaf.leaf() if hooks is not None and hooks.post else None
+    fresh = target is not None and target._grad is None
+    if fresh or hooks is None or not hooks.post:
         del g
     _fill(leaf, box, this.policy, this.create_graph)
     if hooks is not None and hooks.post:
+        if fresh:  # where it has become `.grad`, hooks see that
+            g = target._grad if this.wrap or target._grad is None else target._grad._a
         hooks.after(this, leaf, (), g)
 
 
@@ -725,6 +732,8 @@ def accumulate_grad(create_graph: bool, target: Any, box: list[Any]) -> None:
         if create_graph or isinstance(g, Value):
             if before is None:
                 total = copy(values.as_value(values.core_class, g))
+                if type(total._node) is Node:
+                    total._node.gathered = True
             else:
                 if type(before._a) is Scattered:
                     before = make(cls, before._a.dense())

@@ -414,6 +414,14 @@ def _standard_gamma(input: Any, generator: Any = None) -> Tensor:
     return gamma_sample(input, drawn_by("_standard_gamma", stream, stream.standard_gamma, input))
 
 
+@api(method=False)
+def _sample_dirichlet(input: Any, generator: Any = None) -> Tensor:
+    from ...ops.implicit import dirichlet_sample
+
+    stream = stream_of("_sample_dirichlet", generator)
+    return dirichlet_sample(input, drawn_by("_sample_dirichlet", stream, stream.dirichlet, input))
+
+
 # ------------------------------------------------------------------------------------------ drawn in place
 
 
