@@ -21,9 +21,10 @@ import numpy as np
 from ...backend.jit import llvm
 from ..graph import Variable
 
-_TYPE, _NDIM, _DIMENSIONS, _DESCR, _FLAGS = 8, 24, 32, 56, 64
-_ITEMS = 24
-"""Where in a tuple its first element stands."""
+TYPE, NDIM, DIMENSIONS, DESCR, FLAGS = 8, 24, 32, 56, 64
+"""Where in an object its type stands, and in an array of NumPy's its number of axes, sizes, dtype and flags."""
+ITEMS = 24
+"""Where in a tuple its first element stands, and in a list the address of its."""
 _ORDERED = 0x1 | 0x100
 """Of an array's flags: contiguous in C's order, and aligned."""
 _NEW = 94
@@ -73,11 +74,11 @@ def offered() -> bool:
     def number(x: Any, at: int) -> int:
         return ctypes.c_int32.from_address(id(x) + at).value
 
-    dimensions = (ctypes.c_int64 * 2).from_address(word(a, _DIMENSIONS))
+    dimensions = (ctypes.c_int64 * 2).from_address(word(a, DIMENSIONS))
     return (
-        word(a, _TYPE) == id(np.ndarray) and number(a, _NDIM) == 2 and list(dimensions) == [2, 3]
-        and word(a, _DESCR) == id(a.dtype) and number(a, _FLAGS) & _ORDERED == _ORDERED == a.flags.num & _ORDERED
-        and not number(a[:, :2], _FLAGS) & 1 and word(t, _ITEMS + 8) == id(t[1])
+        word(a, TYPE) == id(np.ndarray) and number(a, NDIM) == 2 and list(dimensions) == [2, 3]
+        and word(a, DESCR) == id(a.dtype) and number(a, FLAGS) & _ORDERED == _ORDERED == a.flags.num & _ORDERED
+        and not number(a[:, :2], FLAGS) & 1 and word(t, ITEMS + 8) == id(t[1])
     )  # fmt: skip
 
 
@@ -109,13 +110,13 @@ def text(code: llvm.Code, takes: Sequence[Variable], gives: Sequence[Variable], 
     for i, v in enumerate(takes):
         x = code.value(f"load ptr, ptr {code.at('ptr', '%args', i)}")
         operands.append(x)
-        expect(code.value(f"icmp eq ptr {part(x, _TYPE, 'ptr')}, {array_type}"))
-        expect(code.value(f"icmp eq ptr {part(x, _DESCR, 'ptr')}, {descriptions[dtypes.index(v.dtype)]}"))
-        flags = code.value(f"and i32 {part(x, _FLAGS, 'i32')}, {_ORDERED}")
+        expect(code.value(f"icmp eq ptr {part(x, TYPE, 'ptr')}, {array_type}"))
+        expect(code.value(f"icmp eq ptr {part(x, DESCR, 'ptr')}, {descriptions[dtypes.index(v.dtype)]}"))
+        flags = code.value(f"and i32 {part(x, FLAGS, 'i32')}, {_ORDERED}")
         expect(code.value(f"icmp eq i32 {flags}, {_ORDERED}"))
-        expect(code.value(f"icmp eq i32 {part(x, _NDIM, 'i32')}, {v.ndim}"))
+        expect(code.value(f"icmp eq i32 {part(x, NDIM, 'i32')}, {v.ndim}"))
         if v.ndim:
-            dimensions = part(x, _DIMENSIONS, "ptr")
+            dimensions = part(x, DIMENSIONS, "ptr")
             for axis, size in enumerate(v.shape):
                 expect(code.value(f"icmp eq i64 {part(dimensions, 8 * axis, 'i64')}, {size}"))
     create, increase = word(_CREATE), word(_INCREF)
@@ -140,7 +141,7 @@ def text(code: llvm.Code, takes: Sequence[Variable], gives: Sequence[Variable], 
     code.do(f"br i1 {code.value(f'icmp eq ptr {tuple_}, null')}, label %failed, label %filled")
     code.label("filled")
     for i, x in enumerate(results):
-        code.do(f"store ptr {x}, ptr {code.at('i8', tuple_, _ITEMS + 8 * i)}")
+        code.do(f"store ptr {x}, ptr {code.at('i8', tuple_, ITEMS + 8 * i)}")
     code.do(f"ret ptr {tuple_}")
     code.label("failed")  # no memory: the exception is set
     code.do("ret ptr null")
