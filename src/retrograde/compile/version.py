@@ -505,25 +505,37 @@ class Version:
 
     def _leave(self, leaves: Sequence[Any], found: Sequence[Any]) -> None:
         """Write into holders what the call leaves there."""
+        targets, arrays = list[np.ndarray](), list[np.ndarray]()  # of what can be written together
         for place, at in self._writes:
             new, holder = found[at], _found(place, leaves)
-            if isinstance(new, Value) and new._node is not None:
-                new = values.as_value(type(holder)._result, new)
-                inplace.assign(self.program.name, holder, new, new._node.seq - 1)
+            old = holder._a
+            if type(old) is _ndarray and type(new) is _ndarray and isinstance(holder, Value):
+                targets.append(old)
+                arrays.append(new)
                 continue
-            if isinstance(new, Value):
-                new = new._a
-            if isinstance(holder, Value) and type(holder._a) is Traced:
-                holder._a.trace.before_change(holder)
-            if isinstance(holder, Value) and type(holder._a) is _ndarray:
-                mutation.write(holder._a, new)
-            else:
-                holder._a = new
+            mutation.write_all(targets, arrays)
+            targets, arrays = [], []
+            self._leave_one(holder, new)
+        mutation.write_all(targets, arrays)
         with grad_mode(False):
             found = [y._a if isinstance(y, Value) else y for y in found]
             for place, left in self._gradients:
                 holder = _found(place, leaves)
                 holder._grad = None if left is None else make(left[0], found[left[1]])
+
+    def _leave_one(self, holder: Any, new: Any) -> None:
+        if isinstance(new, Value) and new._node is not None:
+            new = values.as_value(type(holder)._result, new)
+            inplace.assign(self.program.name, holder, new, new._node.seq - 1)
+            return
+        if isinstance(new, Value):
+            new = new._a
+        if isinstance(holder, Value) and type(holder._a) is Traced:
+            holder._a.trace.before_change(holder)
+        if isinstance(holder, Value) and type(holder._a) is _ndarray:
+            mutation.write(holder._a, new)
+        else:
+            holder._a = new
 
     def text(self) -> str:
         """The graph as it was traced, after the passes, and the code that is made of it."""

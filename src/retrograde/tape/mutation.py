@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -212,6 +212,17 @@ def write(target: np.ndarray, new: Any, noted: bool = True, now: int = 0) -> Non
     else:
         for observer in OBSERVERS:
             observer.changed(target)
+
+
+def write_all(targets: Sequence[np.ndarray], arrays: Sequence[np.ndarray]) -> None:
+    """`write` of several arrays, one after the other, at one time."""
+    if OBSERVERS:
+        for target, new in zip(targets, arrays):
+            write(target, new)
+        return
+    for target, new in zip(targets, arrays):
+        NUMPY.write(target, new)
+    note_all(targets)
 
 
 def changed_after(array: Any, seq: int) -> bool:

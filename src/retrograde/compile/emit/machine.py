@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...backend.jit import llvm, threads
+from ...backend.jit import llvm
 from .. import failures
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
@@ -17,7 +17,7 @@ from ..passes.decompose import decomposed
 from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
 from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
-from . import entry, registers
+from . import registers
 from .expressions import expressible
 from .kernel import Kernel
 from .program import Program, Routine
@@ -65,8 +65,6 @@ class Segment:
         self.gives = [v for k in self.kernels for v in k.gives() if v in wanted]
         self.work = max(k.work for k in self.kernels)
         self._plan()
-        self.direct = self.work < threads.WORTH and self.room <= entry.ROOM and entry.offered()
-        """Whether the code is called without Python's help: it takes a few microseconds, by one thread."""
 
     def _plan(self) -> None:
         buffers: dict[Any, plan.Needed] = {}
@@ -83,7 +81,8 @@ class Segment:
         self.slots = {key: k for k, key in enumerate([*self.gives, *self.takes, *buffers])}
 
     def text(self) -> str:
-        """The module of its function, `segment(pool, arrays...)`: results, operands and the block of buffers."""
+        """The module of its function, `segment(pool, arrays, buffers)`: where the numbers of results and operands stand, and the
+        block of buffers."""
         declared: dict[str, None] = {}
         functions: list[list[str]] = []
         products: dict[str, list[str]] = {}
@@ -99,10 +98,9 @@ class Segment:
         arrays = [*self.gives, *self.takes]
         pointers: dict[Any, str] = {}
         for i, v in enumerate(arrays):
-            pointers[v] = code.value(f"load ptr, ptr {code.at('i8', f'%a{i}', llvm.DATA)}")
+            pointers[v] = code.value(f"load ptr, ptr {code.at('ptr', '%arrays', i)}")
         if self.room:
-            begin = code.value(f"load ptr, ptr {code.at('i8', '%buffers', llvm.DATA)}")
-            number = code.value(f"ptrtoint ptr {begin} to i64")
+            number = code.value("ptrtoint ptr %buffers to i64")
             number = code.value(f"and i64 {code.add(number, plan.ALIGNED - 1)}, {-plan.ALIGNED}")
             begin = code.value(f"inttoptr i64 {number} to ptr")
             pointers.update((key, code.at("i8", begin, at)) for key, at in self.offsets.items())
@@ -112,10 +110,7 @@ class Segment:
             kernel.call(code)
             kernel.finish(code, pointers.__getitem__)
         code.do("ret void")
-        listed = ["ptr %pool", *(f"ptr %a{i}" for i in range(len(arrays)))] + (["ptr %buffers"] if self.room else [])
-        functions.append([f"define void @segment({', '.join(listed)}) #0 {{", *code.lines, "}"])
-        if self.direct:
-            functions.append(entry.text(llvm.Code(), self.takes, self.gives, self.room))
+        functions.append(["define void @segment(ptr %pool, ptr %arrays, ptr %buffers) #0 {", *code.lines, "}"])
         lines = [f"{line}, !prof !0" if _RARE in line else line for f in functions for line in f]
         weights = '!0 = !{!"branch_weights", i32 1, i32 100000}'
         return "\n".join([*declared, *lines, "attributes #0 = { nounwind }", weights])
@@ -123,7 +118,7 @@ class Segment:
     def routine(self) -> Routine:
         """Its machine code, for a program."""
         text = self.text()
-        return Routine(self.takes, self.gives, self.room, self.work, self.direct, llvm.key(text), text)
+        return Routine(self.takes, self.gives, self.room, self.work, llvm.key(text), text)
 
 
 class Emitted:

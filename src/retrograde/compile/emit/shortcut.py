@@ -3,8 +3,8 @@ the arrays out of the tensors, and puts results into tensors and these into cont
 
 `guard` is the first of that by itself, `call` all of it. One module serves all versions, which differ in the words that it goes
 through: so a version needs no code of its own. What it cannot decide (an equal number that is another object, an argument of
-another kind) it leaves to the slower way in Python, with MISSED as the answer. Like entry.py it reads the fields of Python's
-objects in memory, and `offered` says whether they are where it expects them.
+another kind) it leaves to the slower way in Python, with MISSED as the answer. It reads the fields of
+Python's objects in memory (interpreter.py), and `offered` says whether they are where it expects them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ctypes
 import functools
 import gc
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,8 @@ import numpy as np
 from ..._tree import TreeDef
 from ...backend.jit import llvm
 from ...core.value import Value
-from . import entry
+from . import interpreter
+from .interpreter import ITEMS, TYPE, Code, Layout, fits, spec, word, words
 
 
 class _Missed:
@@ -42,42 +43,18 @@ _MEMBER, _OFFSET = 40, 16
 _NEW_SLOT = 65
 """The number of tp_new among the slots of types."""
 
-# The words that the code is given: addresses of functions and objects first, which are the same for all versions.
-_FUNCTIONS = {
-    "PyDict_GetItemWithError": "ptr", "PyErr_Clear": "void", "PyObject_GetAttr": "ptr", "Py_IncRef": "void", "Py_DecRef": "void",
-    "PyObject_Vectorcall": "ptr", "PyTuple_New": "ptr", "PyList_New": "ptr",
-}  # fmt: skip
-_OBJECTS = {
-    "array": np.ndarray, "none": None, "true": True, "false": False, "zero": 0, "empty": (), "_grad": "_grad", "missed": MISSED,
-    "tuple": tuple,
-}  # fmt: skip
-_NUMBERS = (
-    "looks", "look_count", "rest", "arguments", "argument_count", "taken", "taken_count", "captured", "captured_count",
-    "compiled", "results", "result_count", "steps", "step_count",
+_LAYOUT = Layout(
+    {"array": np.ndarray, "none": None, "true": True, "false": False, "zero": 0, "empty": (), "_grad": "_grad", "missed": MISSED,
+     "tuple": tuple},
+    ("new", "looks", "look_count", "rest", "arguments", "argument_count", "taken", "taken_count", "captured", "captured_count",
+     "compiled", "results", "result_count", "steps", "step_count"),
 )  # fmt: skip
-_PLACES = {name: k for k, name in enumerate([*_FUNCTIONS, "new", *_OBJECTS, *_NUMBERS, "name", "address", "flags", "doc"])}
 
 # Kinds of looks. Each has four words: the kind, where it looks, what else it needs, and what is to be there.
 _WORD, _ENTRY, _ITEM, _TENSOR, _GRADIENT = range(5)
 # Kinds of results, and of steps that build containers of them.
 _MADE, _GIVEN, _CONSTANT = range(3)
 _LEAF, _TUPLE, _LIST, _NONE = range(4)
-
-
-class Words(np.ndarray):
-    """Words in memory, and what they are addresses of."""
-
-    kept: Any
-
-
-def _words(numbers: Iterable[int], *kept: Any) -> Words:
-    found = np.array([*numbers], np.int64).view(Words)
-    found.kept = kept
-    return found
-
-
-def _word(x: Any, at: int) -> int:
-    return ctypes.c_int64.from_address(id(x) + at).value
 
 
 class _Fields(NamedTuple):
@@ -90,14 +67,14 @@ class _Fields(NamedTuple):
 
 @functools.cache
 def _fields() -> _Fields:
-    members = [_word(vars(Value)[name], _MEMBER) for name in ("_a", "_node", "_level")]
+    members = [word(vars(Value)[name], _MEMBER) for name in ("_a", "_node", "_level")]
     return _Fields(*[ctypes.c_int64.from_address(m + _OFFSET).value for m in members])
 
 
 @functools.cache
 def offered() -> bool:
     """Whether Python's objects lie in memory as they are read here."""
-    if not entry.offered() or not llvm.available():
+    if not interpreter.offered() or not llvm.available():
         return False
     if any(type(vars(Value)[name]) is not types.MemberDescriptorType for name in ("_a", "_node", "_level")):
         return False
@@ -105,10 +82,10 @@ def offered() -> bool:
     value._a, value._node, value._level = MISSED, (), 0
     found = _fields()
     return (
-        all(0 < at < 256 for at in found) and _word(value, found.array) == id(MISSED) and _word(value, found.node) == id(())
-        and _word(value, found.level) == id(0) and _word(cell, _CONTENT) == id(MISSED) and _word(entries, _CONTENT) == 2
-        and _word(items, _CONTENT) == 2 and None not in (_address("holds"), _address("call"))
-        and ctypes.c_int64.from_address(_word(items, entry.ITEMS) + 8).value == id(MISSED)
+        all(0 < at < 256 for at in found) and word(value, found.array) == id(MISSED) and word(value, found.node) == id(())
+        and word(value, found.level) == id(0) and word(cell, _CONTENT) == id(MISSED) and word(entries, _CONTENT) == 2
+        and word(items, _CONTENT) == 2 and None not in (_address("holds"), _address("call"))
+        and ctypes.c_int64.from_address(word(items, ITEMS) + 8).value == id(MISSED)
     )  # fmt: skip
 
 
@@ -146,17 +123,13 @@ def length_is(owner: Any, was: int) -> Look | None:
 
 def tensor_is(x: Value, shape: Sequence[int], dtype: np.dtype, bare: bool) -> Look:
     """That a tensor holds an array of NumPy's of a shape and dtype, and has no history, or has one."""
-    spec = _spec(shape, dtype)
-    return Look(_TENSOR, id(x), spec.ctypes.data, bare, (x, spec))
+    wanted = spec(shape, dtype)
+    return Look(_TENSOR, id(x), wanted.ctypes.data, bare, (x, wanted))
 
 
 def gradient_is(x: Value, none: bool) -> Look:
     """That a tensor has no gradient, or has one."""
     return Look(_GRADIENT, id(x), 0, none, x)
-
-
-def _spec(shape: Sequence[int], dtype: np.dtype) -> Words:
-    return _words([id(dtype), len(shape), *shape], dtype)
 
 
 def guard(looks: Sequence[Look]) -> Callable[[], bool]:
@@ -204,10 +177,10 @@ def call(of: Call) -> Callable[..., Any] | None:
             results += [_CONSTANT, id(what), 0]
         else:
             return None
-    specs = [_spec(x.shape, x.dtype) for x in of.arguments]
-    arguments = _words([w for x, s in zip(of.arguments, specs) for w in (id(x.cls), x.bare, s.ctypes.data)], specs)
-    taken, captured = _words(of.taken), _words(map(id, of.captured))
-    told, made = _words(steps), _words(results)
+    specs = [spec(x.shape, x.dtype) for x in of.arguments]
+    arguments = words([w for x, s in zip(of.arguments, specs) for w in (id(x.cls), x.bare, s.ctypes.data)], specs)
+    taken, captured = words(of.taken), words(map(id, of.captured))
+    told, made = words(steps), words(results)
     given = _given_looks(of.looks) | {
         "rest": 0 if of.rest is None else id(of.rest), "arguments": arguments, "argument_count": len(specs), "taken": taken,
         "taken_count": len(taken), "captured": captured, "captured_count": len(captured), "compiled": id(of.compiled),
@@ -217,7 +190,7 @@ def call(of: Call) -> Callable[..., Any] | None:
 
 
 def _given_looks(looks: Sequence[Look]) -> dict[str, Any]:
-    return {"looks": _words([w for look in looks for w in look[:4]]), "look_count": len(looks)}
+    return {"looks": words([w for look in looks for w in look[:4]]), "look_count": len(looks)}
 
 
 def _steps(tree: TreeDef) -> list[int] | None:
@@ -238,20 +211,10 @@ def _steps(tree: TreeDef) -> list[int] | None:
 
 
 def _function(name: str, given: dict[str, Any], *kept: Any) -> Callable[..., Any]:
-    """A function of the module with its words, an array being the address of its own."""
-    words = _words(np.zeros(len(_PLACES), np.int64), given, kept, name)
-    for key in _FUNCTIONS:
-        words[_PLACES[key]] = ctypes.cast(getattr(ctypes.pythonapi, key), ctypes.c_void_p).value
-    words[_PLACES["new"]] = _maker()
-    for key, x in _OBJECTS.items():
-        words[_PLACES[key]] = id(x)
-    for key, x in given.items():
-        words[_PLACES[key]] = x.ctypes.data if isinstance(x, Words) else x
-    words[_PLACES["name"] :] = [ctypes.addressof(_NAME), _address(name), llvm.FASTCALL, 0]
-    return llvm.builtin(words.ctypes.data + 8 * _PLACES["name"], words)
-
-
-_NAME = ctypes.create_string_buffer(b"shortcut")
+    """A function of the module with its words."""
+    address = _address(name)
+    assert address is not None  # it is `offered`
+    return _LAYOUT.function(address, given | {"new": _maker()}, *kept)
 
 
 @functools.cache
@@ -274,86 +237,10 @@ def _maker() -> int:
 @functools.cache
 def _text() -> str:
     """The module."""
-    parts = [_fits(), _unchanged(), _holds(), _call()]
-    return "\n".join([*parts, "attributes #0 = { nounwind }"])
+    return "\n".join([fits(), _unchanged(), _holds(), _call(), "attributes #0 = { nounwind }"])
 
 
-class _Code(llvm.Code):
-    """A function that is given the words as `%words`, or finds them in its `%self`."""
-
-    def word(self, name: str, kind: str = "ptr") -> str:
-        """One of the words."""
-        return self.load(kind, "%words", 8 * _PLACES[name])
-
-    def load(self, kind: str, pointer: str, at: str | int) -> str:
-        """What stands so many bytes behind an address."""
-        return self.value(f"load {kind}, ptr {self.at('i8', pointer, at)}")
-
-    def store(self, kind: str, x: str, pointer: str, at: str | int) -> None:
-        """Put something so many bytes behind an address."""
-        self.do(f"store {kind} {x}, ptr {self.at('i8', pointer, at)}")
-
-    def call(self, name: str, given: str, kind: str | None = None) -> str:
-        """One of the interpreter's functions, called."""
-        result = kind or _FUNCTIONS[name]
-        text = f"call {result} {self.word(name)}({given})"
-        if result == "void":
-            self.do(text)
-            return ""
-        return self.value(text)
-
-    def compared(self, how: str, kind: str, x: str, y: str | int) -> str:
-        """A comparison."""
-        return self.value(f"icmp {how} {kind} {x}, {y}")
-
-    def expect(self, condition: str, otherwise: str) -> None:
-        """Go on where a condition holds, and elsewhere at a label."""
-        n = self.fresh()
-        self.do(f"br i1 {condition}, label %good{n}, label %{otherwise}")
-        self.label(f"good{n}")
-
-    def each(self, count: str, body: Callable[[str], None]) -> None:
-        """body(i) for so many i."""
-        self.loop(0, count, 1, lambda i: body(i))
-
-    def cases(self, kind: str, bodies: Sequence[Callable[[], None]]) -> None:
-        """The body with a number."""
-        n = self.fresh()
-        listed = " ".join(f"i64 {k}, label %case{n}.{k}" for k in range(len(bodies)))
-        self.do(f"switch i64 {kind}, label %done{n} [ {listed} ]")
-        for k, body in enumerate(bodies):
-            self.label(f"case{n}.{k}")
-            body()
-            self.do(f"br label %done{n}")
-        self.label(f"done{n}")
-
-    def function(self, head: str) -> str:
-        """Its text."""
-        return "\n".join([f"define {head} #0 {{", *self.lines, "}"])
-
-
-def _fits() -> str:
-    """fits(array, spec, type of arrays): whether something is an array of NumPy's of a dtype and shape."""
-    code = _Code()
-    code.expect(code.compared("eq", "ptr", code.load("ptr", "%x", entry.TYPE), "%array"), "no")
-    code.expect(code.compared("eq", "ptr", code.load("ptr", "%x", entry.DESCR), code.load("ptr", "%spec", 0)), "no")
-    count = code.load("i64", "%spec", 8)
-    own = code.value(f"sext i32 {code.load('i32', '%x', entry.NDIM)} to i64")
-    code.expect(code.compared("eq", "i64", own, count), "no")
-    sizes = code.load("ptr", "%x", entry.DIMENSIONS)
-
-    def size(i: str) -> None:
-        at = code.mul(i, 8)
-        code.expect(code.compared("eq", "i64", code.load("i64", sizes, at), code.load("i64", "%spec", code.add(at, 16))), "no")
-
-    code.each(count, size)
-    code.do("ret i1 true")
-    code.label("no")
-    code.do("ret i1 false")
-    return code.function("internal i1 @fits(ptr %x, ptr %spec, ptr %array)")
-
-
-def _none(code: _Code, x: str) -> str:
+def _none(code: Code, x: str) -> str:
     """Whether a tensor's gradient is None, where it can be asked; a label `no` is gone to elsewhere."""
     found = code.call("PyObject_GetAttr", f"ptr {x}, ptr {code.word('_grad')}")
     code.expect(code.compared("ne", "ptr", found, "null"), "failed")
@@ -363,7 +250,7 @@ def _none(code: _Code, x: str) -> str:
 
 def _unchanged() -> str:
     """unchanged(words): whether all that is looked at is as it was."""
-    code = _Code()
+    code = Code(_LAYOUT.places)
     fields = _fields()
     looks = code.word("looks")
 
@@ -383,7 +270,7 @@ def _unchanged() -> str:
 
         def item() -> None:
             code.expect(code.compared("sgt", "i64", code.load("i64", place, _CONTENT), more), "no")
-            same(code.load("i64", code.load("ptr", place, entry.ITEMS), code.mul(more, 8)))
+            same(code.load("i64", code.load("ptr", place, ITEMS), code.mul(more, 8)))
 
         def tensor() -> None:
             array, spec = code.load("ptr", place, fields.array), code.value(f"inttoptr i64 {more} to ptr")
@@ -406,16 +293,9 @@ def _unchanged() -> str:
     return code.function("internal i1 @unchanged(ptr %words)")
 
 
-def _entered() -> _Code:
-    """The begin of a function that the interpreter calls."""
-    code = _Code()
-    code.value(f"load ptr, ptr {code.at('i8', '%self', llvm.DATA)}", "%words")
-    return code
-
-
 def _holds() -> str:
     """What `guard` gives."""
-    code = _entered()
+    code = Code(_LAYOUT.places).entered()
     same = code.value("call i1 @unchanged(ptr %words)")
     found = code.value(f"select i1 {same}, ptr {code.word('true')}, ptr {code.word('false')}")
     code.call("Py_IncRef", f"ptr {found}")
@@ -425,7 +305,7 @@ def _holds() -> str:
 
 def _call() -> str:
     """What `call` gives."""
-    code = _entered()
+    code = Code(_LAYOUT.places).entered()
     fields = _fields()
     count = code.word("argument_count", "i64")
     code.expect(code.compared("eq", "i64", "%count", count), "missed")
@@ -435,7 +315,7 @@ def _call() -> str:
     def argument(i: str) -> None:
         x = code.value(f"load ptr, ptr {code.at('ptr', '%args', i)}")
         given = code.at("[3 x i64]", arguments, i)
-        code.expect(code.compared("eq", "ptr", code.load("ptr", x, entry.TYPE), code.load("ptr", given, 0)), "missed")
+        code.expect(code.compared("eq", "ptr", code.load("ptr", x, TYPE), code.load("ptr", given, 0)), "missed")
         bare = code.compared("eq", "ptr", code.load("ptr", x, fields.node), none)
         code.expect(code.compared("eq", "i64", code.value(f"zext i1 {bare} to i64"), code.load("i64", given, 8)), "missed")
         code.expect(code.compared("eq", "ptr", code.load("ptr", x, fields.level), zero), "missed")
@@ -481,7 +361,7 @@ def _call() -> str:
     found = code.call("PyObject_Vectorcall", f"ptr {code.word('compiled')}, ptr {room}, i64 {arrays}, ptr null")
     code.each(arrays, lambda i: _do(code, "Py_DecRef", code.value(f"load ptr, ptr {code.at('ptr', room, i)}")))
     code.expect(code.compared("ne", "ptr", found, "null"), "failed")
-    code.expect(code.compared("eq", "ptr", code.load("ptr", found, entry.TYPE), code.word("tuple")), "other")
+    code.expect(code.compared("eq", "ptr", code.load("ptr", found, TYPE), code.word("tuple")), "other")
     results, number = code.word("results"), code.word("result_count", "i64")
     leaves = code.value(f"alloca ptr, i64 {number}, align 16")
 
@@ -492,7 +372,7 @@ def _call() -> str:
         def made() -> None:
             new = code.value(f"call ptr {code.word('new')}(ptr {what}, ptr {code.word('empty')}, ptr null)")
             code.expect(code.compared("ne", "ptr", new, "null"), "failed")
-            at = code.add(code.mul(code.load("i64", given, 16), 8), entry.ITEMS)
+            at = code.add(code.mul(code.load("i64", given, 16), 8), ITEMS)
             for x, field in ((code.load("ptr", found, at), fields.array), (none, fields.node), (zero, fields.level)):
                 code.call("Py_IncRef", f"ptr {x}")
                 code.store("ptr", x, new, field)
@@ -532,7 +412,7 @@ def _call() -> str:
             base = code.value(f"sub i64 {top}, {size}")
             new = code.call(maker, f"i64 {size}")
             code.expect(code.compared("ne", "ptr", new, "null"), "failed")
-            items = code.at("i8", new, entry.ITEMS) if maker == "PyTuple_New" else code.load("ptr", new, entry.ITEMS)
+            items = code.at("i8", new, ITEMS) if maker == "PyTuple_New" else code.load("ptr", new, ITEMS)
 
             def part(k: str) -> None:
                 x = code.value(f"load ptr, ptr {code.at('ptr', stack, code.add(base, k))}")
@@ -562,5 +442,5 @@ def _call() -> str:
     return code.function("ptr @call(ptr %self, ptr %args, i64 %count)")
 
 
-def _do(code: _Code, name: str, x: str) -> None:
+def _do(code: Code, name: str, x: str) -> None:
     code.call(name, f"ptr {x}")
