@@ -54,6 +54,10 @@ from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 _ndarray = np.ndarray
 
 
+_EXCHANGED = 1 << 12
+"""Bytes from which on an array that a call has made takes the place of a tensor's, where nobody else has that: less is copied."""
+
+
 class Changes(UnsupportedError):
     """A function has an effect on something else than tensors and numbers."""
 
@@ -508,10 +512,10 @@ class Version:
         targets, arrays = list[np.ndarray](), list[np.ndarray]()  # of what can be written together
         for place, at in self._writes:
             new, holder = found[at], _found(place, leaves)
-            old = holder._a
-            if type(old) is _ndarray and type(new) is _ndarray and isinstance(holder, Value):
-                targets.append(old)
-                arrays.append(new)
+            if type(new) is _ndarray and isinstance(holder, Value) and type(holder._a) is _ndarray:
+                if new.nbytes < _EXCHANGED or not mutation.exchanged(holder, new):
+                    targets.append(holder._a)
+                    arrays.append(new)
                 continue
             mutation.write_all(targets, arrays)
             targets, arrays = [], []
@@ -743,6 +747,7 @@ class Substituted(Observer):
             if owner is not None and sys.getrefcount(owner) > 2 + ours:
                 np.copyto(owner, before)
                 self._hidden(owner)
+        self._written.clear()
 
     def _hidden(self, array: np.ndarray) -> NoReturn:
         raise UnsupportedError(
