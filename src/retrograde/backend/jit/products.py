@@ -492,7 +492,7 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                         after += [multiplied(xs, ys[i], sums[r * count + i]) for i in range(count)]
                     return after
 
-                for r in range(height):  # while the sums are made, what they are added to comes nearer
+                for r in range(0 if several else height):  # while the sums are made, what they are added to comes nearer
                     place = c.at(number, c.at(number, out, c.mul(c.add(i, r), out_row)), j)
                     for q in range(count):
                         c.do(f"call void @llvm.prefetch.p0(ptr {c.at(number, place, q * v.lanes)}, i32 0, i32 3, i32 1)")
