@@ -13,11 +13,13 @@ from ...backend.jit import llvm
 from .. import failures
 from ..graph import Equation, Graph, Variable, uniform
 from ..passes import plan
+from ..passes.batches import PRODUCTS, batched
 from ..passes.decompose import decomposed
 from ..passes.explain import explained
 from ..passes.fuse import Group, Partition, partition
 from ..passes.tiles import TILES, tiled, transposes_within, vectors_apart
 from . import registers
+from .batches import BatchKernel
 from .expressions import expressible
 from .kernel import Kernel
 from .program import Program, Routine
@@ -34,11 +36,11 @@ def available() -> bool:
 
 def _in_segments(step: Any) -> bool:
     """Whether a step is a part of a segment; else it is a primitive that Python calls."""
-    return isinstance(step, Group) or step.prim is TILES
+    return isinstance(step, Group) or step.prim in (TILES, PRODUCTS)
 
 
 class Segment:
-    """Groups of equations, and `tiles` equations, that one function computes.
+    """Groups of equations, and `tiles` and `products` equations, that one function computes.
 
     takes: the bases that it reads, as contiguous arrays. gives: what it computes for others.
     """
@@ -52,13 +54,14 @@ class Segment:
                 for v in e.inputs:
                     if v is not None and not (isinstance(step, Group) and parts.accesses[v].base in step.made):
                         needed.add(parts.accesses[v].base)
-        self.kernels: list[Kernel | TilesKernel] = []
+        self.kernels: list[Kernel | TilesKernel | BatchKernel] = []
         for k, step in enumerate(steps):
             if isinstance(step, Group):
                 stored = [v for v in step.made if v in needed]
                 self.kernels.append(Kernel(f"kernel{k}", step, parts.accesses, stored, constants))
             else:
-                self.kernels.append(TilesKernel(f"kernel{k}", step, parts.accesses))
+                made_by = TilesKernel if step.prim is TILES else BatchKernel
+                self.kernels.append(made_by(f"kernel{k}", step, parts.accesses))
         made = {v for step in steps for v in (step.made if isinstance(step, Group) else step.outputs)}
         taken = [b for k in self.kernels for b in k.takes()]
         self.takes = [b for b in dict.fromkeys(taken) if b not in made]
@@ -125,7 +128,7 @@ class Emitted:
     """A graph's function, and its texts."""
 
     def __init__(self, graph: Graph) -> None:
-        graph = tiled(vectors_apart(transposes_within(decomposed(graph, expressible))), expressible)
+        graph = tiled(vectors_apart(transposes_within(batched(decomposed(graph, expressible)))), expressible)
         self.names = graph.names()
         self.parts = parts = partition(graph, expressible)
         self.graph = graph
@@ -173,6 +176,9 @@ class Emitted:
                 if isinstance(k, Kernel):
                     lines += [f"  {line}" for line in _described(k, name)]
                     continue
+                if isinstance(k, BatchKernel):
+                    lines.append(f"  {k.described()}")
+                    continue
                 inner = k.tiles.graph.names()
                 lines.append(f"  {k.name}: {k.tiles.count} tiles, {k.units} units of work, {k.room} bytes for a tile")
                 takes, gives = (", ".join(name[v] for v in some if v) for some in (k.equation.inputs, k.equation.outputs))
@@ -189,7 +195,7 @@ class Emitted:
         return "\n".join(lines)
 
     def _views_taken(self, step: Any) -> bool:
-        """Whether a `tiles` equation takes a view whose elements lie in another order, which Python lays out first."""
+        """Whether an equation with its own code takes a view whose elements lie in another order, which Python lays out first."""
         if isinstance(step, Group):
             return False
         return any(v is not None and not self.parts.accesses[v].plain for v in step.inputs)
