@@ -187,6 +187,13 @@ class Stream:
                 self._engine_state = engine
             self._words = None if words is None else words.copy()
 
+    @classmethod
+    def at(cls, mark: tuple[Any, ...]) -> Stream:
+        """Return an independent stream that continues from where one was at a `mark`."""
+        found = cls()
+        found.back_to(mark)
+        return found
+
     def clone(self) -> Stream:
         """Return an independent stream that continues from the same state."""
         return _resume(self.get_state())
