@@ -24,7 +24,7 @@ from .._version import __version__
 from ..backend.canonical import canonical_dtype
 from ..backend.jit import cache, llvm, objects
 from ..core.primitive import PRIMITIVES
-from .emit.program import FORMS, Missing, Program, Routine
+from .emit.program import Missing, Program, Routine
 from .graph import Equation, Graph, Variable, uniform
 
 LARGEST = 1 << 22
@@ -222,17 +222,14 @@ def _written(program: Program, graph: Graph) -> bytes:
         for k, e in program.calls.items()
     ]  # fmt: skip
     routines = [
-        (k, [_type(v) for v in r.takes], [_type(v) for v in r.gives], r.room, r.work, r.direct, r.key)
+        (k, [_type(v) for v in r.takes], [_type(v) for v in r.gives], r.room, r.work, r.key)
         for k, r in program.routines.items()
     ]
-    forms = {form: FORMS[form] for r in program.routines.values() if (form := r.form()) in FORMS}
-    return marshal.dumps((program.code, constants, calls, routines, forms))
+    return marshal.dumps((program.code, constants, calls, routines))
 
 
 def _read(data: bytes, graph: Graph) -> Program:
-    code, constants, calls, routines, forms = marshal.loads(data)
-    for form, called in forms.items():
-        FORMS.setdefault(form, called)
+    code, constants, calls, routines = marshal.loads(data)
     given = list(graph.constants.values())
     return Program(
         code,
@@ -246,8 +243,8 @@ def _read(data: bytes, graph: Graph) -> Program:
             for k, prim, params, inputs, outputs, at in calls
         },
         {
-            k: Routine([_variable(t) for t in takes], [_variable(t) for t in gives], room, work, direct, key)
-            for k, takes, gives, room, work, direct, key in routines
+            k: Routine([_variable(t) for t in takes], [_variable(t) for t in gives], room, work, key)
+            for k, takes, gives, room, work, key in routines
         },
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from ...core.dual import DualArray
 from ...core.unwrap import bare, concrete
 from ...core.value import Value, dtype_of, make, shape_of
 from ...ops import structural
-from ...ops.random import GENERATORS, Followed, state_of, stream_with
+from ...ops.random import GENERATORS, Followed, state_of, state_to_resume, stream_with
 from ...ops.rules import unbatch
 from ...tape import inplace, mutation
 from . import _dtype
@@ -38,7 +39,10 @@ class Generator:
     @property
     def _a(self) -> Any:
         """The state as an array, as tensors have theirs; one of another library's is followed by operations."""
-        return state_of(KIND, self._stream)
+        stream = self._stream
+        if type(stream) is Stream:
+            return state_to_resume(KIND, stream, functools.partial(Stream.at, stream.mark()))
+        return state_of(KIND, stream)
 
     @_a.setter
     def _a(self, array: Any) -> None:
