@@ -94,14 +94,21 @@ class Reads:
         scalars: the numbers among the arguments, which the function is given; further: lines that return False where numbers
         are not what they have to be.
         """
-        self.scope["changed"] = changed = list[int]()
-        tried = "".join(
-            f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
-            for i, (unlike, *_) in enumerate(self.conditions)
-        )  # fmt: skip
-        self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
-        gone = set(changed)
-        self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
+        check = self._check(further)
+        if not check(scalars):
+            # Each condition by itself, which takes as long again to compile as all of them: so it is asked last.
+            self.scope["changed"] = changed = list[int]()
+            tried = "".join(
+                f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
+                for i, (unlike, *_) in enumerate(self.conditions)
+            )  # fmt: skip
+            self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
+            gone = set(changed)
+            self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
+            check = self._check(further)
+        return check
+
+    def _check(self, further: Sequence[str]) -> Any:
         lines = "".join(f"        {x}\n" for x in (*[f"if {c.unlike}: return False" for c in self.conditions], *further))
         return self._written(
             f"def check(scalars=()):\n    try:\n{lines}        return True\n    except {_GONE}:\n        return False\n"
