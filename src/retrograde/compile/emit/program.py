@@ -27,6 +27,11 @@ _RELEASED = 1 << 17
 """Steps of work from which on the interpreter's lock is released."""
 
 
+def available() -> bool:
+    """Whether graphs can become machine code here."""
+    return llvm.available() and llvm.arrays_are_read()
+
+
 class Missing(LookupError):
     """Machine code that was there when the program was made is there no more."""
 
