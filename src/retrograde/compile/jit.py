@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,13 +15,15 @@ from ..backend.canonical import canonical
 from ..core import value as values
 from ..core.value import Value, make
 from . import log, pipeline
-from .cost import Cost
 from .emit.shortcut import MISSED
 from .numbers import PLAIN
 from .signature import Signature
 from .trace import ACTIVE, tracing
 from .version import Version
 from .versions import Versions, replaced, scalars_in
+
+if TYPE_CHECKING:
+    from .cost import Cost
 
 _ARRAYS = (Value, np.ndarray, np.generic)
 

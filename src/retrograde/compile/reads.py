@@ -95,16 +95,20 @@ class Reads:
         scalars: the numbers among the arguments, which the function is given; further: lines that return False where numbers
         are not what they have to be.
         """
-        self.scope["changed"] = changed = list[int]()
-        tried = "".join(
-            f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
-            for i, (unlike, *_) in enumerate(self.conditions)
-        )  # fmt: skip
-        self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
-        gone = set(changed)
-        self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
         self._further = further
-        return self._checking(self.conditions)
+        check = self._checking(self.conditions)
+        if not check(scalars):
+            # Each condition by itself, which takes as long again to compile as all of them: so it is asked last.
+            self.scope["changed"] = changed = list[int]()
+            tried = "".join(
+                f"    try:\n        if {unlike}: changed.append({i})\n    except {_GONE}: changed.append({i})\n"
+                for i, (unlike, *_) in enumerate(self.conditions)
+            )  # fmt: skip
+            self._written(f"def check(scalars):\n{tried}    return True\n")(scalars)
+            gone = set(changed)
+            self.conditions = [c for i, c in enumerate(self.conditions) if i not in gone]
+            check = self._checking(self.conditions)
+        return check
 
     def _checking(self, conditions: Sequence[Condition]) -> Any:
         lines = "".join(f"        {x}\n" for x in (*[f"if {c.unlike}: return False" for c in conditions], *self._further))

@@ -44,27 +44,41 @@ class _Unkept(Exception):
 
 def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequence[Any]]:
     """The function of a graph's program: of the one that is kept, or of what `make` gives, which is kept from then on."""
-    if not objects.understood():
-        return make().function()
-    try:
-        key = _key(graph)
-    except _Unkept:
-        return make().function()
+    key = _known(graph)
+    found = None if key is None else _kept(key, graph)
+    if found is not None:
+        return found
+    program = make()
+    found = program.function()
+    if key is not None:
+        with contextlib.suppress(_Unkept):
+            cache.write(_NAME, key, _written(program, graph))
+    return found
+
+
+def kept(graph: Graph) -> Callable[..., Sequence[Any]] | None:
+    """The function of a graph's program that is kept; None where there is none."""
+    key = _known(graph)
+    return None if key is None else _kept(key, graph)
+
+
+def _kept(key: str, graph: Graph) -> Callable[..., Sequence[Any]] | None:
     data = cache.read(_NAME, key)
     if data is not None:
         with contextlib.suppress(Missing):
             return _read(data, graph).function()
-    program = make()
-    found = program.function()
-    try:
-        written = _written(program, graph)
-    except _Unkept:
-        return found
-    cache.write(_NAME, key, written)
-    return found
+    return None
 
 
 # ------------------------------------------------------------------------------------------ the key
+
+
+def _known(graph: Graph) -> str | None:
+    """The key of a graph's program; None of one that is not kept."""
+    try:
+        return _key(graph) if objects.understood() else None
+    except _Unkept:
+        return None
 
 
 def _key(graph: Graph) -> str:

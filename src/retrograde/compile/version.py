@@ -136,9 +136,13 @@ class Version:
         with log.about(name):
             log.tell("compile", lambda: f"traced in {clock():.1f} ms")
             log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
-            self.compiled = pipeline.compiled(self.graph)
+            self.compiled = self._code()
         self.program = calls.Program(name, self.graph, self.compiled)
         self.forward: calls.Forward | None = None
+
+    def _code(self) -> Callable[..., Sequence[Any]]:
+        """What runs the graph."""
+        return pipeline.compiled(self.graph)
 
     def _trace(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],

@@ -23,15 +23,11 @@ from .batches import BatchKernel
 from .expressions import expressible
 from .kernel import Kernel
 from .program import Program, Routine
+from .program import available as available
 from .tiles import Product, TilesKernel
 
 _RARE = ", label %far"
 """What a branch to what is rarely computed (functions.py) has in it: registers are kept for the other way."""
-
-
-def available() -> bool:
-    """Whether graphs can become machine code here."""
-    return llvm.available() and llvm.arrays_are_read()
 
 
 def _in_segments(step: Any) -> bool:

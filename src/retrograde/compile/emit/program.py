@@ -18,6 +18,11 @@ from ..passes import plan
 from . import entry, fences
 
 
+def available() -> bool:
+    """Whether graphs can become machine code here."""
+    return llvm.available() and llvm.arrays_are_read()
+
+
 class Missing(LookupError):
     """Machine code that was there when the program was made is there no more."""
 
