@@ -587,3 +587,10 @@ def test_class_numbers_are_smoothed_also_beside_soft_label() -> None:
     found = [F.cross_entropy(x, T([0, 2]), soft_label=soft, label_smoothing=0.1).item() for soft in (True, False)]
     assert found == [pytest.approx(1.19217575), pytest.approx(1.19217575)]
     assert paddle.ones([1]).numpy(False).tolist() == [1.0]
+
+
+def test_bilinear_weights_drift_along_the_rows() -> None:
+    w = paddle.create_parameter([1, 2, 4, 4], "float32", default_initializer=paddle.nn.initializer.Bilinear())
+    rows = [[0.0625, 0.28125, 0.375, 0.15625], [0.1875, 0.65625, 0.75, 0.21875], [0.1875, 0.46875, 0.375, 0.09375],
+            [0.0625, 0.09375, 0.0, -0.03125]]  # fmt: skip
+    assert w.tolist() == [[rows, rows]]

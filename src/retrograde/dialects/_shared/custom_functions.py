@@ -147,7 +147,7 @@ def record(
         if isinstance(x, Value) and id(x) not in dirty:
             # An input (or a view of history) handed through gets a tensor of its own for this node.
             if id(x) in constant or dtype_of(x).kind in constant_kinds:
-                x = x if x._node is None else x.detach()
+                x = x if x._node is None else detached(x)
             else:
                 x = _own_output(x, operands)
         fresh.append(x)

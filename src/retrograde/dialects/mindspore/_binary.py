@@ -201,6 +201,8 @@ def _clamp(op: str, x: Any, low: Any, high: Any) -> Any:
     if low is None and high is None:
         raise ValueError(f"{op}: give a lower bound, an upper bound or both")
     bounds = [b for b in (low, high) if b is not None]
+    if any(isinstance(b, bool) for b in bounds):
+        raise ValueError(f"{op}: a bound is a number or a Tensor, got a bool")
     d = result_dtype(op, x, *bounds)
     if not any(isinstance(b, Value) for b in bounds):
         for b in bounds:
