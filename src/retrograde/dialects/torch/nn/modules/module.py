@@ -488,7 +488,7 @@ class Module(tree.Tree):
     def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""
         if self._old_backward_hooks:
-            raise RuntimeError("register_full_backward_hook: the module has hooks of register_backward_hook, which do not go along")
+            raise RuntimeError("register_full_backward_hook: the module has hooks of the old kind, which do not go along")
         return hooks.register(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Any) -> Any:
