@@ -640,7 +640,7 @@ def _arrive(this: Run, leaf: Accumulate, grads: dict[Any, Any], wanted: set[Any]
         del g
     _fill(leaf, box, this.policy, this.create_graph)
     if hooks is not None and hooks.post:
-        if fresh:  # where it has become `.grad`, hooks see that
+        if fresh and target is not None:  # where it has become `.grad`, hooks see that
             g = target._grad if this.wrap or target._grad is None else target._grad._a
         hooks.after(this, leaf, (), g)
 

@@ -25,8 +25,13 @@ def test_a_part_cannot_be_used_after_the_whole_was_changed(name):
     assert "Invalid" in repr(b)
     with torch.no_grad():
         assert (a * 1).tolist() == ([4] if name != "unbind" else 4)
+    y.mul_(2)
     y.sum().backward()
-    assert x.grad.tolist() == [4, 4]
+    assert x.grad.tolist() == [8, 8]
+    y.detach_()
+    assert not y.requires_grad
+    with pytest.raises(RuntimeError, match="cannot be used any more"):
+        b + 1
 
 
 def test_a_slice_goes_on_after_the_whole_was_changed():
