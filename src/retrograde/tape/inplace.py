@@ -399,8 +399,8 @@ def _lost(cls: Any) -> Any:
         if levels.mode_at(x._level) == OFF:
             return None
         raise error_type(cls._result, GradError)(
-            f"{_RESTRICTED[x._view_restriction or NO_GRAD]} cannot be used any more: what it is a view of was changed in place, or "
-            "another view of that was; take the view after the change, or change a clone()"
+            f"{_RESTRICTED[x._view_restriction or NO_GRAD]} cannot be used any more: what it is a view of was changed in "
+            "place, or another view of that was; take the view after the change, or change a clone()"
         )
 
     def set_edge(x: Value, edge: Any) -> None:
@@ -448,7 +448,8 @@ def _commit(history: list[tuple[Value, Any]]) -> None:
     for value, edge in history:
         if edge is _NONE_KNOWN:
             if _edge(value) is not None:
-                value.__class__ = _lost(type(value))
+                kind: Any = type(value)
+                value.__class__ = _lost(kind)
             continue
         if edge is not None and hooks.retains_grad(value):
             hooks.move_retained(value, edge)
