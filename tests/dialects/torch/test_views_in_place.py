@@ -232,3 +232,16 @@ def test_hooks_on_nodes_return_tuples_of_tensors(register, returned):
     getattr(y.grad_fn, register)(lambda *_: returned)
     with pytest.raises(RuntimeError if isinstance(returned, tuple) and len(returned) == 3 else TypeError):
         y.sum().backward()
+
+
+def test_a_resized_tensor_with_its_channels_last():
+    x = torch.arange(4.0)
+    x.resize_((1, 2, 2, 1), memory_format=torch.channels_last)
+    assert x.stride() == (4, 1, 2, 2)
+    assert x.flatten().tolist() == [0, 2, 1, 3]
+    with pytest.raises(RuntimeError, match="dimensions"):
+        x.resize_((4,), memory_format=torch.channels_last)
+    with pytest.raises(RuntimeError, match="at least one"):
+        torch.ones(3).index_put([], torch.ones(1))
+    with pytest.warns(UserWarning, match="uint8"):
+        torch.ones(2).index_put_((torch.tensor([1, 0], dtype=torch.uint8),), torch.zeros(1))
