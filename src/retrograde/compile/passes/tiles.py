@@ -20,7 +20,7 @@ from ..graph import Equation, Graph, Variable, uniform
 from .dead import dead
 from .fuse import Group, partition, reduced
 
-SMALL = 1 << 17
+SMALL = 1 << 18
 """Bytes at most of a matrix that rows are multiplied with, or that sums of products of rows make."""
 _CACHE = 3 << 16
 """Bytes of what becomes of a tile that are wanted at most: a part of the second cache, beside the matrices."""
