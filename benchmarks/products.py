@@ -1,8 +1,8 @@
-"""Products of matrices of 60 shapes: is what is chosen for each within 15 % of the best? python benchmarks/products.py [BEGINNING]
+"""Products of matrices of 60 shapes: is what is chosen within 15 % of the best? python benchmarks/products.py [BEGINNING]
 
 Eager products choose between BLAS and generated code, compiled ones between these and tiles (a product of sizes that the code
-knows). Every way that there is takes turns with the chosen one, each time in a graph of its own; the thread's time counts, and the
-least of the rounds. Exits with 1 where a choice costs more.
+knows). Every way that there is takes turns with the chosen one; the thread's time counts, and the least of the rounds. Exits
+with 1 where a choice costs more. What chooses stands in backend/jit/thresholds.py.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 
 import retrograde as rg
-from retrograde.backend.jit import products
+from retrograde.backend.jit import products, thresholds
 from retrograde.compile import pipeline
-from retrograde.compile.passes import tiles
 
 MOST, CHOOSING = 1.15, 0.5
 """How many times the best a choice may cost, and microseconds that choosing itself may take."""
@@ -74,8 +73,9 @@ def compiled(x: np.ndarray, y: np.ndarray) -> dict[str, Callable[[], object]]:
     """The same for a compiled function of nothing but the product; the code is called without looking at arguments."""
     graph = rg.jit(rg.matmul).lower(rg.asarray(x), rg.asarray(y)).graph
     calls = {}
-    for name, small in {"chosen": tiles.SMALL, "a call": 0, "tiles": 1 << 62}.items():
-        with mock.patch.object(tiles, "SMALL", small):
+    here = thresholds.here()
+    for name, small in {"chosen": here.small, "a call": 0, "tiles": 1 << 62}.items():
+        with mock.patch.object(thresholds, "here", lambda small=small: here._replace(small=small)):
             code = pipeline.compiled(graph, anew=True)
         calls[name] = lambda code=code: code(x, y)
     return calls
