@@ -1,10 +1,10 @@
 """What Python does around compiled code at each call, as machine code: it looks whether what a version reads is as it was, takes
 the arrays out of the tensors, and puts results into tensors and these into containers.
 
-`guard` is the first of that by itself, `call` all of it. One module serves all versions, which differ in the words that it goes
-through: so a version needs no code of its own. What it cannot decide (an equal number that is another object, an argument of
-another kind) it leaves to the slower way in Python, with MISSED as the answer. It reads the fields of
-Python's objects in memory (interpreter.py), and `offered` says whether they are where it expects them.
+`guard` is the first of that by itself, `call` all of it. All versions have the same code, and differ in the words that it goes
+through. What it cannot decide (an equal number that is another object, an argument of another kind) it leaves to the slower way
+in Python, with MISSED as the answer. It reads the fields of Python's objects in memory (interpreter.py), and `offered` says
+whether they are where it expects them.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def offered() -> bool:
         all(0 < at < 256 for at in found) and word(value, found.array) == id(MISSED) and word(value, found.node) == id(())
         and word(value, found.level) == id(0) and word(cell, _CONTENT) == id(MISSED) and word(entries, _CONTENT) == 2
         and word(ordered, _CONTENT) == 2 and word(some, _USED) == 3
-        and word(items, _CONTENT) == 2 and None not in (_address("holds"), _address("call"))
+        and word(items, _CONTENT) == 2
         and ctypes.c_int64.from_address(word(items, ITEMS) + 8).value == id(MISSED)
     )  # fmt: skip
 
@@ -146,8 +146,9 @@ def gradient_is(x: Value, none: bool) -> Look:
     return Look(_GRADIENT, id(x), 0, none, x)
 
 
-def guard(looks: Sequence[Look]) -> Callable[[], bool]:
-    """A function that says whether all is as it was; False where it is not, and where other objects may be equal."""
+def guard(looks: Sequence[Look]) -> Callable[[], bool] | None:
+    """A function that says whether all is as it was; False where it is not, and where other objects may be equal. None where LLVM
+    could not translate it."""
     return _function("holds", _given_looks(looks), looks)
 
 
@@ -253,17 +254,16 @@ def _steps(tree: TreeDef) -> list[int] | None:
     return [*found, _TUPLE if tree.kind is tuple else _LIST, len(tree.children)]
 
 
-def _function(name: str, given: dict[str, Any], *kept: Any) -> Callable[..., Any]:
-    """A function of the module with its words."""
+def _function(name: str, given: dict[str, Any], *kept: Any) -> Callable[..., Any] | None:
+    """A function with its words; None where LLVM could not translate it."""
     address = _address(name)
-    assert address is not None  # it is `offered`
-    return _LAYOUT.function(address, given | {"new": _maker()}, *kept)
+    return None if address is None else _LAYOUT.function(address, given | {"new": _maker()}, *kept)
 
 
 @functools.cache
 def _address(name: str) -> int | None:
-    """Where a function of the module is; None where LLVM could not translate it."""
-    return llvm.address(name, lambda code: _text())
+    """Where a function is, of a module of its own; None where LLVM could not translate it."""
+    return llvm.address(name, lambda code: _text(name))
 
 
 @functools.cache
@@ -277,10 +277,9 @@ def _maker() -> int:
 # ------------------------------------------------------------------------------------------ the code
 
 
-@functools.cache
-def _text() -> str:
-    """The module."""
-    return "\n".join([fits(), _unchanged(), _holds(), _call(), "attributes #0 = { nounwind }"])
+def _text(name: str) -> str:
+    """The module of a function."""
+    return "\n".join([fits(), _unchanged(), _holds() if name == "holds" else _call(), "attributes #0 = { nounwind }"])
 
 
 def _none(code: Code, x: str) -> str:
