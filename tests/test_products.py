@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from retrograde.backend.jit import llvm, products, threads
+from retrograde.backend.jit.processor import AVX2, AVX512
 
 from .same_bits import same_bits
 
@@ -73,6 +74,19 @@ def test_the_layout_changes_no_bit(generated):
         np.testing.assert_array_equal(part, results[0][8:30, 5:41])
 
 
+@pytest.mark.skipif(llvm.processor() is not AVX512, reason="elsewhere the other tests have these registers, or there are none")
+def test_the_code_for_short_registers(monkeypatch):
+    """Several panels of the second operand are copied together there: for blocks of 64 columns, and what is left of them."""
+    monkeypatch.setattr(llvm, "processor", lambda: AVX2)
+    function = products.translated("f")
+    sizes = [(64, 784, 256), (13, 255, 64), (8, 256, 65), (23, 257, 127), (400, 40, 200), (97, 600, 32)]
+    for (m, k, n), layouts in itertools.product(sizes, LAYOUTS):
+        x, y = matrix((m, k), np.float32, layouts[0], 1), matrix((k, n), np.float32, layouts[1], 2)
+        got = products.computed(function, x, y, None, products.panel_rows(k))
+        wide = x.astype(np.float64) @ y.astype(np.float64)
+        np.testing.assert_allclose(got, wide, rtol=0, atol=np.finfo(np.float32).eps * k * 8)
+
+
 def test_infinite_and_missing_numbers_stay_where_they_belong(generated):
     x, y = matrix((9, 20), np.float32, "rows", 5), matrix((20, 35), np.float32, "columns", 6)
     x[8, 3], x[2, 19], y[7, 34], y[0, 0] = np.inf, np.nan, -np.inf, np.nan
@@ -122,10 +136,10 @@ def test_several_threads_at_once(generated):
 PROGRAM = """
 import numpy as np
 from retrograde.backend.jit import llvm, products, threads
-from retrograde.backend.jit.processor import AVX512
+from retrograde.backend.jit.processor import AVX2, AVX512
 x = np.random.default_rng(0).standard_normal((64, 784)).astype(np.float32)
 assert np.allclose(products.product(x, x.T), np.dot(x, x.T), atol=1e-3)
-found, faster = [c for c, f in products._generated.items() if f], llvm.available() and llvm.processor() is AVX512
+found, faster = [c for c, f in products._generated.items() if f], llvm.available() and llvm.processor() in (AVX512, AVX2)
 assert found == ["f"] * faster, found
 print(len(found))
 """

@@ -34,6 +34,10 @@ SEVERAL = 192
 """Rows of a panel at most where there are several of them: a panel and what meets it lie in a first cache of 32 KiB (512x784x1024
 takes 0.95 of the time that it takes with 256)."""
 PANEL = 48  # columns of a panel of single numbers; what meets one alone is read where it is
+TOGETHER = 4
+"""Panels that are copied together where the registers are few and panels narrow: a line of the cache of each row then."""
+COPIED = 8
+"""Columns of a block of rows that are laid out at a time."""
 LAID = 3 << 17
 """Bytes of a block of rows that is laid out anew at most, on the stack."""
 _KEPT = 3 << 17
@@ -54,7 +58,7 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     """x y (+ bias), of two matrices (or with a vector) of NumPy; raises ValueError where they do not fit.
 
     Half to four fifths of BLAS's time on one thread with AVX-512 (64x784x256: 0.65 to 0.8, 2048x16x512: 0.6, 512x784x96:
-    0.78; 1024x512x512: 0.6). Without llvmlite everything goes to BLAS.
+    0.78; 1024x512x512: 0.6), with AVX2 about as much. Without llvmlite everything goes to BLAS.
     """
     size = x.size
     if size == 1 or y.size == 1:  # where that is 0, `dot` does nothing, and loses what is nan or infinite beside it
@@ -304,7 +308,8 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
     height, most_vectors = kind.tile()
     v = Vectors(c, kind.register // (4 if number == "float" else 8), number)
     c.declare("declare i64 @llvm.smin.i64(i64, i64)")
-    panel = c.value(f"alloca [{(DEPTH + v.lanes) * most_vectors * v.lanes} x {number}], align 64")
+    panels = 1 if kind.registers == 32 else TOGETHER
+    panel = c.value(f"alloca [{(DEPTH + v.lanes) * most_vectors * v.lanes * panels} x {number}], align 64")
     copied = c.value(f"alloca [{LAID // v.size + height * DEPTH} x {number}], align 64")
     laid = c.value("icmp ne i64 %laid, 0")
     tile_sums = c.value(f"alloca [{height * most_vectors * v.lanes} x {number}], align 64")
@@ -402,26 +407,25 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 return str(c.at(number, copied, c.mul(c.value(f"sub i64 {i}, {top}"), rows)))
 
             def of_columns() -> None:
-                """Where columns are contiguous: as many tiles together as take a line of the cache."""
-                together = max(1, 64 // (height * v.size))
-
-                def tiles(i: str, count: int) -> None:
-                    starts = [start(c.add(i, q * height)) for q in range(count)]
-                    there = c.at(number, source, i)
-
-                    def column(k: str) -> None:
-                        numbers = c.at(number, there, c.mul(k, x_column))
-                        for q, own in enumerate(starts):
-                            some = c.value(f"load {vector}, ptr {c.at(number, numbers, q * height)}, align {v.size}")
-                            c.do(f"store {vector} {some}, ptr {c.at(number, own, c.mul(k, height))}, align {v.size}")
-
-                    c.loop(0, rows, 1, column)
-
+                """Where columns are contiguous: some of them, whole, at a time, so that each line of the cache is met once."""
                 some = c.value(f"sub i64 {bottom}, {top}")
-                most = c.add(top, c.value(f"sub i64 {some}, {c.value(f'srem i64 {some}, {together * height}')}"))
                 whole = c.add(top, c.value(f"sub i64 {some}, {c.value(f'srem i64 {some}, {height}')}"))
-                c.loop(top, most, together * height, lambda i: tiles(i, together))
-                c.loop(most, whole, height, lambda i: tiles(i, 1))
+
+                def several(k: str) -> None:
+                    end = c.least(c.add(k, COPIED), rows)
+
+                    def one(i: str) -> None:
+                        own, there = start(i), c.at(number, source, i)
+
+                        def column(k: str) -> None:
+                            found = c.value(f"load {vector}, ptr {c.at(number, there, c.mul(k, x_column))}, align {v.size}")
+                            c.do(f"store {vector} {found}, ptr {c.at(number, own, c.mul(k, height))}, align {v.size}")
+
+                        c.loop(k, end, 1, column)
+
+                    c.loop(top, whole, height, one)
+
+                c.loop(0, rows, COPIED, several)
                 c.loop(whole, bottom, height, tile)
 
             def tile(i: str) -> None:
@@ -441,9 +445,24 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
             c.when(columns_are, of_columns)
             c.when(c.value(f"xor i1 {columns_are}, true"), lambda: c.loop(top, bottom, height, tile))
 
-        def tiles(first: str, j: str, rows: str, columns: list[Part]) -> None:
-            """The columns from j on, of all rows of `out`."""
+        def copy_rows(first: str, j: str, rows: str) -> None:
+            """The next `panels` panels of `y`, whose rows are contiguous: each row is looked up once for all of them."""
+            width = most_vectors * v.lanes
+            size = c.mul(rows, width)
+
+            def row(r: str) -> None:
+                there, here = c.at(number, c.at(number, y, c.mul(c.add(first, r), y_row)), j), c.mul(r, width)
+                for q in range(panels):
+                    goal = c.at(number, panel, c.add(c.mul(size, q), here))
+                    for i in range(most_vectors):
+                        v.store(v.load(there, q * width + i * v.lanes), goal, i * v.lanes, align=32)
+
+            c.loop(0, rows, 1, row)
+
+        def tiles(first: str, j: str, rows: str, columns: list[Part], laid_panel: str | None = None) -> None:
+            """The columns from j on, of all rows of `out`. laid_panel: theirs of `y`, if it is there already."""
             count = len(columns)
+            panel_here = panel if laid_panel is None else laid_panel
             width = count * v.lanes
             all_there = c.value(f"icmp sge i64 {c.value(f'sub i64 {right}, {j}')}, {width}")
             some_missing = c.value(f"xor i1 {all_there}, true")
@@ -468,7 +487,7 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 not_whole = c.value(f"xor i1 {whole}, true")
 
                 def step(row: str, *sums: str) -> list[str]:
-                    start = c.at(number, panel, c.mul(row, width))
+                    start = c.at(number, panel_here, c.mul(row, width))
                     if copies:
                         there = c.at(number, c.at(number, y, c.mul(c.add(first, row), y_row)), j)
                         ys = [part.load(v, there, i * v.lanes) for i, part in enumerate(columns)]
@@ -541,6 +560,9 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                 if not several:
                     c.when(biased, add_bias)
 
+            if laid_panel is not None:
+                c.loop(top, bottom, height, tile)
+                return
             c.when(by_rows, lambda: tile(top, copies=True))
             c.loop(c.value(f"select i1 {by_rows}, i64 {c.add(top, height)}, i64 {top}"), bottom, height, tile)
 
@@ -577,7 +599,24 @@ def body(c: Any, number: str, *, several: bool = False, pairs: bool = False) -> 
                         both = c.value(f"and i1 {chosen}, {fits}")
                         c.when(both, lambda count=count, whole=whole: panel_of(count, whole))
 
-            c.loop(left, right, lambda j: c.mul(columns(j), v.lanes), column_block)
+            begin = left
+            if panels > 1:
+                width = most_vectors * v.lanes
+                some = c.value(f"sub i64 {right}, {left}")
+                most = c.value(f"sub i64 {some}, {c.value(f'srem i64 {some}, {panels * width}')}")
+                begin = c.add(left, c.value(f"select i1 {by_rows}, i64 {most}, i64 0"))
+
+                def several_panels(j: str) -> None:
+                    copy_rows(first, j, rows)
+
+                    def one(q: str) -> None:
+                        offset = c.mul(q, width)
+                        tiles(first, c.add(j, offset), rows, [Part()] * most_vectors, c.at(number, panel, c.mul(offset, rows)))
+
+                    c.loop(0, panels, 1, one)
+
+                c.loop(left, begin, panels * width, several_panels)
+            c.loop(begin, right, lambda j: c.mul(columns(j), v.lanes), column_block)
 
         c.loop(0, k, "%depth", depth_block)
 
