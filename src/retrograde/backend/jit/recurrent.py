@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import llvm
-from .copies import packed
+from .copies import ordered, packed
 from .operands import address
 from .threads import count, pool, tiles
 from .vectors import Part, Vectors
@@ -164,7 +164,7 @@ def _panels(w: np.ndarray, gates: int) -> np.ndarray:
     if count * lanes != n:
         whole = np.zeros((gates, count * lanes, n), np.float32)
         whole[:, :n] = w.reshape(gates, n, n)
-    return np.ascontiguousarray(whole.reshape(gates, count, lanes, n).transpose(1, 3, 0, 2))
+    return ordered(whole.reshape(gates, count, lanes, n).transpose(1, 3, 0, 2))
 
 
 @functools.cache
