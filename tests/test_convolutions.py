@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from retrograde.backend.jit import convolutions, llvm, threads
+from retrograde.backend.jit.processor import AVX2, AVX512
 from retrograde.ops import convolution
 
 pytestmark = pytest.mark.skipif(
@@ -98,6 +99,28 @@ def test_convolve_weight(both, shape, dtype):
     x, y = numbers(n, c, *size, dtype=dtype), numbers(n, o, *out, dtype=dtype)
     given = {"kernel": kernel, "stride": one, "padding": padding, "dilation": dilation, "groups": 1}
     close(both(lambda: convolution.convolve_weight(x, y, **given)), dtype)
+
+
+@pytest.fixture
+def short_registers(monkeypatch):
+    """Code as it is written for AVX2."""
+    kept = [f for f in vars(convolutions).values() if hasattr(f, "cache_clear")]
+    for function in kept:
+        function.cache_clear()
+    monkeypatch.setattr(llvm, "processor", lambda: AVX2)
+    yield
+    for function in kept:
+        function.cache_clear()
+
+
+@pytest.mark.skipif(llvm.processor() is not AVX512, reason="elsewhere the other tests have these registers, or there are none")
+@pytest.mark.parametrize("outputs", [1, 2, 3, 4, 6, 9, 11, 18])
+def test_the_tiles_for_short_registers(short_registers, both, outputs):
+    x, y = numbers(3, outputs, 9, 23), numbers(3, 5, 9, 23)
+    w, one = numbers(outputs, 5, 3, 3), {"stride": (1, 1), "padding": ((1, 1), (1, 1)), "dilation": (1, 1), "groups": 1}
+    close(both(lambda: convolution.convolve(y, w, None, **one)))
+    close(both(lambda: convolution.convolve_transpose(y, w.swapaxes(0, 1), None, size=(9, 23), **one)))
+    close(both(lambda: convolution.convolve_weight(y, x, kernel=(3, 3), **one)))
 
 
 STRIDED = {  # images, channels in and out, size, kernel, stride, padding, dilation, groups

@@ -58,6 +58,13 @@ def inverted():
     )  # fmt: skip
 
 
+def autoencoder():
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3, 2, 1), nn.ReLU(), nn.Conv2d(16, 32, 3, 2, 1), nn.ReLU(),
+        nn.ConvTranspose2d(32, 16, 4, 2, 1), nn.ReLU(), nn.ConvTranspose2d(16, 1, 4, 2, 1), nn.Sigmoid(),
+    )  # fmt: skip
+
+
 def conv(a, b):
     return nn.Conv2d(a, b, 3, padding=1)
 
@@ -84,6 +91,7 @@ LAYERS = {
         lambda: one(nn.Sequential(conv(8, 16), nn.ReLU(), nn.MaxPool2d(2), conv(16, 16)), 4, 8, 32, 32), 458752),
     "residual blocks": (lambda: one(nn.Sequential(Residual(), Residual()), 4, 16, 16, 16), 524800),
     "inverted bottleneck": (lambda: one(inverted(), 4, 8, 16, 16), 819776),
+    "autoencoder": (lambda: one(autoencoder(), 4, 1, 28, 28), 137984),
     "batch norm": (lambda: one(nn.BatchNorm2d(16), 4, 16, 32, 32), 128),
     "batch norm of lines": (lambda: one(nn.BatchNorm1d(16), 8, 16, 256), 128),
     "group norm": (lambda: one(nn.GroupNorm(4, 16), 4, 16, 32, 32), 128),
