@@ -438,6 +438,9 @@ _FEW = 128
 """Results of an image up to which weights' cotangents are a matrix product with the windows of many: half to nine tenths of the
 time (16x128x4x4 by 3x3 to as many channels: 0.6 ms against 2.1)."""
 
+_SUMMED = 256
+"""Results that a product for them sums over at least."""
+
 
 @functools.lru_cache(256)
 def _weights_of_few(
@@ -453,7 +456,9 @@ def _weights_of_few(
         return None
     lay, depth = _layer(shape, char, padding, stride, p.full[len(out) :]), len(p.starts)
     windows = _windows_of(char, p, length, channels * math.prod(p.full))
-    at_once = min(images, max(1, 8 * _ROOM // (depth * length)))
+    # Windows that stay in the cache until they are multiplied, but so many that a product's sums are not added up for every few.
+    most = max(2 * _ROOM // (depth * length), -(-_SUMMED // length))
+    at_once = -(-images // -(-images // most))
 
     def run(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         laid, total = lay(x), None
