@@ -23,6 +23,7 @@ import numpy as np
 
 from . import llvm, matvec, threads
 from .operands import aligned
+from .processor import AVX2
 from .thresholds import ALONE, LEAST, here
 from .vectors import Part, Vectors
 
@@ -66,7 +67,8 @@ def product(x: np.ndarray, y: np.ndarray, bias: np.ndarray | None = None) -> Any
     if x.ndim != 2 or y.ndim != 2:
         return _plus(_of_vectors(x, y), bias)
     work = size * y.shape[1]
-    if work < LEAST and (work <= ALONE or threads.count() == 1):
+    # OpenBLAS's sums for AVX2 have another order, so that one thread must not take them where several do not.
+    if work < LEAST and (work <= ALONE or (threads.count() == 1 and llvm.processor() is not AVX2)):
         return _plus(x.dot(y), bias)
     char = x.dtype.char
     function = _generated[char] if char in _generated else _set_up(char)
