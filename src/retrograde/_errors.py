@@ -27,6 +27,10 @@ class MutationError(GradError):
     """A value needed by the backward pass was changed in place after it had been recorded."""
 
 
+class RecomputeError(GradError):
+    """A function did something else when it was computed again than the first time."""
+
+
 class LevelError(GradError):
     """A value left the functional transform it belongs to."""
 

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._errors import GradError, MutationError
+from .._errors import MutationError, RecomputeError
 from .._state import OFF, open_tapes, recording, refresh, set_mode, state
 from .._tree import flatten
 from ..core import level as levels
@@ -54,9 +54,11 @@ class _Frame:
     again: at the levels and in the grad modes in which it was computed first, from the same arguments."""
 
     def __init__(
-        self, run: Callable[[], Any], given: Any, recompute_context: Callable[[], Any], early_stop: bool
-    ) -> None:
+        self, run: Callable[[], Any], given: Any, recompute_context: Callable[[], Any], early_stop: bool,
+        check_looks: bool,
+    ) -> None:  # fmt: skip
         self._run, self._context, self._early_stop = run, recompute_context, early_stop
+        self._check_looks = check_looks
         self._given = [x for x in flatten(given)[0] if isinstance(x, Value)]
         self._begun = tick()
         self._levels = state.levels
@@ -92,8 +94,8 @@ class _Frame:
         x = kept.unpack(index)
         kept.values[index] = None
         looks = tuple(shape_of(x)), dtype_of(x)
-        if looks != self._looks[index]:
-            raise error_type(type(x), GradError)(
+        if self._check_looks and looks != self._looks[index]:
+            raise error_type(type(x), RecomputeError)(
                 f"checkpoint: computed again, saved value {index} has shape {looks[0]} and dtype {looks[1]}, the first time "
                 f"{self._looks[index]}; the function must do the same each time it is called"
             )
@@ -113,7 +115,7 @@ class _Frame:
         except _Complete:
             return kept
         if len(kept.values) != len(self._looks):
-            raise error_type(values.result_class(flatten(out)[0]), GradError)(
+            raise error_type(values.result_class(flatten(out)[0]), RecomputeError)(
                 f"checkpoint: the function saved {len(self._looks)} values the first time and {len(kept.values)} when "
                 "computed again; it must do the same each time it is called (random draws and outer state included)"
             )
@@ -147,15 +149,17 @@ def saved_hooks(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Any
 
 
 def checkpoint(
-    f: Callable[..., Any], *, recompute_context: Callable[[], Any] = contextlib.nullcontext, early_stop: bool = False
-) -> Callable[..., Any]:
+    f: Callable[..., Any], *, recompute_context: Callable[[], Any] = contextlib.nullcontext, early_stop: bool = False,
+    check_looks: bool = True,
+) -> Callable[..., Any]:  # fmt: skip
     """`f` with its saved values dropped when it returns and computed again in the backward pass.
 
     Memory for time. `f` must do the same when called again; `recompute_context` makes a context manager for the second
-    call (to restore a random state, say); with `early_stop` that ends as soon as everything that the first one saved is there
-    again. Derivatives of any order work, also where `f` takes gradients itself. Raises
-    GradError when the second call saves something else than the first, MutationError for a value that is written after an
-    operation has saved it, or for an argument that is written after `f` was called.
+    call (to restore a random state, say); with `early_stop` that ends as soon as everything that the first one saved is
+    there again. Without `check_looks` nobody asks whether what it saves has the shapes and dtypes of the first. Derivatives
+    of any order work, also where `f` takes gradients itself. Raises GradError when the second call saves something else than
+    the first, MutationError for a value that is written after an operation has saved it, or for an argument that is written
+    after `f` was called.
 
     Examples
     --------
@@ -168,6 +172,6 @@ def checkpoint(
 
     @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        return _Frame(lambda: f(*args, **kwargs), (args, kwargs), recompute_context, early_stop).first()
+        return _Frame(lambda: f(*args, **kwargs), (args, kwargs), recompute_context, early_stop, check_looks).first()
 
     return checkpointed

@@ -57,3 +57,8 @@ def test_refusals():
     ):
         with pytest.raises(error):
             f()
+
+
+def test_one_element_of_a_symmetric_matrix_is_moved_alone():
+    a = matrix(4).requires_grad_()
+    assert torch.autograd.gradcheck(lambda a: torch.lobpcg(a, k=1)[0], a)

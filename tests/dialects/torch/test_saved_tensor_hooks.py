@@ -94,3 +94,39 @@ def test_helpers_of_checkpoints():
     assert torch.allclose(x.grad, x.detach().cos())
     with pytest.raises(NotImplementedError, match="by operation"):
         helpers.create_selective_checkpoint_contexts([])
+
+
+@pytest.mark.parametrize("second", [lambda x: x[:1].exp(), lambda x: x * 1], ids=["another shape", "less"])
+def test_a_checkpoint_that_does_something_else_the_second_time(second):
+    from retrograde.dialects.torch.utils.checkpoint import CheckpointError
+
+    calls, x = [], torch.ones(2, requires_grad=True)
+
+    def f(x):
+        calls.append(1)
+        return x.exp() if len(calls) == 1 else second(x)
+
+    with pytest.raises(CheckpointError, match="again"):
+        checkpoint(f, x, use_reentrant=False).sum().backward()
+    with pytest.raises(ValueError, match="keyword"):
+        checkpoint(f, x, use_reentrant=True, other=3)
+    with pytest.raises(ValueError, match="determinism_check"):
+        checkpoint(f, x, use_reentrant=False, determinism_check="some")
+
+
+def test_what_a_node_shows_of_what_it_saved():
+    x = torch.ones(2, requires_grad=True)
+    saved = lambda y: sorted(name for name in dir(y.grad_fn) if name.startswith("_saved_"))  # noqa: E731
+    assert saved(x.sin()) == ["_saved_self"]
+    assert saved(x.exp()) == ["_saved_result"]
+    assert saved(x + 1) == []
+    y = x * 1
+    z = y**2
+    assert z.grad_fn == z.grad_fn
+    assert hash(z.grad_fn) == hash(z.grad_fn)
+    assert z.grad_fn != y.grad_fn
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="in place"):
+        z.grad_fn._saved_self  # noqa: B018
+    with torch.autograd.set_detect_anomaly(True):
+        assert "test_saved" in "".join((x * 2).grad_fn.metadata["traceback_"])

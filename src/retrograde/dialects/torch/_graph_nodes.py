@@ -14,7 +14,7 @@ from typing import Any
 from ..._state import is_grad_enabled
 from ...core.node import FREED, Accumulate, Node, Slot, producer
 from ...core.value import as_value, make
-from ...tape import engine, hooks
+from ...tape import engine, hooks, mutation
 from .._shared.module_hooks import spread
 from ._api import REGISTRY
 
@@ -102,10 +102,24 @@ class GradFn:
             for edge in (self._node.edges[i] for i in _differentiable(self._node))
         )
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GradFn) and self._node is other._node
+
+    def __hash__(self) -> int:
+        return id(self._node)
+
+    def __dir__(self) -> list[str]:
+        names = [f"{prefix}{name}" for name in _saved_names(self._node) for prefix in ("_saved_", "_raw_saved_")]
+        return [*super().__dir__(), *names]
+
     @property
     def metadata(self) -> dict[str, Any]:
-        """A dictionary for the user's notes on this node."""
-        return self._node.__dict__.setdefault("metadata", {})
+        """A dictionary for the user's notes on this node; under anomaly mode it holds where the operation was called."""
+        notes: dict[str, Any] = self._node.__dict__.setdefault("metadata", {})
+        trace = getattr(self._node, "trace", None)
+        if trace is not None:
+            notes.setdefault("traceback_", trace.splitlines(keepends=True))
+        return notes
 
     @property
     def variable(self) -> Any:
@@ -199,6 +213,16 @@ def _differentiable(node: Any) -> tuple[int, ...]:
     return tuple(range(len(node.edges)))
 
 
+def _saved_names(node: Any) -> list[str]:
+    """PyTorch's names for what a node has saved."""
+    if not isinstance(node, Node) or not node.saved or node.saved is FREED:
+        return []
+    operands = list(getattr(node.prim, "operands", None) or ())
+    theirs = {0: "self", 1: "exponent" if node.prim.name == "power" else "other"} if len(operands) <= 2 else {0: "self"}
+    found = [theirs.get(i, name) for i, name in enumerate(operands) if i < len(node.saved) and node.saved[i] is not None]
+    return [*found, "result"] if len(node.saved) > len(operands) > 0 else found
+
+
 class SavedSlot:
     """One of the tensors that a node has saved, on which hooks may be put."""
 
@@ -236,6 +260,8 @@ def _saved(node: Any, name: str) -> Any:
     if isinstance(node, Node) and name in node.params:
         return node.params[name]
     position, edge = _saved_at(node, name)
+    if type(node.saved[position]) is not hooks.Packed and mutation.changed_after(node.saved[position], node.seq):
+        raise RuntimeError(f"_saved_{name}: this tensor was changed in place after {node_name(node)} had saved it")
     array = (node.saved if node.packed is None else node.packed(node, node.saved))[position]
     leaf = edge.leaf() if type(edge) is Accumulate else None
     return leaf if leaf is not None and leaf._a is array else make(REGISTRY.tensor_class, array, edge)

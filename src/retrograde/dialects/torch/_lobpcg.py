@@ -41,6 +41,7 @@ def lobpcg(
         k = 1 if X is None else X.shape[-1]
     if not 1 <= k <= shape[-1]:
         raise ValueError(f"lobpcg: {k} eigenpairs of matrices with {shape[-1]} rows; there are 1 to {shape[-1]}")
+    matrix = (matrix + matrix.mT) / 2  # what an iteration sees of a matrix that is not quite symmetric, as in gradcheck
     factor = None
     if B is not None:
         factor = cholesky(B.to_dense() if B.is_sparse else B)

@@ -15,6 +15,10 @@ from ...core.value import Value
 from ._linalg_error import _LinAlgError
 
 
+class CheckpointError(RuntimeError):
+    """A checkpointed function did something else when it was computed again."""
+
+
 class TorchPolicy(TapePolicy):
     """PyTorch's answers."""
 
@@ -38,6 +42,7 @@ POLICY = TorchPolicy(
     errors={
         _errors.GradError: RuntimeError, _errors.ShapeError: RuntimeError, _errors.LevelError: RuntimeError,
         _errors.UnsupportedError: NotImplementedError, _errors.ElementsError: RuntimeError,
+        _errors.RecomputeError: CheckpointError,
     },
     same_gradients_are_one=True, changes_arguments=True, keeps_restricted_views=False, values_outlive_levels=True,
     shows_missing_gradients=True,

@@ -11,6 +11,7 @@ from typing import Any
 
 from ....transform.checkpoint import checkpoint as _checkpoint
 from .. import _autocast
+from .._policy import CheckpointError
 from .._tensor import Tensor
 from ..amp import autocast
 from ..random import back_to, mark
@@ -56,14 +57,20 @@ def checkpoint(
         warnings.warn(
             "checkpoint: say use_reentrant=False (both values give the same here)", UserWarning, stacklevel=2
         )
+    if use_reentrant and (kwargs or context_fn is not None or debug):
+        given = ", ".join([*kwargs, *(["context_fn"] if context_fn is not None else []), *(["debug"] if debug else [])])
+        raise ValueError(f"checkpoint: use_reentrant=True does not go with keyword arguments: {given}")
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"checkpoint: determinism_check must be 'default' or 'none', got {determinism_check!r}")
     if _forced:
         early_stop = _forced[-1]
     state, region = mark() if preserve_rng_state else None, _autocast_now()
     forward_context, recompute = context_fn() if context_fn is not None else (contextlib.nullcontext(),) * 2
     with forward_context:
         return _checkpoint(
-            function, recompute_context=lambda: _restored(state, region, recompute), early_stop=early_stop
-        )(*args, **kwargs)
+            function, recompute_context=lambda: _restored(state, region, recompute), early_stop=early_stop,
+            check_looks=determinism_check != "none",
+        )(*args, **kwargs)  # fmt: skip
 
 
 _forced: list[bool] = []
@@ -159,7 +166,7 @@ def create_selective_checkpoint_contexts(*args: Any, **kwargs: Any) -> Any:
 
 
 __all__ = [
-    "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
-    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop",
-    "set_device_states",
+    "CheckpointError", "CheckpointPolicy", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
+    "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip
