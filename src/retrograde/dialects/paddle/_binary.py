@@ -15,7 +15,7 @@ from ...ops import selection as sel
 from ...ops import special
 from ...ops import structural as st
 from ...ops.counting import isin as isin_op
-from ...ops.indexing import argwhere
+from ...ops.indexing import argwhere, take
 from . import _kernels
 from ._api import api, check_shape, write_out
 from ._dtype import FROM_NUMPY, float32, float64
@@ -225,7 +225,7 @@ def multiplex(inputs: Any, index: Any, name: Any = None) -> Any:
     chosen = np.asarray(index.numpy()).reshape(-1)
     if chosen.size != rows or (chosen.size and not (chosen.min() >= 0 and chosen.max() < len(inputs))):
         raise ValueError(f"multiplex: index must hold one of 0 to {len(inputs) - 1} for each of {rows} rows")
-    return st.stack(*(st.getitem(inputs[k], index=(i,)) for i, k in enumerate(chosen.tolist())), axis=0)
+    return take(st.concatenate(*inputs, axis=0), chosen.astype(np.int64) * rows + np.arange(rows), axis=0)
 
 
 # ------------------------------------------------------------------------------------------ choices
