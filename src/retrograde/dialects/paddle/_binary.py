@@ -50,7 +50,7 @@ def _in_double(name: str, op: Any, x: Any, y: Any) -> tuple[Any, np.dtype]:
 @api()
 def atan2(x: Any, y: Any, name: Any = None) -> Any:
     """The angle of the point (y, x), in radians from -pi to pi, elementwise; of integers in float64."""
-    return _in_double("atan2", ew.atan2, x, y)[0]
+    return _in_double("atan2", ew.atan2_undefined, x, y)[0]
 
 
 @api()
