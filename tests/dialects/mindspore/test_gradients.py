@@ -555,3 +555,13 @@ def test_outputs_and_sensitivities_in_dicts() -> None:
 def test_a_frozen_parameter_takes_no_hook() -> None:
     with pytest.raises(RuntimeError, match="wants no gradient"):
         Parameter(Tensor([1.0]), requires_grad=False).register_hook(lambda g: g)
+
+
+def test_hooks_of_weights_see_zeros_where_nothing_depends_on_them() -> None:
+    seen: list[Any] = []
+    used, unused = Parameter(Tensor([1.0, 2.0]), name="used"), Parameter(Tensor([1.0, 2.0]), name="unused")
+    used.register_hook(lambda g: seen.append(("used", g.tolist())))
+    unused.register_hook(lambda g: (seen.append(("unused", g.tolist())), g + 1)[1])
+    found = ms.grad(lambda x: x * used * used, None, [used, unused])(X)
+    assert seen == [("used", [2.0, 8.0]), ("unused", [0.0, 0.0])]
+    assert [g.tolist() for g in found] == [[2.0, 8.0], [1.0, 1.0]]
