@@ -580,10 +580,16 @@ def _square_size(x: Any, y: Any) -> Any:
     return where(equal(size, 0), size + math.inf, size)
 
 
-atan2 = elementwise(
-    "atan2", kernel=Ufunc("atan2"), samples=binary(0.5, 2, -2, -1),
-    partials=[lambda x, y, _out: y / _square_size(x, y), lambda x, y, _out: -x / _square_size(x, y)],
-)  # fmt: skip
+def _atan2(name: str, square_size: Any) -> Any:
+    return elementwise(
+        name, kernel=Ufunc("atan2"), samples=binary(0.5, 2, -2, -1),
+        partials=[lambda x, y, _out: y / square_size(x, y), lambda x, y, _out: -x / square_size(x, y)],
+    )  # fmt: skip
+
+
+# The derivative at the origin, where there is none, is 0; that of the second is nan.
+atan2 = _atan2("atan2", _square_size)
+atan2_undefined = _atan2("atan2_undefined", lambda x, y: x * x + y * y)
 
 sinh = elementwise(
     "sinh", kernel=Ufunc("sinh"), samples=unary(-2, 2, complex_too=True), partials=[lambda x, _out: cosh(x)],

@@ -27,7 +27,6 @@ DIFFERENT = {
     "V(lambda t, op=ops.SeLU(): op(t), u)": "MindSpore's derivative below 0 is wrong",
     "V(lambda t, op=ops.ReduceProd(): op(t), u)": "MindSpore's derivative is wrong",
     "V(lambda t: ops.L2Normalize()(t), z)": "MindSpore's derivative is not that of its values",
-    "V(lambda t: ops.atan2(t, t), z)": "0 instead of nan where there is no derivative",
     "V(lambda t: ops.bessel_k0(t), u)": "nan instead of inf below 0, where the function is not real",
     "V(lambda t: ops.bessel_y0(t), u)": "nan instead of inf below 0, where the function is not real",
     "V(lambda t: ops.cumprod(t, 0), z)": "MindSpore divides by the elements that are 0",

@@ -552,6 +552,19 @@ def test_outputs_and_sensitivities_in_dicts() -> None:
     assert G(sens_param=True)(f)(Tensor([1.0]), {"a": Tensor([1.0]), "b": Tensor([10.0])}).item() == 32.0
 
 
-def test_a_frozen_parameter_takes_no_hook() -> None:
-    with pytest.raises(RuntimeError, match="wants no gradient"):
-        Parameter(Tensor([1.0]), requires_grad=False).register_hook(lambda g: g)
+def test_a_parameter_that_was_frozen_takes_a_hook() -> None:
+    p = Parameter(Tensor([1.0]), name="p")
+    p.requires_grad = False
+    p.register_hook(lambda g: g * 2)
+    p.requires_grad = True
+    assert ms.grad(lambda: p * p, None, [p])()[0].item() == 4.0
+
+
+def test_hooks_of_weights_see_zeros_where_nothing_depends_on_them() -> None:
+    seen: list[Any] = []
+    used, unused = Parameter(Tensor([1.0, 2.0]), name="used"), Parameter(Tensor([1.0, 2.0]), name="unused")
+    used.register_hook(lambda g: seen.append(("used", g.tolist())))
+    unused.register_hook(lambda g: (seen.append(("unused", g.tolist())), g + 1)[1])
+    found = ms.grad(lambda x: x * used * used, None, [used, unused])(X)
+    assert seen == [("used", [2.0, 8.0]), ("unused", [0.0, 0.0])]
+    assert [g.tolist() for g in found] == [[2.0, 8.0], [1.0, 1.0]]

@@ -445,3 +445,9 @@ def test_methods_take_axes_by_place_and_under_both_names() -> None:
         x.flatten(0, 1, 2)
     with pytest.raises(ValueError, match="bool"):
         ops.clamp(x, True, None)
+
+
+def test_ranges_are_sequences_of_numbers() -> None:
+    assert ops.tuple_to_array(range(3)).tolist() == [0, 1, 2]
+    with pytest.raises(TypeError, match="wanted a tuple"):
+        ops.tuple_to_array(3)

@@ -594,3 +594,9 @@ def test_bilinear_weights_drift_along_the_rows() -> None:
     rows = [[0.0625, 0.28125, 0.375, 0.15625], [0.1875, 0.65625, 0.75, 0.21875], [0.1875, 0.46875, 0.375, 0.09375],
             [0.0625, 0.09375, 0.0, -0.03125]]  # fmt: skip
     assert w.tolist() == [[rows, rows]]
+
+
+def test_multiplex_depends_on_every_input() -> None:
+    xs = [leaf([[1.0], [2.0]]) for _ in range(3)]
+    found = paddle.grad(paddle.multiplex(xs, T([[1], [1]], dtype="int32")), xs)
+    assert [g.tolist() for g in found] == [[[0.0], [0.0]], [[1.0], [1.0]], [[0.0], [0.0]]]

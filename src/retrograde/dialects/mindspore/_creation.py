@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import Any
 
@@ -312,6 +313,6 @@ def scalar_cast(input_x: Any, input_y: Any) -> Any:
 @api(method=False)
 def tuple_to_array(input_x: Any) -> Any:
     """A tuple of numbers as a tensor: int32 of ints, float32 of floats."""
-    if not isinstance(input_x, (tuple, list, range)) or not input_x:
+    if not isinstance(input_x, (tuple, list, builtins.range)) or not input_x:
         raise TypeError(f"tuple_to_array: wanted a tuple of numbers, got {type(input_x).__name__}")
     return from_array(np.asarray(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))

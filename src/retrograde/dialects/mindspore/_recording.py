@@ -225,13 +225,13 @@ class Recording:
         targets = [*self.inputs, *self.weights] if self.weights else self.inputs
         edges = [*self.edges, *self.weight_edges]
         if not roots:
-            return [_zeros(x) for x in targets]
+            return [_unreached(x) for x in targets]
         found = engine.run(
             roots, cotangents, cls=Tensor, level=level, inputs=edges, retain_graph=retain or nested,
             create_graph=nested, accumulate=False, since=self.start,
         )  # fmt: skip
         return [
-            _zeros(x) if g is None or not getattr(x, "requires_grad", True) else _gradient(g)
+            _unreached(x) if g is None or not getattr(x, "requires_grad", True) else _gradient(g)
             for x, g in zip(targets, found)
         ]
 
@@ -272,6 +272,16 @@ def _edge(weight: Any) -> Any:
 
 def _zeros(x: Any) -> Tensor:
     return make(Tensor, np.zeros(shape_of(x), dtype_of(x)))
+
+
+def _unreached(x: Any) -> Any:
+    """Zeros for what the outputs do not depend on; the hooks of a weight see them."""
+    g: Any = _zeros(x)
+    hooks = x._leaf.hooks if x._leaf is not None else None
+    for hook in list(hooks.tensor.get(0, {}).values()) if hooks is not None else ():
+        answer = hook(g)
+        g = g if answer is None else answer
+    return g
 
 
 def _gradient(g: Any) -> Tensor:

@@ -15,7 +15,7 @@ from ...ops import selection as sel
 from ...ops import special
 from ...ops import structural as st
 from ...ops.counting import isin as isin_op
-from ...ops.indexing import argwhere
+from ...ops.indexing import argwhere, take
 from . import _kernels
 from ._api import api, check_shape, write_out
 from ._dtype import FROM_NUMPY, float32, float64
@@ -50,7 +50,7 @@ def _in_double(name: str, op: Any, x: Any, y: Any) -> tuple[Any, np.dtype]:
 @api()
 def atan2(x: Any, y: Any, name: Any = None) -> Any:
     """The angle of the point (y, x), in radians from -pi to pi, elementwise; of integers in float64."""
-    return _in_double("atan2", ew.atan2, x, y)[0]
+    return _in_double("atan2", ew.atan2_undefined, x, y)[0]
 
 
 @api()
@@ -225,7 +225,7 @@ def multiplex(inputs: Any, index: Any, name: Any = None) -> Any:
     chosen = np.asarray(index.numpy()).reshape(-1)
     if chosen.size != rows or (chosen.size and not (chosen.min() >= 0 and chosen.max() < len(inputs))):
         raise ValueError(f"multiplex: index must hold one of 0 to {len(inputs) - 1} for each of {rows} rows")
-    return st.stack(*(st.getitem(inputs[k], index=(i,)) for i, k in enumerate(chosen.tolist())), axis=0)
+    return take(st.concatenate(*inputs, axis=0), chosen.astype(np.int64) * rows + np.arange(rows), axis=0)
 
 
 # ------------------------------------------------------------------------------------------ choices
