@@ -1,9 +1,9 @@
 """What machine code computes for a graph is what its primitives compute one after the other, for all shapes and layouts."""
 
 import concurrent.futures
+import gc
 import os
 import subprocess
-import gc
 import sys
 
 import numpy as np
