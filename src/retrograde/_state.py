@@ -39,6 +39,7 @@ who writes it (a test finds what is missing here). Of one thread: `state`, and e
     tape/mutation.py MUTATED: whoever writes memory in place, through `note`
     tape/mutation.py latest: the same
     tape/mutation.py MIRRORS: `mirror`, until the image is gone
+    tape/mutation.py ADDRESSED: `address_of`, until the memory is gone
     tape/mutation.py AWAITED: `when_written`, until the memory is written or gone
     tape/profiling.py RUNNING: `Profiler.start` and `stop`
     tensor/numpy_protocol.py _ADAPTERS: `implements`, while the three files with NumPy's functions are imported

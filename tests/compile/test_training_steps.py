@@ -128,3 +128,7 @@ def test_what_a_step_writes_is_exchanged_only_where_nobody_else_holds_it(monkeyp
     step()
     assert found == [True] * 2  # the weight and its momentum
     assert net.weight._version == version + 1
+    address = net.weight.data_ptr()  # the program knows it from here on
+    for _ in range(2):
+        step()
+        assert net.weight.data_ptr() == address

@@ -226,6 +226,19 @@ def write_all(targets: Sequence[np.ndarray], arrays: Sequence[np.ndarray]) -> No
     note_all(targets)
 
 
+ADDRESSED: dict[int, weakref.ref[Any]] = {}
+"""id(owner) -> a weak reference to memory whose address somebody has asked for."""
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where the numbers of an array stand, for a program: it may look there later, so the memory is not `exchanged`."""
+    owner = owner_of(array)
+    if isinstance(owner, _ndarray):
+        key = id(owner)
+        ADDRESSED[key] = weakref.ref(owner, lambda _: ADDRESSED.pop(key, None))
+    return int(array.ctypes.data)
+
+
 def exchanged(value: Value, array: np.ndarray) -> bool:
     """Let a value hold an array that nobody else has in place of its own, as if that were written, where nobody could tell: its
     own is held by nothing else, no view and no saved operand. Whether that was so."""
@@ -234,7 +247,7 @@ def exchanged(value: Value, array: np.ndarray) -> bool:
         return False
     old = value._a
     alike = old.strides == array.strides and old.dtype is array.dtype and old.flags.num == array.flags.num
-    if not alike or old.base is not None or weakref.getweakrefcount(old) > 1 or id(old) in AWAITED:
+    if not alike or old.base is not None or weakref.getweakrefcount(old) > 1 or id(old) in AWAITED or id(old) in ADDRESSED:
         return False
     entry = MUTATED.pop(id(old), None)
     before = entry[1] if entry is not None and entry[2]() is old else 0

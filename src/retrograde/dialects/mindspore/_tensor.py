@@ -18,7 +18,7 @@ from ...core.policy import TapePolicy
 from ...core.unwrap import concrete
 from ...core.value import Value, make
 from ...ops.structural import cast
-from ...tape import hooks
+from ...tape import hooks, mutation
 from .._shared.arrays import ArrayFacts
 from .._shared.tensor_class import TensorClass, install
 from . import _data, _repr
@@ -184,7 +184,7 @@ class Tensor(Value, ArrayFacts, metaclass=TensorClass):
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return int(self._concrete("data_ptr").ctypes.data)
+        return mutation.address_of(self._concrete("data_ptr"))
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""

@@ -341,7 +341,7 @@ Tensor.offset = property(_offset, doc=_offset.__doc__)
 @api(function=False)
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
-    return int(concrete("data_ptr", self).__array_interface__["data"][0])
+    return mutation.address_of(concrete("data_ptr", self))
 
 
 @api(function=False)

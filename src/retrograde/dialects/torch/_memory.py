@@ -179,7 +179,7 @@ def storage_offset(self: Tensor) -> int:
 def data_ptr(self: Tensor) -> int:
     """The address of the first element; 0 for a tensor without elements."""
     a = concrete("data_ptr", self)
-    return a.ctypes.data if a.size else 0
+    return mutation.address_of(a) if a.size else 0
 
 
 class UntypedStorage:
@@ -190,7 +190,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """The address of the first byte."""
-        return self._flat.ctypes.data if self._flat.size else 0
+        return mutation.address_of(self._flat) if self._flat.size else 0
 
     def nbytes(self) -> int:
         """The number of bytes."""
