@@ -94,7 +94,7 @@ for step in range(20):
 
 
 def test_runs_inside_runs(monkeypatch):
-    for name in ("PAYS", "ENOUGH", "LEAST"):
+    for name in ("PAYS", "ENOUGH", "LEAST", "TIMES", "TRACED"):
         monkeypatch.setattr(regions, name, 0)
     plain, hooked = {"torch": torch}, {"torch": torch}
     exec(NESTED, plain)
@@ -104,8 +104,18 @@ def test_runs_inside_runs(monkeypatch):
     assert sum(row["hits"] for row in running.report().to_dict()["segments"])
 
 
-def test_code_that_looks_around_is_left_alone():
-    assert Program().code("for i in range(3):\n    x = sum([i]) + max(i, 1)\n    print(locals())\n", "<text>", {}) is None
+HOOKED = "for i in range(3):\n    x = sum([i]) + max(i, 1)\n    {}\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["print(locals())", "import builtins; builtins.eval('x')", "from sys import _getframe", "f_(sys.settrace)"]
+)
+def test_code_that_looks_around_is_left_alone(text):
+    assert Program().code(HOOKED.format(text), "<text>", {}) is None
+
+
+def test_a_method_by_the_name_of_a_function_that_looks_around_is_none():
+    assert Program().code(HOOKED.format("net.eval()"), "<text>", {}) is not None
 
 
 def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
@@ -115,7 +125,7 @@ def test_a_version_runs_as_numpy_until_machine_code_is_earned(monkeypatch):
     monkeypatch.setattr(regions, "TRANSLATED", 0.0)
     monkeypatch.setattr(regions.pipeline.records, "kept", lambda graph: None)
     monkeypatch.setattr(regions.pipeline, "compiled", lambda graph, *rest: made.append(graph) or inner(graph, *rest))
-    for name in ("PAYS", "ENOUGH", "LEAST"):
+    for name in ("PAYS", "ENOUGH", "LEAST", "TIMES", "TRACED"):
         monkeypatch.setattr(regions, name, 0)
     plain, hooked = {"torch": torch}, {"torch": torch}
     exec(NESTED, plain)
@@ -143,7 +153,7 @@ for step in range(300):
 
 
 def test_a_step_of_another_kind_now_and_then_does_not_speak_against_the_others(monkeypatch):
-    for name in ("PAYS", "ENOUGH", "LEAST"):
+    for name in ("PAYS", "ENOUGH", "LEAST", "TIMES", "TRACED"):
         monkeypatch.setattr(regions, name, 0)
     monkeypatch.setattr(regions, "_now", float)  # nothing takes any time
     plain, hooked = {"torch": torch}, {"torch": torch}
@@ -160,11 +170,12 @@ def test_a_step_of_another_kind_now_and_then_does_not_speak_against_the_others(m
 def test_what_a_run_has_shown_says_where_the_next_one_looks(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir(mode=0o700)
-    first, second = (both_ways(tmp_path, program(250)).stderr for _ in range(2))
+    text = program(600).replace("range(600)", "list(range(600))")  # the number of turns is not known beforehand
+    first, second = (both_ways(tmp_path, text).stderr for _ in range(2))
     assert "1 segments" in first
     assert "1 segments" in second
     hits = [int(text.split(" segments, ")[1].split(" hits")[0]) for text in (first, second)]
-    assert hits[1] > max(hits[0], 235)  # from the fourth step on
+    assert hits[1] > max(hits[0], 585)  # from the fourth step on
     (tmp_path / "quiet").mkdir()
     for said in ("hits\n", "hits (an earlier run of this program has found nothing to gain)\n"):
         assert both_ways(tmp_path / "quiet", "for i in range(3):\n    x = sum([i]) + max(i, 1)\n").stderr.endswith(said)
