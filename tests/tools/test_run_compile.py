@@ -170,21 +170,28 @@ def test_a_step_of_another_kind_now_and_then_does_not_speak_against_the_others(m
 def test_what_a_run_has_shown_says_where_the_next_one_looks(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir(mode=0o700)
-    text = program(600).replace("range(600)", "list(range(600))")  # the number of turns is not known beforehand
+    text = program(2000).replace("range(2000)", "list(range(2000))")  # the number of turns is not known beforehand
     first, second = (both_ways(tmp_path, text).stderr for _ in range(2))
     assert "1 segments" in first
     assert "1 segments" in second
     hits = [int(text.split(" segments, ")[1].split(" hits")[0]) for text in (first, second)]
-    assert hits[1] > max(hits[0], 585)  # from the fourth step on
+    assert hits[1] > max(hits[0], 1985)  # from the fourth step on
     (tmp_path / "quiet").mkdir()
     for said in ("hits\n", "hits (an earlier run of this program has found nothing to gain)\n"):
         assert both_ways(tmp_path / "quiet", "for i in range(3):\n    x = sum([i]) + max(i, 1)\n").stderr.endswith(said)
 
 
-@pytest.mark.parametrize("ending", ["raise ValueError", "import sys; sys.exit(3)"])
+@pytest.mark.parametrize("ending", ["raise ValueError", pytest.param("import sys; sys.exit(3)", marks=pytest.mark.long)])
 def test_a_run_that_fails_shows_nothing(tmp_path, monkeypatch, ending):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "cache").mkdir(mode=0o700)
     for _ in range(2):
         got = both_ways(tmp_path, f"for i in range(3):\n    x = sum([i]) + max(i, 1)\n{ending}\n")
         assert "an earlier run" not in got.stderr
+
+
+def test_numpy_for_the_time_being_does_not_load_llvm(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir(mode=0o700)
+    text = "import sys\n" + program(250) + "print('llvmlite.binding' in sys.modules)\n"
+    assert both_ways(tmp_path, text).stdout.endswith("False\n")
