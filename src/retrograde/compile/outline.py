@@ -39,8 +39,6 @@ _BAD = (
     ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Delete, ast.NamedExpr,
     ast.While, ast.Match, ast.Assert, ast.Break, ast.Continue,
 )  # fmt: skip
-_SAYING = (ast.Constant, ast.Name)
-"""What the number of a loop's turns is read from."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _K, _V = ".k", ".v"
 """Variables of ours, under names that no program can have."""
@@ -66,8 +64,10 @@ class Outlined:
 
     def times(self, scope: dict[str, Any]) -> int | None:
         """How often the run is passed, where its loop says so. scope: its globals."""
-        found = [x.value if isinstance(x, ast.Constant) else scope.get(x.id) for x in self._turns if isinstance(x, _SAYING)]
-        if not found or len(found) < len(self._turns) or not all(type(x) is int for x in found):
+        found: list[Any] = [
+            x.value if isinstance(x, ast.Constant) else scope.get(x.id) if isinstance(x, ast.Name) else None for x in self._turns
+        ]
+        if not found or not all(type(x) is int for x in found):
             return None
         try:
             return len(range(*found))

@@ -343,10 +343,6 @@ class Region:
             "reason": self.reason,
         }  # fmt: skip
 
-    def _closed(self) -> list[_Closed]:
-        """The versions that are there."""
-        return [v for versions in self.versions.values() for v in versions if isinstance(v, _Closed)]
-
     def worth_machine_code(self) -> bool:
         """Whether some more runs of the program would earn the machine code, or have it from disk."""
         return RUNS * self._net(machine_code=True) >= sum(v.costs() for v in self._closed() if not v.final)
