@@ -28,8 +28,10 @@ _NOT_ASKED = frozenset({
 """Methods that do."""
 _STEPS = frozenset({"backward", "step", "zero_grad", "clear_grad", "minimize", "train_one_step"})
 """What the body of a training loop does: such a loop is looked into, never run as a whole."""
-_LOOK_AROUND = frozenset({"locals", "globals", "vars", "dir", "exec", "eval", "_getframe", "currentframe", "settrace"})
-"""What could see the hooks: a program that names one of these is left alone."""
+_BUILTINS = frozenset({"locals", "globals", "vars", "dir", "exec", "eval"})
+_LOOK_AROUND = frozenset({"_getframe", "currentframe", "settrace", *_BUILTINS})
+"""What could see the hooks: a program that names one of these is left alone. (A method by the name of a built-in function is
+none, like a network's `eval()`.)"""
 
 _PLAIN = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Pass)
 _BAD = (
@@ -46,17 +48,31 @@ class Outlined:
     """A run of statements, of which a part can be made a function.
 
     file, name: where it is, for the report. local: the names that are variables of the function around it; None for a module's
-    own statements, all of whose names are globals.
+    own statements, all of whose names are globals. turns: what `range` is called with, where the run is in a loop over one that
+    is entered once.
     """
 
-    def __init__(self, statements: Sequence[ast.stmt], scope: _Scope) -> None:
+    def __init__(self, statements: Sequence[ast.stmt], scope: _Scope, turns: Sequence[ast.expr] = ()) -> None:
         self.statements = list(statements)
+        self._turns = turns
         self.file, self.name, self.local = scope.file, scope.name, scope.local
         self._scope = scope
 
     @property
     def line(self) -> int:
         return self.statements[0].lineno
+
+    def times(self, scope: dict[str, Any]) -> int | None:
+        """How often the run is passed, where its loop says so. scope: its globals."""
+        found: list[Any] = [
+            x.value if isinstance(x, ast.Constant) else scope.get(x.id) if isinstance(x, ast.Name) else None for x in self._turns
+        ]
+        if not found or not all(type(x) is int for x in found):
+            return None
+        try:
+            return len(range(*found))
+        except (TypeError, ValueError, OverflowError):  # the program's to raise
+            return None
 
     def takes(self, start: int, end: int) -> set[str]:
         """The names that the statements read before they have given them a value."""
@@ -143,8 +159,7 @@ def instrumented(source: str | bytes, file: str, made: Callable[[Outlined], Any]
     tree = ast.parse(text, file)
     if any(name in text for name in _LOOK_AROUND):
         for node in ast.walk(tree):
-            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
-            if name in _LOOK_AROUND:
+            if _looks_around(node):
                 return None
     table = symtable.symtable(text, file, "exec")
     writer = _Hooks(file, made)
@@ -154,6 +169,16 @@ def instrumented(source: str | bytes, file: str, made: Callable[[Outlined], Any]
     if not writer.asked:
         return None
     return writer.finished(compile(tree, file, "exec", dont_inherit=True))
+
+
+def _looks_around(node: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in _LOOK_AROUND
+    if isinstance(node, ast.alias):  # from sys import _getframe
+        return node.name in _LOOK_AROUND
+    if not isinstance(node, ast.Attribute) or node.attr not in _LOOK_AROUND:
+        return False
+    return node.attr not in _BUILTINS or (isinstance(node.value, ast.Name) and "builtins" in node.value.id)
 
 
 class _Hooks:
@@ -175,15 +200,17 @@ class _Hooks:
         ])  # fmt: skip
         return code.replace(co_consts=constants)
 
-    def body(self, body: list[ast.stmt], own: list[ast.stmt], scope: _Scope, *, hot: bool) -> list[ast.stmt]:
-        """A list of statements with hooks. hot: whether it may run more than once."""
+    def body(
+        self, body: list[ast.stmt], own: list[ast.stmt], scope: _Scope, *, hot: bool, turns: Sequence[ast.expr] = ()
+    ) -> list[ast.stmt]:  # fmt: skip
+        """A list of statements with hooks. hot: whether it may run more than once; turns: see `Outlined`."""
         out: list[ast.stmt] = []
         run: list[tuple[ast.stmt, ast.stmt]] = []
 
         def close() -> None:
             if run:
                 plain, originals = [s for s, _ in run], [s for _, s in run]
-                out.extend(self._hooked(plain, originals, scope) if _worth(originals) else plain)
+                out.extend(self._hooked(plain, originals, scope, turns) if _worth(originals) else plain)
                 run.clear()
 
         for s, original in zip(body, own):
@@ -218,14 +245,17 @@ class _Hooks:
             for field in ("body", "orelse", "finalbody"):
                 mine = getattr(s, field, None)
                 if isinstance(mine, list) and mine and isinstance(mine[0], ast.stmt):
-                    setattr(s, field, self.body(mine, getattr(original, field), scope, hot=looped))
+                    turns = _turns(original) if field == "body" and not hot and scope.name == "<module>" else ()
+                    setattr(s, field, self.body(mine, getattr(original, field), scope, hot=looped, turns=turns))
             for x, y in zip(getattr(s, "handlers", ()), getattr(original, "handlers", ())):
                 x.body = self.body(x.body, y.body, scope, hot=hot)
 
-    def _hooked(self, plain: list[ast.stmt], originals: list[ast.stmt], scope: _Scope) -> Iterator[ast.stmt]:
+    def _hooked(
+        self, plain: list[ast.stmt], originals: list[ast.stmt], scope: _Scope, turns: Sequence[ast.expr]
+    ) -> Iterator[ast.stmt]:  # fmt: skip
         number = self._count
         self._count += 1
-        run = self.made(Outlined(originals, scope))
+        run = self.made(Outlined(originals, scope, turns))
         if run is None:
             yield from plain
             return
@@ -292,6 +322,14 @@ def _table_of(table: symtable.SymbolTable, name: str, line: int) -> symtable.Sym
     found = [t for t in table.get_children() if t.get_name() == name]
     near = [t for t in found if t.get_lineno() == line]
     return (near or found)[0] if len(near or found) == 1 else None
+
+
+def _turns(s: ast.stmt) -> Sequence[ast.expr]:
+    """What `range` is called with, of a loop over one."""
+    called = s.iter if isinstance(s, ast.For) else None
+    if not (isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and called.func.id == "range"):
+        return ()
+    return () if called.keywords else called.args
 
 
 def _plain(s: ast.stmt) -> bool:

@@ -144,9 +144,9 @@ def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Ca
 
 def at_hand(graph: Graph, what: str | None = None) -> tuple[Callable[..., Sequence[Any]], bool]:
     """What `compiled` gives as far as no machine code has to be made for it: from a program on disk, else as straight-line NumPy.
-    And whether it is what `compiled` would give."""
+    And whether it is what `compiled` would give. LLVM is not loaded for it."""
     with levels.exactly(()), log.about(what):
-        if machine_code() and not asked():
+        if chosen() == "llvm" and not asked() and (not llvm.met() or available()):
             found = records.kept(graph)
             if found is not None:
                 log.tell("compile", lambda: f"{len(graph.equations)} operations, its program read from disk")

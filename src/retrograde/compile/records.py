@@ -57,8 +57,8 @@ def function(graph: Graph, make: Callable[[], Program]) -> Callable[..., Sequenc
 
 
 def kept(graph: Graph) -> Callable[..., Sequence[Any]] | None:
-    """The function of a graph's program that is kept; None where there is none."""
-    key = _known(graph)
+    """The function of a graph's program that is kept; None where there is none. LLVM is not loaded for it."""
+    key = _known(graph) if llvm.met() else None
     return None if key is None else _kept(key, graph)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._collection import Paused
 from .._errors import LevelError, UnsupportedError
 from .._state import WATCHED, state
 from .._tree import flatten, unflatten
@@ -35,12 +36,19 @@ _ndarray = np.ndarray
 _now = time.thread_time
 """What counts is what the processor has done for this thread: on a busy machine a wall clock says something else."""
 
-PAYS, ENOUGH, TIMES = 0.020, 0.150, 20
-"""Seconds that a run has taken in all before it is traced, at least and at most; between them a trace costs about as much as so
-many times of the run."""
+TRACED, TIMES = 0.010, 20
+"""What a trace costs: so many seconds, and so many times of the run."""
+PAYS, ENOUGH = 0.020, 0.150
+"""Seconds that a run whose number of turns is not known has taken in all before it is traced, at least and at most."""
 LOADED, TRANSLATED = 0.060, 3e-3
 """Seconds that LLVM takes to be there, and to translate an operation: a version runs as straight-line NumPy until it has taken as
 long, unless its machine code is on disk or an earlier run of the program has shown that it is worth it."""
+SAVED = 0.5
+"""The share of a run's time that a trace saves, as long as nothing is known."""
+FASTER = 0.4
+"""Of the time that straight-line NumPy takes what machine code takes: 0.2 to 0.7 of it, where arrays are small."""
+HOOKS = 0.030
+"""Seconds that a program takes for being compiled at all: the import, the hooks."""
 RUNS = 10
 """Times that a program is expected to run again, once it has run: so often its machine code may pay off."""
 LEAST = 100e-6
@@ -96,8 +104,13 @@ class Program:
 
     def shown(self) -> dict[str, Known]:
         """What of each file has been worth it, for a later run."""
+        gained = sum(region.net() for run in self.runs for region in run.useful())
         return {
-            file: {i: useful for i, run in enumerate(runs) if run is not None and (useful := run.useful())}
+            file: {
+                i: [(region.start, region.end, region.worth_machine_code()) for region in useful]
+                for i, run in enumerate(runs)
+                if run is not None and gained > HOOKS and (useful := run.useful())
+            }
             for file, runs in self.files.items()
         }
 
@@ -137,8 +150,8 @@ class Run:
     """A run of statements, and what its hooks do (see `instrumented`)."""
 
     __slots__ = (
-        "attempts", "began", "calls", "disturbed", "hooks", "known", "left", "on", "outlined", "program", "regions", "scope",
-        "spent", "starts", "waiting", "watched",
+        "attempts", "began", "calls", "disturbed", "expected", "hooks", "known", "least", "left", "on", "outlined",
+        "program", "regions", "scope", "spent", "starts", "waiting", "watched",
     )  # fmt: skip
 
     variables = locals
@@ -153,6 +166,10 @@ class Run:
         self.on, self.hooks = True, frozenset[int]()
         self.left: dict[str, Any] | None = None
         self.began, self.spent, self.calls, self.attempts = 0.0, 0.0, 0, 0
+        self.least = 1e9
+        """Seconds that it has taken at least."""
+        self.expected = False
+        """Whether its loop has so many turns left that a trace pays."""
         self.disturbed = False
         """Whether this time is not what the run takes as it is: something in it was traced or compiled."""
         self.regions: list[Region] = []
@@ -191,24 +208,35 @@ class Run:
             return
         self.calls += 1
         self.spent += took
+        self.least = min(self.least, took)
         if self.calls < CALLS or self.attempts:
             return
         if self.known is not None:
             for start, end, worth in self.known:
                 self.add(start, end, at_once=worth)
-        elif self.calls >= 8 and self.spent < LEAST * self.calls:
-            self.on = False  # it never pays
+        elif (self.calls >= 8 and self.spent < LEAST * self.calls) or not self._may_pay():
+            self.on = False
         elif self._pays():
             self.add(0, len(self.outlined.statements))
 
+    def _may_pay(self) -> bool:
+        """Whether what is left of its loop may earn a trace, or is not known."""
+        times = self.outlined.times(self.scope)
+        if times is None:
+            return True
+        self.expected = self.least >= LEAST and SAVED * self.least * (times - self.calls) >= TRACED + TIMES * self.least
+        return self.expected
+
     def _pays(self) -> bool:
-        """Whether the run has taken as long as what it costs to compile it; longer where it is part of one that may be."""
+        """Whether the run has taken as long as it costs to compile it, or will; longer where it is part of one that may be."""
+        if self.expected:
+            return True
         least = min(max(PAYS, TIMES * self.spent / self.calls), ENOUGH)
         return self.spent >= (4 * least if any(run.hopeful() for run in self.program.open) else least)
 
-    def useful(self) -> list[tuple[int, int, bool]]:
-        """The regions that have been worth it."""
-        return [(r.start, r.end, r.worth_machine_code()) for r in self.regions if r.hits and not r.reason and r.gain() > 0]
+    def useful(self) -> list[Region]:
+        """The regions that have been worth it, or would have been from the beginning."""
+        return [region for region in self.regions if region.hits and not region.reason and region.net() > 0]
 
     def hopeful(self) -> bool:
         """Whether the run may still be compiled as a whole, what is inside of it included."""
@@ -288,11 +316,11 @@ class Region:
         self.names = run.outlined.gives(start, end)
         self.params: list[str] | None = None
         self.versions = Versions()
-        self.traced = self.hits = self.confirmed = self.failed = 0
+        self.traced = self.hits = self.confirmed = self.failed = self.passed = 0
         self.waited = 0
         """Times since the last trace."""
         self.before: list[float] = []
-        self.after = self.compiling = 0.0
+        self.after = self.compiling = self.tracing = 0.0
         self.reason = ""
         self._pending: Any = None
         self._f: Any = None
@@ -315,15 +343,24 @@ class Region:
             "reason": self.reason,
         }  # fmt: skip
 
-    def gain(self) -> float:
-        """Seconds that it would have been worth, had it been compiled from the beginning."""
-        return 0.0 if not self.hits else (self.run.calls + self.hits) * (min(self.before, default=0.0) - self.after / self.hits)
-
     def worth_machine_code(self) -> bool:
         """Whether some more runs of the program would earn the machine code, or have it from disk."""
-        known = [version for versions in self.versions.values() for version in versions]
-        cost = sum(version.costs() for version in known if isinstance(version, _Closed) and not version.final)
-        return bool(known) and RUNS * self.gain() >= cost
+        return RUNS * self._net(machine_code=True) >= sum(v.costs() for v in self._closed() if not v.final)
+
+    def net(self) -> float:
+        """Seconds that it would save in such a program from the beginning, less those that it takes to be traced."""
+        return self._net(machine_code=self.worth_machine_code())
+
+    def _net(self, *, machine_code: bool) -> float:
+        after = self.after / self.hits if self.hits else 0.0
+        if machine_code and not all(version.final for version in self._closed()):
+            after *= FASTER  # that of NumPy for the most part
+        saved = self.passed * (min(self.before, default=0.0) - after)
+        return saved - (self.tracing if machine_code else self.compiling)
+
+    def _closed(self) -> list[_Closed]:
+        """The versions that are there."""
+        return [v for versions in self.versions.values() for v in versions if isinstance(v, _Closed)]
 
     def give_up(self, reason: str, at: Sequence[int] = ()) -> None:
         """Run as it is from now on; where some statements are the reason, the others may be compiled."""
@@ -358,6 +395,7 @@ class Region:
             version = self._trace(key, found, tree, leaves, scalars)
             if version is None:
                 return None
+        self.passed += 1
         try:
             if version.earned():
                 version.improve()
@@ -479,10 +517,11 @@ class Region:
         began = _now()
         rest = [x for x in found if not isinstance(x, Value)]
         try:
-            version = _Closed(
-                f.__qualname__, f, [f, *rest], leaves, lambda numbers: (unflatten(tree, replaced(found, numbers)), {}),
-                scalars=scalars, pure=True, varying=self.versions.varying, at_once=self.at_once,
-            )  # fmt: skip
+            with Paused():  # what a trace makes stays
+                version = _Closed(
+                    f.__qualname__, f, [f, *rest], leaves, lambda numbers: (unflatten(tree, replaced(found, numbers)), {}),
+                    scalars=scalars, pure=True, varying=self.versions.varying, at_once=self.at_once,
+                )  # fmt: skip
             if version.opaque:
                 raise UnsupportedError("what it leaves has a history with functions of the program's")
             if version.hooked:
@@ -501,6 +540,7 @@ class Region:
             )
             return None
         self.compiling += _now() - began
+        self.tracing += _now() - began - version.making
         self.traced += 1
         self.waited = 0
         self._fixed.append(rest)  # their ids are in the key
@@ -561,10 +601,10 @@ class _Closed(Version):
         super().__init__(*args, **kwargs)
 
     def _code(self) -> Callable[..., Sequence[Any]]:
-        if self._at_once:
-            self.final = True
-            return super()._code()
-        found, self.final = pipeline.at_hand(self.graph)
+        began = _now()
+        found, self.final = (super()._code(), True) if self._at_once else pipeline.at_hand(self.graph)
+        self.making = _now() - began
+        """Seconds that its code took to be made, or to be read."""
         return found
 
     def earned(self) -> bool:

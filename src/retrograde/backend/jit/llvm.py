@@ -179,6 +179,12 @@ def _host() -> host.Host | None:
     return found
 
 
+def met() -> bool:
+    """Whether something can be on disk, as far as is known without LLVM: it has said what this processor is, now or earlier."""
+    with lock:
+        return "llvmlite.binding" in sys.modules or host.known() is not None
+
+
 @functools.cache
 def processor() -> Processor | None:
     """What code is generated for; None without llvmlite, and for kinds of processors that no code is generated for."""

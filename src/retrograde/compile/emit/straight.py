@@ -53,7 +53,7 @@ def _written(graph: Graph) -> tuple[list[str], dict[str, Any], dict[int, Equatio
     for i, e in enumerate(graph.equations):
         last.update((v, i) for v in (*e.inputs, *e.outputs) if v is not None)
     kept = {*graph.outputs, *graph.constants}
-    own = set() if llvm.available() else _own(graph)
+    own = set() if llvm.met() and llvm.available() else _own(graph)
     lines = [f"def run({', '.join(name[v] for v in graph.inputs)}):"]
     equations: dict[int, Equation] = {}
     for i, e in enumerate(graph.equations):
