@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.canonical import canonical
+from ...core.number import is_int
 from ...core.value import Value, dtype_of, shape_of
 from ...ops import structural as st
 from ...tape import mutation
@@ -147,7 +148,8 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, lay
     check_device("arange", device)
     if end is None:
         start, end = 0, start
-    if type(start) is type(end) is type(step) is int and (dtype is None or dtype is int64) and (
+    whole = type(start) is type(end) is type(step) is int or all(map(is_int, (start, end, step)))
+    if whole and (dtype is None or dtype is int64) and (
         -(1 << 62) < start <= end < 1 << 62 and step > 0
     ):  # fmt: skip
         return from_array(np.arange(start, end, step, np.int64), requires_grad)
