@@ -29,6 +29,7 @@ from . import deferred, log
 from .numbers import PLAIN
 from .reads import TooMuch
 from .signature import Signature
+from .sizes import Axes
 from .trace import ACTIVE, TRACING, Traced
 from .undo import Undone
 from .version import Changes, Version
@@ -54,8 +55,9 @@ FUNCTIONS: list[Row] = []
 
 
 class Row(NamedTuple):
-    """What the report says of a function: how often it was called, how often Python ran to trace it, how many calls ran traced
-    code, how many segments the deferred ones had, and why they were deferred."""
+    """What the report says of a function: how often it was called, how often Python ran to trace it, from how many traces calls
+    run (one in which sizes vary is one), how many calls ran traced code, how many segments the deferred ones had, and why they
+    were deferred, or sizes do not share a trace."""
 
     name: str
     file: str
@@ -105,7 +107,7 @@ class Compiled:
 
     root: what its reads begin at (the module whose `__call__` it is). ambient: what else a version depends on, as something
     that can be compared. plain: whether the function is to run as it is now. whole: whether what cannot be traced is an error
-    (`fullgraph=True`).
+    (`fullgraph=True`). dynamic: whether sizes vary, True for at once, False for never, None where they are found to.
     """
 
     # The dictionary is for what the program itself puts on the function: `functools.wraps` copies it.
@@ -116,13 +118,13 @@ class Compiled:
 
     def __init__(
         self, f: Callable[..., Any], *, root: Any = None, ambient: Callable[[], Any] = tuple, plain: Callable[[], bool] = bool,
-        whole: bool = False, name: str | None = None,
+        whole: bool = False, name: str | None = None, dynamic: bool | None = None,
     ) -> None:  # fmt: skip
         if root is None:
             functools.update_wrapper(self, f)
-        self._given = f, root, ambient, plain, whole, name
+        self._given = f, root, ambient, plain, whole, name, dynamic
         self._f, self.root, self._ambient, self._plain, self._whole = f, f if root is None else root, ambient, plain, whole
-        self._versions = Versions()
+        self._versions = Versions(dynamic)
         self._deferred: str | None = None
         self._attempts = self._confirmed = self._kinds = 0
         self._at_once: dict[Any, tuple[Any, Version]] = {}
@@ -135,7 +137,7 @@ class Compiled:
         self.row = Row(
             str(name or getattr(f, "__qualname__", type(f).__name__)), "" if code is None else code.co_filename,
             0 if code is None else code.co_firstlineno,
-            {"calls": 0, "traced": 0, "compiled_calls": 0, "segments": 0}, [],
+            {"calls": 0, "traced": 0, "versions": 0, "compiled_calls": 0, "segments": 0}, [],
         )  # fmt: skip
         FUNCTIONS.append(self.row)
 
@@ -186,6 +188,8 @@ class Compiled:
             except TypeError:
                 self._defer("an argument that cannot be told from others of its kind (it has no hash)")
             else:
+                if version is None:
+                    version = self._of_sizes(key, roots, leaves, scalars, found, tree)
                 if version is None:
                     sizes = self._sizes.get(_form(key), ())
                     if key not in sizes and len(sizes) >= SIZES:
@@ -261,20 +265,11 @@ class Compiled:
             )
             self._defer(f"more than {VERSIONS} versions; what kept changing: {changing}")
             return None
-        recorded = grad_mode_now() != OFF
         try:
-            with calls.alone(), grad_mode(recorded):
-                version = Version(
-                    self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
-                    scalars=scalars, pure=True, varying=self._versions.varying,
-                )  # fmt: skip
-            self.row.counts["traced"] += 1
+            version = self._version(roots, leaves, scalars, found, tree)
             self._kinds += counts
             self._sizes.setdefault(form, set()).add(key)
-            if version.opaque:
-                raise UnsupportedError("what it returns has a history with functions of the user's")
-            if version.hooked:
-                raise UnsupportedError("it puts hooks on what it computes")
+            _check(version)
         except (UnsupportedError, LevelError, TooMuch) as reason:
             if self._whole:
                 raise
@@ -283,7 +278,47 @@ class Compiled:
         except Exception as problem:  # where it is the function's own, it comes again, and says nothing of the next call
             self._not_traced(f"{type(problem).__name__} while it was traced: {problem}", again=True)
             return None
+        self.row.counts["versions"] += 1
         self._versions.add(key, version, VERSIONS * SIZES)
+        return version
+
+    def _version(
+        self, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any,
+        axes: Axes = (),
+    ) -> Version:  # fmt: skip
+        recorded = grad_mode_now() != OFF
+        with calls.alone(), grad_mode(recorded):
+            version = Version(
+                self.row.name, self._f, roots, leaves, lambda numbers: unflatten(tree, replaced(found, numbers)),
+                scalars=scalars, pure=True, varying=self._versions.varying, axes=axes,
+            )  # fmt: skip
+        self.row.counts["traced"] += 1
+        return version
+
+    def _of_sizes(
+        self, key: Any, roots: Sequence[Any], leaves: Sequence[Any], scalars: Sequence[Any], found: Sequence[Any], tree: Any
+    ) -> Version | None:  # fmt: skip
+        """The version of a trace in which sizes vary; None where each size has its own."""
+
+        form = _form(key)
+
+        def trace(axes: Axes) -> Version:
+            counts = form not in self._sizes
+            if counts and self._kinds >= VERSIONS:
+                raise UnsupportedError(f"more than {VERSIONS} versions")  # what becomes of it is said by whoever traces it alone
+            self._again(key, scalars, False)
+            version = self._version(roots, leaves, scalars, found, tree, axes)
+            _check(version)
+            self._kinds += counts
+            self._sizes.setdefault(form, set())
+            self.row.counts["versions"] += 1
+            return version
+
+        version, reason = self._versions.of_sizes(key, [x._a for x in leaves], scalars, trace)
+        if reason is not None and reason not in self.row.reasons:
+            self.row.reasons.append(reason)
+        if version is not None:
+            self._versions.add(key, version, VERSIONS * SIZES)
         return version
 
     def _from_trace(
@@ -298,7 +333,7 @@ class Compiled:
             unlike = version.unlike(expected, leaves, out)
             if unlike is not None:
                 self._defer(f"run from its trace it gave something else: {unlike}")
-            version.confirmed += 1
+            version.confirm()
             self._confirmed += 1
             return out
         try:
@@ -328,6 +363,14 @@ class Compiled:
             return self._alone(args, kwargs)
 
 
+def _check(version: Version) -> None:
+    """Raise UnsupportedError for a version that cannot stand for the function."""
+    if version.opaque:
+        raise UnsupportedError("what it returns has a history with functions of the user's")
+    if version.hooked:
+        raise UnsupportedError("it puts hooks on what it computes")
+
+
 def _form(key: Signature) -> Any:
     """A signature without sizes."""
     return key._replace(kinds=tuple([(cls, len(shape), *more) for cls, shape, *more, _strides in key.kinds]))
@@ -341,8 +384,8 @@ def _code_of(f: Any) -> Any:
     return f
 
 
-def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None) -> Compiled:
-    return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name)
+def _made(f: Any, root: Any, ambient: Any, plain: Any, whole: bool, name: str | None, dynamic: bool | None) -> Compiled:
+    return Compiled(f, root=root, ambient=ambient, plain=plain, whole=whole, name=name, dynamic=dynamic)
 
 
 def _plain(args: tuple[Any, ...]) -> Any:

@@ -53,7 +53,7 @@ class Deferral(Trace):
 
     leaves = False
 
-    def begin(self, array: np.ndarray) -> Traced:
+    def begin(self, array: np.ndarray, holder: Any = None) -> Traced:
         """An array that has its elements from the beginning."""
         made = Traced(self, Variable(array.shape, array.dtype))
         made.value = array

@@ -127,6 +127,44 @@ def compiled(graph: Graph, what: str | None = None, *, anew: bool = False) -> Ca
     return found
 
 
+class Growing:
+    """The function of a graph whose sizes may not come again: NumPy's functions one after the other, which are there at once,
+    and machine code where they do come again.
+
+    graph: makes it. room: how many more may become machine code, which those that share it count down. ready: what is told of
+    the machine code.
+    """
+
+    def __init__(self, graph: Callable[[], Graph], room: list[int]) -> None:
+        self._graph, self._room, self._calls = graph, room, 0
+        self._code: Callable[..., Sequence[Any]] | None = None
+        self.ready: Callable[[Callable[..., Sequence[Any]]], None] | None = None
+
+    def __call__(self, *arrays: Any) -> Sequence[Any]:
+        if self._calls < OFTEN or (self._calls == OFTEN and not self._grown()):
+            self._calls += self._calls < OFTEN
+            if self._code is None:
+                with choosing("eager" if chosen() == "eager" else "numpy"):
+                    self._code = compiled(self._graph())
+        assert self._code is not None
+        return self._code(*arrays)
+
+    def _grown(self) -> bool:
+        """Whether there is machine code, now or from now on."""
+        if _emitter() is not machine or not self._room[0]:
+            return False
+        self._room[0] -= 1
+        self._calls += 1
+        self._code = compiled(self._graph())
+        if self.ready is not None:
+            self.ready(self._code)
+        return True
+
+
+OFTEN = 16
+"""Calls with some sizes after which they are taken to come again."""
+
+
 def _summary(graph: Graph, passed: tuple[Graph, float] | None, took: float, before: dict[str, int]) -> str:
     made, read = (llvm.MADE[key] - before[key] for key in ("translated", "read"))
     modules = f" ({made} modules translated, {read} read from disk)" if made + read else ""

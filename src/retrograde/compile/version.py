@@ -8,7 +8,10 @@ views. What it leaves in them, arrays, gradients and states of generators, is wh
 from __future__ import annotations
 
 import contextlib
+import copy as copying
+import functools
 import sys
+import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -49,6 +52,8 @@ from .numbers import (
     terms_in,
 )  # fmt: skip
 from .reads import Reads, Snapshot
+from .sizes import CONFIRMED, Axes, Measured, Shapes, numpy_of_sizes
+from .sizes import standing as standing_in
 from .trace import ACTIVE, LOCK, TRACING, Trace, Traced
 
 _ndarray = np.ndarray
@@ -93,18 +98,34 @@ class Version:
     f: the function. roots: it, and arguments that lead to tensors. leaves: the arrays and tensors among the arguments, as the
     function is given them; scalars: the numbers. given: the arguments, from the numbers. pure: whether the function is to be
     refused where it has other effects, or reads what no guard can be put on. varying: which numbers are no constants; those
-    that the function itself changes are added.
+    that the function itself changes are added. axes: the axes of leaves whose sizes are to vary; such a version runs no call,
+    those of its sizes do (`at`).
     """
 
     confirmed = 0
     """How many calls have run both ways and agreed."""
+    origin: Version | None = None
+    """The version of sizes that vary of which this is the one of some sizes."""
+    measured: Measured | None = None
+    """For which sizes the trace holds, and what it is for those."""
 
     def __init__(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any], *,
-        scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None,
+        scalars: Sequence[Any] = (), pure: bool = False, varying: Varying | None = None, axes: Axes = (),
     ) -> None:  # fmt: skip
         clock = log.Clock()
-        self._pure, varying = pure, varying or Varying()
+        self._pure, varying, self._axes = pure, varying or Varying(), axes
+        if axes:
+            try:
+                self._of_sizes(name, f, roots, leaves, given, scalars, varying)
+            except Exception:
+                if "trace" in vars(self):
+                    self.trace.forget()
+                raise
+            with log.about(name):
+                log.tell("compile", lambda: f"traced in {clock():.1f} ms, for sizes that vary")
+                log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
+            return
         while True:
             try:
                 again = self._trace(name, f, roots, leaves, given, scalars, varying)
@@ -122,13 +143,81 @@ class Version:
                     raise
             if not again:
                 break
-        self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
+        self._traced(name)
         with log.about(name):
             log.tell("compile", lambda: f"traced in {clock():.1f} ms")
             log.tell("guards", lambda: "\n  ".join(["may run while", *self._described()]))
             self.compiled = pipeline.compiled(self.graph)
         self.program = calls.Program(name, self.graph, self.compiled)
+
+    def _traced(self, name: str) -> None:
+        """Note what was traced."""
+        self.name = name
+        self._known = [(x, x._a.shape, x._a.dtype, x._node is None) for x in self.captured if isinstance(x, Value)]
         self.forward: calls.Forward | None = None
+
+    def _of_sizes(
+        self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],
+        scalars: Sequence[Any], varying: Varying,
+    ) -> None:  # fmt: skip
+        """Trace the function for sizes that vary, the derivatives from outside included, and note for which ones that holds."""
+        while self._trace(name, f, roots, leaves, given, scalars, varying):
+            pass
+        self._traced(name)
+        if self.opaque or self.hooked:
+            raise UnsupportedError("what it returns has a history with functions of the user's, or with hooks")
+        if self._history is not None:
+            self.forward = self._forward()
+        self.measured = Measured(self.trace, self._axes, tuple([tuple(shape_of(x)) for x in leaves]))
+        own = self.trace.sizes
+        self.measured.graph(self.graph, own)  # which refuses what it does not know
+        if self.forward is not None:
+            self.forward.at(self.measured, own).whole()
+
+    def at(self, shapes: Shapes) -> Version | None:
+        """The version for arguments of some shapes, of one of sizes that vary; None where the trace does not hold for them."""
+        assert self.measured is not None
+        sizes = self.measured.sizes(shapes)
+        if sizes is None:
+            return None
+        made = copying.copy(self)
+        made.origin, made.measured, made.confirmed = self, None, int(self.confirmed >= CONFIRMED)
+        graph = functools.cache(functools.partial(self.measured.graph, self.graph, sizes))
+        made._graph = graph
+        of_now = functools.partial(self.measured.of_now, sizes=sizes)
+
+        def result(kind: str, what: Any, more: Any) -> tuple[str, Any, Any]:
+            if kind == "new" and more[2] is not None:
+                more = *more[:2], calls.used_up(more[2], of_now)
+            return kind, of_now(what) if kind == "other" else what, more
+
+        made._results = [result(*x) for x in self._results]
+        if self._sized:
+            for name in ("_early", "_late", "_unchanged"):
+                f = getattr(self, name)
+                if f is not None:
+                    setattr(made, name, types.FunctionType(f.__code__, {**f.__globals__, "sizes": sizes}, None, f.__defaults__))
+        made.compiled = growing = pipeline.Growing(graph, self.measured.room)
+        made.program = calls.Program(self.name, graph, growing)
+        if self.forward is not None:
+            made.forward = self.forward.at(self.measured, sizes)
+
+        def ready(code: Callable[..., Sequence[Any]]) -> None:
+            made.compiled = code
+
+        growing.ready = ready
+        return made
+
+    @property
+    def graph(self) -> Graph:
+        """What was traced; of a version for some sizes it is made when it is asked for."""
+        return self._graph if isinstance(self._graph, Graph) else self._graph()
+
+    def confirm(self) -> None:
+        """Note that a call has run both ways and agreed."""
+        self.confirmed += 1
+        if self.origin is not None:
+            self.origin.confirmed += 1
 
     def _trace(
         self, name: str, f: Callable[..., Any], roots: Sequence[Any], leaves: Sequence[Any], given: Callable[[Any], Any],
@@ -146,13 +235,19 @@ class Version:
         before = Reads(*roots, (args, kwargs)).snapshot() if self._pure else reads.snapshot()
         own = {id(x): x for x in leaves}
         outside = [x for x in (*reads.holders, *GENERATORS) if id(x) not in own]
+        if self._axes:
+            standing_in(trace, leaves, outside, self._axes)
         self._positions = {id(x): i for i, x in reversed(list(enumerate(leaves)))}
         self._stores: list[tuple[Place, Any]] = []
         """The places of which the function changes the number, and what it leaves there."""
         other = False
         with LOCK, calls.alone(), Substituted(trace, list(own.values()), outside) as held:
             try:
-                with mathematics(reads.functions) if standing else contextlib.nullcontext():
+                with contextlib.ExitStack() as aware:
+                    if standing or self._axes:
+                        aware.enter_context(mathematics(reads.functions))
+                    if self._axes:
+                        aware.enter_context(numpy_of_sizes())
                     for place, x in standing.values():
                         place.put(x)
                     results, self.tree = flatten(f(*args, **kwargs))
@@ -196,12 +291,17 @@ class Version:
 
     def _write_numbers(self, scalars: Sequence[Any]) -> None:
         """Make the code of what is done with numbers, and the check."""
+        self.reads.scope["sizes"] = self.trace.sizes
         written = Written(self.reads.scope, self._late_at)
         terms = [*self._returned, *(t for _, now in self._stores for t in terms_in(now))]
         self._early, places = written.early(self._entered, early_terms(terms))
         self._late = written.late(self._stores, self._returned, places) if terms or self._stores else None
         self._store = written.storing(self._stores)
-        self._unchanged = self.reads.check(written.outcomes(list(self.trace.conditions.values())), scalars)
+        conditions = [(term, outcome) for term, outcome in self.trace.conditions.values() if not term.sized]
+        self._unchanged = self.reads.check(written.outcomes(conditions), scalars)
+        names = {x for f in (self._early, self._late) if f is not None for x in f.__code__.co_names}
+        self._sized = "sizes" in names
+        """Whether sizes are in what is computed of numbers."""
 
     def _refuse_impure(self, leaves: Sequence[Any]) -> None:
         reason = impure(self.reads.functions)
@@ -273,7 +373,7 @@ class Version:
         captured = [x for x in entered if id(x) not in self._positions and inputs[id(x)] in used]
         self.captured = [place(x) for x in captured]
         self._given = [self._positions[id(x)] for x in arguments]
-        self.graph = Graph(
+        self._graph: Graph | Callable[[], Graph] = Graph(
             [*[inputs[id(x)] for x in (*arguments, *captured)], *[x.variable for _, (_, x) in numbers]], graph.constants,
             graph.equations, graph.outputs,
         )  # fmt: skip
@@ -337,6 +437,8 @@ class Version:
         for x, none in self._having:
             yield f"a {type(x).__name__} of shape {shape_of(x)} from outside has {'no' if none else 'a'} .grad"
         yield from self.reads.described()
+        if self.measured is not None:
+            yield from self.measured.described()
 
     def run(self, leaves: Sequence[Any], scalars: Sequence[Any] = (), transformed: bool = False) -> Any:
         """The function's result for such arguments; transformed: whether transforms are running."""
@@ -378,7 +480,8 @@ class Version:
         """A function of the arguments' tensors that does what `run` does, where they are all there is, each another one, without
         history, and the call leaves nothing behind; None elsewhere. It takes a third of the time for small arrays."""
         more = self._history is not None or self.captured or self._writes or self._gradients or self._stores or self._entered
-        if more or self._given != list(range(len(self._given))):
+        growing = type(self.compiled) is pipeline.Growing  # which is replaced
+        if growing or more or self._given != list(range(len(self._given))):
             return None
         scope: dict[str, Any] = {
             "compiled": self.compiled, "NEW": object.__new__, "LOCK": LOCK, "as_eager": self.as_eager, "Exception": Exception,
@@ -421,8 +524,8 @@ class Version:
         """What is called where something wants a gradient, made at the first such call."""
         begun, edges, outputs = self._history
         have: Any = {} if self._natural else None
-        self.forward = calls.Forward(self.program.name, self.trace, begun, edges, outputs, have, self.graph.constants)
-        return self.forward
+        made = self.forward = calls.Forward(self.name, self.trace, begun, edges, outputs, have, self.graph.constants)
+        return made
 
     def tried(self, leaves: Sequence[Any], scalars: Sequence[Any] = (), transformed: bool = False) -> Any:
         """What a call would give and leave, without leaving it: arrays, and numbers to be stored and returned."""
@@ -500,7 +603,7 @@ class Version:
             new, holder = found[at], _found(place, leaves)
             if isinstance(new, Value) and new._node is not None:
                 new = values.as_value(type(holder)._result, new)
-                inplace.assign(self.program.name, holder, new, new._node.seq - 1)
+                inplace.assign(self.name, holder, new, new._node.seq - 1)
                 continue
             if isinstance(new, Value):
                 new = new._a
@@ -627,7 +730,7 @@ class Substituted(Observer):
                 array = self.arrays[id(x)]
                 if isinstance(array, Value):
                     array = Aval(tuple(shape_of(array)), dtype_of(array))
-                x._a = self.entered[id(x)] = self.trace.begin(array)
+                x._a = self.entered[id(x)] = self.trace.begin(array, x)
                 if isinstance(x, Value):
                     x._level = 0
                     if self.trace.leaves and x._node is not None:
@@ -653,6 +756,11 @@ class Substituted(Observer):
             autograd.leaf(begin)
             edge = begin._node
             x._node = record(copy.prim, {}, (edge,), (x._a,), x._a) or edge
+        elif id(x) in self.trace.shapes:
+            if edge.hooks is not None:
+                raise UnsupportedError("an argument whose size varies has hooks")
+            own, edge = edge, Accumulate(x, shape_of(x), edge.dtype)
+            edge.leaf, edge.seq, x._node = own.leaf, own.seq, edge
         self.leaves[id(x)] = edge
 
     def __exit__(self, *exception: Any) -> None:

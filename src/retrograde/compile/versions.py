@@ -2,23 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from .numbers import PLAIN
 from .signature import Signature, difference
+from .sizes import Axes, Family, layout
 from .version import Varying, Version
 
+FAMILIES = 64
+"""Signatures without sizes that are kept."""
+KEPT = 64
+"""Sizes of which what was made for them is kept; it is made anew in no time."""
 ALIKE = 8
 """Versions of one signature that are kept: those of other outcomes of comparisons, of training and evaluation."""
 
 
 class Versions(dict[Signature, list[Version]]):
-    """The versions by signature, in which numbers stand by their type."""
+    """The versions by signature, in which numbers stand by their type. dynamic: whether sizes are taken to vary at once (None:
+    where they do)."""
 
-    def __init__(self) -> None:
+    def __init__(self, dynamic: bool | None = None) -> None:
         super().__init__()
         self.varying = Varying()
+        self._dynamic = dynamic
+        self._made: list[Signature] = []
+        """The signatures of versions that were made for some sizes, oldest first."""
+        self.families: dict[Any, Family] = {}
+        """The calls that are alike but for sizes, by what they have in common."""
+
+    def of_sizes(
+        self, key: Signature, arrays: Sequence[Any], scalars: Sequence[Any], trace: Callable[[Axes], Version]
+    ) -> tuple[Version | None, str | None]:  # fmt: skip
+        """The version for some sizes of a trace in which they vary; None where there is none, and why, where that is known.
+        arrays: of the signature; trace: makes such a trace."""
+        if self._dynamic is False or any(type(a) is not np.ndarray for a in arrays):
+            return None, None
+        kinds = tuple([(cls, *layout(a), *more[:3]) for (cls, _, *more), a in zip(key.kinds, arrays)])
+        form = key._replace(kinds=kinds)
+        family = self.families.get(form)
+        if family is None:
+            family = self.families[form] = Family()
+            if len(self.families) > FAMILIES:
+                del self.families[next(iter(self.families))]
+        found = family.version(tuple([a.shape for a in arrays]), scalars, trace, every=self._dynamic is True)
+        return found, None if family.reason is None else f"each size is a version of its own: {family.reason}"
 
     def holding(self, key: Signature, scalars: Sequence[Any], *, noting: bool = True) -> Version | None:
         """The version that can run a call with these numbers. Where there is none, the numbers that are others than in all of
@@ -46,6 +76,10 @@ class Versions(dict[Signature, list[Version]]):
         known = self.setdefault(key, [])
         known.insert(0, version)
         del known[ALIKE:]
+        if version.origin is not None:
+            self._made = [x for x in self._made if x != key] + [key]
+            if len(self._made) > KEPT:
+                self.pop(self._made.pop(0), None)
         if len(self) > most:
             del self[next(iter(self))]
 

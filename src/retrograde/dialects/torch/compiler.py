@@ -56,8 +56,8 @@ def compile(
     if hasattr(model, "named_modules"):
         from ._optimized_module import OptimizedModule
 
-        return model if isinstance(model, OptimizedModule) else OptimizedModule(model, fullgraph)
-    return compiled(model, whole=fullgraph)
+        return model if isinstance(model, OptimizedModule) else OptimizedModule(model, fullgraph, dynamic)
+    return compiled(model, whole=fullgraph, dynamic=dynamic)
 
 
 def compiled(f: Callable[..., Any], **options: Any) -> Any:
