@@ -378,6 +378,30 @@ def test_sizes_that_come_often_become_machine_code_up_to_a_number(monkeypatch):
     assert sum(type(v.compiled) is not pipeline.Growing for v in made) == 3
 
 
+def test_segments_of_deferred_functions_of_further_sizes_make_no_machine_code():
+    shown = []
+
+    @torch.compile
+    def f(x):
+        y = torch.tanh(x) * x.shape[0] + 1
+        shown.append(y.sum().item())
+        return y * 2
+
+    f(torch.ones(3))
+    f(torch.ones(4))
+    before = dict(llvm.MADE)
+    for n in range(5, 40):
+        x = tensor((n,), n)
+        alike(f(x), (torch.tanh(x) * n + 1) * 2)
+        assert shown[-1] == pytest.approx((torch.tanh(x) * n + 1).sum().item(), rel=1e-5)
+    assert row()["segments"] > 70, row()
+    assert before == llvm.MADE
+    for _ in range(pipeline.OFTEN + 3):
+        alike(f(x), (torch.tanh(x) * n + 1) * 2)
+    if llvm.available():
+        assert before != llvm.MADE
+
+
 def test_dynamic_says_when_sizes_vary():
     for dynamic, count in ((True, 1), (None, 2), (False, 5)):
         traced = []

@@ -25,6 +25,7 @@ from ..tape.inplace import live_views, look_again
 from . import pipeline
 from .graph import Graph, Variable
 from .reads import Reads, TooMuch
+from .sizes import MACHINE
 from .trace import LOCK, TRACING, Trace, Traced
 from .version import Substituted
 
@@ -33,6 +34,8 @@ _ndarray = np.ndarray
 SEGMENTS: dict[Any, Any] = {}
 """What segments of each structure are compiled to."""
 _MOST = 1024
+_ROOM: dict[Any, list[int]] = {}
+"""How many more segments that are alike but for sizes and numbers may become machine code, by what they have in common."""
 LONGEST = 2000
 """Operations that wait at most: then a segment runs though nobody asks."""
 
@@ -110,7 +113,7 @@ class Deferral(Trace):
         found = SEGMENTS.get(key) if key is not None else None
         if found is None:
             self.new += 1
-            found = pipeline.compiled(graph)
+            found = _code(graph, key)
             if key is not None:
                 while len(SEGMENTS) >= _MOST:
                     del SEGMENTS[next(iter(SEGMENTS))]
@@ -252,6 +255,37 @@ def _recorded(x: Value, start: int) -> Iterator[Node]:
             seen.add(id(node))
             yield node
             stack += [producer(edge) for edge in node.edges if edge is not None]
+
+
+def _code(graph: Graph, key: Any) -> Callable[..., Sequence[Any]]:
+    """What runs a segment: machine code, or where there was one of other sizes or numbers what becomes machine code when it has
+    come often."""
+    form = _form(graph)
+    room = _ROOM.get(form)
+    if room is None:
+        while len(_ROOM) >= _MOST:
+            del _ROOM[next(iter(_ROOM))]
+        _ROOM[form] = [MACHINE]
+        return pipeline.compiled(graph)
+    growing = pipeline.Growing(lambda: graph, room)
+
+    def ready(code: Callable[..., Sequence[Any]]) -> None:
+        if SEGMENTS.get(key) is growing:
+            SEGMENTS[key] = code
+
+    growing.ready = ready
+    return growing
+
+
+def _form(graph: Graph) -> Any:
+    """What a segment has in common with those of other sizes and numbers."""
+    numbers = {v: i for i, v in enumerate(graph.inputs)}
+    parts: list[Any] = [tuple([(v.ndim, v.dtype) for v in graph.inputs])]
+    for e in graph.equations:
+        parts.append((e.prim.name, tuple([numbers.get(v, -1) for v in e.inputs])))  # type: ignore[arg-type]
+        for v in e.outputs:
+            numbers[v] = len(numbers)
+    return tuple(parts), tuple([numbers.get(v, -1) for v in graph.outputs])
 
 
 def _structure(graph: Graph) -> Any:
