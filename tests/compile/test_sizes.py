@@ -594,14 +594,24 @@ def test_copies_of_compiled_modules_keep_their_own():
 
 
 def test_the_other_dialects():
-    def mean(x):
-        return (x * x.shape[0]).mean(axis=0)
+    def paddled(x):
+        rows = paddle.arange(x.shape[0]).astype("float32").unsqueeze(1)
+        return paddle.reshape(x * rows + paddle.ones([x.shape[0], 1]), [-1]) / x.shape[0]
 
-    static = paddle.jit.to_static(lambda x: (x * x.shape[0]).mean(axis=0))
+    static = paddle.jit.to_static(paddled)
     for n in (3, 4, 5, 6):
-        np.testing.assert_allclose(static(paddle.ones([n, 2])).numpy(), [n, n])
+        np.testing.assert_allclose(static(paddle.ones([n, 2])).numpy(), np.repeat(np.arange(n) + 1, 2) / n, rtol=1e-6)
     assert row()["traced"] == 2, row()
-    jitted = mindspore.jit(mean, dynamic=1)
+    layer = paddle.jit.to_static(paddle.nn.Linear(2, 3), input_spec=[paddle.static.InputSpec([None, 2])])
+    for n in (3, 4, 5, 6):  # the first one happens to be that of the weight, too
+        assert layer(paddle.ones([n, 2])).shape == [n, 3]
+    assert row()["traced"] == 2, row()
+
+    def minded(x):
+        rows = mindspore.ops.arange(x.shape[0]).astype(mindspore.float32).expand_dims(1)
+        return (x * rows + mindspore.ops.zeros((x.shape[0], 1), mindspore.float32)).sum() / x.size
+
+    jitted = mindspore.jit(minded, dynamic=1)
     for n in (3, 4, 5, 6):
-        np.testing.assert_allclose(jitted(mindspore.ops.ones((n, 2))).asnumpy(), [n, n])
+        np.testing.assert_allclose(jitted(mindspore.ops.ones((n, 2))).asnumpy(), (n - 1) / 2, rtol=1e-6)
     assert row()["traced"] == 1, row()

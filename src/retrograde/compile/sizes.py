@@ -374,8 +374,8 @@ class Family:
         if version.measured.several(self.met):
             self.versions.insert(0, version)
             return found
-        self._alone += 1
-        if not self.versions or self._alone == MOST:
+        self._alone += 1  # a size may happen to be that of a weight, with which it is compared
+        if self._alone == MOST or (not self.versions and (version.measured.trace.asked or self._alone == _CHANCE)):
             self.reason = version.measured.asked()
         return found
 
@@ -386,5 +386,7 @@ MACHINE = 32
 """Graphs of a trace that become machine code, each for its sizes."""
 CONFIRMED = 2
 """Sizes of a trace whose first calls run both ways."""
+_CHANCE = 3
+"""Traces, of which each holds for its own size, after which that is no chance."""
 _MET = 4
 """Shapes that are kept of those that were met."""

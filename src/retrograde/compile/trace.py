@@ -20,6 +20,7 @@ import numpy as np
 from .._errors import LevelError, UnsupportedError
 from .._state import grad_mode
 from ..backend import Backend, register_backend
+from ..backend.canonical import canonical_dtype
 from ..backend.numpy import NUMPY
 from ..core import value as values
 from ..core.aval import Aval
@@ -79,6 +80,12 @@ class Traced:
 
     def __len__(self) -> int:
         return len(self.trace.elements(self))
+
+    def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        """As NumPy's arrays have it, of which this may stand for one that was made of sizes."""
+        if self.value is None and self.trace.leaves:
+            return PRIMITIVES["cast"].op(self, dtype=canonical_dtype(np.dtype(dtype)))
+        return self.trace.elements(self).astype(dtype, *args, **kwargs)
 
     def __repr__(self) -> str:
         return f"Traced({self.variable!r})"
