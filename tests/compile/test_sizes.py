@@ -311,6 +311,33 @@ def test_numbers_and_sizes_go_together():
         alike(f(x, turn), (x * (rate[0] / n) + turn * n, n * turn))
 
 
+def test_numbers_that_vary_with_every_size_are_found_to():
+    net = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    @torch.compile
+    def step(x, k):
+        optimizer.zero_grad()
+        loss = (net(x) * k).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    other = copy.deepcopy(net)
+    for turn, n in enumerate(range(4, 16)):
+        x = tensor((n, 3), n)
+        optimizer.param_groups[0]["lr"] = rate = 0.1 / (turn + 1)
+        got = step(x, turn / 10)
+        wanted = (other(x) * (turn / 10)).square().mean()
+        gradients = torch.autograd.grad(wanted, list(other.parameters()))
+        with torch.no_grad():
+            for p, g in zip(other.parameters(), gradients):
+                p -= rate * g
+        alike((got, *net.parameters()), (wanted, *other.parameters()), 1e-4)
+    assert row()["traced"] <= 5, row()
+    assert row()["compiled_calls"] >= 6, row()
+
+
 def test_a_number_from_item_beside_a_size():
     @torch.compile
     def f(x):

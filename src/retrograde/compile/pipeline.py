@@ -161,7 +161,7 @@ class Growing:
         return True
 
 
-OFTEN = 16
+OFTEN = 8
 """Calls with some sizes after which they are taken to come again."""
 
 

@@ -349,14 +349,19 @@ class Family:
         ])  # fmt: skip
 
     def version(
-        self, shapes: Shapes, scalars: Sequence[Any], trace: Callable[[Axes], Any], *, every: bool = False
+        self, shapes: Shapes, scalars: Sequence[Any], trace: Callable[[Axes], Any], missed: Callable[[Any], Any], *,
+        every: bool = False,
     ) -> Any:  # fmt: skip
         """The version that can run a call with arrays of such shapes and such numbers, by a trace that it shares with other
-        sizes; None where each size is to have its own. trace: makes a version in which the sizes of some axes vary."""
+        sizes; None where each size is to have its own. trace: makes a version in which the sizes of some axes vary; missed: is
+        told the places of numbers for which versions of these sizes do not hold."""
         for version in self.versions:
             found = version.at(shapes)
-            if found is not None and found.holds(scalars):
+            if found is None:
+                continue
+            if found.holds(scalars):
                 return found
+            missed(found.missed(scalars))
         axes = self.axes(shapes, every)
         if shapes not in self.met and len(self.met) < _MET:
             self.met.append(shapes)

@@ -47,7 +47,8 @@ class Versions(dict[Signature, list[Version]]):
             family = self.families[form] = Family()
             if len(self.families) > FAMILIES:
                 del self.families[next(iter(self.families))]
-        found = family.version(tuple([a.shape for a in arrays]), scalars, trace, every=self._dynamic is True)
+        shapes = tuple([a.shape for a in arrays])
+        found = family.version(shapes, scalars, trace, self.varying.add, every=self._dynamic is True)
         return found, None if family.reason is None else f"each size is a version of its own: {family.reason}"
 
     def holding(self, key: Signature, scalars: Sequence[Any], *, noting: bool = True) -> Version | None:
