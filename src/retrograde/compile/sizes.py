@@ -98,9 +98,10 @@ class Measured:
     def asked(self) -> str:
         """Where the value of a size was asked for, in words."""
         lines = dict.fromkeys(f"{at[0]}:{at[1]}" for _, at in self.trace.asked if at is not None)
-        if not lines:
+        if not self.trace.asked:
             return "a comparison with it comes out in this way for no other size"
-        return f"its value is asked for, in {', '.join(list(lines)[:_LINES])}"
+        where = f", in {', '.join(list(lines)[:_LINES])}" if lines else ""
+        return f"its value is asked for{where}"
 
     def graph(self, graph: Graph, sizes: tuple[int, ...]) -> Graph:
         """A graph of the trace for some sizes."""

@@ -534,6 +534,8 @@ for _name in ("neg", "abs", "eq", "ne", "lt", "le", "gt", "ge", "getitem", "seti
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
+_GENERATED = f"<{_PACKAGE}"
+"""What the names of code that this package has written begin with."""
 _INSIDE: set[str] = set()
 """The names of modules of this package that have been met: a third of the time of asking each time anew."""
 
@@ -544,9 +546,10 @@ def user_line() -> tuple[str, int] | None:
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if name not in _INSIDE:
-            if name.partition(".")[0] != _PACKAGE:
+            if name.partition(".")[0] == _PACKAGE:
+                _INSIDE.add(name)
+            elif not frame.f_code.co_filename.startswith(_GENERATED):
                 return frame.f_code.co_filename, frame.f_lineno
-            _INSIDE.add(name)
         frame = frame.f_back  # type: ignore[assignment]
     return None
 
